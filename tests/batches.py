@@ -32,7 +32,7 @@ class Case:
         scores: [n, Y].
         transition, start, end: -inf where forbidden.
         allow: int32[n], a row of masks for every token.
-        masks: [sets, Y], 1 for the labels of a set.
+        masks: [sets, Y], 1 for the labels of a set, or a likelihood.
         noise: empty, or float64[n].
     """
 
@@ -86,6 +86,8 @@ def cases(draw: st.DrawFn, spread: float = 4.0, free: bool = False, noisy: bool 
     masks = (rng.random((sets, size)) < draw(st.sampled_from([0.3, 0.8]))).astype(float)
     masks[0] = 1
     masks[~masks.any(axis=1), 0] = 1
+    if draw(st.booleans()):
+        masks[1:] *= rng.choice([1.0, 0.5, 1e-3], masks[1:].shape)
     noise = rng.choice([0.0, 1e-3, 0.5, 1.0], n) if noisy and draw(st.booleans()) else np.zeros(0)
     allow = rng.integers(0, sets, n).astype(np.int32)
     return Case(lengths, rng.normal(0, spread, (n, size)), transition, start, end, allow, masks, noise)

@@ -91,6 +91,29 @@ def pair_marginals(chain: Chain) -> list[list[list[float]]]:
     return xi
 
 
+def nearest(chain: Chain, posteriors: Mapping[int, Mapping[int, float]], sweeps: int = 2000) -> dict[Labels, float]:
+    """The distribution nearest to the chain's in which labels have given probabilities at some positions.
+
+    `posteriors` gives them by position and label.
+    """
+    q = {labels: p for labels, p in distribution(chain).items() if p > 0}
+    for _ in range(sweeps):
+        for t, wanted in posteriors.items():
+            found = {label: math.fsum(p for labels, p in q.items() if labels[t] == label) for label in wanted}
+            q = {
+                labels: p * wanted[labels[t]] / found[labels[t]]
+                for labels, p in q.items()
+                if wanted.get(labels[t], 0) > 0
+            }
+    return q
+
+
+def divergence(q: Mapping[Labels, float], chain: Chain) -> float:
+    """KL(q || p), for the distribution p of the chain."""
+    p = distribution(chain)
+    return math.fsum(mass * math.log(mass / p[labels]) for labels, mass in q.items() if mass > 0)
+
+
 def k_best(chain: Chain, k: int) -> list[tuple[float, Labels]]:
     """The k best possible sequences with their scores, the best first; fewer if there are fewer."""
     ranked = sorted(((weight, labels) for labels, weight in log_weights(chain).items()), key=lambda item: -item[0])

@@ -119,6 +119,15 @@ Features = Annotated[
 MinimumCount = Annotated[
     int, typer.Option(min=1, metavar="N", help="Drop features that occur less often.", rich_help_panel="Features")
 ]
+SoftLabels = Annotated[
+    str,
+    typer.Option(
+        metavar="KIND",
+        help="What numbers of candidates (NN:0.7|VV:0.3) are: posterior, of a label given what was said; or likelihood, "
+        "of what was said given the label.",
+        rich_help_panel="Features",
+    ),
+]
 DropColumns = Annotated[
     float | None,
     typer.Option(

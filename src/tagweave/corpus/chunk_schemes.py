@@ -41,6 +41,7 @@ from tagweave.corpus.chunk_labels import (
     types_in,
 )
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.soft import Soft
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -216,8 +217,26 @@ def recoded(sentence: Sentence, positions: Layer, target: str, source: str | Non
         is_closed = target == "BIOES" or not _goes_on(source, last, labels, unknown[at])
         closes = _closes(source, last, unknown[at]), _closes(source, labels, unknown[at + 1])
         spelled = _labels_between(last, labels, following, source, target, closes)
-        converted.append(_candidates(spelled, named, target, unknown[at], is_closed))
+        own = positions[at]
+        if isinstance(own, Soft):
+            converted.append(_numbered(sentence, own, spelled, named, source, target))
+        else:
+            converted.append(_candidates(spelled, named, target, unknown[at], is_closed))
     return tuple(converted)
+
+
+def _numbered(
+    sentence: Sentence, own: Soft[str], labels: ChunkLabels, named: tuple[str | None, ...], source: str, target: str
+) -> Soft[str]:
+    """The labels of a position whose candidates have numbers: all that spell a candidate share its number."""
+    if "IOB1" in (source, target) or (source == "BIOES" and target != source):
+        found = f"numbers of candidates from the scheme {source} to {target}"
+        raise CorpusError(found, "labels with numbers in IOB2, and IOB2 or BIOES to code them", *sentence.location)
+    letters = {} if source == target else {"S": "B", "E": "I"}
+    candidates = {label: each for each in reversed(own) for label in expanded((each,), named, source)}
+    chosen = [each for each in labels if each.type != ANY]
+    spelt = [candidates[ChunkLabel(letters.get(each.letter, each.letter), each.type)] for each in chosen]
+    return own.spelled(map(text, chosen), spelt)
 
 
 @lru_cache(_CACHED)

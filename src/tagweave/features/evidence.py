@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.soft import Soft
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, UnknownLabelError
 from tagweave.labels.transition_scheme import TransitionScheme
@@ -91,6 +92,9 @@ class _Resolver:
                 self._cache[key] = self._sets.of_candidates(guideline, self._widen(guideline, candidates, covered))
             except UnknownLabelError as error:
                 raise CorpusError(str(error), "labels of the model", *sentence.location) from error
+            except ValueError as error:
+                found, _, expected = str(error).partition(", expected ")
+                raise CorpusError(found, expected, *sentence.location) from error
         return self._cache[key]
 
     def _join(self, first: int, second: int, sentence: Sentence, at: int) -> int:
@@ -110,6 +114,8 @@ class _Resolver:
             return candidates
         names = self._sets.space.view(guideline).names
         others = [name for name in names if name != OUTSIDE and {name, name.partition("-")[2]}.isdisjoint(covered)]
+        if isinstance(candidates, Soft):
+            return candidates.spelled([*candidates, *others], [*candidates, *[OUTSIDE] * len(others)])
         return tuple(dict.fromkeys([*candidates, *others]))
 
 
@@ -135,5 +141,4 @@ class _Edges:
             possible &= self._scheme.start
         if last:
             possible &= self._scheme.end
-        labels = self._sets.labels(number)
-        return bool(np.isin(np.flatnonzero(possible), labels).all())
+        return self._sets.is_level(number, possible)

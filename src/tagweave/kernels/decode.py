@@ -13,6 +13,8 @@ trained tagger fewer than two are left, and decoding takes a third of the time.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tagweave.kernels import inner, kernel, merged
@@ -24,12 +26,14 @@ _ONE = np.uintp(1)
 
 @kernel
 def exclude(scores, allow, masks):
-    """Set scores[t, y] = -inf where masks[allow[t], y] is 0, in place."""
+    """scores[t, y] += log masks[allow[t], y], in place: -inf for labels that a set excludes."""
     for t in range(scores.shape[0]):
         mask = masks[allow[t]]
         for y in range(scores.shape[1]):
             if not mask[y]:
                 scores[t, y] = -np.inf
+            elif mask[y] != 1:
+                scores[t, y] += math.log(mask[y])
 
 
 @kernel

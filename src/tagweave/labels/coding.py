@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.chunk_labels import SCHEMES
+from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.corpus.soft import Soft
 from tagweave.labels.tasks import SPANS
 from tagweave.labels.transition_scheme import split_label
 
@@ -49,7 +51,8 @@ def to_characters(sentence: Sentence, layer: str, coding: str = "BMES", tag_laye
     """The sentence of words as a sentence of characters whose `layer` codes its words.
 
     With `tag_layer` the labels include the words' tags: candidates become candidates of the character (`B-NN|B-VV`),
-    and an unknown tag becomes the wildcard `B-*`.
+    and an unknown tag becomes the wildcard `B-*`. Numbers of candidates stay with the first character of a word: on
+    several they would count several times.
     """
     tags: Iterable[Candidates] = sentence.layers[tag_layer] if tag_layer else [()] * len(sentence)
     coded: list[Candidates] = []
@@ -63,7 +66,10 @@ def to_characters(sentence: Sentence, layer: str, coding: str = "BMES", tag_laye
 def _word(length: int, tags: Candidates, coding: str) -> tuple[Candidates, ...]:
     """The labels of the characters of a word, cached because few are different."""
     spell = _SPELLING[coding]
-    return tuple(_label(spell[letter], tags) for letter in letters(length))
+    labels = [_label(spell[letter], tags) for letter in letters(length)]
+    if isinstance(tags, Soft):
+        labels[0] = tags.spelled(labels[0], tags)
+    return tuple(labels)
 
 
 def _label(letter: str, tags: Candidates) -> tuple[str, ...]:
@@ -75,19 +81,25 @@ def _label(letter: str, tags: Candidates) -> tuple[str, ...]:
 def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str | None = None) -> Sentence:
     """A sentence of characters with its segmentation layer, sets over BMES, recoded as `layer`.
 
-    With `tag_layer`, candidates include the tags that this layer gives the character (any tag where it is unknown).
+    With `tag_layer`, candidates include the tags that this layer gives the character (any tag where it is unknown),
+    with their numbers where a word certainly begins.
     """
     spell = _SPELLING[coding]
     tags: Sequence[Candidates] = sentence.layers.get(tag_layer, (None,) * len(sentence)) if tag_layer else ()
     coded: list[Candidates] = []
     for i, candidates in enumerate(sentence.layers[SEGMENTATION]):
         known_tags = tags[i] if tag_layer else ()
+        if isinstance(candidates, Soft):
+            raise CorpusError("numbers of letters of a segmentation", "numbers of tags", *sentence.location)
         if candidates is None and not known_tags:
             coded.append(None)
             continue
         spelled = dict.fromkeys(spell[letter] for letter in candidates or "BMES")
         full = len(spelled) == len(set(spell.values())) and not known_tags
-        coded.append(None if full else tuple(label for letter in spelled for label in _label(letter, known_tags)))
+        labels = tuple(label for letter in spelled for label in _label(letter, known_tags))
+        if isinstance(known_tags, Soft) and {*(candidates or "M")} <= {*"BS"}:
+            labels = known_tags.spelled(labels, [tag for _ in spelled for tag in known_tags])
+        coded.append(None if full else labels)
     return sentence.with_layer(layer, coded)
 
 

@@ -1,10 +1,18 @@
-"""Label sets: the labels that a position still allows. They are interned, because few of them are different."""
+"""Label sets: the labels that a position still allows. They are interned, because few of them are different.
+
+Candidates with numbers (`Soft`) are read in one of two ways. A likelihood, P(what was said | label), is a row of numbers
+instead of the zeros and ones of a set. A posterior, P(label | what was said), is the set of its labels together with
+the probabilities that these are to have (`Posteriors`).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+
+from tagweave.corpus.soft import Soft
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,29 +24,84 @@ if TYPE_CHECKING:
 ALL = 0
 """The number of the set of all labels: no evidence."""
 
+Reading = Literal["posterior", "likelihood"]
+"""What the numbers of candidates are."""
+READINGS: tuple[Reading, ...] = get_args(Reading)
+"""Both of them."""
+
+
+def reading(name: str) -> Reading:
+    """The reading of this name. Raises ValueError if there is none."""
+    for each in READINGS:
+        if each == name:
+            return each
+    raise ValueError(f"found soft labels read as {name!r}, expected {' or '.join(READINGS)}")
+
+
+_ROUNDING = 0.02  # by how much rounded probabilities may miss 1
+
+
+@dataclass(frozen=True)
+class Posteriors:
+    """The probabilities that evidence gives the labels of P of the sets.
+
+    Attributes:
+        of_set: int32[sets], the posterior of each set, -1 for sets without one.
+        group: int32[P, Y], the group of each label, -1 for excluded labels; candidates that stand for several labels
+            say nothing of each of them.
+        share: float64[P, G], the probability of each group.
+    """
+
+    of_set: NDArray[np.int32]
+    group: NDArray[np.int32]
+    share: NDArray[np.float64]
+
 
 class LabelSets:
     """A growing table of label sets over a space of Y labels. Set 0 is the set of all labels.
 
     Two pieces of evidence about a position are joined by intersection, so a token that is annotated under several
-    guidelines allows the labels that agree with all of them.
+    guidelines allows the labels that agree with all of them. Likelihoods are multiplied, and a posterior is conditioned
+    on a set.
+
+    Args:
+        space: the labels.
+        reading: what the numbers of candidates are.
     """
 
-    def __init__(self, space: LabelSpace) -> None:
-        self.space = space
-        self._masks: list[NDArray[np.uint8]] = []
+    def __init__(self, space: LabelSpace, reading: Reading = "likelihood") -> None:
+        self.space, self.reading = space, reading
+        self._masks: list[NDArray[Any]] = []
         self._number: dict[bytes, int] = {}
         self._cache: dict[tuple[str, tuple[str, ...]], int] = {}
         self._joined: dict[tuple[int, int], int] = {}
+        self._posteriors: dict[int, tuple[NDArray[np.int32], NDArray[np.float64]]] = {}
         self._intern(np.ones(len(space), np.uint8))
 
     def __len__(self) -> int:
         return len(self._masks)
 
     @property
-    def masks(self) -> NDArray[np.uint8]:
-        """uint8[sets, Y]: 1 where the set has the label."""
+    def masks(self) -> NDArray[Any]:
+        """uint8[sets, Y], 1 where the set has the label; float32 with likelihoods, whose largest number is 1."""
         return np.stack(self._masks)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether there are likelihoods or posteriors among the sets."""
+        return bool(self._posteriors) or any(mask.dtype != np.uint8 for mask in self._masks)
+
+    @property
+    def posteriors(self) -> Posteriors | None:
+        """The posteriors; `None` without any."""
+        if not self._posteriors:
+            return None
+        of_set = np.full(len(self), -1, np.int32)
+        of_set[list(self._posteriors)] = np.arange(len(self._posteriors))
+        share = np.zeros((len(self._posteriors), max(len(each) for _, each in self._posteriors.values())))
+        for row, (_, own) in zip(share, self._posteriors.values(), strict=True):
+            row[: len(own)] = own
+        return Posteriors(of_set, np.stack([group for group, _ in self._posteriors.values()]), share)
 
     def projected(self, view: View) -> NDArray[np.uint8]:
         """uint8[sets, tags]: 1 where the set has a label that projects to the tag."""
@@ -51,10 +114,17 @@ class LabelSets:
         """The labels of a set, rising."""
         return np.flatnonzero(self._masks[number])
 
-    def _intern(self, mask: NDArray[np.uint8]) -> int:
-        key = mask.tobytes()
+    def is_level(self, number: int, labels: NDArray[np.bool_]) -> bool:
+        """Whether a set tells none of these labels (bool[Y]) from another."""
+        row = self._masks[number][labels]
+        return number not in self._posteriors and (not len(row) or bool(row.min() == row.max() > 0))
+
+    def _intern(self, mask: NDArray[Any], posterior: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None) -> int:
+        key = mask.tobytes() if posterior is None else b"".join(each.tobytes() for each in (mask, *posterior))
         if key not in self._number:
             self._number[key] = len(self._masks)
+            if posterior is not None:
+                self._posteriors[len(self._masks)] = posterior
             self._masks.append(mask)
         return self._number[key]
 
@@ -66,31 +136,82 @@ class LabelSets:
         """
         mask = np.zeros(len(self.space), np.uint8)
         mask[list(labels)] = 1
-        if not mask.any():
+        return self._of_row(mask)
+
+    def _of_row(self, row: NDArray[Any]) -> int:
+        """The set with these numbers, scaled so that the largest is 1."""
+        if not row.any():
             raise ValueError("an empty label set: evidence must allow at least one label")
-        return self._intern(mask)
+        scaled = row if row.dtype == np.uint8 else (row / row.max()).astype(np.float32)
+        return self._intern(scaled if ((scaled > 0) & (scaled < 1)).any() else (scaled > 0).astype(np.uint8))
 
     def of_candidates(self, guideline: str, candidates: tuple[str, ...] | None) -> int:
         """The set that a position of a layer allows; `None` allows all.
 
         Raises:
             UnknownLabelError: a candidate that the guideline does not have.
+            ValueError: a posterior that does not sum to 1, or candidates with numbers that have labels in common.
         """
         if candidates is None:
             return ALL
         key = (guideline, candidates)
         if key not in self._cache:
-            self._cache[key] = self.of_labels(self.space.allow(guideline, candidates))
+            soft = isinstance(candidates, Soft)
+            self._cache[key] = self._soft(guideline, candidates) if soft else self._plain(guideline, candidates)
         return self._cache[key]
 
+    def _plain(self, guideline: str, candidates: tuple[str, ...]) -> int:
+        return self.of_labels(self.space.allow(guideline, candidates))
+
+    def _soft(self, guideline: str, candidates: Soft[str]) -> int:
+        group = np.full(len(self.space), -1, np.int32)
+        for candidate, number in zip(candidates, candidates.groups, strict=True):
+            labels = self.space.allow(guideline, (candidate,))
+            if (group[labels] >= 0).any():
+                raise ValueError(f"a label that two of {', '.join(candidates)} stand for, expected a number for each")
+            group[labels] = number
+        numbers = np.array(candidates.numbers)
+        if self.reading == "likelihood":
+            return self._of_row(np.where(group >= 0, numbers[group], 0))
+        if abs(numbers.sum() - 1) > _ROUNDING:
+            listed = ", ".join(f"{each:g}" for each in numbers)
+            raise ValueError(
+                f"the probabilities {listed}, expected a sum of 1: `!A:0.3` is 0.3 for every label but A, or read them as "
+                "likelihoods"
+            )
+        return self._posterior(group, numbers)
+
+    def _posterior(self, group: NDArray[np.int32], numbers: NDArray[np.float64]) -> int:
+        """The posterior of groups of labels, numbered anew without those that have no label or no probability."""
+        kept = [each for each in range(len(numbers)) if numbers[each] > 0 and (group == each).any()]
+        renumbered = np.full(len(numbers) + 1, -1, np.int32)
+        renumbered[kept] = np.arange(len(kept))
+        own = renumbered[group]
+        mask = (own >= 0).astype(np.uint8)
+        if len(kept) < 2:
+            return self._of_row(mask)
+        return self._intern(mask, (own, numbers[kept] / numbers[kept].sum()))
+
     def join(self, first: int, second: int) -> int:
-        """The intersection of two sets.
+        """The intersection of two sets, or the product of two likelihoods.
 
         Raises:
-            ValueError: they have no label in common.
+            ValueError: they have no label in common, or both are posteriors.
         """
         if ALL in (first, second):
             return first or second
         if (first, second) not in self._joined:
-            self._joined[first, second] = self.of_labels(np.flatnonzero(self._masks[first] & self._masks[second]))
+            self._joined[first, second] = self._product(first, second)
         return self._joined[first, second]
+
+    def _product(self, first: int, second: int) -> int:
+        row = self._masks[first] * self._masks[second]
+        given = [each for each in (first, second) if each in self._posteriors]
+        if not given:
+            return self._of_row(row)
+        if len(given) == 2 or row.dtype != np.uint8:
+            raise ValueError("probabilities in one layer and numbers in another")
+        if not row.any():
+            raise ValueError("an empty label set: evidence must allow at least one label")
+        group, share = self._posteriors[given[0]]
+        return self._posterior(np.where(row > 0, group, -1).astype(np.int32), share)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import update
+from tagweave.labels.sets import Posteriors
 from tagweave.models.chain_scorer import Blocks, ChainScorer, ChainScoring, ScorerParameters
 from tagweave.models.label_share import WINDOW, LabelShare, RunningShare
 from tagweave.models.sampling import Order, drawn, of_like_length
@@ -36,12 +37,13 @@ class ChainObjective:
     Args:
         parameters: the label space and the weights' meaning, from which scorers are made.
         encoded: training sentences with their evidence.
-        masks: uint8[sets, Y], the label sets to which `encoded.allow` refers by number.
+        masks: [sets, Y], the label sets or likelihoods to which `encoded.allow` refers by number.
         threads: how many threads share a pass. The same number gives bit-identical sums.
         dtype: of weights and sums; log Z is always summed in float64.
         corpora: int32[S], the corpus of every sentence.
         sizes: how many sentences of each corpus an iteration takes (li-2015, Algorithm 1); empty: all.
         share: a penalty on the expected share of some labels. With it, every sentence counts.
+        posteriors: the probabilities that some of the sets are to have.
     """
 
     def __init__(
@@ -54,12 +56,14 @@ class ChainObjective:
         corpora: NDArray[np.int32] | None = None,
         sizes: Sequence[int] = (),
         share: LabelShare | None = None,
+        posteriors: Posteriors | None = None,
     ) -> None:
         informative = encoded.informative() if share is None else np.ones(len(encoded), np.bool_)
         self.parameters = parameters
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
         self.masks = masks.astype(dtype)
-        self._only = np.where(masks.sum(axis=1) == 1, masks.argmax(axis=1), -1).astype(np.int32)
+        self._only = np.where((masks > 0).sum(axis=1) == 1, masks.argmax(axis=1), -1).astype(np.int32)
+        self._posteriors = posteriors
         self.threads = threads
         self.dtype = dtype
         self._chunks: list[list[Batch]] | None = None
@@ -200,15 +204,26 @@ class ChainObjective:
     def shuffled(self, order: Order) -> ChainObjective:
         """The same objective over these sentences, in this order."""
         encoded = self.encoded.take(order)
-        other = ChainObjective(self.parameters, encoded, self.masks, self.threads, self.dtype, share=self.share)
+        other = self._beside(self.parameters, encoded)
         other._workspaces, other._scratch = self._workspaces, self._scratch  # shared: they grow as needed
         return other
 
     def with_parameters(self, parameters: ScorerParameters) -> ChainObjective:
         """The objective of other parameters over the same label space, for the same sentences."""
-        other = ChainObjective(parameters, self.encoded, self.masks, self.threads, self.dtype, share=self.share)
+        other = self._beside(parameters, self.encoded)
         other._members, other._sizes = self._members, self._sizes
         return other
+
+    def _beside(self, parameters: ScorerParameters, encoded: Encoded) -> ChainObjective:
+        return ChainObjective(
+            parameters,
+            encoded,
+            self.masks,
+            self.threads,
+            self.dtype,
+            share=self.share,
+            posteriors=self._posteriors,
+        )
 
     def _workspace(self, thread: int, rows: int) -> Workspace:
         """The buffers of a thread, for at least `rows` tokens."""
@@ -249,7 +264,8 @@ class ChainObjective:
         return loss, count
 
     def _chain(self, thread: int) -> Chain:
-        return Chain(self.masks, self._workspace(thread, 0), self._only, self.parameters.transitions)
+        space = self._workspace(thread, 0)
+        return Chain(self.masks, space, self._only, self.parameters.transitions, self._posteriors)
 
 
 def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:

@@ -31,7 +31,7 @@ def correct(
     step: int,
 ) -> int:
     """Perceptron steps over sentences first .. last - 1: see `ChainObjective.correct`."""
-    only = np.where(masks.sum(axis=1) == 1, masks.argmax(axis=1), -1).astype(np.int32)
+    only = np.where((masks > 0).sum(axis=1) == 1, masks.argmax(axis=1), -1).astype(np.int32)
     of_views, base = views(parameters, weights, totals), transitions(parameters, masks.dtype.type)
     given = sentences(encoded, masks, only)
     buffers = allocate(of_views, len(parameters.weighted), base, given, first, last)

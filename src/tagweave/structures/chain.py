@@ -13,7 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import chain, decode
+from tagweave.kernels import chain, decode, fitted_marginals
+from tagweave.labels.sets import Posteriors
 from tagweave.structures.lockstep import Batch, Sums, Workspace
 from tagweave.structures.logarithms import sum_in_logarithms
 from tagweave.structures.transitions import Transitions
@@ -21,6 +22,7 @@ from tagweave.structures.transitions import Transitions
 Floats = NDArray[Any]
 
 _SPARSE = 0.25  # share of allowed labels below which skipping zeros beats a matrix product
+_SWEEPS = 3  # of the fit to posteriors
 
 
 class ChainScores(NamedTuple):
@@ -60,10 +62,13 @@ class Chain:
     """The structure of label sequences over Y labels.
 
     Args:
-        masks: float[sets, Y], the label sets to which evidence refers by number; `None` ignores evidence.
+        masks: float[sets, Y], the label sets, or likelihoods, to which evidence refers by number; `None` ignores it.
         space: buffers, used by one thread.
         only: int32[sets], the label of each single-label set, -1 for the others; `None` skips the shortcut for them.
         transitions: whether to compute expected transitions.
+        posteriors: the probabilities that evidence gives the labels of some sets. Sums under evidence are then those of
+            the nearest distribution with these marginals, and their log Z is less by the logarithms of its factors, so
+            that log Z - restricted log Z is its divergence from the chain.
     """
 
     contradiction: ClassVar[str] = "no label sequence agrees with both the annotation and the coding of the labels"
@@ -74,8 +79,10 @@ class Chain:
         space: Workspace,
         only: NDArray[np.int32] | None = None,
         transitions: bool = True,
+        posteriors: Posteriors | None = None,
     ) -> None:
         self._masks, self._space, self._only, self._transitions = masks, space, only, transitions
+        self._posteriors = posteriors
         self._potentials: tuple[Batch, Floats, Floats] | None = None
 
     def sums(self, scores: ChainScores, batch: Batch) -> Sums:
@@ -113,7 +120,15 @@ class Chain:
         E, shift = self._space.matrix("restricted", n), self._space.vector("shift_restricted", n)
         kept = chain.restrict(free, free_shift, scores.emission, batch.rows, allow, masks, noise, E, shift)
         exact = partial(allowed_scores, scores.emission, masks, allow, noise)
-        return self._sum_product(E, shift, scores, batch, "alpha_restricted", exact, kept > _SPARSE * E.size)
+        dense = kept > _SPARSE * E.size
+        posteriors = self._posteriors
+        if posteriors is None or masks is not self._masks or (posteriors.of_set[allow] < 0).all():
+            return self._sum_product(E, shift, scores, batch, "alpha_restricted", exact, dense)
+        gain = _fit(posteriors, E, shift, scores.transitions, allow, batch)
+        fitted = partial(_logarithms, E, shift, batch.rows)
+        sums = self._sum_product(E, shift, scores, batch, "alpha_restricted", fitted, dense)
+        sums.log_z[...] -= gain[batch.order]
+        return sums
 
     def add_expectations(
         self, sums: Sums | KnownPaths, scores: ChainScores, batch: Batch, factor: float, gradient: ChainGradient
@@ -222,6 +237,23 @@ class Chain:
         for batch_row in np.flatnonzero(log_z == -np.inf):
             _sum_again(sums, int(batch_row), batch, t, exact_scores)
         return sums
+
+
+def _fit(
+    posteriors: Posteriors, E: Floats, shift: Floats, transitions: Transitions, allow: NDArray[np.int32], batch: Batch
+) -> NDArray[np.float64]:
+    """Fit potentials to posteriors, in place; float64[S], sum_t sum_g share log f of each sentence."""
+    t, gain = transitions, np.zeros(len(batch.ptr) - 1)
+    given = posteriors.of_set, posteriors.group, posteriors.share
+    fitted_marginals.fit(E, shift, batch.rows, batch.ptr, t.potential, t.start, t.end, allow, *given, _SWEEPS, gain)
+    return gain
+
+
+def _logarithms(E: Floats, shift: Floats, rows: NDArray[np.int32], tokens: slice) -> NDArray[np.float64]:
+    """float64[L, Y]: the logarithms of the potentials of some tokens."""
+    own = E[rows[tokens]].astype(np.float64)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(own) + shift[rows[tokens], None])
 
 
 def _sum_again(

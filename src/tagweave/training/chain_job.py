@@ -10,6 +10,7 @@ from typing import Any
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.templates import Templates
+from tagweave.labels.sets import reading
 from tagweave.models.storage import save_model
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.contradictions import refuse_contradictions
@@ -47,6 +48,7 @@ class ChainJob(Job[Fitted]):
                 threads=plan.threads,
                 sample=self.sample,
                 guide=getattr(plan.options, "guide", None),
+                soft_labels=reading(plan.soft_labels),
             )
 
     def check(self) -> None:

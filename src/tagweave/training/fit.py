@@ -191,7 +191,7 @@ def prepare_in(
         problem, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
         raise CorpusError(problem, expected)
     sentences = [weighted_sentence(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
-    scheme, sets = scheme_of(recipe, space), LabelSets(space)
+    scheme, sets = scheme_of(recipe, space), LabelSets(space, recipe.soft_labels)
     encoder = encoder or recipe.encoder()
     encoded = encoder.encode(sentences, recipe.threads)
     encoder.freeze(encoded, recipe.minimum_count)
@@ -199,6 +199,9 @@ def prepare_in(
     if not encoded.allow.any():
         raise no_evidence(space, corpora[0].path)
     check_consistent(sentences, encoded.allow, encoded.noise, sets.masks, scheme)
+    if recipe.learner == "perceptron" and sets.has_numbers:
+        expected = "a learner that follows a gradient"
+        raise CorpusError("candidates with numbers for the learner perceptron", expected, corpora[0].path)
     dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
     layouts = tuple(
         layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
@@ -235,7 +238,15 @@ def lay_out(
     model = empty_model(parameters, encoder, recipe)
     share = None if recipe.ratio is None else recipe.ratio.penalty(parameters.space.names)
     objective = ChainObjective(
-        parameters, encoded, sets.masks, recipe.threads, recipe.dtype, of_corpus, recipe.sample, share
+        parameters,
+        encoded,
+        sets.masks,
+        recipe.threads,
+        recipe.dtype,
+        of_corpus,
+        recipe.sample,
+        share,
+        sets.posteriors,
     )
     return Problem(model, objective, sets)
 
@@ -263,7 +274,21 @@ def evidence_of(
     noise = token_noise([sentence for corpus in corpora for sentence in corpus.sentences])
     if len(noise):
         allow[noise >= 1] = ALL
+        _check_alone(corpora, allow, noise, sets)
     return allow, noise
+
+
+def _check_alone(
+    corpora: Sequence[Corpus], allow: NDArray[np.int32], noise: NDArray[np.float64], sets: LabelSets
+) -> None:
+    """Raise if a token has both a posterior and a confidence: each says how far its labels are to be believed."""
+    posteriors = sets.posteriors
+    if posteriors is None or not (both := (posteriors.of_set[allow] >= 0) & (noise > 0)).any():
+        return
+    sentences = [sentence for corpus in corpora for sentence in corpus.sentences]
+    last = np.cumsum([len(sentence) for sentence in sentences])
+    sentence = sentences[int(np.searchsorted(last, int(both.argmax()), side="right"))]
+    raise CorpusError("probabilities of labels and a confidence in them", "one of them", *sentence.location)
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:

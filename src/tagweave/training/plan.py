@@ -81,6 +81,8 @@ class TrainingPlan:
         weights: `all` gives every feature a weight for every label, `observed` only for labels that the evidence has
             observed.
         minimum_count: features that occur less often are dropped.
+        soft_labels: what the numbers of candidates in corpora are: `posterior`, P(label | what was said), or
+            `likelihood`, P(what was said | label).
         drop_columns: for parsers, the share of sentences that training also sees in a copy without tags and columns.
         learner, settings: the name of the learner and its settings by name.
         precision: of weights and sums, `float32` or `float64`.
@@ -104,6 +106,7 @@ class TrainingPlan:
     clusters: tuple[FileReference, ...] = ()
     weights: str | None = None
     minimum_count: int = 1
+    soft_labels: str = "posterior"
     drop_columns: float | None = None
     learner: str = "adagrad"
     settings: Mapping[str, int | float] = field(default_factory=dict)

@@ -43,7 +43,9 @@ class Problem:
             return False
         allow = self.objective.encoded.allow
         views = self.model.space.sides
-        known = np.any([self.sets.projected(view).sum(axis=1) == 1 for view in views], axis=0)[allow]
+        given = self.sets.posteriors
+        known = np.any([self.sets.projected(view).sum(axis=1) == 1 for view in views], axis=0)
+        known = (known if given is None else known | (given.of_set >= 0))[allow]
         return mostly_unknown(self.model, int(np.count_nonzero(known)), len(allow))
 
     def pointwise(self) -> Problem:

@@ -14,6 +14,7 @@ from tagweave.features.lexicon import LexiconColumns
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.presets import PRESETS, USUAL
 from tagweave.features.templates import Templates
+from tagweave.labels.sets import Reading, reading
 from tagweave.labels.tasks import SPANS
 from tagweave.learning.conjugate import ConjugateGradient
 from tagweave.learning.lbfgs import LBFGS
@@ -62,6 +63,8 @@ class Recipe:
         threads: how many threads share the work.
         sample: how many sentences of each corpus an iteration visits (li-2015, Algorithm 1); () for all.
         ratio: the share of tokens inside spans that a model is to expect; `None`: any.
+        soft_labels: what the numbers of candidates are: `posterior`, P(label | what was said), or `likelihood`,
+            P(what was said | label).
         guide: how features use the guide's labels: a `window` of them, or one `joined` to every template
             (`guide_templates`); the default depends on the learner.
     """
@@ -79,6 +82,7 @@ class Recipe:
     sample: tuple[int, ...] = ()
     guide: str | None = None
     ratio: EntityRatio | None = None
+    soft_labels: Reading = "posterior"
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
@@ -87,6 +91,7 @@ class Recipe:
             raise ValueError(f"found features={self.features!r}, expected 'all' or 'observed'")
         if self.guide not in (None, *GUIDES):
             raise ValueError(f"unknown features of a guide {self.guide!r}, expected {' or '.join(GUIDES)}")
+        reading(self.soft_labels)
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
         if self.ratio is not None and self.task.name != SPANS:

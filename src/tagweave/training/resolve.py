@@ -94,6 +94,7 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
         PlanError: unknown values, or values that do not go together.
         TemplateError: a template that cannot be read.
     """
+    from tagweave.labels.sets import reading
     from tagweave.training.recipe import LEARNERS, Recipe
     from tagweave.training.task import Task
 
@@ -104,7 +105,7 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
     _check_settings(plan)
     with as_plan_error():
         task = Task() if structure == TREE else Task(plan.task, plan.coding)
-        _ = Recipe(task, features=plan.weights, precision=plan.precision)
+        _ = Recipe(task, features=plan.weights, precision=plan.precision, soft_labels=reading(plan.soft_labels))
     if structure == TREE:
         _check_tree(plan)
     elif plan.drop_columns is not None:

@@ -129,14 +129,14 @@ class TrainingShard:
         self._task, self._recipe, self._space = task, task.recipe, task.space
         index = FeatureIndex.of_codes(load_file(task.features.local())["codes"])
         self._encoder = task.recipe.encoder(task.lookups, index)
-        self._scheme, self._sets = scheme_of(task.recipe, task.space), LabelSets(task.space)
+        self._scheme, self._sets = scheme_of(task.recipe, task.space), LabelSets(task.space, task.recipe.soft_labels)
         reader = ShardReader(task.recipe.task)
         self._blocks = [_mapped(self._encoded(reader, block)) for block in task.shard.blocks]
         self._objective: tuple[Aspect, BlockObjective] | None = None
 
     def size(self, arrays: Arrays) -> Reply:
         """The `ShardSize`."""
-        one_label = self._sets.masks.sum(axis=1) == 1
+        one_label = (self._sets.masks > 0).sum(axis=1) == 1
         allow = [block.allow for block in self._blocks]
         sizes = (
             sum(map(len, self._blocks)),
@@ -180,10 +180,12 @@ class TrainingShard:
         return self._objective[1]
 
     def _block_objective(self, aspect: Aspect) -> BlockObjective:
-        recipe, masks = self._recipe, self._sets.masks
+        recipe, masks, posteriors = self._recipe, self._sets.masks, self._sets.posteriors
         parameters = parameters_of(self._space, recipe, self._encoder, aspect)
         return BlockObjective(
-            lambda b: ChainObjective(parameters, self._blocks[b], masks, recipe.threads, recipe.dtype),
+            lambda b: ChainObjective(
+                parameters, self._blocks[b], masks, recipe.threads, recipe.dtype, posteriors=posteriors
+            ),
             [len(block) for block in self._blocks],
             parameters.size,
             recipe.dtype,

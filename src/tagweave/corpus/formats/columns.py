@@ -19,7 +19,7 @@ from itertools import pairwise
 from sys import intern
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from tagweave.corpus.alternatives import format_candidates, parse_candidates
+from tagweave.corpus.alternatives import format_candidates, interned, parse_candidates
 from tagweave.corpus.blanks import split_blanks
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.confidence import Confidence
@@ -47,7 +47,7 @@ class _Labels(dict[str, Candidates]):
     """The candidates of each distinct field, parsed once, so that equal fields share them."""
 
     def __missing__(self, field: str) -> Candidates:
-        labels = None if field in UNKNOWN else tuple(map(intern, parse_candidates(field)))
+        labels = None if field in UNKNOWN else interned(parse_candidates(field))
         self[field] = labels
         return labels
 

@@ -5,11 +5,13 @@ the columns `lemma`, `feats`, `deps` and `misc`, unchanged. `_` is unknown for U
 tokens and empty nodes are `extra_rows`. Candidates are in MISC, separated by slashes:
 
     AltUpos=NOUN/PROPN    AltXpos=VBG/JJ    AltHead=3:obj/5:obl    (`_` for an unknown head or relation: 3:_)
+    AltUpos=NOUN:0.7/PROPN:0.3              AltHead=3:obj:0.6/5:obl:0.4
 
 They are appended to the value of the field itself, if it has one, and removed from the column `misc`. Ambiguous
 positions are written as `_` with all candidates in MISC, so that no other reader takes the first for the truth. A label
 that is itself called `_` is always written to MISC: `AltXpos=_`. In these values a slash is escaped as `\\/`, a bar as
-`\\p` and a backslash as `\\\\`.
+`\\p`, a backslash as `\\\\`, and the colon of a label that ends like one with a number as `\\:`. Candidates with numbers
+are all in MISC, and nothing is in the field itself.
 
 The library conllu parses IDs and heads. Its reader of sentences is not used: it strips rows, splits them at two blanks,
 accepts short rows, keeps one comment per key and does not count lines. pyconll is no faster (both take about 7 seconds
@@ -22,20 +24,22 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from sys import intern
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
+from tagweave.corpus.alternatives import format_number, number_like, split_numbers
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import split_unescaped
 from tagweave.corpus.formats.confidence import Confidence
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, layer_to_write
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Layer, Location, Sentence
+from tagweave.corpus.soft import Soft
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tagweave.corpus.formats.first_lines import FirstLines
 
@@ -47,7 +51,7 @@ _FIELDS = 10
 _NONE = "_"
 _KEYS = ("AltUpos", "AltXpos", "AltHead")
 _CONFIDENCE = "Confidence"
-_ESCAPED = {"/": "\\/", "|": "\\p", "\\": "\\\\"}
+_ESCAPED = {"/": "\\/", "|": "\\p", "\\": "\\\\", ":": "\\:"}
 _PLAIN = {escaped: plain for plain, escaped in _ESCAPED.items()}
 
 _Token = tuple[str, Candidates, Candidates, ArcCandidates, str, str, str, str]
@@ -123,9 +127,9 @@ def _token(fields: list[str], location: Location) -> _Token:
     tags, other_tags, arcs = _labels(upos), _labels(xpos), _arcs(head, relation, location)
     if "Alt" in misc:
         misc, more = _take_alternatives(misc)
-        tags = _merged(tags, map(_plain, more.get("AltUpos", ())), location)
-        other_tags = _merged(other_tags, map(_plain, more.get("AltXpos", ())), location)
-        arcs = _merged(arcs, (_parse_arc(text, location) for text in more.get("AltHead", ())), location)
+        tags = _merged(tags, more.get("AltUpos", []), _plain, location)
+        other_tags = _merged(other_tags, more.get("AltXpos", []), _plain, location)
+        arcs = _merged(arcs, more.get("AltHead", []), lambda text: _parse_arc(text, location), location)
     return intern(form), tags, other_tags, arcs, intern(lemma), intern(feats), deps, intern(misc)
 
 
@@ -176,21 +180,46 @@ _Value = TypeVar("_Value")
 
 
 def _merged(
-    candidates: tuple[_Value, ...] | None, alternatives: Iterable[_Value], location: Location
+    candidates: tuple[_Value, ...] | None, pieces: list[str], parse: Callable[[str], _Value], location: Location
 ) -> tuple[_Value, ...] | None:
     """The candidates of the field, then the alternatives, one of which may repeat the field."""
-    listed = tuple(alternatives)
+    try:
+        texts, numbers = split_numbers(pieces, "/".join(pieces))
+    except CorpusError as error:
+        raise CorpusError(error.found, error.expected, *location) from None
+    listed = tuple(map(parse, texts))
     if "" in listed or len(set(listed)) != len(listed):
         raise CorpusError(f"the alternatives {listed}", "different, non-empty alternatives", *location)
-    return tuple(dict.fromkeys((*(candidates or ()), *listed))) or None
+    if not numbers:
+        return tuple(dict.fromkeys((*(candidates or ()), *listed))) or None
+    if not {*(candidates or ())} <= {*listed}:
+        raise CorpusError(f"{candidates} beside alternatives with numbers", "a number for it, too", *location)
+    return _soft(listed, numbers, location)
+
+
+def _soft(listed: tuple[_Value, ...], numbers: list[float], location: Location) -> Soft[_Value]:
+    try:
+        return Soft(listed, numbers)
+    except CorpusError as error:
+        raise CorpusError(error.found, error.expected, *location) from None
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\\[/p\\]", lambda match: _PLAIN[match.group()], text)
+    return re.sub(r"\\[/p:\\]", lambda match: _PLAIN[match.group()], text)
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"[/|\\]", lambda match: _ESCAPED[match.group()], text)
+    """The text with its special characters escaped, and a colon where a number would stand."""
+    plain, number = number_like(text)
+    return re.sub(r"[/|\\]", lambda match: _ESCAPED[match.group()], plain) + (f"\\{number}" if number else "")
+
+
+def _numbered(texts: Sequence[str], candidates: Sequence[Any]) -> Sequence[str]:
+    """The texts of candidates, with their numbers if they have any."""
+    if not isinstance(candidates, Soft):
+        return texts
+    numbers = (format_number(candidates.numbers[group]) for group in candidates.groups)
+    return [f"{text}:{number}" for text, number in zip(texts, numbers, strict=True)]
 
 
 def _parse_arc(text: str, location: Location) -> Arc:
@@ -238,8 +267,10 @@ def _rows(sentence: Sentence, names: tuple[str, str], head: str) -> Iterator[str
     for number, (form, lemma_, upos_, xpos_, feats_, arcs_, deps_, misc_) in enumerate(rows, 1):
         tags, other_tags = _field(upos_, sentence), _field(xpos_, sentence)
         pairs = [_arc_fields(arc, sentence) for arc in arcs_ or ()]
-        arc = pairs[0] if len(pairs) == 1 else (_NONE, _NONE)
-        end = _with_alternatives(misc_, (upos_ or (), xpos_ or (), [":".join(pair) for pair in pairs]), sentence)
+        arc = pairs[0] if len(pairs) == 1 and not isinstance(arcs_, Soft) else (_NONE, _NONE)
+        alternatives = [_escaped(":".join(pair)) for pair in pairs]
+        texts = [[*map(_escaped, upos_ or ())], [*map(_escaped, xpos_ or ())], alternatives]
+        end = _with_alternatives(misc_, texts, (upos_ or (), xpos_ or (), arcs_ or ()), sentence)
         fields = (str(number), form, lemma_, tags, other_tags, feats_, *arc, deps_, end)
         if "" in fields or any("\t" in field for field in fields):
             raise CorpusError(f"an empty field or a tab in {fields}", "ten fields without tabs", *sentence.location)
@@ -249,7 +280,7 @@ def _rows(sentence: Sentence, names: tuple[str, str], head: str) -> Iterator[str
 def _field(candidates: Candidates, sentence: Sentence) -> str:
     if "" in (candidates or ()):
         raise CorpusError("the label ''", "labels that are not empty", *sentence.location)
-    return candidates[0] if candidates is not None and len(candidates) == 1 else _NONE
+    return candidates[0] if candidates is not None and len(candidates) == 1 and type(candidates) is tuple else _NONE
 
 
 def _arc_fields(arc: Arc, sentence: Sentence) -> tuple[str, str]:
@@ -259,14 +290,16 @@ def _arc_fields(arc: Arc, sentence: Sentence) -> tuple[str, str]:
     return _NONE if arc.head is None else str(arc.head), _NONE if arc.relation is None else arc.relation
 
 
-def _with_alternatives(misc: str, candidates: Sequence[Sequence[str]], sentence: Sentence) -> str:
+def _with_alternatives(
+    misc: str, texts: Sequence[Sequence[str]], candidates: Sequence[Sequence[Any]], sentence: Sentence
+) -> str:
     if "Alt" in misc and (taken := _take_alternatives(misc)[1]):
         expected = "alternatives as candidates of the layers"
         raise CorpusError(f"the key {next(iter(taken))} in the column misc", expected, *sentence.location)
     items = [] if misc == _NONE else [misc]
-    for key, labels in zip(_KEYS, candidates, strict=True):
-        if len(labels) > 1 or _NONE in labels:
-            items.append(f"{key}={'/'.join(map(_escaped, labels))}")
+    for key, own, labels in zip(_KEYS, texts, candidates, strict=True):
+        if len(labels) > 1 or _NONE in labels or isinstance(labels, Soft):
+            items.append(f"{key}={'/'.join(_numbered(own, labels))}")
     return "|".join(items) or _NONE
 
 

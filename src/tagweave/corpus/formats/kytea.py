@@ -23,6 +23,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
+from tagweave.corpus.soft import Soft
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -234,6 +235,8 @@ def _field(candidates: Candidates) -> str:
         return ""
     if "" in candidates:
         raise CorpusError("an empty label", "labels of at least one character")
+    if isinstance(candidates, Soft):
+        raise CorpusError(f"the numbers of {tuple(candidates)}", "candidates without numbers in KyTea files")
     return "/" + "&".join(map(_escaped, candidates))
 
 

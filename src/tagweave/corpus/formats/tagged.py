@@ -11,7 +11,7 @@ from functools import partial
 from sys import intern
 from typing import IO, TYPE_CHECKING
 
-from tagweave.corpus.alternatives import format_candidates, parse_candidates
+from tagweave.corpus.alternatives import format_candidates, interned, parse_candidates
 from tagweave.corpus.blanks import split_blanks
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import escape, last_unescaped, unescape
@@ -58,7 +58,7 @@ class _Tokens(dict[str, Token]):
             found = f"nothing {where} the {self.separator!r} of {text!r}"
             raise CorpusError(found, f"form{self.separator}TAG, or \\{self.separator} for the character itself")
         if field not in self.fields:
-            self.fields[field] = tuple(map(intern, parse_candidates(field, self.separator)))
+            self.fields[field] = interned(parse_candidates(field, self.separator))
         return intern(unescape(form, self.separator)), self.fields[field]
 
 

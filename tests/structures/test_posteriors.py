@@ -1,0 +1,125 @@
+"""Posteriors of labels as evidence: the sums of the nearest distribution that has them as marginals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import naive
+from batches import Case
+from tagweave.labels.sets import Posteriors
+from tagweave.structures import chain as structure
+from tagweave.structures.chain import Chain, ChainGradient, ChainScores
+from tagweave.structures.lockstep import Batch, Workspace
+from tagweave.structures.loss import add_loss
+from test_lockstep import featureless, transitions_of
+
+
+def case_of(rng: np.random.Generator, lengths: list[int], size: int) -> Case:
+    """Sentences without forbidden transitions; set 1 is all labels but the last, set 2 all labels."""
+    n = sum(lengths)
+    masks = np.ones((3, size))
+    masks[1, -1] = 0
+    allow = rng.integers(0, 3, n).astype(np.int32)
+    scores = (rng.normal(0, 2, shape) for shape in ((n, size), (size, size), size, size))
+    return Case(lengths, *scores, allow, masks, np.zeros(0))
+
+
+def posteriors_of(case: Case, rng: np.random.Generator) -> Posteriors:
+    """Set 1 has a probability for each of its labels."""
+    size = len(case.start)
+    group = np.arange(size, dtype=np.int32)[None, :].copy()
+    group[0, -1] = -1
+    share = rng.dirichlet(np.ones(size - 1))[None, :]
+    return Posteriors(np.array([-1, 0, -1], np.int32), group, share)
+
+
+def loss_and_gradient(case: Case, posteriors: Posteriors | None) -> tuple[float, ChainGradient]:
+    encoded = featureless(case)
+    batch = Batch.of(encoded, 0, len(case.lengths))
+    size = len(case.start)
+    gradient = ChainGradient(np.zeros(case.scores.shape), np.zeros((size, size)), np.zeros((size, size)))
+    chain = Chain(case.masks, Workspace(max(1, len(case.allow)), size, np.float64), posteriors=posteriors)
+    scores = ChainScores(case.scores.copy(), transitions_of(case, np.float64))
+    return add_loss(chain, scores, batch, gradient), gradient
+
+
+@pytest.fixture
+def converged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structure, "_SWEEPS", 2000)
+
+
+@pytest.mark.usefixtures("converged")
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32), size=st.integers(3, 4))
+def test_loss_and_gradient_are_those_of_the_nearest_distribution(seed: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    case = case_of(rng, [4, 1, 3], size)
+    posteriors = posteriors_of(case, rng)
+    assume(posteriors.share.min() > 0.02)
+    loss, gradient = loss_and_gradient(case, posteriors)
+    wanted, expected = 0.0, np.zeros(case.scores.shape)
+    for s, twin in enumerate(case.chains(False)):
+        assert twin is not None
+        first, last = case.ptr[s], case.ptr[s + 1]
+        labels = {y: float(posteriors.share[0, y]) for y in range(size - 1)}
+        given_at = {t: labels for t in range(last - first) if case.allow[first + t] == 1}
+        q = naive.nearest(twin, given_at)
+        wanted += naive.divergence(q, twin)
+        expected[first:last] += naive.state_marginals(twin)
+        for sequence, mass in q.items():
+            expected[range(first, last), list(sequence)] -= mass
+    assert loss == pytest.approx(wanted, rel=1e-6, abs=1e-7)
+    np.testing.assert_allclose(gradient.emission, expected, atol=1e-6)
+
+
+def one_hot(case: Case, labels: Any) -> tuple[Case, Posteriors]:
+    """The case with a set for each label, in which that label has probability 1 and others none."""
+    size = len(case.start)
+    group = np.where(np.eye(size, dtype=bool), 0, -1).astype(np.int32)
+    of_set = np.concatenate([[-1], np.arange(size)]).astype(np.int32)
+    masks = np.concatenate([np.ones((1, size)), np.eye(size)])
+    return replace(case, masks=masks, allow=(labels + 1).astype(np.int32)), Posteriors(of_set, group, np.ones((size, 1)))
+
+
+def test_certain_posteriors_are_gold_labels() -> None:
+    rng = np.random.default_rng(1)
+    case, posteriors = one_hot(case_of(rng, [4, 2], 4), rng.integers(-1, 4, 6))
+    loss, gradient = loss_and_gradient(case, posteriors)
+    other_loss, other = loss_and_gradient(case, None)
+    assert loss == pytest.approx(other_loss, rel=1e-12)
+    np.testing.assert_allclose(gradient.emission, other.emission, atol=1e-12)
+    np.testing.assert_allclose(gradient.pairs, other.pairs, atol=1e-10)
+
+
+@pytest.mark.usefixtures("converged")
+def test_gradient_by_differences() -> None:
+    rng = np.random.default_rng(2)
+    case = case_of(rng, [4, 3], 3)
+    posteriors = posteriors_of(case, rng)
+    _, gradient = loss_and_gradient(case, posteriors)
+    step = 1e-5
+    for t, y in ((0, 0), (2, 1), (5, 2)):
+        moved = []
+        for sign in (1, -1):
+            scores = case.scores.copy()
+            scores[t, y] += sign * step
+            moved.append(loss_and_gradient(replace(case, scores=scores), posteriors)[0])
+        assert (moved[0] - moved[1]) / (2 * step) == pytest.approx(gradient.emission[t, y], abs=1e-6)
+
+
+def test_a_posterior_is_not_a_likelihood() -> None:
+    """As a likelihood the same numbers are multiplied with what the chain believes; as a posterior they are the result."""
+    case = Case([1], np.array([[3.0, 0.0]]), np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.ones(1, np.int32),
+                np.array([[1.0, 1], [0.5, 0.5]]), np.zeros(0))  # fmt: skip
+    share = Posteriors(np.array([-1, 0], np.int32), np.array([[0, 1]], np.int32), np.array([[0.5, 0.5]]))
+    _, likelihood = loss_and_gradient(case, None)
+    _, posterior = loss_and_gradient(case, share)
+    np.testing.assert_allclose(likelihood.emission, 0, atol=1e-12)
+    p = np.exp(3) / (np.exp(3) + 1)
+    np.testing.assert_allclose(posterior.emission, [[p - 0.5, 0.5 - p]], atol=1e-9)
