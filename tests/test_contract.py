@@ -72,7 +72,7 @@ EVIDENCE: dict[str, Corpus] = {
     "ambiguous": words("ab/N|V cde/V f/O|N", "ab/V f/N", "cde/O|N ab/V|N cde/V", "f/V|O|N", "f/O cde/N"),
     "unknown": words(*FULL, "ab/? cde/?", "f/?"),
     "wildcard": words("ab/N cde/!N f/O", "ab/!O f/N", "cde/!V ab/? cde/V"),
-    "soft": words("ab/N:0.9|V:0.1 cde/V f/O:0.6|N:0.4", "ab/V f/?", "cde/O:0.7|N:0.2|V:0.1 ab/? cde/V", "f/V", "f/O cde/N"),
+    "soft": words("ab/N:0.9|V:0.1 cde/V f/O:0.6|N:0.4", "ab/V f/?", "cde/O:0.7|N:0.2|V:0.1 ab/?", "f/O cde/V"),
     "covered": words(*FULL, covered=("N",)),
 }
 

@@ -46,7 +46,7 @@ def test_numbers_of_candidates(numbers: tuple[float, ...]) -> None:
 
 def test_soft_candidates_are_no_set() -> None:
     soft = Soft("AB", (0.7, 0.3))
-    assert soft != ("A", "B") and ("A", "B") != soft
+    assert soft != ("A", "B") and soft != ("A", "B")
     assert len({soft, ("A", "B"), Soft("AB", (0.7, 0.3)), Soft("AB", (0.6, 0.4))}) == 3
     assert pickle.loads(pickle.dumps(soft)) == soft  # noqa: S301 - its own
     assert tuple(soft) == ("A", "B")

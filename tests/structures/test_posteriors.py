@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from test_lockstep import featureless, transitions_of
 
 import naive
 from batches import Case
@@ -17,7 +18,6 @@ from tagweave.structures import chain as structure
 from tagweave.structures.chain import Chain, ChainGradient, ChainScores
 from tagweave.structures.lockstep import Batch, Workspace
 from tagweave.structures.loss import add_loss
-from test_lockstep import featureless, transitions_of
 
 
 def case_of(rng: np.random.Generator, lengths: list[int], size: int) -> Case:
@@ -84,7 +84,8 @@ def one_hot(case: Case, labels: Any) -> tuple[Case, Posteriors]:
     group = np.where(np.eye(size, dtype=bool), 0, -1).astype(np.int32)
     of_set = np.concatenate([[-1], np.arange(size)]).astype(np.int32)
     masks = np.concatenate([np.ones((1, size)), np.eye(size)])
-    return replace(case, masks=masks, allow=(labels + 1).astype(np.int32)), Posteriors(of_set, group, np.ones((size, 1)))
+    certain = Posteriors(of_set, group, np.ones((size, 1)))
+    return replace(case, masks=masks, allow=(labels + 1).astype(np.int32)), certain
 
 
 def test_certain_posteriors_are_gold_labels() -> None:
@@ -114,7 +115,7 @@ def test_gradient_by_differences() -> None:
 
 
 def test_a_posterior_is_not_a_likelihood() -> None:
-    """As a likelihood the same numbers are multiplied with what the chain believes; as a posterior they are the result."""
+    """A likelihood is multiplied with what the chain believes; a posterior is the result."""
     case = Case([1], np.array([[3.0, 0.0]]), np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.ones(1, np.int32),
                 np.array([[1.0, 1], [0.5, 0.5]]), np.zeros(0))  # fmt: skip
     share = Posteriors(np.array([-1, 0], np.int32), np.array([[0, 1]], np.int32), np.array([[0.5, 0.5]]))

@@ -123,8 +123,8 @@ SoftLabels = Annotated[
     str,
     typer.Option(
         metavar="KIND",
-        help="What numbers of candidates (NN:0.7|VV:0.3) are: posterior, of a label given what was said; or likelihood, "
-        "of what was said given the label.",
+        help="What numbers of candidates (NN:0.7|VV:0.3) are: posterior, of a label given what was said; or likelihood,"
+        " of what was said given the label.",
         rich_help_panel="Features",
     ),
 ]

@@ -211,7 +211,8 @@ def recoded(sentence: Sentence, positions: Layer, target: str, source: str | Non
         source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), LENIENT)
     feasible = _feasible(sentence, positions, source)
     before, after = [EDGE, *feasible][: len(feasible)], [*feasible, EDGE][1:]
-    named, converted = types_in(positions), []
+    named = types_in(positions)
+    converted: list[Candidates] = []
     unknown = [*(each is None for each in positions), False]
     for at, (last, labels, following) in enumerate(zip(before, feasible, after, strict=True)):
         is_closed = target == "BIOES" or not _goes_on(source, last, labels, unknown[at])

@@ -35,6 +35,7 @@ class Soft(tuple[Value, ...]):
     groups: tuple[int, ...]
 
     def __new__(cls, candidates: Iterable[Value], numbers: Iterable[float], groups: Iterable[int] = ()) -> Soft[Value]:
+        """The candidates with numbers; by default each is a group of its own."""
         soft = super().__new__(cls, candidates)
         soft.numbers = tuple(map(float, numbers))
         soft.groups = tuple(groups) or tuple(range(len(soft)))
@@ -44,7 +45,7 @@ class Soft(tuple[Value, ...]):
             raise CorpusError(f"the numbers {soft.numbers}", "numbers that are not negative, and not all 0")
         return soft
 
-    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]  # what __new__ takes
+    def __getnewargs__(self) -> tuple[Any, ...]:
         return tuple(self), self.numbers, self.groups
 
     def __eq__(self, other: object) -> bool:

@@ -3,15 +3,15 @@
 With potentials E, T, start and end as in `kernels/chain.py`, that is, among all q with these marginals, the one of
 smallest KL(q || p). It multiplies the potentials of each group g of labels at position t by a factor f,
 
-    q(y)  proportional to  p(y) prod_t f[t, g(y_t)],      f[t, g]  <-  f[t, g] share[t, g] / sum over y in g of gamma[t, y]
+    q(y)  proportional to  p(y) prod_t f[t, g(y_t)]         f[t, g] <- f[t, g] share[t, g] / sum_{y in g} gamma[t, y]
 
 (iterative proportional fitting: Csiszar 1975). One sweep goes from left to right. At each position, alpha already has
 the new factors of the positions before, and beta those of the last sweep for the positions behind, so gamma is exact:
 
     pred[t, j] = sum_i alpha[t-1, i] T[i, j]                gamma[t, j] = pred[t, j] E[t, j] beta[t, j]
 
-After the last sweep only the last position has its marginals exactly; the others come nearer with every sweep. Where the
-coding of labels leaves a group impossible, its factor stays, and the others share the rest.
+After the last sweep only the last position has its marginals exactly; the others come nearer with every sweep. Where
+the coding of labels leaves a group impossible, its factor stays, and the others share the rest.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Label sets: the labels that a position still allows. They are interned, because few of them are different.
 
-Candidates with numbers (`Soft`) are read in one of two ways. A likelihood, P(what was said | label), is a row of numbers
-instead of the zeros and ones of a set. A posterior, P(label | what was said), is the set of its labels together with
-the probabilities that these are to have (`Posteriors`).
+Candidates with numbers (`Soft`) are read in one of two ways. A likelihood, P(what was said | label), is a row of
+numbers instead of the zeros and ones of a set. A posterior, P(label | what was said), is the set of its labels together
+with the probabilities that these are to have (`Posteriors`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -57,6 +57,13 @@ class Posteriors:
     share: NDArray[np.float64]
 
 
+class _Posterior(NamedTuple):
+    """int32[Y], the group of each label, and float64[G], the probability of each group."""
+
+    group: NDArray[np.int32]
+    share: NDArray[np.float64]
+
+
 class LabelSets:
     """A growing table of label sets over a space of Y labels. Set 0 is the set of all labels.
 
@@ -75,7 +82,7 @@ class LabelSets:
         self._number: dict[bytes, int] = {}
         self._cache: dict[tuple[str, tuple[str, ...]], int] = {}
         self._joined: dict[tuple[int, int], int] = {}
-        self._posteriors: dict[int, tuple[NDArray[np.int32], NDArray[np.float64]]] = {}
+        self._posteriors: dict[int, _Posterior] = {}
         self._intern(np.ones(len(space), np.uint8))
 
     def __len__(self) -> int:
@@ -119,7 +126,7 @@ class LabelSets:
         row = self._masks[number][labels]
         return number not in self._posteriors and (not len(row) or bool(row.min() == row.max() > 0))
 
-    def _intern(self, mask: NDArray[Any], posterior: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None) -> int:
+    def _intern(self, mask: NDArray[Any], posterior: _Posterior | None = None) -> int:
         key = mask.tobytes() if posterior is None else b"".join(each.tobytes() for each in (mask, *posterior))
         if key not in self._number:
             self._number[key] = len(self._masks)
@@ -156,12 +163,11 @@ class LabelSets:
             return ALL
         key = (guideline, candidates)
         if key not in self._cache:
-            soft = isinstance(candidates, Soft)
-            self._cache[key] = self._soft(guideline, candidates) if soft else self._plain(guideline, candidates)
+            if isinstance(candidates, Soft):
+                self._cache[key] = self._soft(guideline, candidates)
+            else:
+                self._cache[key] = self.of_labels(self.space.allow(guideline, candidates))
         return self._cache[key]
-
-    def _plain(self, guideline: str, candidates: tuple[str, ...]) -> int:
-        return self.of_labels(self.space.allow(guideline, candidates))
 
     def _soft(self, guideline: str, candidates: Soft[str]) -> int:
         group = np.full(len(self.space), -1, np.int32)
@@ -175,10 +181,8 @@ class LabelSets:
             return self._of_row(np.where(group >= 0, numbers[group], 0))
         if abs(numbers.sum() - 1) > _ROUNDING:
             listed = ", ".join(f"{each:g}" for each in numbers)
-            raise ValueError(
-                f"the probabilities {listed}, expected a sum of 1: `!A:0.3` is 0.3 for every label but A, or read them as "
-                "likelihoods"
-            )
+            expected = "a sum of 1: `!A:0.3` is 0.3 for every label but A, or read them as likelihoods"
+            raise ValueError(f"the probabilities {listed}, expected {expected}")
         return self._posterior(group, numbers)
 
     def _posterior(self, group: NDArray[np.int32], numbers: NDArray[np.float64]) -> int:
@@ -190,7 +194,7 @@ class LabelSets:
         mask = (own >= 0).astype(np.uint8)
         if len(kept) < 2:
             return self._of_row(mask)
-        return self._intern(mask, (own, numbers[kept] / numbers[kept].sum()))
+        return self._intern(mask, _Posterior(own, numbers[kept] / numbers[kept].sum()))
 
     def join(self, first: int, second: int) -> int:
         """The intersection of two sets, or the product of two likelihoods.

@@ -10,8 +10,8 @@ tokens and empty nodes are `extra_rows`. Candidates are in MISC, separated by sl
 They are appended to the value of the field itself, if it has one, and removed from the column `misc`. Ambiguous
 positions are written as `_` with all candidates in MISC, so that no other reader takes the first for the truth. A label
 that is itself called `_` is always written to MISC: `AltXpos=_`. In these values a slash is escaped as `\\/`, a bar as
-`\\p`, a backslash as `\\\\`, and the colon of a label that ends like one with a number as `\\:`. Candidates with numbers
-are all in MISC, and nothing is in the field itself.
+`\\p`, a backslash as `\\\\`, and the colon of a label that ends like one with a number as `\\:`. Candidates with
+numbers are all in MISC, and nothing is in the field itself.
 
 The library conllu parses IDs and heads. Its reader of sentences is not used: it strips rows, splits them at two blanks,
 accepts short rows, keeps one comment per key and does not count lines. pyconll is no faster (both take about 7 seconds
