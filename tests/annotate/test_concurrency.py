@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from made_tasks import JJ, NN, VV, hire, make_task
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
+from tagweave.annotate.database import Database
 from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose
@@ -125,3 +128,15 @@ def test_a_store_that_many_open_at_once_is_made_once(new_url: NewUrl) -> None:
     for store in stores:
         store.close()
     assert len(keys) == 1
+
+
+def test_the_log_is_turned_on_after_a_writer_has_finished(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    writer = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    writer.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.2, writer.execute, ["COMMIT"]).start()
+    database = Database(f"sqlite:///{path}")
+    database.keep_a_log()
+    database.close()
+    assert writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    writer.close()

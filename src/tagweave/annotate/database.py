@@ -7,6 +7,8 @@ are no deadlocks.
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url, text
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, OperationalError
 
 from tagweave.annotate.group_commit import Group
 
@@ -23,6 +25,7 @@ CONNECTIONS = 16
 """How many connections a store keeps open. PostgreSQL takes longer to open one than to answer a query."""
 
 _PATIENCE = 30  # seconds for which a writer waits for others
+_PAUSE = 0.01  # seconds between attempts where SQLite itself does not wait
 _KEY = 0x7461677765617665  # "tagweave"
 _WRITES = "tagweave_writes"
 
@@ -65,9 +68,12 @@ class Database:
 
     def keep_a_log(self) -> None:
         """Turn on SQLite's write-ahead log, so that readers wait for no writer. The file remembers the setting."""
-        if self.engine.dialect.name == "sqlite":
-            with self.reading() as connection:
-                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+        if self.engine.dialect.name != "sqlite":
+            return
+        last = time.monotonic() + _PATIENCE
+        with self.reading() as connection:
+            while not _keeps_log(connection, is_last=time.monotonic() > last):
+                time.sleep(_PAUSE)
 
     def close(self) -> None:
         """Close all connections."""
@@ -107,6 +113,21 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # `_begin_sqlite` begins transactions
     for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _keeps_log(connection: Connection, is_last: bool) -> bool:
+    """Try to turn on the log. False while another connection writes: here SQLite does not wait for it by itself.
+
+    Raises OperationalError after the last attempt, or if something else is wrong.
+    """
+    try:
+        connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+    except OperationalError as error:
+        is_locked = isinstance(error.orig, sqlite3.Error) and error.orig.sqlite_errorcode == sqlite3.SQLITE_BUSY
+        if is_last or not is_locked:
+            raise
+        return False
+    return True
 
 
 def _begin_sqlite(connection: Connection) -> None:
