@@ -7,9 +7,11 @@ import pytest
 from crowds import SPANS, random_answers
 
 from tagweave.corpus.sentence import Sentence
+from tagweave.sources import guessing, mace
 from tagweave.sources.answers import Answers
 from tagweave.sources.bayesian_sequence import BayesianSequenceOptions, sequential_prior
 from tagweave.sources.estimate import from_votes, in_turns
+from tagweave.sources.mace import MaceOptions
 from tagweave.sources.method import Run
 from tagweave.sources.options import TurnOptions
 from tagweave.sources.posterior import AGGREGATIONS, aggregate
@@ -130,17 +132,19 @@ def test_best_labels_follow_each_other_and_probabilities_sum_to_one(method):
         assert answers.scheme.transition[result.best[low : high - 1], result.best[low + 1 : high]].all()
 
 
-@pytest.mark.parametrize("method", ["dawid-skene", "hmm", "bsc"])
+@pytest.mark.parametrize("method", ["dawid-skene", "mace", "hmm", "bsc"])
 def test_gold_decides_where_it_answers_and_tells_good_sources_from_bad_ones(method):
     random = np.random.default_rng(0)
-    truth = random.integers(0, 3, 300)
-    liars = (truth + 1) % 3  # four agree with each other, and are wrong
-    rows = [(t, k, liars[t]) for t in range(300) for k in range(4)] + [(t, 4, truth[t]) for t in range(300)]
-    rows += [(t, 5, truth[t]) for t in range(100)]
+    truth = random.integers(0, 3, 1500)
+    # four always agree, since they do not look
+    rows = [(t, k, 0) for t in range(1500) for k in range(4)] + [(t, 4, truth[t]) for t in range(1500)]
+    rows += [(t, 5, truth[t]) for t in range(500)]
     position, source, label = np.array(rows, np.int32).T
-    answers = Answers.of_rows(FREE, ["a", "b", "c", "d", "good", "gold"], np.arange(0, 301, 5), position, source, label)
+    answers = Answers.of_rows(
+        FREE, ["a", "b", "c", "d", "good", "gold"], np.arange(0, 1501, 5), position, source, label
+    )
     result = aggregate(answers, method, known={"gold": 1})
-    assert np.array_equal(result.best[:100], truth[:100])
+    assert np.array_equal(result.best[:500], truth[:500])
     assert (result.best == truth).mean() > 0.95
     assert result.reliability.accuracy()[4, 0] > 0.9 > result.reliability.accuracy()[0, 0]
 
@@ -181,3 +185,32 @@ def test_unknown_methods_options_and_sources_are_refused():
         aggregate(answers, known={"gold": 1})
     with pytest.raises(ValueError, match="found wrong 0, expected"):
         BayesianSequenceOptions(wrong=0)
+
+
+@pytest.mark.parametrize("point", [False, True])
+def test_no_turn_of_guessing_lowers_the_objective_and_answers_are_known_or_guessed(point):
+    answers = random_answers(4, FREE, soft=False)
+    options = MaceOptions(iterations=30, tolerance=0, restarts=2, guesses=0.5, point=point)
+    estimate = mace.METHOD.estimate(answers, options, Run())
+    assert np.diff(estimate.objectives).min() > -1e-9
+    assert estimate.objectives[-1] > estimate.objectives[0] + 1e-3
+
+
+def test_the_likelihood_of_guessing_is_the_sum_over_true_labels_and_whether_each_source_knows():
+    answers = random_answers(6, FREE, soft=False)
+    knowing = np.array([[0.7], [0.4], [0.9]])
+    guess = (1 - knowing) * np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6]])
+    gamma, log_z = guessing._posterior(answers, knowing, guess)
+    total = 0.0
+    for t in range(answers.positions):
+        own = [(k, y) for at, k, y in zip(answers.position, answers.source, answers.label, strict=True) if at == t]
+        weights = np.zeros(3)
+        for y, knows in product(range(3), product([True, False], repeat=len(own))):
+            parts = [
+                knowing[k, 0] * (given == y) if each else guess[k, given]
+                for (k, given), each in zip(own, knows, strict=True)
+            ]
+            weights[y] += np.prod(parts) / 3
+        assert np.allclose(gamma[t], weights / weights.sum())
+        total += np.log(weights.sum())
+    assert np.isclose(log_z, total)

@@ -30,8 +30,8 @@ class BayesianSequenceOptions(TurnOptions):
     right: float = option(
         10.0, "Pseudo-answers with the true label, beside `wrong`, for every label and answer before.", "N", 0
     )
-    wrong: float = option(0.1, "Pseudo-answers for every pair of a true label and an answer.", "N", 1e-9)
-    transitions: float = option(0.1, "Pseudo-counts of every transition between true labels.", "N", 1e-9)
+    wrong: float = option(1.0, "Pseudo-answers for every pair of a true label and an answer.", "N", 1e-9)
+    transitions: float = option(1.0, "Pseudo-counts of every transition between true labels.", "N", 1e-9)
 
     def __post_init__(self) -> None:
         check_ranges(self)

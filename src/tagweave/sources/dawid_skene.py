@@ -19,7 +19,7 @@ class DawidSkeneOptions(TurnOptions):
     """Options of the method `dawid-skene`."""
 
     smoothing: float = option(
-        0.01, "Pseudo-answers of every source for every pair of a true label and an answer.", "N", 1e-9
+        1.0, "Pseudo-answers of every source for every pair of a true label and an answer.", "N", 1e-9
     )
 
     def __post_init__(self) -> None:

@@ -19,9 +19,9 @@ class HiddenMarkovOptions(TurnOptions):
     """Options of the method `hmm`."""
 
     smoothing: float = option(
-        0.01, "Pseudo-answers of every source for every pair of a true label and an answer.", "N", 1e-9
+        1.0, "Pseudo-answers of every source for every pair of a true label and an answer.", "N", 1e-9
     )
-    transitions: float = option(0.01, "Pseudo-counts of every transition between true labels.", "N", 1e-9)
+    transitions: float = option(1.0, "Pseudo-counts of every transition between true labels.", "N", 1e-9)
 
     def __post_init__(self) -> None:
         check_ranges(self)

@@ -1,0 +1,1 @@
+"""Many sources of annotation: what becomes of their answers."""
