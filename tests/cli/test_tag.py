@@ -10,9 +10,11 @@ import sys
 import pytest
 from model_files import write
 
+from tagweave.corpus.alternatives import parse_candidates
 from tagweave.corpus.formats import segmented
 from tagweave.corpus.load import Stream, iterate, load
 from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.soft import Soft
 from tagweave.harvest import runs
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
@@ -190,7 +192,7 @@ def test_runs_of_raw_text_stay_whole(run, segmenter, segtagger, run_of_text):
             assert words.replace(" ", "") == text and any(whole in word for word in words.split())
             assert run(*arguments, "--split-runs", stdin=text).stdout.replace(" ", "") == text
     rows = run("tag", segmenter, "--probabilities", stdin="看1998年\n").stdout.splitlines()
-    assert [row.split("\t")[1] in "ME" for row in rows[2:5]] == [True] * 3
+    assert [row.split("\t")[1][0] in "ME" for row in rows[2:5]] == [True] * 3
     sequences = [json.loads(line) for line in run("tag", segmenter, "--best", 99, stdin="1998年\n").stdout.splitlines()]
     assert sorted(" ".join(each["tokens"]) for each in sequences) == ["1998 年", "1998年"]
 
@@ -216,18 +218,25 @@ def test_probabilities_are_marginals_of_the_best_labels(run, tagger, segtagger):
     sentence = Sentence(tuple(TEXT.split()))
     (table,), (labelled,) = model.probabilities([sentence]), list(model.tag([sentence]))
     for row, form, candidates, values in zip(rows[:7], sentence.forms, labelled.layers["ctb"], table, strict=True):
-        *told, probability = row.split("\t")
-        assert told == [form, candidates[0]]
-        assert float(probability) == pytest.approx(values[model.labels.index(candidates[0])], abs=2e-6)
+        told, field = row.split("\t")
+        soft = parse_candidates(field)
+        assert isinstance(soft, Soft) and (told, soft[0]) == (form, candidates[0])
+        for label, probability in zip(soft, soft.numbers, strict=True):
+            assert probability == pytest.approx(values[model.labels.index(label)], abs=6e-5)
     rows = run("tag", segtagger, "--probabilities", stdin="我们 看\n").stdout.split("\n")
     assert [row.split("\t")[0] for row in rows] == ["我", "们", "看", "", ""]
 
 
 def test_probabilities_heed_what_is_given(run, tagger):
     rows = run("tag", tagger, "--probabilities", stdin="医院/VV 的 墙/PU|CD\n").stdout.splitlines()
-    assert rows[0] == "医院\tVV\t1.000000"
-    label, probability = rows[2].split("\t")[1:]
-    assert label in ("PU", "CD") and float(probability) >= 0.4  # the label of the best sequence, whose own may be less
+    assert rows[0] == "医院\tVV:1.0"
+    soft = parse_candidates(rows[2].split("\t")[1])
+    assert isinstance(soft, Soft) and {*soft} == {"PU", "CD"} and sum(soft.numbers) == pytest.approx(1, abs=1e-3)
+
+
+def test_probabilities_are_soft_labels_to_train_on(run, tagger, tmp_path):
+    file = write(tmp_path / "soft.conll", run("tag", tagger, "--probabilities", stdin=f"{TEXT}\n").stdout.splitlines())
+    assert run("train", file, "-o", tmp_path / "m", "--iterations", 3).exit_code == 0
 
 
 def best(run, *arguments, stdin):

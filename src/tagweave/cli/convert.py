@@ -31,6 +31,9 @@ def convert(
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Write the probability of every label too (columns, CoNLL-U).")
     ] = False,
+    soft: Annotated[
+        bool, typer.Option("--soft", help="Write all labels with their probabilities: NN:0.7|VV:0.3.")
+    ] = False,
     review: Annotated[
         int, typer.Option(min=0, metavar="N", help="List the N least certain tokens, on standard error.")
     ] = 0,
@@ -63,6 +66,7 @@ def convert(
         "output_format": output_format,
         "best": best,
         "confidence": confidence,
+        "soft": soft,
         "review": review,
         "retag": retag,
     }

@@ -26,6 +26,7 @@ from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.context import Context
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.soft import with_probabilities
 from tagweave.features.evidence import OUTSIDE
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import UnknownLabelError
@@ -37,7 +38,7 @@ _BLOCK = 2000  # sentences whose probabilities are in memory at a time
 _ALTERNATIVES = 3
 
 
-def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1) -> Corpus:
+def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1, soft: bool = False) -> Corpus:
     """The corpus with a layer of another guideline, complete at every token, and the confidence of each tag.
 
     Every layer whose guideline the model has is a hard constraint, so the labels that the layer `to` already has stay
@@ -49,14 +50,17 @@ def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1) -> Cor
         corpus: in the tokens of the model.
         to: the guideline of the result.
         threads: how many threads share the work.
+        soft: give each token all of its tags with their probabilities, the best first, instead of the best tag and the
+            confidence in it.
 
     Raises:
         KeyError: the model does not have the guideline `to`.
         CorpusError: labels that the model does not know or that exclude one another, by file and line.
     """
     tagger = ChainPredictor(model, threads, to)
+    step = _with_probabilities if soft else _with_confidence
     sentences = [
-        _with_confidence(sentence, table, tagger)
+        step(sentence, table, tagger)
         for block in map(corpus.with_sentences, in_blocks(corpus, _BLOCK))
         for sentence, table in zip(
             tagger.complete(replace(block, guideline=to)),
@@ -156,6 +160,11 @@ def _with_confidence(sentence: Sentence, table: NDArray[Any], tagger: ChainPredi
     chosen = [number[tag] for tag in labels_of(sentence, tagger.guideline)]
     probabilities = np.minimum(table[np.arange(len(chosen)), chosen], 1)  # sums may exceed it by a rounding error
     return replace(sentence, confidence=tuple(probabilities.tolist()))
+
+
+def _with_probabilities(sentence: Sentence, table: NDArray[Any], tagger: ChainPredictor) -> Sentence:
+    rows = zip(table.tolist(), labels_of(sentence, tagger.guideline), strict=True)
+    return sentence.with_layer(tagger.guideline, [with_probabilities(tagger.labels, row, best) for row, best in rows])
 
 
 def _confidences(corpus: Corpus, converted: Corpus, names: Collection[str]) -> Iterator[tuple[float, int, int]]:

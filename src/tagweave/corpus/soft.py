@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+_DIGITS = 4
 Value = TypeVar("Value")
 
 
@@ -70,3 +71,10 @@ class Soft(tuple[Value, ...]):
         groups = [group[each] for each in own]
         kept = sorted({*groups})
         return Soft(names, (self.numbers[each] for each in kept), (kept.index(each) for each in groups))
+
+
+def with_probabilities(names: Sequence[str], probabilities: Sequence[float], first: str | None = None) -> Soft[str]:
+    """The names with probabilities of at least half a ten-thousandth, the most probable one in front, or `first`."""
+    rounded = [round(each, _DIGITS) for each in probabilities]
+    order = sorted((at for at, each in enumerate(rounded) if each), key=lambda at: (names[at] != first, -rounded[at]))
+    return Soft((names[at] for at in order), (rounded[at] for at in order))

@@ -74,6 +74,7 @@ class ConvertOptions:
         output_format: by default the format that the name of the output implies, or that of the input.
         best: write JSON lines with this many best sequences and their probabilities instead.
         confidence: also write the probability of every label (columns, CoNLL-U).
+        soft: write all labels with their probabilities, the best first (`NN:0.7|VV:0.3`).
         review: how many of the least certain tokens to list.
         retag: ignore annotation that the corpus already has under the new guideline.
         progress: passes sentences on, and shows how many have passed.
@@ -86,13 +87,18 @@ class ConvertOptions:
     output_format: str | None = None
     best: int | None = None
     confidence: bool = False
+    soft: bool = False
     review: int = 0
     retag: bool = False
     progress: Progress = iter
 
     def __post_init__(self) -> None:
-        if self.best and (self.confidence or self.review or self.output_format):
-            raise StreamError("found --best with --confidence, --review or --output-format, expected it without")
+        if self.best and (self.confidence or self.soft or self.review or self.output_format):
+            raise StreamError(
+                "found --best with --confidence, --soft, --review or --output-format, expected it without"
+            )
+        if self.soft and (self.confidence or self.review):
+            raise StreamError("found --soft with --confidence or --review, expected it without")
 
 
 def check_for_labels(**options: object) -> None:

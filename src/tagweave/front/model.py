@@ -205,7 +205,12 @@ class Model(ABC):
         """The fields common to the conversions of all models."""
         from tagweave.streams.review import ReviewList
 
-        return {"threads": self.threads, "confidence": options.confidence, "review": ReviewList(options.review)}
+        return {
+            "threads": self.threads,
+            "confidence": options.confidence,
+            "soft": options.soft,
+            "review": ReviewList(options.review),
+        }
 
     def _write_converted(self, work: Conversion, output: str, options: ConvertOptions) -> None:
         work.write(output, options.output_format, options.progress)

@@ -80,7 +80,7 @@ class Parser(Model):
     def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
         from tagweave.streams.tree_conversion import tree_conversion
 
-        check_for_labels(best=options.best, retag=options.retag)
+        check_for_labels(best=options.best, retag=options.retag, soft=options.soft)
         return tree_conversion(self.trained, self.name, source, to, **self._shared(options))
 
     @property

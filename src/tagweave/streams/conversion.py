@@ -29,6 +29,7 @@ class Conversion(Stream):
         source: the guideline of this layer, by its name in the model.
         threads: how many threads share the work.
         confidence: whether to write the probability of every label.
+        soft: whether to write all labels with their probabilities.
         review: collects the least certain tokens as sentences pass.
     """
 
@@ -37,6 +38,7 @@ class Conversion(Stream):
     source: str
     threads: int = 1
     confidence: bool = False
+    soft: bool = False
     review: ReviewList = field(default_factory=ReviewList)
 
     @abstractmethod

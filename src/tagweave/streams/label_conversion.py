@@ -69,7 +69,7 @@ class LabelConversion(Conversion):
 
     def convert(self, evidence: Corpus) -> Corpus:
         """As `conversion.labels.convert`."""
-        return convert(self.model, evidence, self.to, self.threads)
+        return convert(self.model, evidence, self.to, self.threads, self.soft)
 
     def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
         """As `conversion.labels.review`."""
@@ -81,6 +81,8 @@ class LabelConversion(Conversion):
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words with labels")
         if self.confidence:
             check_can_hold(form, "--confidence", lambda each: each.confidence is not None)
+        if self.soft:
+            check_can_hold(form, "--soft", lambda each: each.partial)
 
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
         """The sentence as read, with the new labels where the format can hold them."""

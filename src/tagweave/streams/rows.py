@@ -6,22 +6,27 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tagweave.corpus.alternatives import format_candidates
+from tagweave.corpus.soft import with_probabilities
+
 if TYPE_CHECKING:
     from tagweave.streams.label_conversion import LabelConversion
     from tagweave.streams.labelling import Labelling
 
 
 def probability_rows(labelling: Labelling) -> Iterator[str]:
-    """A row per token with the label of the best sequence and its marginal probability, and "" after each sentence."""
+    """A row per token with its labels and their marginal probabilities, and "" after each sentence.
+
+    The label of the best sequence comes first.
+    """
     tagger = labelling.tagger
-    column = {name: at for at, name in enumerate(tagger.labels)}
     for block in labelling.blocks():
         labelled = tagger.complete(block.evidence)
         tables = tagger.probabilities(block.evidence.sentences, tagger.guideline, block.evidence.covered)
         for sentence, table in zip(labelled, tables, strict=True):
             for form, candidates, row in zip(sentence.forms, sentence.layers[tagger.guideline], table, strict=True):
-                label = (candidates or ("",))[0]
-                yield f"{form}\t{label}\t{row[column[label]]:.6f}"
+                soft = with_probabilities(tagger.labels, row.tolist(), (candidates or ("",))[0])
+                yield f"{form}\t{format_candidates(soft)}"
             yield ""
 
 
