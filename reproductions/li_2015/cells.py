@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,13 @@ from reproductions.li_2015.methods import BASELINE, COUPLED, Method
 from reproductions.li_2015.pair import Pair, with_layers
 from tagweave import __version__
 from tagweave.conversion.labels import convert
+from tagweave.corpus.alternatives import format_candidates, parse_candidates
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.features.presets import PRESETS
 from tagweave.labels.coding import as_layer
 from tagweave.labels.mapping import TagMapping
+from tagweave.labels.sets import reading
 from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
@@ -82,18 +85,19 @@ class Cell(lab.Cell[Pair, Method]):
             pairs = [[a, b, count] for (a, b), count in counts.items()]
             return {"certainty": certainties(model, self.data.target.test, self.threads), "pairs": pairs}
         if self.method == COUPLED:
-            converted = self._converted(model, replace(source, guideline=self.data.target.train.guideline))
+            text = replace(source, guideline=self.data.target.train.guideline)
+            converted, soft = self._converted(model, text), self._converted(model, text, soft=True)
             confidence = [np.round(sentence.confidence or (), 4).tolist() for sentence in converted]
-            return {"converted": _tags(converted), "confidence": confidence}
+            return {"converted": _tags(converted), "confidence": confidence, "soft": _fields(soft)}
         return {}
 
     def _labelled(self, model: ChainModel, corpus: Corpus) -> list[str]:
         return _tags(self._converted(model, corpus))
 
-    def _converted(self, model: ChainModel, corpus: Corpus) -> Corpus:
+    def _converted(self, model: ChainModel, corpus: Corpus, soft: bool = False) -> Corpus:
         """The corpus with the tags of its guideline, given all other layers."""
         source = self.data.source.train
-        return convert(model, shown(corpus, source.guideline, tags_of(source)), corpus.guideline, self.threads)
+        return convert(model, shown(corpus, source.guideline, tags_of(source)), corpus.guideline, self.threads, soft)
 
     def _fit(self) -> Fitted:
         target, source, run = self.data.target, self.data.source, Run(self.data.schedule, self.callback)
@@ -129,7 +133,10 @@ class Cell(lab.Cell[Pair, Method]):
         if self.method.source_sentences:
             sample = (len(self.data.target.train), min(self.method.source_sentences, len(self.data.source.train)))
         settings = {"seed": self.seed, "initial": 1e-8, **({} if self.method.system == "coupled" else _BATCH)}
-        return Recipe(templates=PRESETS["li-2015"], settings=settings, sample=sample, threads=self.threads)
+        belief = reading("likelihood" if self.method.belief == "likelihood" else "posterior")
+        return Recipe(
+            templates=PRESETS["li-2015"], settings=settings, sample=sample, threads=self.threads, soft_labels=belief
+        )
 
     def coupling(self) -> Coupling:
         """The mapping function, in which the baseline of the same seed has a part, and the kinds of weights."""
@@ -139,17 +146,27 @@ class Cell(lab.Cell[Pair, Method]):
         return Coupling(mappings(self.method.mapping, counted), self.method.joint, self.method.separate)
 
     def converted(self) -> Corpus:
-        """The source corpus with the tags that the coupled model of the same seed gives it, believed as far as it does.
+        """The source corpus with the tags that the coupled model of the same seed gives it.
 
         Taken for certain, tags of which that model is not sure spoil what is learned from them.
         """
         told = replace(self, method=COUPLED).result()
         guideline, source = self.data.target.train.guideline, self.data.source.train
-        sentences = (
-            replace(sentence, layers={guideline: as_layer(line.split(" "))}, confidence=tuple(confidence))
-            for sentence, line, confidence in zip(source, told["converted"], told["confidence"], strict=True)
-        )
+        layers: Iterator[Layer] = map(as_layer, map(str.split, told["converted"]))
+        if self.method.belief in ("posterior", "likelihood"):
+            parse = lru_cache(None)(parse_candidates)
+            layers = (tuple(map(parse, line.split(" "))) for line in told["soft"])
+        sentences = [replace(each, layers={guideline: own}) for each, own in zip(source, layers, strict=True)]
+        if self.method.belief == "confidence":
+            pairs = zip(sentences, told["confidence"], strict=True)
+            sentences = [replace(sentence, confidence=tuple(confidence)) for sentence, confidence in pairs]
         return replace(source, sentences=tuple(sentences), guideline=guideline)
+
+
+def _fields(corpus: Corpus) -> list[str]:
+    """The candidates of every sentence, with their numbers, as one string."""
+    layers = (sentence.layers[corpus.guideline] for sentence in corpus)
+    return [" ".join(format_candidates(candidates) for candidates in layer if candidates) for layer in layers]
 
 
 def _tags(corpus: Corpus) -> list[str]:

@@ -26,6 +26,8 @@ class Method:
         joint, separate: which weights a coupled model has.
         source_sentences: M' of Algorithm 1; 0 takes that of the corpora.
         prune: the probability from which tags come into question (`Pruning`); 0: all do.
+        belief: of a converted corpus, `certain`: its tags are certain; `confidence`: believed as far as the coupled
+            model is sure; `posterior` or `likelihood`: all tags with their probabilities, read as that.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Method:
     separate: bool = True
     source_sentences: int = 0
     prune: float = 0.0
+    belief: str = "confidence"
 
 
 BASELINE = Method("baseline", "baseline")
@@ -49,5 +52,8 @@ PRUNED_COMPLETE = Method("coupled, complete mapping, pruned", "coupled", "comple
 SEPARATE = Method("coupled, separate features only", "coupled", "automatic", joint=False)
 JOINT = Method("coupled, joint features only", "coupled", "automatic", separate=False)
 CONVERTED = Method("baseline + converted", "converted")
+CERTAIN = Method("baseline + converted, certain", "converted", belief="certain")
+POSTERIOR = Method("baseline + converted, all probabilities", "converted", belief="posterior")
+LIKELIHOOD = Method("baseline + converted, all probabilities as likelihoods", "converted", belief="likelihood")
 FEW_SOURCES = Method("coupled, M' = 500", "coupled", "automatic", source_sentences=500)
 MANY_SOURCES = Method("coupled, M' = 5,000", "coupled", "automatic", source_sentences=5000)

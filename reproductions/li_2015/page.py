@@ -16,6 +16,7 @@ _TITLES = {
     "weighting": "Figure 4",
     "english": "Brown and the Wall Street Journal",
     "conversion": "Table 5",
+    "belief": "how far to believe a conversion",
 }
 _MAPPINGS = (
     "Mappings: automatic are the pairs that meet once in 10,000 tokens or more often when the baseline labels the"
@@ -45,6 +46,11 @@ _NOTES = {
         "The rows are those of Tables 3 and 6, which the paper has for Chinese only; its differences stand below for"
         " orientation. Brown's tags are taken without the marks of titles, headlines, cited words and foreign"
         " words. A seed also draws the tenth of the target corpus.",
+    ),
+    "belief": (
+        "The source corpus as the coupled model converts it, as further training data: its tags as if they were certain;"
+        " the best tag believed as far as the model is sure of it; or all tags with their probabilities, read as a"
+        " likelihood or as a posterior. The paper takes them for certain.",
     ),
     "conversion": (
         "Every sentence of the corpus has both layers. A random half of the training sentences, drawn by the seed,"

@@ -12,13 +12,16 @@ from reproductions.lab.corpora import Parts, cut, of_sample, read_parts, share_o
 from reproductions.lab.run import Setting
 from reproductions.li_2015.methods import (
     BASELINE,
+    CERTAIN,
     COMPLETE,
     CONVERTED,
     COUPLED,
     FEW_SOURCES,
     JOINT,
+    LIKELIHOOD,
     MANY_SOURCES,
     MERGED,
+    POSTERIOR,
     PRUNED,
     PRUNED_COMPLETE,
     RELAXED,
@@ -41,6 +44,7 @@ FIVE = (BASELINE, MERGED, TWO_STAGE, COUPLED, CONVERTED)
 TAGGING = (*FIVE, TIGHT, RELAXED, SEPARATE, JOINT)
 MAPPINGS = (BASELINE, TIGHT, RELAXED, COUPLED, PRUNED, COMPLETE, PRUNED_COMPLETE)
 WEIGHTING = (BASELINE, FEW_SOURCES, COUPLED, MANY_SOURCES)
+BELIEF = (BASELINE, COUPLED, CERTAIN, CONVERTED, LIKELIHOOD, POSTERIOR)
 CONVERSION = (BASELINE, TWO_STAGE, COUPLED, COMPLETE)
 
 
@@ -72,6 +76,16 @@ def _weighting(folder: Path | None) -> list[Rivals]:
     return [
         Setting("weighting", f"Sentences of the source corpus an iteration: {pair.name}", lambda _: pair, WEIGHTING)
     ]
+
+
+def _belief(folder: Path | None) -> list[Rivals]:
+    pair = _chinese(folder)
+    own = [Setting("belief", f"How far to believe a conversion: {pair.name}", lambda _: pair, BELIEF)]
+    if folder is None:
+        return own
+    other = _brown_to_wsj(folder)
+    title = f"How far to believe a conversion, a random tenth of the target corpus: {other.name}"
+    return [*own, Setting("belief-10", title, partial(_with_share, other, 0.1), BELIEF)]
 
 
 def _chinese(folder: Path | None) -> Pair:
@@ -160,6 +174,7 @@ PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
     "mappings": _mappings,
     "weighting": _weighting,
     "english": _english,
+    "belief": _belief,
     "conversion": _conversion,
 }
 """What a command may ask for: Tables 3, 4 and 6; Figure 3; Figure 4; the same in English; Table 5."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
 
@@ -34,7 +33,7 @@ def test_soft_labels_are_marginals_with_the_best_in_front() -> None:
 @pytest.mark.parametrize("learner", ["adagrad", "lbfgs"])
 def test_a_model_learns_the_probabilities_that_it_is_given(learner: str) -> None:
     soft = Corpus(tuple(Sentence(("w",), {"g": (Soft(("A", "B"), (0.8, 0.2)),)}) for _ in range(20)), "g")
-    settings = {"l2": 1e-6} if learner == "lbfgs" else {}
+    settings = {"c2": 1e-6} if learner == "lbfgs" else {}
     model = fit([soft], Recipe(learner=learner, settings=settings, precision="float64")).model
     (table,) = ChainPredictor(model).probabilities([Sentence(("w",))])
     assert table[0, model.space.names.index("A")] == pytest.approx(0.8, abs=0.03)
