@@ -48,7 +48,7 @@ _NOTES = {
         " words. A seed also draws the tenth of the target corpus.",
     ),
     "belief": (
-        "The source corpus as the coupled model converts it, as further training data: its tags as if they were certain;"
+        "The source corpus as the coupled model converts it, as more training data: its tags as if they were certain;"
         " the best tag believed as far as the model is sure of it; or all tags with their probabilities, read as a"
         " likelihood or as a posterior. The paper takes them for certain.",
     ),
