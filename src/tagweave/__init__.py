@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
     from tagweave.front.clusters import harvest_clusters, harvest_clusters_files
     from tagweave.front.corpora import load, save
+    from tagweave.front.description import compare_sources
     from tagweave.front.evaluation import compare, evaluate
+    from tagweave.front.functions import apply_functions, labelling_function
     from tagweave.front.gazetteers import harvest_gazetteer, harvest_gazetteer_files
     from tagweave.front.harvest import (
         harvest_lexicon,
@@ -47,7 +49,9 @@ _HOMES = {
     "Model": "tagweave.front.model",
     "Sentence": "tagweave.corpus.sentence",
     "TrainingPlan": "tagweave.training.plan",
+    "apply_functions": "tagweave.front.functions",
     "compare": "tagweave.front.evaluation",
+    "compare_sources": "tagweave.front.description",
     "complete_files": "tagweave.front.shards",
     "convert_files": "tagweave.front.shards",
     "evaluate": "tagweave.front.evaluation",
@@ -62,6 +66,7 @@ _HOMES = {
     "harvest_markup": "tagweave.front.harvest",
     "harvest_markup_files": "tagweave.front.harvest",
     "label_files": "tagweave.front.shards",
+    "labelling_function": "tagweave.front.functions",
     "load": "tagweave.front.corpora",
     "load_model": "tagweave.front.loading",
     "save": "tagweave.front.corpora",
@@ -77,7 +82,9 @@ __all__ = [
     "Sentence",
     "TrainingPlan",
     "__version__",
+    "apply_functions",
     "compare",
+    "compare_sources",
     "complete_files",
     "convert_files",
     "evaluate",
@@ -92,6 +99,7 @@ __all__ = [
     "harvest_markup_files",
     "harvest_markup_shards",
     "label_files",
+    "labelling_function",
     "load",
     "load_model",
     "save",

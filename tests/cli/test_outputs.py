@@ -26,6 +26,8 @@ COMMANDS = {
     "convert": "convert {m} {x} -o {x}",
     "convert, review": "convert {m} {x} -o {o} --review 1 --review-file {x}",
     "compare": "compare {x} {y} --html {x}",
+    "label": "label {x} --functions {y} -o {x}",
+    "label, over the functions": "label {y} --python {x} --functions {x} -o {x}",
     "harvest lexicon": "harvest lexicon {y} --lexicon {x} -o {x}",
     "harvest markup": "harvest markup {x} --format html -o {x}",
     "annotate export": "annotate export --store sqlite:///{x} -o {x} --format jsonl",

@@ -25,6 +25,7 @@ COMMANDS = (
     "compare",
     "evaluate",
     "info",
+    "label",
     "simulate",
     "demo",
     "warm",

@@ -37,6 +37,22 @@ def counted(items: Iterable[Item], what: str, console: Console | None = None) ->
 
 
 @contextmanager
+def progress_bar(what: str, console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
+    """A function that is told how many of how many items are done: a bar on standard error, if that is a terminal."""
+    from rich.console import Console as StandardConsole
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = console or StandardConsole(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    columns = (TextColumn(what), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
 def training_callback(log: str | None, resume: bool) -> Iterator[Callback]:
     """A callback that reports iterations on standard error and in a log, which a resumed run continues."""
     from rich.console import Console as StandardConsole

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 _WIDE = 1000  # characters, wider than any table
 
 
-def table_console(width: int = _WIDE) -> Console:
-    """Standard output; in a pipe or a file `width` characters wide, by default enough to cut no name in a table."""
+def table_console(width: int = _WIDE, stderr: bool = False) -> Console:
+    """Standard output or error; in a pipe or a file `width` characters wide, by default enough to cut no name."""
     from rich.console import Console
 
-    console = Console()
-    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=width)
+    console = Console(stderr=stderr)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=width, stderr=stderr)

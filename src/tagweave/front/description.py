@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.describe import LayerDescription
-    from tagweave.sources.agreement import Coverage
 
 
 def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noqa: A002
@@ -112,35 +112,52 @@ def describe_sources(files: Sequence[str], selection: str, format: str | None = 
         format: the format of all files.
 
     Raises:
-        CorpusError, OSError: as `load_sources`.
-        ValueError: no source says anything.
+        CorpusError, OSError: as `load_sources`; no source says anything.
     """
-    from tagweave.sources.agreement import agreement
-    from tagweave.sources.answers import Answers
     from tagweave.sources.layers import load_sources
 
     found = load_sources(files, selection, format=format)
-    numbers = agreement(Answers.of_sentences(found.corpus, found.sources))
+    about = {"files": list(files), "kind": "sources", "unit": found.corpus.unit, "sentences": len(found.corpus)}
+    return about | compare_sources(found.corpus, found.sources)
+
+
+def compare_sources(corpus: Corpus, sources: Sequence[str], gold: str | None = None) -> dict[str, Any]:
+    """Count who says what in a corpus, how far sources agree and, by gold labels, how often they are right.
+
+    Args:
+        corpus: sentences with a layer for each source.
+        sources: the names of these layers.
+        gold: the name of the layer of gold labels, if there is one.
+
+    Returns:
+        `tokens`; `all`, with the numbers of tokens `coverage`, `overlap` and `conflict`, and Krippendorff's `alpha`;
+        `sources` and `labels` with the same of each, and counts; with gold labels `accuracy` of tokens, and `precision`
+        and `recall` of spans (else of tokens) of each source.
+
+    Raises:
+        CorpusError: no source says anything, or gold labels of spans follow no scheme.
+    """
+    from tagweave.corpus.errors import CorpusError
+    from tagweave.sources.agreement import agreement
+    from tagweave.sources.answers import Answers
+    from tagweave.sources.scores import source_scores
+
+    if not any(any(sentence.layers.get(name, ())) for sentence in corpus for name in sources):
+        raise CorpusError(f"no label in the layers {', '.join(sources)}", "some", corpus.path)
+    numbers = agreement(Answers.of_sentences(corpus, sources))
+    scores = {name: asdict(each) for name, each in source_scores(corpus, sources, gold).items()} if gold else {}
     return {
-        "files": list(files),
-        "kind": "sources",
-        "unit": found.corpus.unit,
-        "sentences": len(found.corpus),
         "tokens": numbers.positions,
-        "all": _coverage(numbers.everything),
+        "all": asdict(numbers.everything),
         "sources": {
-            name: {**_coverage(each), "labels": _ordered(numbers.counts[name])}
+            name: {**asdict(each), **scores.get(name, {}), "labels": _ordered(numbers.counts[name])}
             for name, each in numbers.sources.items()
         },
         "labels": {
-            name: {**_coverage(each), "sources": _ordered({k: n[name] for k, n in numbers.counts.items()})}
+            name: {**asdict(each), "sources": _ordered({k: n[name] for k, n in numbers.counts.items()})}
             for name, each in numbers.labels.items()
         },
     }
-
-
-def _coverage(numbers: Coverage) -> dict[str, Any]:
-    return {name: getattr(numbers, name) for name in ("coverage", "overlap", "conflict", "alpha")}
 
 
 def _ordered(counts: Mapping[str, float]) -> dict[str, float]:

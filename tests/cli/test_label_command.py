@@ -1,0 +1,78 @@
+"""`tagweave label`: functions as columns, their table, and its report."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from model_files import write
+
+RULES = """{"functions": [
+    {"name": "places", "type": "lexicon", "file": "places.txt", "label": "LOC"},
+    {"name": "titles", "type": "expression", "pattern": "Mr (\\\\w+)", "group": 1, "label": "PER"}
+]}"""
+PYTHON = "def short(sentence):\n    return ['O' if len(form) < 3 else None for form in sentence.forms]\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    write(tmp_path / "places.txt", ["Graz"])
+    write(tmp_path / "rules.json", [RULES])
+    write(tmp_path / "mine.py", [PYTHON])
+    return write(tmp_path / "text.conll", ["Mr O", "Bell B-PER", "of O", "Graz B-LOC"]).parent
+
+
+def test_every_function_becomes_a_column(run, files, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    out, report = files / "out.conll", files / "report.csv"
+    words = (
+        "label",
+        files / "text.conll",
+        "--functions",
+        files / "rules.json",
+        "--python",
+        f"{files / 'mine.py'}:short",
+    )
+    told = run(*words, "-o", out, "--report", report, "--cache", files / "cache")
+    assert out.read_text("utf-8") == (
+        "# columns = form tag places titles short\n"
+        "Mr\tO\t_\t_\tO\nBell\tB-PER\t_\tB-PER\t_\nof\tO\t_\t_\tO\nGraz\tB-LOC\tB-LOC\t_\t_\n\n"
+    )
+    assert "1 sentences, 3 sources: places, titles, short" in told.stderr
+    assert all(cell in told.stdout for cell in ("places", "recall", "2 (50.0 %)", "0.500"))
+    rows = list(csv.DictReader(report.read_text("utf-8").splitlines()))
+    assert [(row["source"], row["coverage"], row["recall"]) for row in rows] == [
+        ("places", "1", "0.5"),
+        ("titles", "1", "0.5"),
+        ("short", "2", "0.0"),
+    ]
+    assert len([*(files / "cache").iterdir()]) == 3
+    described = json.loads(run("info", out, "--sources", "3:", "--json").stdout)
+    assert [*described["sources"]] == ["places", "titles", "short"]
+
+
+def test_text_without_labels_and_a_report_in_json(run, files):
+    write(files / "text.txt", ["Mr Bell of Graz"])
+    words = ("label", files / "text.txt", "--functions", files / "rules.json", "-o", "-")
+    told = run(*words, "--report", files / "report.json")
+    assert told.stdout.startswith("# columns = form places titles\n")
+    assert "recall" not in told.stderr
+    assert json.loads((files / "report.json").read_text("utf-8"))["sources"]["places"]["labels"] == {"B-LOC": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "found no --functions and no --python"),
+        (("--functions", "rules.json", "--report", "r.txt"), "expected a name that ends in .csv or .json"),
+        (("--functions", "none.json"), "none.json"),
+        (("--python", "mine.py"), "found no labelling function"),
+        (("--functions", "rules.json", "--workers", "2"), "expected --cluster"),
+        (("--functions", "rules.json", "--functions", "rules.json"), "found the function name 'places' in use"),
+    ],
+)
+def test_what_is_refused(run, files, monkeypatch, words, message):
+    monkeypatch.chdir(files)
+    assert message in run("label", "text.conll", *words, "-o", "out.conll", code=2).stderr
+    assert not (files / "out.conll").exists()

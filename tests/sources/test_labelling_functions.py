@@ -1,0 +1,319 @@
+"""Labelling functions of each type: what they find, where they abstain, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+import tagweave as tw
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.corpus.soft import Soft
+from tagweave.sources.functions.answer_file import AnswerFile
+from tagweave.sources.functions.declaration import read_functions
+from tagweave.sources.functions.expression import Expression
+from tagweave.sources.functions.function import FoundSpan, FunctionError, layer_of
+from tagweave.sources.functions.lexicon import Lexicon
+from tagweave.sources.functions.python_function import labelling_function, load_functions
+from tagweave.sources.functions.spacy_model import SpacyModel
+from tagweave.sources.functions.tagweave_model import TagweaveModel
+
+TEXT = Sentence(("Mr.", "Smith", "of", "New", "York"))
+UNKNOWN, OUTSIDE = None, ("O",)
+
+
+def _of(function, sentence: Sentence = TEXT) -> Layer:
+    function.check([sentence])
+    return function.layers([sentence])[0]
+
+
+class TestLayer:
+    def test_what_no_span_covers_is_unknown_unless_outside_says_more(self):
+        spans = [FoundSpan(1, 3, ("PER",))]
+        assert layer_of(spans, 4, outside=False) == (UNKNOWN, ("B-PER",), ("I-PER",), UNKNOWN)
+        assert layer_of(spans, 4, outside=True) == (OUTSIDE, ("B-PER",), ("I-PER",), OUTSIDE)
+
+    def test_of_overlapping_spans_the_longest_counts(self):
+        spans = [FoundSpan(0, 2, ("A",)), FoundSpan(1, 4, ("B",)), FoundSpan(1, 4, ("C",))]
+        assert layer_of(spans, 5, outside=False) == (UNKNOWN, ("B-B",), ("I-B",), ("I-B",), UNKNOWN)
+
+    def test_a_probability_leaves_the_rest_to_nothing(self):
+        assert layer_of([FoundSpan(0, 1, ("A",), 0.4)], 1, outside=False) == (Soft(("O", "B-A"), (0.6, 0.4)),)
+
+    def test_tags_are_labels_of_tokens(self):
+        assert layer_of([FoundSpan(0, 2, ("NN",))], 2, outside=False, task="tags") == (("NN",), ("NN",))
+
+    @pytest.mark.parametrize("span", [FoundSpan(0, 3, ("A",)), FoundSpan(1, 1, ("A",)), FoundSpan(0, 1, ("A",), 0.0)])
+    def test_what_is_no_span(self, span):
+        with pytest.raises(CorpusError):
+            layer_of([span], 2, outside=False)
+
+
+class TestLexicon:
+    @pytest.fixture
+    def places(self, tmp_path: Path) -> str:
+        (tmp_path / "places.txt").write_text("New York\nYork\nPER\tSmith\n", "utf-8")
+        return str(tmp_path / "places.txt")
+
+    def test_the_longest_phrase_with_its_type_or_the_label(self, places):
+        assert _of(Lexicon("f", places, "LOC")) == (UNKNOWN, ("B-PER",), UNKNOWN, ("B-LOC",), ("I-LOC",))
+        found = _of(Lexicon("f", places, "LOC", outside=True, stop=("Smith",)))
+        assert found == (OUTSIDE, OUTSIDE, OUTSIDE, ("B-LOC",), ("I-LOC",))
+        assert _of(Lexicon("f", places, "LOC", task="tags"))[3:] == (("LOC",), ("LOC",))
+
+    def test_phrases_need_a_type(self, places):
+        with pytest.raises(FunctionError, match="f: found phrases without a type"):
+            _of(Lexicon("f", places))
+
+    def test_the_digest_is_that_of_the_entries(self, places):
+        before = Lexicon("f", places, "LOC").digest()
+        assert Lexicon("g", places, "LOC").digest() == before != Lexicon("f", places, "ORG").digest()
+        Path(places).write_text("Leeds\n", "utf-8")
+        assert Lexicon("f", places, "LOC").digest() != before
+
+
+class TestExpression:
+    def test_a_match_of_whole_tokens_counts(self):
+        assert _of(Expression("f", r"New \w+", "LOC"))[3:] == (("B-LOC",), ("I-LOC",))
+        assert _of(Expression("f", r"ew \w+", "LOC")) == (UNKNOWN,) * 5
+
+    def test_a_group_of_a_match_in_its_context(self):
+        assert _of(Expression("f", r"Mr\. (\w+)", "PER", group=1)) == (UNKNOWN, ("B-PER",), *[UNKNOWN] * 3)
+        assert _of(Expression("f", r"mr\. (?P<name>\w+)", "PER", group="name", ignore_case=True))[1] == ("B-PER",)
+
+    def test_characters_have_no_blanks_between_them(self):
+        assert _of(Expression("f", "bc", "X"), Sentence(tuple("abcd")))[1:3] == (("B-X",), ("I-X",))
+
+    def test_what_is_refused(self):
+        with pytest.raises(FunctionError, match=r"found the pattern '\('"):
+            Expression("f", "(", "X")
+        with pytest.raises(FunctionError, match="found no group 1"):
+            Expression("f", "a", "X", group=1)
+
+
+class TestAnswers:
+    def _file(self, folder: Path, *lines: object) -> str:
+        path = folder / "answers.jsonl"
+        path.write_text("".join(f"{each if isinstance(each, str) else json.dumps(each)}\n" for each in lines), "utf-8")
+        return str(path)
+
+    def test_spans_by_offsets(self, tmp_path):
+        spans = [{"start": 4, "end": 9, "label": "PER", "probability": 0.75}, {"start": 13, "end": 21, "label": "LOC"}]
+        path = self._file(tmp_path, {"text": "Mr. Smith of New York", "spans": spans})
+        found = _of(AnswerFile("f", path))
+        assert found == (UNKNOWN, Soft(("B-PER", "O"), (0.75, 0.25)), UNKNOWN, ("B-LOC",), ("I-LOC",))
+        assert _of(AnswerFile("f", path, outside=True))[0] == OUTSIDE
+        assert AnswerFile("f", path).layers([Sentence(("Another",))]) == [(UNKNOWN,)]
+
+    def test_labels_of_tokens(self, tmp_path):
+        labels = [None, {"B-PER": 0.3, "O": 0.7}, "O", "B-LOC", "I-LOC"]
+        path = self._file(tmp_path, {"tokens": TEXT.forms, "labels": labels})
+        soft = Soft(("O", "B-PER"), (0.7, 0.3))
+        assert _of(AnswerFile("f", path)) == (UNKNOWN, soft, UNKNOWN, ("B-LOC",), ("I-LOC",))
+        assert _of(AnswerFile("f", path, outside=True))[2] == OUTSIDE
+        numbers = {"tokens": TEXT.forms, "labels": ["O", "B-PER", "O", "O", "O"], "probabilities": [1, 0.9, 1, 1, 1]}
+        assert _of(AnswerFile("f", self._file(tmp_path, numbers)))[1] == Soft(("B-PER", "O"), (0.9, 0.1))
+
+    @pytest.mark.parametrize(
+        ("line", "message"),
+        [
+            ("{", "found no JSON"),
+            ([], "found list, expected an object"),
+            ({"labels": []}, 'found no text, expected "text"'),
+            ({"text": "Other", "spans": []}, "found the sentence 'Other', expected one of the text that is labelled"),
+            ({"tokens": TEXT.forms, "labels": ["O"]}, "found 1 labels, expected a list of 5, one for each token"),
+            (
+                {"tokens": ["Mr.S", "mith", "of", "New", "York"], "labels": []},
+                "found 'Mr.S' as token 1, expected 'Mr.'",
+            ),
+            (
+                {"text": " ".join(TEXT.forms), "spans": [{"start": 4, "end": 8, "label": "PER"}]},
+                "found the span 4:8, 'Smit', expected whole tokens of 'Mr. Smith of New York'",
+            ),
+            ({"text": " ".join(TEXT.forms), "spans": [{"start": 4, "end": 9}]}, "found the span"),
+            (
+                {"text": " ".join(TEXT.forms), "spans": [{"start": 4, "end": 9, "label": "X"}]},
+                "found the label 'X', expected one of PER, LOC",
+            ),
+            (
+                {"text": " ".join(TEXT.forms), "spans": [{"start": 4, "end": 9, "label": "PER", "probability": 2}]},
+                r"found the probability 2\.0, expected a number above 0",
+            ),
+            ({"tokens": TEXT.forms, "labels": ["B-X"] * 5}, "found the label 'X', expected one of PER, LOC"),
+            ({"tokens": TEXT.forms, "labels": ["O"] * 4 + [3]}, "found the label 3"),
+        ],
+    )
+    def test_errors_name_the_line(self, tmp_path, line, message):
+        path = self._file(tmp_path, "", line)
+        with pytest.raises(CorpusError, match=rf"answers\.jsonl:2: {message}"):
+            _of(AnswerFile("f", path, ("PER", "LOC")))
+
+
+class TestPython:
+    def test_spans_labels_and_nothing(self):
+        assert _of(labelling_function(lambda s: [(1, 2, "PER")])) == (UNKNOWN, ("B-PER",), *[UNKNOWN] * 3)
+        assert _of(labelling_function(lambda s: [(1, 2, "PER", 0.8)]))[1] == Soft(("B-PER", "O"), (0.8, 0.2))
+        assert _of(labelling_function(lambda s: ["O", None, {"A": 0.9, "B": 0.1}, "A", "A"])) == (
+            OUTSIDE,
+            UNKNOWN,
+            Soft(("A", "B"), (0.9, 0.1)),
+            ("A",),
+            ("A",),
+        )
+        assert _of(labelling_function(lambda s: None)) == (UNKNOWN,) * 5
+        assert _of(labelling_function(lambda s: [None] * 5)) == (UNKNOWN,) * 5
+        assert _of(labelling_function(outside=True)(lambda s: [])) == (OUTSIDE,) * 5
+
+    @pytest.mark.parametrize(
+        ("give", "message"),
+        [
+            (lambda s: ["O"], "found 1 labels, expected 5"),
+            (lambda s: [(0, 9, "A")], "found the span 0:9"),
+            (lambda s: [(0, "A")], "expected a span"),
+            (lambda s: s.layers["gold"], "found KeyError: 'gold'"),
+        ],
+    )
+    def test_errors_name_function_and_sentence(self, give, message):
+        function = labelling_function(name="mine")(give)
+        with pytest.raises(FunctionError, match=message):
+            _of(function)
+        with pytest.raises(FunctionError, match="mine: found"):
+            _of(function)
+
+    def test_functions_of_a_file_travel_by_it(self, tmp_path):
+        path = tmp_path / "mine.py"
+        path.write_text(
+            "import tagweave as tw\n@tw.labelling_function(outside=True)\ndef one(sentence):\n    yield 0, 1, 'A'\n"
+            "def two(sentence):\n    yield 1, 2, 'A'\n",
+            "utf-8",
+        )
+        (one,) = load_functions(str(path))
+        assert [each.name for each in load_functions(f"{path}:two,one")] == ["two", "one"]
+        travelled = pickle.loads(pickle.dumps(one))  # noqa: S301 - made here
+        assert (travelled.name, travelled.outside) == ("one", True)
+        assert _of(travelled) == _of(one) == (("B-A",), *[OUTSIDE] * 4)
+        before = one.digest()
+        path.write_text(path.read_text("utf-8") + "\n", "utf-8")
+        assert one.digest() != before
+
+    def test_a_function_in_no_file_neither_travels_nor_is_kept(self):
+        function = labelling_function(lambda s: None)
+        assert function.digest() is None
+        with pytest.raises(FunctionError, match="in no file"):
+            pickle.dumps(function)
+
+    @pytest.mark.parametrize(
+        ("text", "argument", "message"),
+        [
+            ("x = 1", "", "found no labelling function"),
+            ("x = 1", ":x", "found no function 'x'"),
+            ("1 / 0", "", "found ZeroDivisionError"),
+        ],
+    )
+    def test_what_cannot_be_loaded(self, tmp_path, text, argument, message):
+        (tmp_path / "bad.py").write_text(text, "utf-8")
+        with pytest.raises(FunctionError, match=message):
+            load_functions(f"{tmp_path / 'bad.py'}{argument}")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory) -> str:
+    path = str(tmp_path_factory.mktemp("model") / "tiny.model")
+    forms, labels = ("Ann", "lives", "in", "Graz"), (("B-PER",), OUTSIDE, OUTSIDE, ("B-LOC",))
+    corpus = tw.Corpus((Sentence(forms, {"tag": labels}),) * 3)
+    tw.train(corpus, task="spans", iterations=5).save(path)
+    return path
+
+
+class TestModels:
+    def test_a_model_of_tagweave(self, model):
+        text = Sentence(("Ann", "in", "Graz"))
+        assert _of(TagweaveModel("f", model), text) == (("B-PER",), UNKNOWN, ("B-LOC",))
+        assert _of(TagweaveModel("f", model, labels={"LOC": "PLACE"}, outside=True), text)[1:] == (
+            OUTSIDE,
+            ("B-PLACE",),
+        )
+        assert _of(TagweaveModel("f", model, labels={"LOC": "PLACE"}), text)[0] is UNKNOWN
+        soft = _of(TagweaveModel("f", model, probabilities=True), text)[0]
+        assert isinstance(soft, Soft)
+        assert soft[0] == "B-PER"
+        assert sum(soft.numbers) == pytest.approx(1, abs=0.1)
+        with pytest.raises(FunctionError, match="f: "):
+            _of(TagweaveModel("f", model, "ctb"), text)
+
+    def test_a_pipeline_of_spacy(self, monkeypatch):
+        def pipe(docs):
+            for doc in docs:
+                doc.ents = [SimpleNamespace(start=3, end=5, label_="GPE"), SimpleNamespace(start=1, end=2, label_="X")]
+                yield doc
+
+        class Doc(SimpleNamespace):
+            def __init__(self, vocab, words):
+                super().__init__(words=words)
+
+            def __len__(self) -> int:
+                return len(self.words)
+
+        spacy, tokens = ModuleType("spacy"), ModuleType("spacy.tokens")
+        spacy.load = lambda name: SimpleNamespace(pipe=pipe, vocab=None, meta={})  # type: ignore[attr-defined]
+        tokens.Doc = Doc  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "spacy", spacy)
+        monkeypatch.setitem(sys.modules, "spacy.tokens", tokens)
+        found = _of(SpacyModel("f", "pretended", labels={"GPE": "LOC"}))
+        assert found == (UNKNOWN, UNKNOWN, UNKNOWN, ("B-LOC",), ("I-LOC",))
+
+    def test_without_spacy_it_is_named(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "spacy", None)
+        with pytest.raises(FunctionError, match="expected the extra spacy"):
+            _of(SpacyModel("f", "missing"))
+
+    def test_nothing_else_imports_spacy(self):
+        lines = "import sys, tagweave; tagweave.apply_functions; import tagweave.sources.functions.application as a"
+        code = f"{lines}, tagweave.sources.functions.declaration; assert 'spacy' not in sys.modules"
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class TestDeclaration:
+    def test_functions_by_type_with_paths_beside_the_file(self, tmp_path):
+        declared = [
+            {"name": "a", "type": "lexicon", "file": "a.txt", "label": "LOC", "stop": ["x"]},
+            {"name": "b", "type": "expression", "pattern": "x", "label": "LOC", "outside": True},
+            {"name": "c", "type": "answers", "file": "/c.jsonl", "labels": ["LOC"]},
+            {"name": "d", "type": "tagweave", "model": "d.model", "task": "spans"},
+            {"name": "e", "type": "spacy", "model": "en", "labels": {"GPE": "LOC"}},
+        ]
+        path = tmp_path / "rules.json"
+        path.write_text(json.dumps({"task": "tags", "functions": declared}), "utf-8")
+        assert read_functions(str(path)) == [
+            Lexicon("a", str(tmp_path / "a.txt"), "LOC", stop=("x",), task="tags"),
+            Expression("b", "x", "LOC", outside=True, task="tags"),
+            AnswerFile("c", "/c.jsonl", ("LOC",), task="tags"),
+            TagweaveModel("d", str(tmp_path / "d.model")),
+            SpacyModel("e", "en", {"GPE": "LOC"}, task="tags"),
+        ]
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("{", "found no JSON"),
+            ("[]", 'found no list "functions"'),
+            ('{"functions": [{"name": "f"}]}', "function 1: found the type None"),
+            ('{"functions": [{"name": "f", "type": "python"}]}', "found the type 'python', expected"),
+            ('{"functions": [{"name": "f", "type": "lexicon", "path": "x"}]}', "found 'path' in a function of type"),
+            ('{"functions": [{"name": "f", "type": "lexicon"}]}', "missing required field `file`"),
+            ('{"functions": [{"name": "f", "type": "lexicon", "file": 3}]}', "Expected `str`, got `int`"),
+            ('{"functions": [{"name": "f", "type": "expression", "pattern": "(", "label": "X"}]}', "which fails"),
+            ('{"task": "x", "functions": [{}]}', "found the task 'x'"),
+        ],
+    )
+    def test_what_is_refused(self, tmp_path, text, message):
+        path = tmp_path / "rules.json"
+        path.write_text(text, "utf-8")
+        with pytest.raises(FunctionError, match=message):
+            read_functions(str(path))
