@@ -200,7 +200,8 @@ def test_the_likelihood_of_guessing_is_the_sum_over_true_labels_and_whether_each
     answers = random_answers(6, FREE, soft=False)
     knowing = np.array([[0.7], [0.4], [0.9]])
     guess = (1 - knowing) * np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6]])
-    gamma, log_z = guessing._posterior(answers, knowing, guess)
+    flat = np.ones(3)
+    gamma, log_z, _ = IndependentLabels(flat, flat).posterior(guessing._likelihoods(answers, knowing, guess))
     total = 0.0
     for t in range(answers.positions):
         own = [(k, y) for at, k, y in zip(answers.position, answers.source, answers.label, strict=True) if at == t]

@@ -18,6 +18,7 @@ from tagweave.kernels.answers import add_likelihoods, count_answers
 from tagweave.sources.dirichlet import Floats, log_probabilities, prior_term
 from tagweave.sources.estimate import Estimate
 from tagweave.sources.reliability import Prior, updated
+from tagweave.sources.truth import IndependentLabels
 
 if TYPE_CHECKING:
     from tagweave.sources.answers import Answers
@@ -75,29 +76,30 @@ def _fixed(guessing: _Guessing, answers: Answers, options: MaceOptions, run: Run
 def _from(guessing: _Guessing, answers: Answers, options: MaceOptions, run: Run) -> Estimate:
     objectives: list[float] = []
     variational = not options.point
+    flat = np.ones(len(answers.labels))
+    truth = IndependentLabels(flat, flat, variational)
     while True:
         knowing, guess = guessing.tables(variational)
-        gamma, log_z = _posterior(answers, knowing, guess)
-        objectives.append(log_z + _prior_term(guessing, answers, options, run))
+        posterior = truth.posterior(_likelihoods(answers, knowing, guess))
+        prior = truth.prior_term() + _prior_term(guessing, answers, options, run)
+        objectives.append(posterior.log_z + prior)
         run.tell(f"turn {len(objectives)}: {objectives[-1]:.2f}")
         gain = objectives[-1] - objectives[-2] if len(objectives) > 1 else np.inf
         if len(objectives) == options.iterations or gain < options.tolerance * len(answers):
-            flat = Prior.plain(len(answers.labels), 0.01, 0.01, run.known)
-            return Estimate(gamma, updated(answers, gamma, flat), tuple(objectives))
-        guessing = _fixed(_expected(answers, gamma, knowing, guess), answers, options, run)
+            confusion = Prior.plain(len(answers.labels), 0.01, 0.01, run.known)
+            return Estimate(posterior.gamma, updated(answers, posterior.gamma, confusion), tuple(objectives))
+        truth = truth if options.equal else truth.updated(posterior.counts)
+        guessing = _fixed(_expected(answers, posterior.gamma, knowing, guess), answers, options, run)
 
 
-def _posterior(answers: Answers, knowing: Floats, guess: Floats) -> tuple[Floats, float]:
-    """The probabilities of true labels, float64[N, Y], and the log likelihood."""
+def _likelihoods(answers: Answers, knowing: Floats, guess: Floats) -> Floats:
+    """float64[N, Y]: log P(all answers at a position | true label)."""
     size = guess.shape[1]
     table = np.log(guess[:, None, :, None] + knowing[:, :, None, None] * np.eye(size))
     rows = np.zeros((answers.positions, size))
     columns = answers.position, answers.source, answers.label, answers.share
     add_likelihoods(*columns, _NONE, 0, np.ascontiguousarray(table), 0, len(answers), rows)
-    top = rows.max(axis=1, keepdims=True)
-    gamma = np.exp(rows - top)
-    total = gamma.sum(axis=1, keepdims=True)
-    return gamma / total, float((top + np.log(total)).sum()) - answers.positions * float(np.log(size))
+    return rows
 
 
 def _expected(answers: Answers, gamma: Floats, knowing: Floats, guess: Floats) -> _Guessing:

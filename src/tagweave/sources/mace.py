@@ -2,8 +2,9 @@
 
     P(l | y, source k) = (1 - theta_k) [l = y] + theta_k xi_k(l)
 
-theta_k is how often source k guesses, xi_k how it guesses. True labels are independent, and equally likely. Estimated
-several times from random values, of which the one with the best objective is kept.
+theta_k is how often source k guesses, xi_k how it guesses. True labels are independent. In the paper they are equally
+likely; where one label is frequent, as O is, guesses then explain it better than knowledge does, so by default their
+proportions are estimated. Of several estimates from random values the one with the best objective is kept.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class MaceOptions(TurnOptions):
     restarts: int = option(10, "How many times to start from random values.", "N", 1)
     guessing: float = option(0.5, "Pseudo-answers of every source for guessing, and for not guessing.", "N", 1e-9)
     guesses: float = option(10.0, "Pseudo-guesses of every label.", "N", 1e-9)
+    equal: bool = option(False, "True labels are equally likely, as in the paper.")
     point: bool = option(False, "Point estimates (EM) instead of variational inference.")
 
     def __post_init__(self) -> None:

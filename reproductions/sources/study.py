@@ -1,0 +1,72 @@
+"""Many sources of annotation: `python -m reproductions sources`.
+
+See README.md in the folder above.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from reproductions.lab.comparison import TRIALS
+from reproductions.lab.corpora import ROOT, all_corpora
+from reproductions.lab.page import write_page
+from reproductions.sources import aggregation, page, priors
+from tagweave.corpus.corpus import Corpus
+from tagweave.sources.answers import Answers
+from tagweave.sources.layers import SourceCorpus, load_sources
+
+PARTS = ("aggregation", "priors")
+
+
+def main(words: Sequence[str]) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m reproductions sources", description=__doc__)
+    parser.add_argument("--only", action="append", choices=PARTS, help="a part (repeatable; default: all)")
+    parser.add_argument("--rivals", type=Path, metavar="PYTHON", help="the Python of an environment with the rivals")
+    parser.add_argument("--seeds", type=int, default=2, help="of simulated crowds")
+    parser.add_argument("--sentences", type=int, help="of every corpus, to see that it works")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of the pages")
+    options = parser.parse_args(words)
+    for part in options.only or PARTS:
+        if part == "aggregation":
+            _aggregation(options.rivals, options.sentences, options.out)
+        else:
+            found = {
+                "command": f"python -m reproductions sources --only priors --seeds {options.seeds}",
+                "crowds": [priors.table(each, options.seeds, options.sentences, _say) for each in priors.CROWDS],
+            }
+            write_page(options.out, "sources-priors", found, page.priors_lines(found))
+
+
+def _aggregation(python: Path | None, sentences: int | None, out: Path) -> None:
+    crowd = load_sources([str(all_corpora() / "en/crowd-ner/val.txt")], "3:", gold="2")
+    answers, gold = answers_and_gold(crowd, sentences)
+    rows = list(aggregation.rows(gold, answers, python, TRIALS, _say))
+    found = {
+        "command": "python -m reproductions sources --only aggregation" + (" --rivals PYTHON" if python else ""),
+        "sources": len(answers.sources),
+        "sentences": len(gold),
+        "tokens": gold.tokens(),
+        "answers": len(answers),
+        "rows": rows,
+    }
+    write_page(out, "sources-aggregation", found, page.aggregation_lines(found, TRIALS))
+
+
+def answers_and_gold(crowd: SourceCorpus, sentences: int | None = None) -> tuple[Answers, Corpus]:
+    """The answers of a crowd, and its gold standard beside them."""
+    assert crowd.gold is not None
+    kept = crowd.corpus.sentences[:sentences]
+    answers = Answers.of_sentences(kept, crowd.sources)
+    gold = replace(crowd.corpus, guideline=crowd.gold).with_sentences(
+        each.with_layers_of([crowd.gold]) for each in kept
+    )
+    return answers, gold
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
