@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tagweave.learning.options import check_ranges, option
 from tagweave.sources.method import Aggregation, Run
-from tagweave.sources.options import TurnOptions
+from tagweave.sources.options import ConfusionOptions
 
 if TYPE_CHECKING:
     from tagweave.sources.answers import Answers
@@ -24,7 +24,7 @@ _IMPOSSIBLE = 1e-3  # share of the pseudo-answers left to an answer that cannot 
 
 
 @dataclass(frozen=True)
-class BayesianSequenceOptions(TurnOptions):
+class BayesianSequenceOptions(ConfusionOptions):
     """Options of the method `bsc`."""
 
     right: float = option(
@@ -57,7 +57,7 @@ def _estimate(answers: Answers, options: BayesianSequenceOptions, run: Run) -> E
 
     chain = LabelChain.of(answers.sentence_ptr, answers.scheme, options.transitions, variational=True)
     confusion = sequential_prior(answers, options.right, options.wrong, dict(run.known))
-    return in_turns(answers, chain, confusion, options, run, variational=True)
+    return in_turns(answers, chain, confusion, options, run, variational=True, speaks=options.silence)
 
 
 METHOD = Aggregation(

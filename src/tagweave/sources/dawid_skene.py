@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tagweave.learning.options import check_ranges, option
 from tagweave.sources.method import Aggregation, Run
-from tagweave.sources.options import TurnOptions
+from tagweave.sources.options import ConfusionOptions
 
 if TYPE_CHECKING:
     from tagweave.sources.answers import Answers
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class DawidSkeneOptions(TurnOptions):
+class DawidSkeneOptions(ConfusionOptions):
     """Options of the method `dawid-skene`."""
 
     smoothing: float = option(
@@ -36,7 +36,7 @@ def _estimate(answers: Answers, options: DawidSkeneOptions, run: Run) -> Estimat
     size = len(answers.labels)
     prior = np.full(size, options.smoothing)
     confusion = Prior.plain(size, options.smoothing, options.smoothing, run.known)
-    return in_turns(answers, IndependentLabels(prior, prior), confusion, options, run)
+    return in_turns(answers, IndependentLabels(prior, prior), confusion, options, run, speaks=options.silence)
 
 
 METHOD = Aggregation("dawid-skene", "a confusion matrix for every source", DawidSkeneOptions, _estimate)

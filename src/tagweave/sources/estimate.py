@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tagweave.sources.reliability import Reliability, log_likelihood_rows, updated
+from tagweave.sources.silence import Silence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +60,13 @@ def from_votes(answers: Answers, known: Mapping[str, float] | None = None) -> Fl
 
 
 def in_turns(
-    answers: Answers, truth: Truth, prior: Prior, options: TurnOptions, run: Run, variational: bool = False
+    answers: Answers,
+    truth: Truth,
+    prior: Prior,
+    options: TurnOptions,
+    run: Run,
+    variational: bool = False,
+    speaks: bool = False,
 ) -> Estimate:
     """Estimate labels and sources, starting from votes.
 
@@ -70,15 +77,23 @@ def in_turns(
         options: when to stop.
         run: `known` is part of the prior already.
         variational: whether the parameters of sources have distributions, not values.
+        speaks: whether silence is evidence (`Silence`).
     """
-    reliability = updated(answers, from_votes(answers, prior.known), prior)
+    gamma = from_votes(answers, prior.known)
+    reliability = updated(answers, gamma, prior)
+    silence = Silence.of(answers, gamma) if speaks else None
     objectives: list[float] = []
     while True:
-        posterior = truth.posterior(log_likelihood_rows(answers, reliability, variational))
+        rows = log_likelihood_rows(answers, reliability, variational)
+        if silence is not None:
+            silence.add_likelihoods(rows)
+        posterior = truth.posterior(rows)
         objectives.append(posterior.log_z + truth.prior_term() + reliability.prior_term(variational))
+        objectives[-1] += silence.prior_term() if silence is not None else 0.0
         run.tell(f"turn {len(objectives)}: {objectives[-1]:.2f}")
         gain = objectives[-1] - objectives[-2] if len(objectives) > 1 else np.inf
         if len(objectives) == options.iterations or gain < options.tolerance * len(answers):
             return Estimate(posterior.gamma, reliability, tuple(objectives))
         truth = truth.updated(posterior.counts)
         reliability = updated(answers, posterior.gamma, prior)
+        silence = silence and silence.updated(posterior.gamma)

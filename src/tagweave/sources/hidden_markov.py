@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tagweave.learning.options import check_ranges, option
 from tagweave.sources.method import Aggregation, Run
-from tagweave.sources.options import TurnOptions
+from tagweave.sources.options import ConfusionOptions
 
 if TYPE_CHECKING:
     from tagweave.sources.answers import Answers
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class HiddenMarkovOptions(TurnOptions):
+class HiddenMarkovOptions(ConfusionOptions):
     """Options of the method `hmm`."""
 
     smoothing: float = option(
@@ -34,7 +34,7 @@ def _estimate(answers: Answers, options: HiddenMarkovOptions, run: Run) -> Estim
 
     confusion = Prior.plain(len(answers.labels), options.smoothing, options.smoothing, run.known)
     chain = LabelChain.of(answers.sentence_ptr, answers.scheme, options.transitions, variational=False)
-    return in_turns(answers, chain, confusion, options, run)
+    return in_turns(answers, chain, confusion, options, run, speaks=options.silence)
 
 
 METHOD = Aggregation(

@@ -13,3 +13,12 @@ class TurnOptions:
 
     iterations: int = option(100, "How many turns at most.", "N", 1)
     tolerance: float = option(1e-5, "Stop once a turn gains less than this for each answer, in nats.", "GAIN", 0)
+
+
+@dataclass(frozen=True)
+class ConfusionOptions(TurnOptions):
+    """What is estimated of sources."""
+
+    silence: bool = option(
+        False, "Sources are silent where they find nothing, as labelling functions are: silence is evidence, too."
+    )
