@@ -81,7 +81,7 @@ CALENDAR = _words(
     "January February March April June July August September October November December Monday Tuesday Wednesday"
     " Thursday Friday Saturday Sunday Jan Feb Mar Apr Jun Jul Aug Sept Oct Nov Dec"
 )
-NO_FIRST_NAMES = _words("Hong Major Le Los San St Royal Crystal Miss Prince Princess Queen Louis Diego Angeles")
+NO_FIRST_NAMES = _words("Hong Major May Le Los San St Royal Crystal Miss Prince Princess Queen Louis Diego Angeles")
 """What the list of first names has, and names mostly something else."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 INSIDE = _words("of the de la le du van von der den del di da bin al and for &") | {"'s", "'", "-", "/", "."}
@@ -182,6 +182,13 @@ def scores(sentence: Sentence) -> Found:
 def plain(sentence: Sentence) -> list[str | None]:
     """No name: words without a capital letter, numbers, punctuation, dates, common words that begin sentences."""
     return [_outside(sentence.forms, at) for at in range(len(sentence))]
+
+
+def docstrings() -> dict[str, str]:
+    """What each function finds."""
+    nothing: Mapping[str, Sequence[str]] = {"first_names": (), "countries": (), "cities": ()}
+    found = {each.name: (each.function.__doc__ or "").rstrip(".") for each in rules(nothing)}
+    return {"countries": "A lexicon: countries, and parts of the world, as they stand and in capitals", **found}
 
 
 def country_names(lists: Mapping[str, Sequence[str]]) -> list[str]:

@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from reproductions.lab.cache import Cache
 from reproductions.lab.comparison import TRIALS
 from reproductions.lab.corpora import ROOT, all_corpora
 from reproductions.lab.page import write_page
-from reproductions.sources import aggregation, page, priors
+from reproductions.sources import aggregation, page, priors, weak
+from reproductions.sources.weak_page import weak_lines
 from tagweave.corpus.corpus import Corpus
 from tagweave.sources.answers import Answers
 from tagweave.sources.layers import SourceCorpus, load_sources
 
-PARTS = ("aggregation", "priors")
+PARTS = ("aggregation", "priors", "weak")
 
 
 def main(words: Sequence[str]) -> None:
@@ -27,13 +29,21 @@ def main(words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m reproductions sources", description=__doc__)
     parser.add_argument("--only", action="append", choices=PARTS, help="a part (repeatable; default: all)")
     parser.add_argument("--rivals", type=Path, metavar="PYTHON", help="the Python of an environment with the rivals")
-    parser.add_argument("--seeds", type=int, default=2, help="of simulated crowds")
+    parser.add_argument("--seeds", type=int, default=2, help="of simulated crowds, and of trainings")
+    parser.add_argument("--cache", type=Path, default=Path("sources") / "cache", help="of finished trainings")
     parser.add_argument("--sentences", type=int, help="of every corpus, to see that it works")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of the pages")
     options = parser.parse_args(words)
+    if options.rivals is None and "weak" in (options.only or PARTS):
+        parser.error("expected --rivals for the part weak: its lists are in that environment")
     for part in options.only or PARTS:
         if part == "aggregation":
             _aggregation(options.rivals, options.sentences, options.out)
+        elif part == "weak":
+            command = f"python -m reproductions sources --only weak --rivals PYTHON --seeds {options.seeds}"
+            numbers = weak.study(options.rivals, options.seeds, options.sentences, Cache(options.cache), _say)
+            found = {"command": command, **numbers}
+            write_page(options.out, "sources-weak", found, weak_lines(found))
         else:
             found = {
                 "command": f"python -m reproductions sources --only priors --seeds {options.seeds}",

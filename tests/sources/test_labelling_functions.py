@@ -243,7 +243,7 @@ class TestModels:
         soft = _of(TagweaveModel("f", model, probabilities=True), text)[0]
         assert isinstance(soft, Soft)
         assert soft[0] == "B-PER"
-        assert sum(soft.numbers) == pytest.approx(1, abs=0.1)
+        assert sum(soft.numbers) == pytest.approx(1, abs=1e-5)
         with pytest.raises(FunctionError, match="f: "):
             _of(TagweaveModel("f", model, "ctb"), text)
 

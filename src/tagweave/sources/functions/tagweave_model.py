@@ -90,7 +90,8 @@ def _probable(names: Sequence[str], row: Sequence[float]) -> Soft[str]:
     """The labels of a position with enough probability, the most probable first."""
     best = max(row)
     ordered = sorted(((p, name) for p, name in zip(row, names, strict=True) if p >= min(_LEAST, best)), reverse=True)
-    return Soft((name for _, name in ordered), (round(p, 6) for p, _ in ordered))
+    total = sum(p for p, _ in ordered)
+    return Soft((name for _, name in ordered), (round(p / total, 6) for p, _ in ordered))
 
 
 @lru_cache(maxsize=4)
