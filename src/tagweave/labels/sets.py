@@ -81,6 +81,7 @@ class LabelSets:
         self._masks: list[NDArray[Any]] = []
         self._number: dict[bytes, int] = {}
         self._cache: dict[tuple[str, tuple[str, ...]], int] = {}
+        self._allowed: dict[tuple[str, str], NDArray[np.int32]] = {}
         self._joined: dict[tuple[int, int], int] = {}
         self._posteriors: dict[int, _Posterior] = {}
         self._intern(np.ones(len(space), np.uint8))
@@ -172,14 +173,14 @@ class LabelSets:
     def _soft(self, guideline: str, candidates: Soft[str]) -> int:
         group = np.full(len(self.space), -1, np.int32)
         for candidate, number in zip(candidates, candidates.groups, strict=True):
-            labels = self.space.allow(guideline, (candidate,))
-            if (group[labels] >= 0).any():
+            labels = self._labels_of(guideline, candidate)
+            if group[labels].max(initial=-1) >= 0:
                 raise ValueError(f"a label that two of {', '.join(candidates)} stand for, expected a number for each")
             group[labels] = number
         numbers = np.array(candidates.numbers)
         if self.reading == "likelihood":
             return self._of_row(np.where(group >= 0, numbers[group], 0))
-        if abs(numbers.sum() - 1) > _ROUNDING:
+        if abs(sum(candidates.numbers) - 1) > _ROUNDING:
             listed = ", ".join(f"{each:g}" for each in numbers)
             expected = "a sum of 1: `!A:0.3` is 0.3 for every label but A, or read them as likelihoods"
             raise ValueError(f"the probabilities {listed}, expected {expected}")
@@ -187,14 +188,21 @@ class LabelSets:
 
     def _posterior(self, group: NDArray[np.int32], numbers: NDArray[np.float64]) -> int:
         """The posterior of groups of labels, numbered anew without those that have no label or no probability."""
-        kept = [each for each in range(len(numbers)) if numbers[each] > 0 and (group == each).any()]
-        renumbered = np.full(len(numbers) + 1, -1, np.int32)
-        renumbered[kept] = np.arange(len(kept))
-        own = renumbered[group]
-        mask = (own >= 0).astype(np.uint8)
+        kept = np.flatnonzero((np.bincount(group + 1, minlength=len(numbers) + 1)[1:] > 0) & (numbers > 0))
+        if len(kept) < len(numbers):
+            renumbered = np.full(len(numbers) + 1, -1, np.int32)
+            renumbered[kept] = np.arange(len(kept))
+            group, numbers = renumbered[group], numbers[kept]
+        mask = (group >= 0).view(np.uint8)
         if len(kept) < 2:
             return self._of_row(mask)
-        return self._intern(mask, _Posterior(own, numbers[kept] / numbers[kept].sum()))
+        return self._intern(mask, _Posterior(group, numbers / numbers.sum()))
+
+    def _labels_of(self, guideline: str, candidate: str) -> NDArray[np.int32]:
+        key = guideline, candidate
+        if key not in self._allowed:
+            self._allowed[key] = self.space.allow(guideline, (candidate,))
+        return self._allowed[key]
 
     def join(self, first: int, second: int) -> int:
         """The intersection of two sets, or the product of two likelihoods.
