@@ -142,6 +142,23 @@ class ChainPredictor:
             tables.extend(np.split(table, encoded.sentence_ptr[1:-1]))
         return tables
 
+    def log_probabilities(self, sentences: Sequence[Sentence], layer: str) -> list[float]:
+        """The log probability of what a layer says of each sentence: 0 where it says nothing.
+
+        Numbers of candidates are likelihoods, of which the largest of a position is taken for 1.
+
+        Raises:
+            CorpusError: as `complete`, of the layer.
+        """
+        found: list[float] = []
+        for given in in_blocks(sentences, max(1, _CELLS // (_LENGTH * len(self.model.space)))):
+            encoded, sets = self._evidence(self.tokens(given, layer), layer, None)
+            with one_blas_thread():
+                _, restricted = self.model.marginals(encoded, sets.masks, self.threads)
+                _, free = self.model.marginals(encoded, None, self.threads)
+            found.extend((restricted - free).tolist())
+        return found
+
     def _spelled(self, view: View) -> View:
         """The view whose tags are those of the output: of spans in BIOES, labels in IOB2."""
         if self.model.coding != "BIOES":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tagweave.structures.kinds import TREE
-from tagweave.training.methods import coupled, iterate, merged, single, stacked, subword, transform
+from tagweave.training.methods import coupled, iterate, merged, single, sources, stacked, subword, transform
 from tagweave.training.methods.method import Method
 
 _ALL = (
@@ -14,6 +14,7 @@ _ALL = (
     subword.METHOD,
     transform.METHOD,
     iterate.METHOD,
+    sources.METHOD,
 )
 
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}

@@ -1,0 +1,98 @@
+"""The method `sources`: one model, and how far each of several sources of annotation is to be believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tagweave.structures.kinds import CHAIN
+from tagweave.training.errors import PlanError
+from tagweave.training.methods.method import Method
+from tagweave.training.options import Options, check_ranges, option
+
+if TYPE_CHECKING:
+    from tagweave.sources.layers import SourceCorpus
+    from tagweave.training.job import Job
+
+
+@dataclass(frozen=True)
+class SourcesOptions(Options):
+    """Options of the method `sources`."""
+
+    sources: str | None = option(
+        None,
+        "The sources in TRAIN: columns by number or name (`3:`, `ann,bob`); files: every TRAIN is one.",
+        "COLUMNS|files",
+    )
+    gold: str | None = option(
+        None, "A column of gold annotation, where there is some: a source that is right.", "COLUMN"
+    )
+    rounds: int = option(3, "How often the text says which source to believe; the best round is kept.", "N", 0)
+    source_folds: int = option(4, "The number of folds of models that judge text they have not seen.", "N", 2)
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    @property
+    def has_folds(self) -> bool:
+        """See `Options.has_folds`."""
+        return True
+
+
+def _fit(job: Job[Any]) -> Any:
+    from dataclasses import replace
+
+    from tagweave.sources.answers import Answers
+    from tagweave.training.chain_job import ChainJob
+    from tagweave.training.source_rounds import SourceRounds
+
+    assert isinstance(job, ChainJob)  # noqa: S101 - only chains have sources
+    options, given = job.options(SourcesOptions), _read(job)
+    names = (*given.sources, *([given.gold] if given.gold else []))
+    corpus = replace(given.corpus, guideline=job.data.target)
+    known = {given.gold: 1.0} if given.gold else {}
+    rounds = SourceRounds(
+        corpus,
+        Answers.of_sentences(corpus, names),
+        job.recipe,
+        known,
+        options.source_folds,
+        job.plan.seed,
+        job.dev,
+        job.run,
+        job.lookup_files.lookups,
+    )
+    best = rounds.best(options.rounds)
+    fitted = job.fit([rounds.evidence(best)])
+    accuracy = best.reliability.accuracy()[:, 0].tolist()
+    about = {**fitted.model.about, "reliability": dict(zip(names, accuracy, strict=True))}
+    return replace(fitted, model=replace(fitted.model, about=about))
+
+
+def _read(job: Job[Any]) -> SourceCorpus:
+    """The training text with a layer for every source."""
+    from tagweave.sources.layers import FILES, SourceCorpus, load_sources
+
+    options = job.options(SourcesOptions)
+    if options.sources is None:
+        raise PlanError("found the method sources without --sources, expected the columns that are sources, or files")
+    if all(each.path for each in job.plan.target):
+        arguments, form = [each.argument for each in job.plan.target], job.plan.target[0].format
+        return load_sources(arguments, options.sources, options.gold, form)
+    (corpus,) = job.data.corpora
+    names = tuple(options.sources.split(","))
+    layers = {name for sentence in corpus for name in sentence.layers}
+    if options.sources == FILES or (missing := [name for name in names if name not in layers]):
+        raise PlanError(f"found no layer {missing[0]!r}, expected the names of layers, {', '.join(sorted(layers))}")
+    return SourceCorpus(corpus, names, options.gold)
+
+
+METHOD = Method(
+    "sources",
+    "one model of text that several sources have annotated, and how far each is to be believed",
+    (CHAIN,),
+    SourcesOptions,
+    _fit,
+    has_lookups=True,
+    several=False,
+)

@@ -1,0 +1,188 @@
+"""A model and the reliability of its sources, learned together (Rodrigues et al. 2014; Nguyen et al. 2017).
+
+The true labels y of a text x are hidden, and sources k have said a:
+
+    P(a, y | x) = P(y | x; w) prod over t and k of P(a[t, k] | y_t, a[t-1, k]; theta_k)
+
+An E-step gives the posterior of y, a chain whose evidence is the likelihood of the answers. M-steps fit the weights w
+to it, and count the confusion matrices theta anew. A model repeats what it was told of its own training text, so the
+E-step of a sentence is that of a model of other folds; and what such models think of answers that they have not seen,
+the held-out log likelihood, says when to stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.cluster.executor import results
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.corpus.soft import Soft, with_probabilities
+from tagweave.features.lookups import NOTHING, Lookups
+from tagweave.learning.run import SILENT, Run
+from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.sources.answers import Answers
+from tagweave.sources.bayesian_sequence import BayesianSequenceOptions, sequential_prior
+from tagweave.sources.posterior import aggregate
+from tagweave.sources.reliability import Prior, Reliability, log_likelihood_rows, updated
+from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.jackknife import members
+from tagweave.training.recipe import Recipe
+
+Floats = NDArray[np.float64]
+
+_LEAST = 1e-9  # of the largest likelihood of a position, below which a label is excluded
+
+
+class Round(NamedTuple):
+    """What is believed after a round.
+
+    Attributes:
+        labels: float64[N, Y], the probabilities of true labels.
+        reliability: of every source.
+        log_likelihood: of the answers, by models of other folds, in nats an answer; `None` before the first round.
+    """
+
+    labels: Floats
+    reliability: Reliability
+    log_likelihood: float | None = None
+
+
+@dataclass(frozen=True)
+class SourceRounds:
+    """Sources and the text that they annotate.
+
+    Attributes:
+        corpus: the text; its guideline names the layer of the true labels.
+        answers: what sources say of it.
+        recipe: how to fit models; numbers are read as posteriors.
+        known: by name, sources of known reliability.
+        folds: the number of folds.
+        seed: decides which sentences form a fold.
+        dev: development data for all models.
+        run: the run, whose executor carries out the folds.
+        lookups: what features look up.
+    """
+
+    corpus: Corpus
+    answers: Answers
+    recipe: Recipe
+    known: dict[str, float]
+    folds: int = 4
+    seed: int = 0
+    dev: Corpus | None = None
+    run: Run = SILENT
+    lookups: Lookups = NOTHING
+
+    def first(self) -> Round:
+        """What the answers say without the text: Bayesian sequence combination."""
+        found = aggregate(self.answers, "bsc", known=self.known, seed=self.seed)
+        return Round(found.probabilities.astype(np.float64), found.reliability)
+
+    def best(self, rounds: int) -> Round:
+        """The round after which answers are most likely; at most so many rounds. Raises as `fit`."""
+        rounds_so_far = [self.first()]
+        for number in range(1, rounds + 1):
+            self.run.stop_if_cancelled()
+            rounds_so_far.append(last := self.after(rounds_so_far[-1]))
+            self.run.tell(f"round {number}: held-out log likelihood {last.log_likelihood:.4f} an answer")
+            if number > 1 and (last.log_likelihood or 0) <= (rounds_so_far[-2].log_likelihood or 0):
+                return rounds_so_far[-2]
+        return rounds_so_far[-1]
+
+    def after(self, before: Round) -> Round:
+        """The next round: models of folds learn what is believed, and say what they believe of the other folds."""
+        rows = log_likelihood_rows(self.answers, before.reliability, variational=True)
+        learned, asked = self.evidence(before), self._likelihoods(rows)
+        held_out = [[at.sentence for at in fold] for fold in members([self.corpus], self.folds, self.seed)]
+        tasks = (self._fold(fold, learned, asked) for fold in held_out)
+        labels, total, ptr = before.labels.copy(), float(rows.max(axis=1).sum()), self.answers.sentence_ptr
+        for fold, (tables, log_likelihood) in results(self.run.executor, _believed, tasks):
+            self.run.stop_if_cancelled()
+            total += log_likelihood
+            for sentence, table in zip(fold.held_out, tables, strict=True):
+                labels[ptr[sentence] : ptr[sentence + 1]] = table
+        reliability = updated(self.answers, labels, self._prior)
+        return Round(labels, reliability, total / len(self.answers))
+
+    def evidence(self, believed: Round) -> Corpus:
+        """The text with its true labels as posteriors; what nobody has answered stays unknown."""
+        names = self.answers.labels
+        return self._with_layers(believed.labels, lambda row: with_probabilities(names, row.tolist()))
+
+    def _likelihoods(self, rows: Floats) -> Corpus:
+        """The text with the likelihoods of its answers, scaled so that the largest of a position is 1."""
+        names = self.answers.labels
+        scaled = np.exp(rows - rows.max(axis=1, keepdims=True))
+
+        def candidates(row: Floats) -> Candidates:
+            kept = np.flatnonzero(row > _LEAST)
+            return Soft((names[at] for at in kept.tolist()), row[kept].tolist())
+
+        return self._with_layers(scaled, candidates)
+
+    def _with_layers(self, rows: Floats, candidates: Callable[[Floats], Candidates]) -> Corpus:
+        ptr, name, answered = self.answers.sentence_ptr.tolist(), self.corpus.guideline, self._answered
+        sentences = (
+            _relabelled(
+                each, name, [candidates(rows[at]) if answered[at] else None for at in range(ptr[s], ptr[s + 1])]
+            )
+            for s, each in enumerate(self.corpus)
+        )
+        return replace(self.corpus, sentences=tuple(sentences), covered=None)
+
+    @property
+    def _prior(self) -> Prior:
+        options = BayesianSequenceOptions()
+        return sequential_prior(self.answers, options.right, options.wrong, self.known)
+
+    @property
+    def _answered(self) -> NDArray[np.bool_]:
+        """bool[N]: whether any source says anything at a position."""
+        answered = np.zeros(self.answers.positions, np.bool_)
+        answered[self.answers.position] = True
+        return answered
+
+    def _fold(self, held_out: Sequence[int], learned: Corpus, asked: Corpus) -> _Fold:
+        excluded = set(held_out)
+        others = learned.with_sentences(each for s, each in enumerate(learned) if s not in excluded)
+        questions = asked.with_sentences(asked[s] for s in held_out)
+        run = self.run.task()
+        return _Fold(held_out, others, questions, self.answers.labels, self.recipe, self.dev, run, self.lookups)
+
+
+class _Fold(NamedTuple):
+    """A fold as a task: its sentences by number, what to train on, and what is asked: the likelihoods of answers."""
+
+    held_out: Sequence[int]
+    others: Corpus
+    questions: Corpus
+    labels: Sequence[str]
+    recipe: Recipe
+    dev: Corpus | None
+    run: Run
+    lookups: Lookups
+
+
+def _believed(fold: _Fold) -> tuple[list[Floats], float]:
+    """What a model of other folds believes of each sentence, [L, Y], and the log likelihood of all answers."""
+    recipe = fold.recipe
+    problem = prepare([fold.others], recipe, fold.labels, recipe.encoder(fold.lookups))
+    fitted = fit_problem(problem, recipe, fold.dev, fold.run)
+    if fitted.outcome.interrupted:  # the user wanted to stop the whole training
+        raise KeyboardInterrupt
+    tagger, guideline = ChainPredictor(fitted.model, recipe.threads), fold.questions.guideline
+    columns = [tagger.labels.index(name) for name in fold.labels]
+    tables = tagger.probabilities(fold.questions.sentences, guideline)
+    total = sum(tagger.log_probabilities(fold.questions.sentences, guideline))
+    return [table[:, columns].astype(np.float64) for table in tables], total
+
+
+def _relabelled(sentence: Sentence, name: str, layer: Sequence[Candidates]) -> Sentence:
+    own: Layer = tuple(layer)
+    return replace(sentence, layers={name: own}, covered=None, confidence=None)
