@@ -110,7 +110,7 @@ def page(found: list[Row]) -> list[str]:
         "",
         f"Written by `python -m benchmarks.soft_labels` ({platform.machine()}, Python {platform.python_version()}).",
         "Every token has three candidates: as a set, with numbers that are likelihoods, and with numbers that are",
-        "posteriors. Processor seconds of one thread for the loss of all sentences with its gradient; kinds of evidence take",
+        "posteriors. Processor seconds of one thread for the loss of all sentences with its gradient. Kinds take",
         "turns, and the ratio is to sets of the same candidates.",
         "",
         "| corpus | labels | numbers | evidence | different rows | preparing, s | loss and gradient, s | ratio |",
