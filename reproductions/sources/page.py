@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from reproductions.lab.page import opening, significance, table
 from reproductions.sources.aggregation import DAWID_SKENE, MAJORITY
+from reproductions.sources.crowd_training import BY_TURNS, HARD, ROUNDS
 from reproductions.sources.rivals import VERSIONS
 
 _HEAD = ["method", "F", "P", "R", "labels right", "calibration error", "CPU s"]
@@ -57,3 +60,29 @@ def priors_lines(found: dict[str, Any]) -> Iterator[str]:
 def _of(row: dict[str, Any]) -> list[str]:
     options = " ".join(f"{name}={value:g}" for name, value in row["options"].items())
     return [row["method"], options, *(f"{value:.2f}" for value in row["numbers"])]
+
+
+def training_lines(found: dict[str, Any], trials: int) -> Iterator[str]:
+    """The page of taggers trained on what real people marked."""
+    yield from opening("Taggers of what 47 people marked", found["command"])
+    yield f"Trained on the {found['sentences']:,} sentences of `en/crowd-ner/val.txt`, scored on the test data of"
+    yield "CoNLL-2003; the iteration is the best on its dev data. `best labels` are certain, `probabilities` are"
+    yield f"posteriors. `{BY_TURNS}` is `train --method sources` with {ROUNDS} rounds at most. `gold` is the limit: no"
+    yield "other row sees it.\n"
+    yield "F of exact spans, in percent; in brackets each seed. The F of labels is that of the most probable labels of"
+    yield "the training text.\n"
+    yield from [significance(trials), ""]
+    head = ["trained on", "F of labels", "dev", "test", "seeds", "P", "R", "CPU s", f"against {HARD}", "p"]
+    yield from table(head, map(_of_training, found["rows"]))
+
+
+def _of_training(row: dict[str, Any]) -> list[str]:
+    labels, against = row["labels"], row["against"]
+    means = [
+        f"{np.mean(row['dev']):.2f}",
+        f"**{np.mean(row['f']):.2f}**",
+        f"({', '.join(f'{f:.2f}' for f in row['f'])})",
+    ]
+    numbers = [f"{row['precision']:.2f}", f"{row['recall']:.2f}", f"{row['seconds']:.0f}"]
+    test = ["", ""] if against is None else [f"{against['difference']:+.2f}", f"{against['p_all']:.4f}"]
+    return [row["name"], "" if labels is None else f"{labels:.2f}", *means, *numbers, *test]

@@ -15,13 +15,15 @@ from reproductions.lab.cache import Cache
 from reproductions.lab.comparison import TRIALS
 from reproductions.lab.corpora import ROOT, all_corpora
 from reproductions.lab.page import write_page
-from reproductions.sources import aggregation, page, priors, weak
+from reproductions.sources import aggregation, crowd_training, page, priors, weak
 from reproductions.sources.weak_page import weak_lines
+from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load
 from tagweave.sources.answers import Answers
 from tagweave.sources.layers import SourceCorpus, load_sources
 
-PARTS = ("aggregation", "priors", "weak")
+PARTS = ("aggregation", "priors", "training", "weak")
 
 
 def main(words: Sequence[str]) -> None:
@@ -44,6 +46,8 @@ def main(words: Sequence[str]) -> None:
             numbers = weak.study(options.rivals, options.seeds, options.sentences, Cache(options.cache), _say)
             found = {"command": command, **numbers}
             write_page(options.out, "sources-weak", found, weak_lines(found))
+        elif part == "training":
+            _training(options.seeds, options.sentences, options.cache, options.out)
         else:
             found = {
                 "command": f"python -m reproductions sources --only priors --seeds {options.seeds}",
@@ -65,6 +69,22 @@ def _aggregation(python: Path | None, sentences: int | None, out: Path) -> None:
         "rows": rows,
     }
     write_page(out, "sources-aggregation", found, page.aggregation_lines(found, TRIALS))
+
+
+def _training(seeds: int, sentences: int | None, cache: Path, out: Path) -> None:
+    folder = all_corpora() / "en"
+    crowd = load_sources([str(folder / "crowd-ner/val.txt")], "3:", gold="2")
+    answers, gold = answers_and_gold(crowd, sentences)
+    dev, test = (load(str(folder / f"conll2003/{name}.txt")) for name in ("dev", "test"))
+    kept = (dev.with_sentences(dev.sentences[:sentences]), test.with_sentences(test.sentences[:sentences]))
+    texts = crowd_training.Texts(answers, gold, *kept)
+    about = {"version": __version__, "sentences": sentences}
+    found = {
+        "command": f"python -m reproductions sources --only training --seeds {seeds}",
+        "sentences": len(gold),
+        "rows": list(crowd_training.rows(texts, seeds, Cache(cache), TRIALS, _say, about)),
+    }
+    write_page(out, "sources-training", found, page.training_lines(found, TRIALS))
 
 
 def answers_and_gold(crowd: SourceCorpus, sentences: int | None = None) -> tuple[Answers, Corpus]:

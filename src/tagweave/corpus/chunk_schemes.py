@@ -229,7 +229,10 @@ def recoded(sentence: Sentence, positions: Layer, target: str, source: str | Non
 def _numbered(
     sentence: Sentence, own: Soft[str], labels: ChunkLabels, named: tuple[str | None, ...], source: str, target: str
 ) -> Soft[str]:
-    """The labels of a position whose candidates have numbers: all that spell a candidate share its number."""
+    """The labels of a position whose candidates have numbers: all that spell a candidate share its number.
+
+    What candidates had that no consistent sequence has goes to the others, in proportion.
+    """
     if "IOB1" in (source, target) or (source == "BIOES" and target != source):
         found = f"numbers of candidates from the scheme {source} to {target}"
         raise CorpusError(found, "labels with numbers in IOB2, and IOB2 or BIOES to code them", *sentence.location)
@@ -237,7 +240,9 @@ def _numbered(
     candidates = {label: each for each in reversed(own) for label in expanded((each,), named, source)}
     chosen = [each for each in labels if each.type != ANY]
     spelt = [candidates[ChunkLabel(letters.get(each.letter, each.letter), each.type)] for each in chosen]
-    return own.spelled(map(text, chosen), spelt)
+    kept = own.spelled(map(text, chosen), spelt)
+    scale = sum(own.numbers) / sum(kept.numbers)
+    return Soft(kept, (scale * number for number in kept.numbers), kept.groups)
 
 
 @lru_cache(_CACHED)
