@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
+    from tagweave.front.aggregation import aggregate
     from tagweave.front.clusters import harvest_clusters, harvest_clusters_files
     from tagweave.front.corpora import load, save
     from tagweave.front.description import compare_sources
@@ -49,6 +50,7 @@ _HOMES = {
     "Model": "tagweave.front.model",
     "Sentence": "tagweave.corpus.sentence",
     "TrainingPlan": "tagweave.training.plan",
+    "aggregate": "tagweave.front.aggregation",
     "apply_functions": "tagweave.front.functions",
     "compare": "tagweave.front.evaluation",
     "compare_sources": "tagweave.front.description",
@@ -82,6 +84,7 @@ __all__ = [
     "Sentence",
     "TrainingPlan",
     "__version__",
+    "aggregate",
     "apply_functions",
     "compare",
     "compare_sources",

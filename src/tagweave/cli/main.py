@@ -26,6 +26,7 @@ COMMANDS = (
     "evaluate",
     "info",
     "label",
+    "aggregate",
     "simulate",
     "demo",
     "warm",

@@ -53,6 +53,19 @@ def progress_bar(what: str, console: Console | None = None) -> Iterator[Callable
 
 
 @contextmanager
+def status_line(what: str, console: Console | None = None) -> Iterator[Callable[[str], None]]:
+    """A function that shows where the work stands: a line on standard error, if that is a terminal."""
+    from rich.console import Console as StandardConsole
+
+    console = console or StandardConsole(stderr=True)
+    if not console.is_terminal:
+        yield lambda line: None
+        return
+    with console.status(what) as status:
+        yield lambda line: status.update(f"{what}: {line}")
+
+
+@contextmanager
 def training_callback(log: str | None, resume: bool) -> Iterator[Callback]:
     """A callback that reports iterations on standard error and in a log, which a resumed run continues."""
     from rich.console import Console as StandardConsole

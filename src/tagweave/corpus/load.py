@@ -262,6 +262,15 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
         form.write(_commented(corpus, form) if form.comments else corpus.sentences, stream, corpus.guideline)
 
 
+def implied_format(path: str, argument: str, format: str | None = None) -> str | None:  # noqa: A002
+    """The format to write a file in that was made from another: by its own name, or else that of the other.
+
+    Raises:
+        CorpusError, OSError: as `load`, of the other file.
+    """
+    return None if chosen_format(None, path) else _open(parse_argument(argument).path, format)[0].format.name
+
+
 def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
     """The sentences, the first with comments for `load` on what the rest of the file does not say."""
     new_comments: dict[str, str | None] = {COVERED: None}

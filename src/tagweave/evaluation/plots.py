@@ -98,6 +98,40 @@ def curve(
         axes.grid(alpha=0.3)
 
 
+def intervals(
+    path: Path,
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[tuple[float, float, float]]],
+    *,
+    score: str,
+    title: str = "",
+) -> None:
+    """Draw scores with their intervals, a column of points for each group, and write them to `path` as PNG.
+
+    Args:
+        path: the file.
+        groups: what the points are of.
+        series: by name, a score and the ends of its interval for every group.
+        score: what the numbers are.
+        title: of the figure.
+
+    Raises:
+        ValueError: no series, more than the palette has colours, or a series without exactly one score per group.
+    """
+    _check({name: Series([each[0] for each in own]) for name, own in series.items()}, len(groups), "group")
+    with _figure(path, score, title) as axes:
+        for number, (name, own) in enumerate(series.items()):
+            middle, low, high = zip(*own, strict=True)
+            ends = [
+                [m - a for m, a in zip(middle, low, strict=True)],
+                [b - m for m, b in zip(middle, high, strict=True)],
+            ]
+            style = {"color": PALETTE[number], "marker": MARKERS[number], "linestyle": "none", "markersize": 4}
+            axes.errorbar(range(len(groups)), middle, ends, capsize=2, label=readable(name), **style)
+        axes.set_xticks(range(len(groups)), [readable(group) for group in groups], rotation=90, fontsize=7)
+        axes.grid(axis="y", alpha=0.3)
+
+
 def _check(series: Mapping[str, Series], size: int, what: str) -> None:
     if not 0 < len(series) <= len(PALETTE):
         raise ValueError(f"found {len(series)} series, expected 1 to {len(PALETTE)}")

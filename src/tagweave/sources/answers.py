@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus import chunk_labels
+from tagweave.corpus.soft import Soft
 from tagweave.features.ragged import pointers, rows
 from tagweave.kernels.answers import link_previous
-from tagweave.labels.space import LabelSpace, collect_names
+from tagweave.labels.space import LabelSpace, View, collect_names
 from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.sources.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -115,15 +117,15 @@ class Answers:
         """Answers from rows in any order.
 
         Raises:
-            ValueError: a position, source or label out of range, or a share that is not above 0.
+            SourceError: a position, source or label out of range, or a share that is not above 0.
         """
         bounds = (("position", position, int(sentence_ptr[-1])), ("source", source, len(sources)))
         for what, numbers, size in (*bounds, ("label", label, len(labels))):
             if len(numbers) and not (numbers.min() >= 0 and numbers.max() < size):
-                raise ValueError(f"found the {what} {numbers.min()} or {numbers.max()}, expected 0 to {size - 1}")
+                raise SourceError(f"found the {what} {numbers.min()} or {numbers.max()}, expected 0 to {size - 1}")
         shares = np.zeros(0, np.float32) if share is None or (share == 1).all() else share.astype(np.float32)
         if len(shares) and not shares.min() > 0:
-            raise ValueError(f"found the share {shares.min():g}, expected more than 0")
+            raise SourceError(f"found the share {shares.min():g}, expected more than 0")
         order = np.lexsort((source, position))
         position, source, label = (each[order].astype(np.int32) for each in (position, source, label))
         shares = shares[order] if len(shares) else shares
@@ -131,14 +133,16 @@ class Answers:
 
     @classmethod
     def of_sentences(cls, sentences: Iterable[Sentence], sources: Sequence[str]) -> Answers:
-        """The answers in layers of sentences, one layer a source. Of k candidates, each has the share 1/k.
+        """The answers in layers of sentences, one layer a source.
+
+        Of k candidates without numbers, each has the share 1/k.
 
         Args:
             sentences: those whose positions are answered, in this order.
             sources: the names of the layers; a sentence without one of them has no answer of that source.
 
         Raises:
-            ValueError: no position of any sentence has an answer.
+            SourceError: no position of any sentence has an answer.
         """
         cells: list[tuple[int, int, int]] = []
         distinct: dict[tuple[str, ...], int] = {}
@@ -147,7 +151,7 @@ class Answers:
             cells += _cells(sentence, sources, ptr[-1], distinct)
             ptr.append(ptr[-1] + len(sentence))
         if not cells:
-            raise ValueError(f"found no label in the layers {', '.join(sources)}, expected some")
+            raise SourceError(f"found no label in the layers {', '.join(sources)}, expected some")
         labels = _labels(distinct)
         answer_ptr, label, share = _tables(distinct, labels)
         position, source, answer = np.array(cells, np.int64).T
@@ -178,7 +182,20 @@ def _tables(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
     """The first row of each distinct answer, and the label and share of every row."""
     (view,) = LabelSpace.plain("answers", labels).views
-    tags = [list(dict.fromkeys(tag for each in answer for tag in view.tags(each))) for answer in answers]
-    lengths = np.array([len(each) for each in tags])
-    label = np.array([tag for each in tags for tag in each], np.int32)
-    return pointers(lengths), label, np.repeat(1 / lengths, lengths).astype(np.float32)
+    parts = [_parts(answer, view) for answer in answers]
+    label = np.array([tag for own in parts for tag in own], np.int32)
+    share = np.array([part for own in parts for part in own.values()], np.float32)
+    return pointers(np.array([len(own) for own in parts])), label, share
+
+
+def _parts(answer: tuple[str, ...], view: View) -> dict[int, float]:
+    """The share of each label in an answer; a number of a candidate is that of all labels that it stands for."""
+    if not isinstance(answer, Soft):
+        tags = dict.fromkeys(tag for each in answer for tag in view.tags(each))
+        return dict.fromkeys(tags, 1 / len(tags))
+    parts: dict[int, float] = {}
+    for group, number in enumerate(answer.numbers):
+        own = {tag for each, of in zip(answer, answer.groups, strict=True) if of == group for tag in view.tags(each)}
+        for tag in sorted(own) if number else ():
+            parts[tag] = parts.get(tag, 0.0) + number / (len(own) * sum(answer.numbers))
+    return parts

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tagweave.sources.errors import SourceError
 from tagweave.sources.method import Run
 from tagweave.sources.registry import AGGREGATIONS
 from tagweave.structures.chain import ChainScores, best_labels
@@ -64,17 +65,21 @@ def aggregate(
         tell: is given a line of text after every iteration.
 
     Raises:
-        ValueError: an unknown method, option or source, or a value out of range.
+        SourceError: an unknown method, option or source, or a value out of range.
     """
     if method not in AGGREGATIONS:
-        raise ValueError(f"found the method {method!r}, expected one of {', '.join(AGGREGATIONS)}")
+        raise SourceError(f"found the method {method!r}, expected one of {', '.join(AGGREGATIONS)}")
     _check_known(known or {}, answers.sources)
     own, given = AGGREGATIONS[method], options or {}
     names = {each.name: each for each in fields(own.options)}
     if strange := sorted(given.keys() - names.keys()):
         expected = ", ".join(names)
-        raise ValueError(f"found the option {strange[0]!r} of {method}, expected one of {expected}")
-    estimate = own.estimate(answers, own.options(**given), Run(known or {}, seed, tell))
+        raise SourceError(f"found the option {strange[0]!r} of {method}, expected one of {expected}")
+    try:
+        chosen = own.options(**given)
+    except ValueError as error:
+        raise SourceError(f"{method}: {error}") from None
+    estimate = own.estimate(answers, chosen, Run(known or {}, seed, tell))
     best = estimate.best if estimate.best is not None else best_sequences(answers, estimate.gamma)
     evidence = estimate.objectives[-1] if estimate.objectives else None
     return Aggregate(answers.labels, estimate.gamma.astype(np.float32), best, estimate.reliability, evidence)
@@ -83,9 +88,9 @@ def aggregate(
 def _check_known(known: Mapping[str, float], sources: Sequence[str]) -> None:
     for name, right in known.items():
         if name not in sources:
-            raise ValueError(f"found a known reliability of {name!r}, expected one of {', '.join(sources)}")
+            raise SourceError(f"found a known reliability of {name!r}, expected one of {', '.join(sources)}")
         if not 0 < right <= 1:
-            raise ValueError(f"found the reliability {right:g} of {name!r}, expected more than 0, up to 1")
+            raise SourceError(f"found the reliability {right:g} of {name!r}, expected more than 0, up to 1")
 
 
 def best_sequences(answers: Answers, gamma: Floats) -> NDArray[np.int32]:

@@ -8,7 +8,7 @@ Simpson and Gurevych (2019) has a context for every label: who has begun a span 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -87,20 +87,26 @@ class Reliability:
 
     @cached_property
     def confusion(self) -> Floats:
-        """float64[K, Y, Y]: P(answer | true label), rows by true label; the mean of the Dirichlet."""
-        counts = self.counts.sum(axis=1).transpose(0, 2, 1)
-        return np.ascontiguousarray(counts / counts.sum(axis=2, keepdims=True))
+        """float64[K, Y, Y]: P(answer | true label), rows by true label, each with one answer more, evenly spread."""
+        counts = self.expected + 1 / len(self.labels)
+        shares: Floats = counts / counts.sum(axis=2, keepdims=True)
+        return shares
 
     def recall(self, level: float = 0.95) -> Floats:
         """float64[K, Y, 3]: the probability of a right answer given the true label, and its interval."""
-        counts = self.counts.sum(axis=1).transpose(0, 2, 1)
-        right = np.diagonal(counts, axis1=1, axis2=2)
-        return _interval(right, counts.sum(axis=2) - right, level)
+        right = np.diagonal(self.expected, axis1=1, axis2=2)
+        return _interval(right + 1, self.expected.sum(axis=2) - right + 1, level)
 
-    def accuracy(self, level: float = 0.95) -> Floats:
-        """float64[K, 3]: the probability that an answer is right, over all labels, and its interval (uniform prior)."""
-        right = np.trace(self.expected, axis1=1, axis2=2)
-        return _interval(right + 1, self.expected.sum(axis=(1, 2)) - right + 1, level)
+    def accuracy(self, level: float = 0.95, labels: Sequence[int] | None = None) -> Floats:
+        """float64[K, 3]: the probability that an answer is right, and its interval, under a uniform prior.
+
+        Args:
+            level: of the interval.
+            labels: only where one of these is the true label; by default everywhere.
+        """
+        kept = slice(None) if labels is None else list(labels)
+        right = np.diagonal(self.expected, axis1=1, axis2=2)[:, kept].sum(axis=1)
+        return _interval(right + 1, self.expected[:, kept].sum(axis=(1, 2)) - right + 1, level)
 
     def prior_term(self, variational: bool) -> float:
         """What the prior adds to the objective of all sources that are estimated."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tagweave.labels.transition_scheme import split_label
+from tagweave.sources.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +30,10 @@ def whole_spans(answers: Answers) -> NDArray[np.int32]:
     """int32[N]: the labels of the spans that more than half of those who answered at their start mark; others are O.
 
     Raises:
-        ValueError: the labels are not those of spans.
+        SourceError: the labels are not those of spans.
     """
     if answers.scheme.is_free:
-        raise ValueError(f"found the labels {' '.join(answers.labels[:8])}, expected those of spans, as B-X I-X O")
+        raise SourceError(f"found the labels {' '.join(answers.labels[:8])}, expected those of spans, as B-X I-X O")
     number = {label: i for i, label in enumerate(answers.labels)}
     votes = Counter(_marked(answers))
     voters = np.bincount(answers.position, answers.shares, answers.positions)

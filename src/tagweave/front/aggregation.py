@@ -1,0 +1,124 @@
+"""Many sources of annotation to one layer with probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from tagweave.corpus.corpus import Corpus
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tagweave.sources.asking import Question
+    from tagweave.sources.posterior import Aggregate
+
+_SHOWN = 60  # sources in a picture
+
+
+@dataclass(frozen=True)
+class Aggregated:
+    """What sources say together.
+
+    Attributes:
+        corpus: the text with one layer, labels with their probabilities, the best one first.
+        result: probabilities, best labels, and the reliability of every source.
+        sentence_ptr: int64[S + 1], the first position of every sentence in `result`.
+    """
+
+    corpus: Corpus
+    result: Aggregate
+    sentence_ptr: NDArray[Any]
+
+    def questions(self, count: int) -> list[Question]:
+        """The sentences that deserve another annotator most, by what their answers would tell on average."""
+        from tagweave.sources.asking import questions
+
+        return questions(self.result, self.sentence_ptr, count)
+
+    def reliability(self) -> list[dict[str, Any]]:
+        """A row for every source over all labels (`label` is empty) and for every true label: how often it is right.
+
+        `low` and `high` are the ends of the interval that has 95 % of the probability.
+        """
+        from tagweave.sources.report import source_rows
+
+        return source_rows(self.result.reliability)
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the reliability of the sources with most answers as PNG, the most reliable first.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        from pathlib import Path
+
+        from tagweave.evaluation.plots import intervals
+        from tagweave.sources.report import inside_labels
+
+        found = self.result.reliability
+        inside = inside_labels(found)
+        series = {"all labels": found.accuracy()}
+        if inside is not None:
+            series = {"in spans": found.accuracy(labels=inside), **series}
+        chosen = found.expected.sum(axis=(1, 2)).argsort()[::-1][:_SHOWN]
+        first = next(iter(series.values()))
+        order = sorted(chosen.tolist(), key=lambda k: -float(first[k, 0]))
+        points = {name: [(float(a), float(b), float(c)) for a, b, c in own[order]] for name, own in series.items()}
+        names = [found.sources[k] for k in order]
+        intervals(Path(path), names, points, score="probability of a right answer", title="Sources")
+
+
+def aggregate(
+    files: Corpus | str | PathLike[str] | Sequence[str | PathLike[str]],
+    sources: str | Sequence[str] = "files",
+    method: str = "bsc",
+    *,
+    options: Mapping[str, Any] | None = None,
+    known: Mapping[str, float] | None = None,
+    hard: bool = False,
+    layer: str = "tag",
+    seed: int = 0,
+    format: str | None = None,  # noqa: A002
+    tell: Callable[[str], None] = lambda _: None,
+) -> Aggregated:
+    """Combine what many sources say of a text.
+
+    Args:
+        files: files, or a corpus in which every source has a layer.
+        sources: of files, which columns are sources, as `--sources`: `3:`, `ann,bob`, or `files` if each is one. Of a
+            corpus, the names of the layers.
+        method: `majority`, `dawid-skene`, `mace`, `hmm` or `bsc`.
+        options: of the method; the others keep their defaults.
+        known: by the name of a source, the probability that its answers are right, where it is known: gold has 1.
+        hard: the best label alone, without probabilities.
+        layer: the name of the layer.
+        seed: of everything random.
+        format: of the files; by default recognised.
+        tell: is given a line after every iteration.
+
+    Raises:
+        CorpusError: a file that does not follow its format, or texts that differ.
+        SourceError: an unknown method, option or source, or sources without labels.
+        OSError: a file cannot be read.
+    """
+    from tagweave.sources.answers import Answers
+    from tagweave.sources.layers import SourceCorpus, load_sources
+    from tagweave.sources.posterior import aggregate as combine
+    from tagweave.sources.soft_layer import with_aggregate
+    from tagweave.sources.span_coding import in_iob2
+
+    if isinstance(files, Corpus):
+        names = tuple(sources.split(",") if isinstance(sources, str) else sources)
+        loaded = SourceCorpus(files, names)
+    else:
+        paths = [files] if isinstance(files, str | PathLike) else files
+        selection = sources if isinstance(sources, str) else ",".join(sources)
+        loaded = load_sources([fspath(each) for each in paths], selection, format=format)
+    corpus = in_iob2(loaded.corpus, loaded.sources)
+    answers = Answers.of_sentences(corpus, loaded.sources)
+    result = combine(answers, method, options, known, seed, tell)
+    labelled = corpus.with_sentences(with_aggregate(corpus, answers, result, layer, hard))
+    return Aggregated(replace(labelled, guideline=layer), result, answers.sentence_ptr)

@@ -1,0 +1,7 @@
+"""What users can mend in answers of sources and in how they are combined."""
+
+from __future__ import annotations
+
+
+class SourceError(ValueError):
+    """Sources that cannot be combined as they are, or not in the way that was asked for."""

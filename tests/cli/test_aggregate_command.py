@@ -1,0 +1,72 @@
+"""`tagweave aggregate`, and `tw.aggregate`."""
+
+import json
+
+import pytest
+
+import tagweave as tw
+
+CROWD = """# columns = form ann bob eve
+Ann	B-PER	B-PER	_
+Lee	I-PER	O	I-PER
+left	O	O	O
+it	O	O	_
+
+Rome	B-LOC	B-PER	B-LOC
+"""
+
+
+@pytest.fixture
+def crowd(tmp_path):
+    path = tmp_path / "crowd.conll"
+    path.write_text(CROWD, encoding="utf-8")
+    return path
+
+
+def test_columns_become_one_layer_of_probabilities_with_a_report_and_questions(crowd, tmp_path, run):
+    out, report = tmp_path / "out.conll", tmp_path / "report.json"
+    told = run("aggregate", str(crowd), "--sources", "2:", "-o", str(out), "--report", str(report), "--ask", "1").stderr
+    rows = [line.split("\t") for line in out.read_text(encoding="utf-8").splitlines() if line]
+    assert [row[0] for row in rows] == ["Ann", "Lee", "left", "it", "Rome"]
+    assert rows[0][1].startswith("B-PER:")
+    assert rows[4][1].startswith("B-LOC:")
+    assert {row["source"] for row in json.loads(report.read_text(encoding="utf-8"))["rows"]} == {"ann", "bob", "eve"}
+    assert f"ask {crowd}:" in told
+    assert "right in spans" in told
+
+
+def test_a_file_for_each_source_and_hard_labels(crowd, tmp_path, run):
+    first, second, out = (tmp_path / f"{name}.conll" for name in ("first", "second", "out"))
+    first.write_text("a\tN\nb\tV\n\n", encoding="utf-8")
+    second.write_text("a\tN\nb\tN\n\n", encoding="utf-8")
+    run(
+        "aggregate", str(first), str(second), "--known", "second=1", "--method", "dawid-skene", "--hard", "-o", str(out)
+    )
+    assert out.read_text(encoding="utf-8") == "a\tN\nb\tN\n\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "best"], "found --method best, expected majority"),
+        (["--set", "rights=1"], "found --set rights, expected an option of bsc"),
+        (["--set", "right=much"], "found right=much, expected a number"),
+        (["--known", "zoe=1"], "a known reliability of 'zoe', expected one of ann, bob, eve"),
+        (["--set", "wrong=0"], "bsc: found wrong 0, expected 1e-09 or more"),
+        (["--report", "r.txt"], "expected a name that ends in .csv or .json"),
+    ],
+)
+def test_mistakes_are_told(crowd, tmp_path, run, options, message):
+    told = run("aggregate", str(crowd), "--sources", "2:", "-o", str(tmp_path / "out.conll"), *options, code=2).stderr
+    assert message in told
+
+
+def test_the_front_door_takes_a_corpus_and_draws(crowd, tmp_path):
+    found = tw.aggregate(crowd, "2:", "majority", options={"whole": True})
+    assert [each[0] for each in found.corpus[0].layers["tag"]] == ["O", "O", "O", "O"]
+    assert found.corpus[1].layers["tag"][0][0] == "B-LOC"
+    again = tw.aggregate(tw.aggregate(crowd, "2:", hard=True).corpus, "tag")
+    assert [each[0] for each in again.corpus[1].layers["tag"]] == ["B-LOC"]
+    found.plot(tmp_path / "sources.png")
+    assert (tmp_path / "sources.png").read_bytes().startswith(b"\x89PNG")
+    assert found.reliability()[0]["source"] == "ann"

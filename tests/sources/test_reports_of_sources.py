@@ -1,0 +1,96 @@
+"""What is told of sources, and where another annotator would tell most."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from crowds import SPANS, random_answers
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.soft import Soft
+from tagweave.sources.answers import Answers
+from tagweave.sources.asking import expected_gains, questions
+from tagweave.sources.posterior import aggregate
+from tagweave.sources.report import inside_labels, source_rows, write_csv, write_json
+from tagweave.sources.soft_layer import with_aggregate
+from tagweave.sources.span_coding import in_iob2
+
+
+@pytest.fixture
+def result():
+    return aggregate(random_answers(2))
+
+
+def test_numbers_of_candidates_are_shares_and_are_divided_among_the_labels_of_a_wildcard():
+    layers = {"x": (Soft(("N", "V"), (0.6, 0.2)),), "y": (Soft(("N", "!N"), (0.5, 0.5)),), "z": (("A",),)}
+    answers = Answers.of_sentences([Sentence(("a",), layers)], "xyz")
+    assert np.allclose(answers.votes(), [[1.25, 0.75 + 0.5, 0.5]])
+
+
+def test_gains_are_the_mutual_information_of_label_and_answer(result):
+    reliability = result.reliability
+    counts = reliability.expected.sum(axis=0) + 1 / 3
+    theta = counts / counts.sum(axis=1, keepdims=True)
+    p = np.array([0.5, 0.2, 0.3])
+    joint = p[:, None] * theta
+    expected = sum(joint[y, a] * np.log(joint[y, a] / (p[y] * joint[:, a].sum())) for y in range(3) for a in range(3))
+    assert np.isclose(expected_gains(p[None], reliability)[0], expected)
+    assert np.allclose(expected_gains(np.eye(3), reliability), 0)
+
+
+def test_the_sentences_asked_for_have_the_largest_sums_of_gains(result):
+    answers = random_answers(2)
+    gains = expected_gains(result.probabilities.astype(float), result.reliability)
+    sums = [gains[a:b].sum() for a, b in zip(answers.sentence_ptr, answers.sentence_ptr[1:], strict=False)]
+    asked = questions(result, answers.sentence_ptr, 2)
+    assert [each.sentence for each in asked] == list(np.argsort(sums)[::-1][:2])
+    assert asked[0].gain == pytest.approx(max(sums))
+
+
+def test_reports_have_a_row_for_every_source_and_label(result):
+    rows = source_rows(result.reliability)
+    assert len(rows) == 3 * 4
+    assert [row["label"] for row in rows[:4]] == ["", *SPANS]
+    assert rows[0]["answers"] == pytest.approx(sum(row["answers"] for row in rows[1:4]), abs=0.2)
+    assert inside_labels(result.reliability) == [0, 1]
+    table, plain = io.StringIO(), io.StringIO()
+    write_csv(result.reliability, table)
+    write_json(result.reliability, plain)
+    assert next(csv.DictReader(table.getvalue().splitlines()))["source"] == "source0"
+    assert np.allclose(np.sum(json.loads(plain.getvalue())["confusion"]["source1"], axis=1), 1, atol=1e-4)
+
+
+def test_the_layer_has_the_best_label_first_and_is_unknown_where_nobody_answered():
+    sentence = Sentence(
+        ("a", "b"),
+        {"x": (("N",), None), "y": (("V",), None), "z": (("N",), None)},
+        {"x": ("N", "_"), "pos": ("P", "P")},
+    )
+    answers = Answers.of_sentences([sentence], "xyz")
+    (soft,) = with_aggregate([sentence], answers, aggregate(answers, "majority"), "tag")
+    assert list(soft.layers) == ["tag"]
+    assert soft.layers["tag"][0] == Soft(("N", "V"), (0.6667, 0.3333))
+    assert soft.layers["tag"][1] is None
+    assert list(soft.columns) == ["pos"]
+    (hard,) = with_aggregate([sentence], answers, aggregate(answers, "majority"), "tag", hard=True)
+    assert hard.layers["tag"] == (("N",), None)
+
+
+def _corpus(*labels: str) -> Corpus:
+    layer = tuple((label,) for label in labels)
+    return Corpus((Sentence(tuple("abc"), {"x": layer}),))
+
+
+@pytest.mark.parametrize("labels", [("B-X", "E-X", "O"), ("I-X", "I-X", "O"), ("B-X", "I-X", "O")])
+def test_spans_of_any_coding_become_iob2(labels):
+    assert in_iob2(_corpus(*labels), ["x"])[0].layers["x"] == (("B-X",), ("I-X",), ("O",))
+
+
+def test_labels_that_are_no_spans_stay_and_broken_codings_are_refused():
+    assert in_iob2(_corpus("N", "V", "N"), ["x"]) == _corpus("N", "V", "N")
+    with pytest.raises(CorpusError):
+        in_iob2(_corpus("B-X", "S-X", "O"), ["x"])
