@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,9 +34,8 @@ class SpacyModel:
 
     def digest(self) -> str:
         """See `LabellingFunction.digest`."""
-        pipeline = _pipeline(self.model)
-        version = f"{metadata.version('spacy')} {pipeline.meta.get('name')} {pipeline.meta.get('version')}"
-        return f"{digest_of(self)} {version}"
+        parts = (digest_of(self).encode(), metadata.version("spacy").encode(), _pipeline(self.model).to_bytes())
+        return hashlib.sha256(b"".join(parts)).hexdigest()
 
     def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise unless the pipeline is there."""
