@@ -81,7 +81,7 @@ class LabelSets:
         self._masks: list[NDArray[Any]] = []
         self._number: dict[bytes, int] = {}
         self._cache: dict[tuple[str, tuple[str, ...]], int] = {}
-        self._allowed: dict[tuple[str, str], NDArray[np.int32]] = {}
+        self._allowed: dict[tuple[str, str], list[int]] = {}
         self._joined: dict[tuple[int, int], int] = {}
         self._posteriors: dict[int, _Posterior] = {}
         self._intern(np.ones(len(space), np.uint8))
@@ -171,20 +171,28 @@ class LabelSets:
         return self._cache[key]
 
     def _soft(self, guideline: str, candidates: Soft[str]) -> int:
-        group = np.full(len(self.space), -1, np.int32)
+        labels: list[int] = []
+        groups: list[int] = []
         for candidate, number in zip(candidates, candidates.groups, strict=True):
-            labels = self._labels_of(guideline, candidate)
-            if group[labels].max(initial=-1) >= 0:
-                raise ValueError(f"a label that two of {', '.join(candidates)} stand for, expected a number for each")
-            group[labels] = number
-        numbers = np.array(candidates.numbers)
+            own = self._labels_of(guideline, candidate)
+            labels += own
+            groups += [number] * len(own)
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"a label that two of {', '.join(candidates)} stand for, expected a number for each")
         if self.reading == "likelihood":
-            return self._of_row(np.where(group >= 0, numbers[group], 0))
+            row = np.zeros(len(self.space))
+            row[labels] = [candidates.numbers[each] for each in groups]
+            return self._of_row(row)
         if abs(sum(candidates.numbers) - 1) > _ROUNDING:
-            listed = ", ".join(f"{each:g}" for each in numbers)
+            listed = ", ".join(f"{each:g}" for each in candidates.numbers)
             expected = "a sum of 1: `!A:0.3` is 0.3 for every label but A, or read them as likelihoods"
             raise ValueError(f"the probabilities {listed}, expected {expected}")
-        return self._posterior(group, numbers)
+        group = np.full(len(self.space), -1, np.int32)
+        group[labels] = groups
+        if len({*groups}) == len(candidates.numbers) > 1 and all(candidates.numbers):
+            numbers = np.array(candidates.numbers)
+            return self._intern((group >= 0).view(np.uint8), _Posterior(group, numbers / numbers.sum()))
+        return self._posterior(group, np.array(candidates.numbers))
 
     def _posterior(self, group: NDArray[np.int32], numbers: NDArray[np.float64]) -> int:
         """The posterior of groups of labels, numbered anew without those that have no label or no probability."""
@@ -198,10 +206,10 @@ class LabelSets:
             return self._of_row(mask)
         return self._intern(mask, _Posterior(group, numbers / numbers.sum()))
 
-    def _labels_of(self, guideline: str, candidate: str) -> NDArray[np.int32]:
+    def _labels_of(self, guideline: str, candidate: str) -> list[int]:
         key = guideline, candidate
         if key not in self._allowed:
-            self._allowed[key] = self.space.allow(guideline, (candidate,))
+            self._allowed[key] = self.space.allow(guideline, (candidate,)).tolist()
         return self._allowed[key]
 
     def join(self, first: int, second: int) -> int:
