@@ -23,6 +23,7 @@ CASES: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
     "subword": (("pd=pd.txt",), {"task": "segtag", "folds": 2}),
     "transform": (("pd=pd.txt",), {"task": "segment"}),
     "iterate": (("pd=pd.txt",), {"rounds": 1, "predict_self": [0.2], "dev": "ctb=dev.txt"}),
+    "sources": ((), {"source_columns": "tag", "source_folds": 2, "rounds": 1}),
     "single parser": ((), {"task": "parse", "drop_columns": 0.0}),
     "stacked parser": (("two=two.conllu",), {"task": "parse"}),
 }
@@ -36,6 +37,7 @@ NORMS = {
     "subword": 7.5343748,
     "transform": 14.8764782,
     "iterate": 15.6073955,
+    "sources": 9.1260498,
     "single parser": 3.3153009,
     "stacked parser": 5.3596734,
 }

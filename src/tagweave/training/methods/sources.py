@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class SourcesOptions(Options):
     """Options of the method `sources`."""
 
-    sources: str | None = option(
+    source_columns: str | None = option(
         None,
         "The sources in TRAIN: columns by number or name (`3:`, `ann,bob`); files: every TRAIN is one.",
         "COLUMNS|files",
@@ -74,15 +74,18 @@ def _read(job: Job[Any]) -> SourceCorpus:
     from tagweave.sources.layers import FILES, SourceCorpus, load_sources
 
     options = job.options(SourcesOptions)
-    if options.sources is None:
-        raise PlanError("found the method sources without --sources, expected the columns that are sources, or files")
+    if options.source_columns is None:
+        raise PlanError(
+            "found the method sources without --source-columns, expected the columns that are sources, or files"
+        )
     if all(each.path for each in job.plan.target):
         arguments, form = [each.argument for each in job.plan.target], job.plan.target[0].format
-        return load_sources(arguments, options.sources, options.gold, form)
+        return load_sources(arguments, options.source_columns, options.gold, form)
     (corpus,) = job.data.corpora
-    names = tuple(options.sources.split(","))
+    own = {corpus.layer: corpus.guideline}  # by its name in the file
+    names = tuple(own.get(name, name) for name in options.source_columns.split(","))
     layers = {name for sentence in corpus for name in sentence.layers}
-    if options.sources == FILES or (missing := [name for name in names if name not in layers]):
+    if options.source_columns == FILES or (missing := [name for name in names if name not in layers]):
         raise PlanError(f"found no layer {missing[0]!r}, expected the names of layers, {', '.join(sorted(layers))}")
     return SourceCorpus(corpus, names, options.gold)
 
