@@ -91,6 +91,12 @@ def marginals(weights: Mapping[Heads, float], n: int) -> list[list[float]]:
     return table
 
 
+def expected_loss(weights: Mapping[Heads, float], q: Mapping[Heads, float]) -> float:
+    """E_q[-log p(tree)], q in any order."""
+    log_z = log_partition(weights)
+    return math.fsum(mass * (log_z - weights[heads]) for heads, mass in q.items())
+
+
 def entropy(weights: Mapping[Heads, float]) -> float:
     """The entropy of the trees, in nats."""
     log_z = log_partition(weights)

@@ -5,6 +5,7 @@ Every learner is crossed with every kind of evidence; a new learner comes into t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -16,11 +17,14 @@ import pytest
 
 import naive_trees
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
+from tagweave.corpus.soft import Soft
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.arcs import encode_arcs
+from tagweave.features.arcs import EncodedArcs, encode_arcs
+from tagweave.labels.sets import Reading
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import LabelObjective
@@ -61,13 +65,23 @@ def several(arc: Arc, at: int, n: int) -> ArcCandidates:
     return (arc,) if at % 3 or other.head in (at + 1, arc.head) else (arc, other)
 
 
+def numbered(arc: Arc, at: int, n: int) -> ArcCandidates:
+    """A probability for each of several arcs."""
+    both = several(arc, at, n) or ()
+    return both if len(both) == 1 else Soft(both, (0.75, 0.25))
+
+
 EVIDENCE = {
     "full": changed(lambda arc, at, n: (arc,)),
     "partial": changed(lambda arc, at, n: (arc,) if at % 2 else None),
     "ambiguous": changed(several),
     "heads": changed(lambda arc, at, n: (Arc(arc.head, None),) if at % 3 else (arc,)),
     "relations": changed(lambda arc, at, n: (Arc(None, arc.relation),) if at % 2 else (arc,)),
+    "posteriors": changed(numbered),
+    "likelihoods": changed(lambda arc, at, n: numbered(arc, at, n) if at % 2 == 0 else None),
 }
+NUMBERS = ("posteriors", "likelihoods")
+"""Evidence of these kinds has numbers, which the perceptron refuses."""
 
 
 def unknown(*names: str, new: bool = False) -> Corpus:
@@ -78,9 +92,14 @@ def unknown(*names: str, new: bool = False) -> Corpus:
     return Corpus((*bare, *empty), (names or ("head",))[0])
 
 
-def recipe_of(learner: str = "adagrad", **more: Any) -> ParserRecipe:
+def recipe_of(learner: str = "adagrad", kind: str = "full") -> ParserRecipe:
     settings = {"rate": 0.1} if learner == "sgd" else {}
-    return ParserRecipe(TEMPLATES, learner, settings, bits=8, **more)
+    reading: Reading = "likelihood" if kind == "likelihoods" else "posterior"
+    return ParserRecipe(TEMPLATES, learner, settings, bits=8, soft_labels=reading)
+
+
+def encoded_evidence(sentences: Sequence[Sentence], kind: str) -> EncodedArcs:
+    return encode_arcs(sentences, TEMPLATES, "head", reading=recipe_of(kind=kind).soft_labels)
 
 
 def arrays(model: TreeModel) -> list[Any]:
@@ -98,10 +117,15 @@ def assert_same(one: FittedParser, other: FittedParser) -> None:
 
 @cache
 def fitted(kind: str, learner: str = "adagrad") -> FittedParser:
-    return fit_parser([EVIDENCE[kind]], recipe_of(learner), run=Run(SHORT))
+    return fit_parser([EVIDENCE[kind]], recipe_of(learner, kind), run=Run(SHORT))
 
 
-ALL = [*product(EVIDENCE, LEARNERS)]
+def crossed(learners: Iterable[str]) -> list[tuple[str, str]]:
+    """Every kind of evidence with every learner that takes it."""
+    return [each for each in product(EVIDENCE, learners) if each[0] not in NUMBERS or each[1] != "perceptron"]
+
+
+ALL = crossed(LEARNERS)
 
 
 # A sentence of which nothing is known
@@ -130,7 +154,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(single_root: bool) -> N
 def test_beside_others_its_loss_is_exactly_nothing(kind: str) -> None:
     sentences = [*EVIDENCE[kind], *unknown()]
     alone, beside = (
-        TreeObjective(FEATURES, encode_arcs(each, TEMPLATES, "head"), dtype=np.float64)
+        TreeObjective(FEATURES, encoded_evidence(each, kind), dtype=np.float64)
         for each in (EVIDENCE[kind].sentences, sentences)
     )
     weights = np.random.default_rng(1).normal(size=alone.size)
@@ -141,7 +165,13 @@ def test_beside_others_its_loss_is_exactly_nothing(kind: str) -> None:
 @pytest.mark.parametrize(("kind", "learner"), ALL)
 def test_it_changes_nothing_bit_for_bit(kind: str, learner: str) -> None:
     more = [EVIDENCE[kind], unknown(), unknown(new=True)]
-    assert_same(fitted(kind, learner), fit_parser(more, recipe_of(learner), run=Run(SHORT)))
+    assert_same(fitted(kind, learner), fit_parser(more, recipe_of(learner, kind), run=Run(SHORT)))
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_the_perceptron_refuses_numbers(kind: str) -> None:
+    with pytest.raises(CorpusError, match=r"train: .*a learner that follows a gradient"):
+        fitted(kind, "perceptron")
 
 
 def test_relations_that_are_unknown_have_no_loss() -> None:
@@ -184,7 +214,7 @@ def test_parses_stay_within_the_evidence(kind: str, learner: str) -> None:
 @pytest.mark.parametrize("kind", EVIDENCE)
 def test_evidence_reaches_the_objective_as_it_was(kind: str) -> None:
     corpus = EVIDENCE[kind]
-    encoded = encode_arcs(corpus.sentences, TEMPLATES, "head")
+    encoded = encoded_evidence(corpus.sentences, kind)
     cells, allowed = encoded.cells(0, len(encoded)), allowed_cells(FEATURES.batch(encoded, 0, len(encoded)))
     excluded = 0
     for s, sentence in enumerate(corpus):
@@ -242,11 +272,10 @@ def renamed(corpus: Corpus, guideline: str) -> Corpus:
     )
 
 
-@pytest.mark.parametrize("learner", ["adagrad", "perceptron"])
-@pytest.mark.parametrize("kind", EVIDENCE)
+@pytest.mark.parametrize(("kind", "learner"), crossed(["adagrad", "perceptron"]))
 def test_a_treebank_that_is_relabelled_tells_nothing_where_it_knows_nothing(kind: str, learner: str) -> None:
     """And the target neither, whatever evidence both have."""
-    system, own, nothing = TreeSystem(recipe_of(learner), Run(SHORT)), EVIDENCE[kind], unknown()
+    system, own, nothing = TreeSystem(recipe_of(learner, kind), Run(SHORT)), EVIDENCE[kind], unknown()
     sources = [renamed(EVIDENCE["partial"], "ud")]
     one = fit_transformed(system, [own], sources)
     assert_same(one, fit_transformed(system, [own, nothing], [*sources, renamed(nothing, "ud")]))
@@ -256,7 +285,7 @@ def test_a_treebank_that_is_relabelled_tells_nothing_where_it_knows_nothing(kind
 def test_a_guided_parser_learns_nothing_from_unknown_sentences(kind: str) -> None:
     guide = fit_parser([renamed(EVIDENCE["full"], "ud")], recipe_of(), run=Run(SHORT)).model
     one, other = (
-        fit_guided_parser(corpora, guide, recipe_of(), run=Run(SHORT))
+        fit_guided_parser(corpora, guide, recipe_of(kind=kind), run=Run(SHORT))
         for corpora in ([EVIDENCE[kind]], [EVIDENCE[kind], unknown()])
     )
     assert_same(one, other)
@@ -266,7 +295,7 @@ def test_a_guided_parser_learns_nothing_from_unknown_sentences(kind: str) -> Non
 def test_merging_adds_what_is_known_alone(kind: str) -> None:
     sources = [renamed(EVIDENCE["partial"], "ud")]
     one, other = (
-        fit_parser(merged([EVIDENCE[kind]], each), recipe_of(), run=Run(SHORT))
+        fit_parser(merged([EVIDENCE[kind]], each), recipe_of(kind=kind), run=Run(SHORT))
         for each in (sources, [*sources, renamed(unknown(), "ud")])
     )
     assert_same(one, other)

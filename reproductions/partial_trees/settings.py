@@ -14,7 +14,7 @@ from reproductions.lab.corpora import Parts, digest, read_parts, there
 from reproductions.lab.run import Setting
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.features.arcs import only_head
+from tagweave.features.arc_evidence import only_head
 from tagweave.learning.run import Schedule
 from tagweave.models.tree import TreeModel
 

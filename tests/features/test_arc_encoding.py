@@ -7,8 +7,9 @@ import pytest
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.features.arc_evidence import ANY, SEVERAL
 from tagweave.features.arc_templates import ArcTemplate, ArcTemplates, arc_preset
-from tagweave.features.arcs import ANY, ROOT, SEVERAL, encode_arcs
+from tagweave.features.arcs import ROOT, encode_arcs
 from tagweave.features.templates import TemplateError
 from treebank import sentence, treebank, with_evidence
 

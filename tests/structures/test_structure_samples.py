@@ -58,7 +58,8 @@ def test_trees(single_root: bool) -> None:
 
 def test_independent_labels() -> None:
     scores = np.array([[0.0, 1.0, 2.0]])
-    batch = Positions(np.zeros((1, 0), np.int32), np.array([[True, False, True]]), np.array([0.5]), np.ones(1))
+    evidence = np.array([[True, False, True]]), np.array([0.5]), np.ones(1), np.zeros(1, bool)
+    batch = Positions(np.zeros((1, 0), np.int32), *evidence)
     potentials = np.exp(scores[0]) * [1, 0.5, 1]
     expected = {(y,): p for y, p in enumerate(potentials / potentials.sum())}
     assert_as_often(Independent().samples(scores, batch, N, 0), expected)

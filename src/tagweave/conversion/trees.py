@@ -19,7 +19,7 @@ from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.context import Context
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
-from tagweave.features.arcs import only_head
+from tagweave.features.arc_evidence import only_head
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
 

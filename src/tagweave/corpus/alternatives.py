@@ -99,9 +99,8 @@ def format_candidates(candidates: tuple[str, ...], special: str = "") -> str:
     if "" in candidates:
         raise CorpusError("an empty label", "labels of at least one character")
     if isinstance(candidates, Soft):
-        numbers = (format_number(candidates.numbers[group]) for group in candidates.groups)
-        pairs = zip(candidates, numbers, strict=True)
-        return BAR.join(f"{_escaped(candidate, special + BAR)}{COLON}{number}" for candidate, number in pairs)
+        pairs = ((_escaped(each, special + BAR), format_number(number)) for each, number in candidates.numbered())
+        return BAR.join(f"{candidate}{COLON}{number}" for candidate, number in pairs)
     first = candidates[0]
     if len(candidates) == 1 and "\\" not in first and "" in first.split(BAR):
         return escape(first, special) if special else first

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _DIGITS = 4
 Value = TypeVar("Value")
@@ -60,6 +60,10 @@ class Soft(tuple[Value, ...]):
 
     def __repr__(self) -> str:
         return f"Soft{self._key()}"
+
+    def numbered(self) -> Iterator[tuple[Value, float]]:
+        """The candidates, each with the number of its group."""
+        return ((each, self.numbers[group]) for each, group in zip(self, self.groups, strict=True))
 
     def _key(self) -> tuple[tuple[Value, ...], tuple[float, ...], tuple[int, ...]]:
         return tuple(self), self.numbers, self.groups

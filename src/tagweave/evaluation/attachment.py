@@ -111,7 +111,7 @@ def _arcs(sentence: Sentence, layer: str) -> Sequence[ArcCandidates]:
 
 
 def _crossing(gold: Corpus) -> int:
-    from tagweave.features.arcs import only_head  # loads Numba, as the next import does
+    from tagweave.features.arc_evidence import only_head  # loads Numba, as the next import does
     from tagweave.kernels.projective import is_projective
 
     layers = (_arcs(sentence, gold.guideline) for sentence in gold)

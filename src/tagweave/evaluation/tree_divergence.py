@@ -32,7 +32,7 @@ from tagweave.corpus.sentence import ArcCandidates, Sentence
 from tagweave.evaluation.divergence import Divergence, check_words
 from tagweave.evaluation.score import Share
 from tagweave.evaluation.tag_pairs import TagPairs, Token
-from tagweave.features.arcs import only_head
+from tagweave.features.arc_evidence import only_head
 from tagweave.features.sentence_length import check_lengths
 from tagweave.kernels.tree_paths import FARTHEST, PATHS, tree_paths
 

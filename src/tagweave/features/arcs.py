@@ -9,20 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import ArcCandidates, Candidates, HeadLayer, Sentence
+from tagweave.features.arc_evidence import ANY, allowed_arcs, are_numbers, only_head
 from tagweave.features.arc_templates import GUIDE, ArcTemplates, guide_layer, is_form_column
 from tagweave.features.columns import FormColumns, value_numbers
 from tagweave.features.ragged import pointers, rows
+from tagweave.labels.sets import Reading
 
 ROOT = np.uint64(0x8EBC6AF09C88C6E3)
 """The value of every column at the root."""
 _UNKNOWN = "\0"  # the tag of a position without exactly one tag
-ANY, SEVERAL = -1, -2
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,16 @@ class EncodedArcs:
         columns: uint64[N + S, C], their codes by position.
         heads: int32[N + S], by position the known head; `ANY` where all heads are allowed (and at roots), `SEVERAL`
             where some are.
-        allowed: bool[cells], by head and modifier, whether the evidence allows the arc; only for sentences in which
-            some token has several candidate heads or only some tokens have a known one.
+        allowed: uint8[cells], by head and modifier, whether the evidence allows the arc; only for sentences in which
+            some token has several candidate heads or only some tokens have a known one. float32 if there are numbers:
+            likelihoods, or probabilities of heads.
         allowed_ptr: int64[S + 1], the first entry of each sentence in `allowed`.
         weights: float64[S], how often each sentence counts.
         guide: int32[N + S], by position the head in the guide tree, negative where unknown; empty without a guide.
         noise: float64[N + S], by position the share of its potential that an excluded head keeps in training; empty
             where all evidence is certain.
+        posterior: bool[S], whether the numbers of a sentence are probabilities, which all of its heads have then; empty
+            if there are none.
     """
 
     position_ptr: NDArray[np.int64]
@@ -49,10 +54,11 @@ class EncodedArcs:
     columns: NDArray[np.uint64]
     heads: NDArray[np.int32]
     allowed_ptr: NDArray[np.int64]
-    allowed: NDArray[np.uint8]
+    allowed: NDArray[Any]
     weights: NDArray[np.float64]
     guide: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     noise: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    posterior: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def __len__(self) -> int:
         return len(self.position_ptr) - 1
@@ -107,16 +113,21 @@ class EncodedArcs:
             weights=self.weights[order],
             guide=self.guide[positions] if len(self.guide) else self.guide,
             noise=self.noise[positions] if len(self.noise) else self.noise,
+            posterior=self.posterior[order] if len(self.posterior) else self.posterior,
         )
 
 
 def encode_arcs(
-    sentences: Sequence[Sentence], templates: ArcTemplates, layer: str | None = None, more: Sequence[str] = ()
+    sentences: Sequence[Sentence],
+    templates: ArcTemplates,
+    layer: str | None = None,
+    more: Sequence[str] = (),
+    reading: Reading = "likelihood",
 ) -> EncodedArcs:
     """Encode the columns of the templates, then those of `more`; with the evidence of a head layer, if one is named.
 
     Raises:
-        CorpusError: a sentence lacks a column, a layer or a guide tree that the templates use.
+        CorpusError: a sentence lacks a column, a layer or a guide tree that the templates use; as `allowed_arcs`.
     """
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     ptr = pointers(lengths + 1)
@@ -130,14 +141,17 @@ def encode_arcs(
     if templates.guide:
         guide = np.full(len(is_token), ANY, np.int32)
         guide[is_token] = [only_head(each) for s in sentences for each in _guiding(s, guide_layer(templates.guide))]
-    allowed: list[NDArray[np.uint8]] = []
+    allowed: list[NDArray[Any]] = []
     if layer is not None:
         heads[is_token] = [only_head(each) for s in sentences for each in s.heads.get(layer) or (None,) * len(s)]
-        allowed = [_matrix(s, layer, heads[low:high]) for s, low, high in zip(sentences, ptr, ptr[1:], strict=False)]
+        bounds = zip(sentences, ptr, ptr[1:], strict=False)
+        allowed = [allowed_arcs(sentence, layer, heads[low:high], reading) for sentence, low, high in bounds]
     weights = np.array([sentence.weight for sentence in sentences], np.float64)
     sizes = np.array([len(each) for each in allowed] or [0] * len(sentences), np.int64)
     cells = np.concatenate([np.zeros(0, np.uint8), *allowed])
-    return EncodedArcs(ptr, names, columns, heads, pointers(sizes), cells, weights, guide)
+    posterior = np.array([reading == "posterior" and are_numbers(each) for each in allowed], np.bool_)
+    parts = pointers(sizes), cells, weights, guide, np.zeros(0), posterior if posterior.any() else posterior[:0]
+    return EncodedArcs(ptr, names, columns, heads, *parts)
 
 
 def _columns(sentences: Sequence[Sentence], names: Sequence[str], count: int) -> Iterable[NDArray[np.uint64]]:
@@ -182,27 +196,3 @@ def _relation(candidates: ArcCandidates) -> str:
 
 def _tag(candidates: Candidates) -> str:
     return candidates[0] if candidates is not None and len(candidates) == 1 else _UNKNOWN
-
-
-def only_head(candidates: ArcCandidates) -> int:
-    """The only head among the candidates, `ANY` if all heads are allowed, else `SEVERAL`."""
-    if candidates is None:
-        return ANY
-    heads = {arc.head for arc in candidates}
-    if None in heads:
-        return ANY
-    return next(iter(heads)) or 0 if len(heads) == 1 else SEVERAL
-
-
-def _matrix(sentence: Sentence, layer: str, heads: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """The arcs that a sentence allows, by head and modifier; empty if it allows all, or one head for every token."""
-    n = len(heads)
-    if (heads[1:] >= 0).all() or (heads == ANY).all():
-        return np.zeros(0, np.uint8)
-    allowed = np.ones((n, n), np.uint8)
-    for m in np.flatnonzero(heads != ANY).tolist():
-        allowed[:, m] = 0
-        allowed[[arc.head or 0 for arc in sentence.heads[layer][m - 1] or ()], m] = 1
-    allowed[:, 0] = 0
-    np.fill_diagonal(allowed, 0)
-    return allowed.reshape(-1)

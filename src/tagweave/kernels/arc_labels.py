@@ -1,6 +1,6 @@
 """A log-linear classifier of arcs over hashed features: scores, and sums over labels.
 
-score[a, y] = sum_f W[features[a, f], y]        Z = sum_{y allowed} exp(score[a, y])        p[y] = exp(score[y]) / Z
+score[a, y] = sum_f W[features[a, f], y]    Z = sum_y share[a, y] exp(score[a, y])    p[y] = share[y] exp(score[y]) / Z
 """
 
 from __future__ import annotations
@@ -114,9 +114,9 @@ def _ask_for(rows, first, size):
 
 @kernel
 def label_sums(scores, allowed, noise, p, log_z):
-    """p float64[A, Y] = the probabilities of allowed labels, log_z float64[A] = log Z less the largest score.
+    """p float64[A, Y] = the probabilities of labels, log_z float64[A] = log Z less the largest score.
 
-    noise float64[A] is the share of its potential that an excluded label keeps.
+    allowed bool or float64[A, Y] is the share of its potential that a label keeps, noise float64[A] the least share.
     """
     Y = _U(scores.shape[1])
     for a in range(_U(scores.shape[0])):
@@ -124,11 +124,11 @@ def label_sums(scores, allowed, noise, p, log_z):
         z = 0.0
         for y in range(Y):
             p[a, y] = np.exp(scores[a, y] - top)
-            z += p[a, y] if allowed[a, y] else p[a, y] * noise[a]
+            z += p[a, y] * max(np.float64(allowed[a, y]), noise[a])
         z = max(z, 1e-30)
         log_z[a] = np.log(z)
         for y in range(Y):
-            p[a, y] = p[a, y] / z * (1.0 if allowed[a, y] else noise[a])
+            p[a, y] = p[a, y] / z * max(np.float64(allowed[a, y]), noise[a])
 
 
 @kernel

@@ -38,6 +38,11 @@ def reading(name: str) -> Reading:
     raise ValueError(f"found soft labels read as {name!r}, expected {' or '.join(READINGS)}")
 
 
+def sums_to_one(numbers: Iterable[float]) -> bool:
+    """Whether these can be rounded probabilities."""
+    return abs(sum(numbers) - 1) <= _ROUNDING
+
+
 _ROUNDING = 0.02  # by how much rounded probabilities may miss 1
 
 
@@ -183,7 +188,7 @@ class LabelSets:
             row = np.zeros(len(self.space))
             row[labels] = [candidates.numbers[each] for each in groups]
             return self._of_row(row)
-        if abs(sum(candidates.numbers) - 1) > _ROUNDING:
+        if not sums_to_one(candidates.numbers):
             listed = ", ".join(f"{each:g}" for each in candidates.numbers)
             expected = "a sum of 1: `!A:0.3` is 0.3 for every label but A, or read them as likelihoods"
             raise ValueError(f"the probabilities {listed}, expected {expected}")

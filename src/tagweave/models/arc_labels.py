@@ -51,13 +51,14 @@ class ArcLabels:
         }
 
     def best(
-        self, encoded: EncodedArcs, heads: NDArray[np.int32], allowed: NDArray[np.bool_] | None = None
+        self, encoded: EncodedArcs, heads: NDArray[np.int32], allowed: NDArray[Any] | None = None
     ) -> NDArray[np.int32]:
-        """int32[N]: the best relation of every token to its head, among those that `allowed`, bool[N, Y], permits."""
+        """int32[N]: the best relation of every token to its head under the evidence [N, Y] (`allowed_labels`)."""
         features = arc_rows(self.templates, encoded, heads, len(self.weights))
         scores = relation_scores(self.weights, features)
         if allowed is not None:
-            scores[~allowed] = -np.inf
+            with np.errstate(divide="ignore"):
+                scores += np.log(allowed, dtype=scores.dtype)
         return np.asarray(scores.argmax(axis=1), np.int32)
 
 
@@ -103,10 +104,12 @@ class LabelObjective:
 
     Args:
         features: int32[A, F], the rows of weights of every arc.
-        allowed: bool[A, Y], the relations that the evidence allows; arcs that allow all have loss 0 and are left out.
+        allowed: [A, Y], the relations that the evidence allows, or their numbers (`models.relation_evidence`); arcs
+            that allow all have loss 0 and are left out.
         weights: float64[A], how often an arc counts.
         rows: the number of rows of weights.
         noise: float64[A], the share of its potential that an excluded relation keeps; `None` or empty: 0.
+        posterior: bool[A], whether the numbers of an arc are probabilities; `None`: none are.
     """
 
     threads = 1
@@ -115,14 +118,16 @@ class LabelObjective:
     def __init__(
         self,
         features: NDArray[np.int32],
-        allowed: NDArray[np.bool_],
+        allowed: NDArray[Any],
         weights: NDArray[np.float64],
         rows: int,
         noise: NDArray[np.float64] | None = None,
+        posterior: NDArray[np.bool_] | None = None,
     ) -> None:
-        known = ~allowed.all(axis=1)
+        known = (allowed < 1).any(axis=1)
         self._features, self._allowed, self._weights = features[known], allowed[known], weights[known]
         self._noise = np.zeros(len(self._features)) if noise is None or not len(noise) else noise[known]
+        self._posterior = np.zeros(len(self._features), np.bool_) if posterior is None else posterior[known]
         self._rows, self._labels = rows, int(allowed.shape[1])
 
     @property
@@ -143,7 +148,7 @@ class LabelObjective:
         """The loss of arcs first .. last - 1; adds its gradient to `gradient`."""
         of_batch = slice(first, last)
         evidence = self._allowed[of_batch], self._noise[of_batch], self._weights[of_batch]
-        batch = Positions(self._features[of_batch], *evidence)
+        batch = Positions(self._features[of_batch], *evidence, self._posterior[of_batch])
         scorer = RelationScorer(weights.reshape(self._rows, -1), gradient.reshape(self._rows, -1))
         d_scores = np.zeros((last - first, self._labels))
         loss = add_loss(Independent(), scorer.scores(batch), batch, d_scores)
@@ -173,4 +178,4 @@ class LabelObjective:
     def shuffled(self, order: NDArray[np.int64]) -> LabelObjective:
         """The same objective over the arcs in another order."""
         features, allowed, weights = self._features[order], self._allowed[order], self._weights[order]
-        return LabelObjective(features, allowed, weights, self._rows, self._noise[order])
+        return LabelObjective(features, allowed, weights, self._rows, self._noise[order], self._posterior[order])

@@ -13,7 +13,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
 from tagweave.features.arc_templates import guide_layer
 from tagweave.features.arcs import EncodedArcs
-from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.relation_evidence import allowed_labels
 from tagweave.models.tree import TreeModel
 
 _BLOCK = 2000  # sentences parsed at a time
@@ -80,7 +80,7 @@ class TreePredictor:
         relations: list[str | None] = [None] * len(heads)
         if self.model.labels is not None:
             labels = self.model.labels
-            allowed = None if layer is None else allowed_labels(block, layer, heads, labels)
+            allowed = None if layer is None else allowed_labels(block, layer, heads, labels.names)
             chosen = labels.best(encoded, heads, allowed)
             relations = [labels.names[label] for label in chosen.tolist()]
         arcs = _arcs(heads.tolist(), relations)
@@ -121,25 +121,6 @@ def _arcs(heads: Sequence[int], relations: Sequence[str | None]) -> list[tuple[A
             arcs = known[key] = (Arc(*key),)
         candidates.append(arcs)
     return candidates
-
-
-def allowed_labels(
-    sentences: Sequence[Sentence], layer: str, heads: NDArray[np.int32], labels: ArcLabels
-) -> NDArray[np.bool_]:
-    """bool[N, Y]: the relations that a layer allows for arcs to these heads; all where it names no known relation."""
-    allowed = np.ones((len(heads), len(labels.names)), bool)
-    index = {name: at for at, name in enumerate(labels.names)}
-    head_of = heads.tolist()
-    token = 0
-    for sentence in sentences:
-        for candidates in sentence.heads.get(layer) or (None,) * len(sentence):
-            named = [arc.relation for arc in candidates or () if arc.head in (None, head_of[token])]
-            known = [index[name] for name in named if name in index]
-            if known and None not in named:
-                allowed[token] = False
-                allowed[token, known] = True
-            token += 1
-    return allowed
 
 
 def _kept(given: HeadLayer | None, arcs: HeadLayer) -> HeadLayer:

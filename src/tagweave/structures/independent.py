@@ -20,15 +20,18 @@ class Positions(NamedTuple):
 
     Attributes:
         features: int32[A, F], the rows of weights of every position.
-        allowed: bool[A, Y], the labels that the evidence allows.
+        allowed: bool[A, Y], the labels that the evidence allows; or their numbers, float64.
         noise: float64[A], the share of its potential that an excluded label keeps.
         weights: float64[A], how often a position counts.
+        posterior: bool[A], whether the numbers of a position are probabilities q rather than likelihoods. Its loss is
+            then E_q[-log p].
     """
 
     features: NDArray[np.int32]
-    allowed: NDArray[np.bool_]
+    allowed: NDArray[Any]
     noise: NDArray[np.float64]
     weights: NDArray[np.float64]
+    posterior: NDArray[np.bool_]
 
 
 class IndependentSums(NamedTuple):
@@ -49,9 +52,15 @@ class Independent:
 
     def restricted_sums(self, scores: Floats, batch: Positions) -> IndependentSums:
         """Sums over the labels that the evidence allows."""
-        return self._sums(scores, batch.allowed, batch.noise)
+        sums = self._sums(scores, batch.allowed, batch.noise)
+        if batch.posterior.any():
+            rows = np.flatnonzero(batch.posterior)
+            q, own = batch.allowed[rows], scores[rows].astype(np.float64)
+            sums.marginals[rows] = q
+            sums.log_z[rows] = (q * (own - own.max(axis=1, keepdims=True))).sum(axis=1)
+        return sums
 
-    def _sums(self, scores: Floats, allowed: NDArray[np.bool_], noise: NDArray[np.float64]) -> IndependentSums:
+    def _sums(self, scores: Floats, allowed: NDArray[Any], noise: NDArray[np.float64]) -> IndependentSums:
         p, log_z = np.empty(scores.shape), np.empty(len(scores))
         arc_labels.label_sums(scores, allowed, noise, p, log_z)
         return IndependentSums(p, log_z)

@@ -1,6 +1,18 @@
 """Dependency trees: a score for every arc. Sums are over projective trees; the best tree may have crossing arcs.
 
 score(tree) = sum over words of arc[head, word]
+
+A likelihood multiplies the potential of its arc.
+
+Probabilities q of the heads of all words are expectations as they stand: any distribution over trees with these
+marginals, the one nearest to the model's among them, has
+
+    E_q[score] = sum over arcs of q[head, word] arc[head, word]
+
+So this takes the place of the restricted log Z: the loss is E_q[-log p(tree)], which differs from the divergence of the
+nearest distribution by its entropy, no function of the scores, and the gradient is E_p - q. No recurrence is needed.
+With a probability of 1 everywhere this is the score of a known tree. If no distribution over projective trees has these
+marginals, the gradient is as well defined, but the loss may be negative.
 """
 
 from __future__ import annotations
@@ -11,6 +23,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.features.arc_evidence import are_numbers
 from tagweave.features.arcs import EncodedArcs
 from tagweave.features.ragged import pointers
 from tagweave.kernels import tree
@@ -105,8 +118,25 @@ class Tree:
         return KnownTrees(at, np.add.reduceat(scores[at].astype(np.float64), pointers(batch.lengths)[:-1]))
 
     def restricted_product(self, scores: Floats, batch: Batch) -> TreeSums:
-        """As `restricted_sums`, but always by the recurrence."""
-        return self.sums(*_under_evidence(scores, batch))
+        """As `restricted_sums`, but always by the recurrence, unless heads have probabilities."""
+        is_posterior = batch.encoded.posterior[batch.first : batch.last]
+        if not is_posterior.any():
+            return self.sums(*_under_evidence(scores, batch))
+        is_given = is_posterior | _are_known(batch)
+        sums = self._expectations(scores, batch)
+        if is_given.all():
+            return sums
+        others = self.sums(*_under_evidence(scores, batch))
+        of_cells = np.repeat(is_given, np.diff(batch.cells))
+        arcs = np.where(of_cells, sums.marginals, others.marginals)
+        return TreeSums(arcs, np.where(is_given, sums.log_z, others.log_z))
+
+    @staticmethod
+    def _expectations(scores: Floats, batch: Batch) -> TreeSums:
+        """Sums where the evidence is the marginals: the expected score in place of log Z."""
+        share = allowed_cells(batch)
+        score = np.where(share > 0, share * scores.astype(np.float64), 0)
+        return TreeSums(share.astype(scores.dtype), np.add.reduceat(score, batch.cells[:-1]))
 
     def add_expectations(
         self, sums: TreeSums | KnownTrees, scores: Floats, batch: Batch, factor: float, gradient: ArcGradient
@@ -159,19 +189,28 @@ class Tree:
 
 
 def _under_evidence(scores: Floats, batch: Batch) -> tuple[Floats, Batch, NDArray[np.uint8] | None]:
-    """Scores and allowed arcs under the evidence; with noise, an excluded arc keeps a share of its potential."""
-    allowed, noise = allowed_cells(batch), _noise(batch)
-    if not noise.any():
-        return scores, batch, allowed
-    of_modifiers = [np.tile(noise[low:high], high - low) for low, high in pairwise(batch.ptr.tolist())]
-    with np.errstate(divide="ignore"):
-        left = np.log(np.maximum(allowed, np.concatenate(of_modifiers)))
-    return scores + left.astype(scores.dtype), batch, None
+    """Scores and allowed arcs under the evidence; an arc keeps its likelihood, or the noise, of its potential."""
+    share, noise = allowed_cells(batch), _noise(batch)
+    if noise.any():
+        of_modifiers = [np.tile(noise[low:high], high - low) for low, high in pairwise(batch.ptr.tolist())]
+        share = np.maximum(share, np.concatenate(of_modifiers))
+    elif share.dtype == np.uint8:
+        return scores, batch, share
+    return scores + _logarithms(share).astype(scores.dtype), batch, None
 
 
 def exclude(scores: Floats, batch: Batch) -> None:
-    """Set the scores of arcs that the evidence excludes to -inf."""
-    tree.exclude(scores, allowed_cells(batch))
+    """Set the scores of arcs that the evidence excludes to -inf; add the logarithms of numbers."""
+    allowed = allowed_cells(batch)
+    if allowed.dtype == np.uint8:
+        tree.exclude(scores, allowed)
+    else:
+        scores += _logarithms(allowed).astype(scores.dtype)
+
+
+def _logarithms(share: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.log(share)
 
 
 def arc_cells(batch: Batch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -188,9 +227,9 @@ def known_heads(batch: Batch) -> NDArray[np.int32]:
     return np.delete(encoded.heads[low : low + int(batch.ptr[-1])], batch.ptr[:-1])
 
 
-def allowed_cells(batch: Batch) -> NDArray[np.uint8]:
-    """uint8[cells]: 1 for the arcs of a batch that its evidence allows, else 0."""
-    encoded, allowed = batch.encoded, np.ones(int(batch.cells[-1]), np.uint8)
+def allowed_cells(batch: Batch) -> NDArray[Any]:
+    """uint8[cells]: 1 for the arcs of a batch that its evidence allows, else 0; float32 if it has numbers."""
+    encoded, allowed = batch.encoded, np.ones(int(batch.cells[-1]), batch.encoded.allowed.dtype)
     ptr = encoded.allowed_ptr[batch.first : batch.last + 1]
     known, tokens = known_heads(batch), pointers(batch.lengths)
     for s in range(len(batch.lengths)):
@@ -201,7 +240,15 @@ def allowed_cells(batch: Batch) -> NDArray[np.uint8]:
             n = int(batch.lengths[s]) + 1
             cells[:] = 0
             cells.reshape(n, n)[known[tokens[s] : tokens[s + 1]], np.arange(1, n)] = 1
-    return allowed
+    return allowed if are_numbers(allowed) else allowed.astype(np.uint8, copy=False)
+
+
+def _are_known(batch: Batch) -> NDArray[np.bool_]:
+    """bool[n]: whether all heads of a sentence are known, without noise."""
+    is_known = known_heads(batch) >= 0
+    if len(noise := _noise(batch)):
+        is_known &= np.delete(noise, batch.ptr[:-1]) == 0
+    return np.logical_and.reduceat(is_known, pointers(batch.lengths)[:-1])
 
 
 def _noise(batch: Batch) -> NDArray[np.float64]:

@@ -12,23 +12,25 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.features.arc_evidence import SEVERAL
 from tagweave.features.arc_noise import with_noise, without_disbelieved
 from tagweave.features.arc_templates import ArcTemplates, arc_preset
-from tagweave.features.arcs import SEVERAL, EncodedArcs, encode_arcs
+from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.features.given_columns import given_columns, with_copies
 from tagweave.features.noise import token_noise
 from tagweave.features.relation_templates import RelationTemplates, relation_preset
 from tagweave.features.sentence_length import check_lengths
+from tagweave.labels.sets import Reading, reading
 from tagweave.learning.loop import Outcome, train
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.learning.trainer import Trainer
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels, LabelObjective, arc_rows
+from tagweave.models.relation_evidence import allowed_labels, are_probabilities
 from tagweave.models.rounding import rounded
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
-from tagweave.models.tree_predictor import allowed_labels
 from tagweave.training.projectivity import projectivised
 from tagweave.training.recipe import LEARNERS
 
@@ -52,6 +54,8 @@ class ParserRecipe:
         precision: `float32` or `float64`.
         threads: how many threads share a full epoch.
         drop_columns: the share of sentences that training also sees in a copy without tags and columns.
+        soft_labels: what the numbers of candidates are: `posterior`, P(head, relation | what was said), or
+            `likelihood`, P(what was said | head, relation).
     """
 
     templates: ArcTemplates | None = None
@@ -61,6 +65,7 @@ class ParserRecipe:
     precision: str = "float32"
     threads: int = 1
     drop_columns: float = 0.0
+    soft_labels: Reading = "posterior"
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
@@ -71,6 +76,7 @@ class ParserRecipe:
             raise ValueError(f"found drop_columns={self.drop_columns}, expected 0 to 1")
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
+        reading(self.soft_labels)
 
     def trainer(self) -> Trainer:
         """The learner with its settings; AdaGrad has defaults that suit arcs."""
@@ -128,7 +134,8 @@ def fit_parser(
     perceptron, which knows only right and wrong, ignores arcs with confidence 0 and believes all others.
 
     Raises:
-        CorpusError: no sentence, no known head, no tags; development data without a known head; as `check_lengths`.
+        CorpusError: no sentence, no known head, no tags; development data without a known head; numbers of heads for
+            the perceptron; as `check_lengths` and `allowed_arcs`.
         TrainingError: the learner diverged.
     """
     layer = corpora[0].guideline if corpora else "head"
@@ -143,7 +150,10 @@ def fit_parser(
     sentences, projective = (
         with_copies(each, given_columns(templates.columns), recipe.drop_columns) for each in (sentences, projective)
     )
-    encoded = with_noise(encode_arcs(projective, templates, layer), projective)
+    encoded = with_noise(encode_arcs(projective, templates, layer, reading=recipe.soft_labels), projective)
+    if recipe.learner == "perceptron" and encoded.allowed.dtype != np.uint8:
+        expected = "a learner that follows a gradient"
+        raise CorpusError("heads with numbers for the learner perceptron", expected, corpora[0].path)
     dtype = np.float32 if recipe.precision == "float32" else np.float64
     model = TreeModel(features, np.zeros(features.size, dtype), None, _single_root(encoded), layer)
     fits = model.best(encoded, True) >= 0
@@ -158,7 +168,8 @@ def fit_parser(
     relations = relation_preset(templates, tags)
     if outcome.iterations:
         rest = SILENT if outcome.interrupted else run  # relations are quick, so an interrupted parser has them too
-        labels, is_stopped = fit_labels(sentences, layer, relations, model.best(encoded, True), rest)
+        heads = model.best(encoded, True)
+        labels, is_stopped = fit_labels(sentences, layer, relations, heads, rest, recipe.soft_labels)
         model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
     about = {
         "recipe": {**recipe.to_json(), "templates": list(templates.texts)},
@@ -214,6 +225,7 @@ def fit_labels(
     templates: RelationTemplates,
     heads: NDArray[np.int32],
     run: Run = SILENT,
+    reading: Reading = "posterior",
 ) -> tuple[ArcLabels | None, bool]:
     """Fit a classifier of relations.
 
@@ -223,6 +235,7 @@ def fit_labels(
         templates: templates of relations.
         heads: int32[N], predicted trees under the evidence, for unknown heads; -1 for none.
         run: may be cancelled; its schedule and callback are not used.
+        reading: what numbers of candidates are.
 
     Returns:
         the classifier, `None` if there are no relations or the evidence excludes none of several; and whether the user
@@ -235,11 +248,12 @@ def fit_labels(
     known = encoded.token_heads
     heads = np.where(known >= 0, known, heads)
     labels = ArcLabels(templates, tuple(names), np.zeros((_LABEL_ROWS, len(names)), np.float32))
-    allowed = allowed_labels(sentences, layer, heads, labels)
+    allowed = allowed_labels(sentences, layer, heads, names, reading)
     allowed[heads < 0] = True
     rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
     weights = np.repeat(encoded.weights, encoded.lengths)
-    objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS, token_noise(sentences))
+    noise, posterior = token_noise(sentences), are_probabilities(allowed, reading)
+    objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS, noise, posterior)
     if not len(objective):  # there is only one relation, or no arc distinguishes them
         return (labels if len(names) == 1 else None), False
     trainer = AdaGrad(**{**_ADAGRAD, "batch": _LABEL_BATCH})

@@ -9,7 +9,7 @@ import numpy as np
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
-from tagweave.features.arcs import SEVERAL, only_head
+from tagweave.features.arc_evidence import SEVERAL, only_head
 from tagweave.kernels.projective import projectivise
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates
+from tagweave.labels.sets import reading
 from tagweave.models.storage import save_model
 from tagweave.training.errors import as_plan_error
 from tagweave.training.guided_parsing import fit_guided_parser
@@ -42,6 +43,7 @@ class TreeJob(Job[FittedParser]):
                 precision=plan.precision,
                 threads=plan.threads,
                 drop_columns=DROP_COLUMNS if dropped is None else dropped,
+                soft_labels=reading(plan.soft_labels),
             )
 
     @cached_property

@@ -218,8 +218,7 @@ def _numbered(texts: Sequence[str], candidates: Sequence[Any]) -> Sequence[str]:
     """The texts of candidates, with their numbers if they have any."""
     if not isinstance(candidates, Soft):
         return texts
-    numbers = (format_number(candidates.numbers[group]) for group in candidates.groups)
-    return [f"{text}:{number}" for text, number in zip(texts, numbers, strict=True)]
+    return [f"{text}:{format_number(number)}" for text, (_, number) in zip(texts, candidates.numbered(), strict=True)]
 
 
 def _parse_arc(text: str, location: Location) -> Arc:

@@ -1,0 +1,160 @@
+"""Heads with numbers: likelihoods and probabilities against the enumeration of all trees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive_trees
+from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
+from tagweave.corpus.soft import Soft
+from tagweave.features.arc_noise import with_noise
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.arcs import encode_arcs
+from tagweave.labels.sets import Reading
+from tagweave.models.arc_features import ArcFeatures
+from tagweave.models.arc_scorer import ArcBatch
+from tagweave.structures.loss import add_loss
+from tagweave.structures.tree import ArcGradient, Tree
+from treebank import sentence
+
+FEATURES = ArcFeatures(ArcTemplates(("h.upos[0] m.upos[0]",)), 4)
+SEED = st.integers(0, 2**32)
+
+
+def batch_of(sentences: list[Sentence], reading: Reading) -> ArcBatch:
+    encoded = with_noise(encode_arcs(sentences, FEATURES.templates, "head", reading=reading), sentences)
+    return FEATURES.batch(encoded, 0, len(sentences))
+
+
+def loss_and_gradient(scores: Any, batch: ArcBatch, single_root: bool = True) -> tuple[float, Any]:
+    gradient = ArcGradient()
+    return add_loss(Tree(single_root), scores, batch, gradient), gradient.arcs
+
+
+def sentence_of(*candidates: ArcCandidates) -> Sentence:
+    text = sentence("N" * len(candidates), [0] * len(candidates))
+    return replace(text, heads={"head": candidates})
+
+
+def numbered(numbers: Any) -> ArcCandidates:
+    """The heads with positive numbers."""
+    heads = np.flatnonzero(numbers).tolist()
+    return Soft([Arc(head, None) for head in heads], [float(numbers[head]) for head in heads])
+
+
+def likelihoods(rng: np.random.Generator, n: int, single_root: bool) -> tuple[Sentence, Any]:
+    """A sentence with evidence of every kind that a tree agrees with, and what it leaves of potentials."""
+    trees = naive_trees.trees(n, True, single_root)
+    shares, candidates = np.ones((n + 1, n + 1)), []
+    confidence = rng.choice([0.7, 1.0], n).tolist()
+    for m, gold in enumerate(trees[int(rng.integers(len(trees)))], 1):
+        row = np.where(rng.random(n + 1) < 0.5, rng.choice([1, 0.3, 0.01], n + 1), 0)
+        row[gold], row[m] = 0.5, 0
+        kind = rng.integers(3)
+        if kind == 0:
+            candidates.append(None)
+            continue
+        candidates.append(numbered(row) if kind == 1 else tuple(Arc(h, None) for h in np.flatnonzero(row).tolist()))
+        scaled = row / row.max() if kind == 1 else row > 0
+        shares[:, m] = np.maximum(scaled, 1 - confidence[m - 1])
+    return replace(sentence_of(*candidates), confidence=tuple(confidence)), shares
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEED, st.booleans())
+def test_likelihoods_multiply_potentials(seed: int, single_root: bool) -> None:
+    rng = np.random.default_rng(seed)
+    problems = [likelihoods(rng, int(rng.integers(2, 5)), single_root) for _ in range(3)]
+    batch = batch_of([each for each, _ in problems], "likelihood")
+    scores = rng.normal(0, 2, batch.size)
+    loss, gradient = loss_and_gradient(scores, batch, single_root)
+    wanted, slopes = 0.0, []
+    for (each, shares), first in zip(problems, batch.cells[:-1], strict=True):
+        n = len(each)
+        table = scores[first : first + (n + 1) ** 2].reshape(n + 1, n + 1)
+        trees = naive_trees.tree_scores(table.tolist(), True, single_root)
+        under = naive_trees.under_evidence(trees, shares)
+        wanted += naive_trees.log_partition(trees) - naive_trees.log_partition(under)
+        slopes.append(np.subtract(naive_trees.marginals(trees, n), naive_trees.marginals(under, n)).reshape(-1))
+    assert loss == pytest.approx(wanted, abs=1e-5)
+    np.testing.assert_allclose(gradient, np.concatenate(slopes), atol=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEED, st.booleans())
+def test_the_loss_of_probabilities_is_that_of_any_distribution_with_them(seed: int, single_root: bool) -> None:
+    """Beside sentences with other evidence."""
+    rng = np.random.default_rng(seed)
+    sentences, wanted, slopes = [sentence_of(None, None)], 0.0, [np.zeros(9)]
+    tables, qs = [rng.normal(0, 2, (3, 3))], []
+    for n in rng.integers(2, 5, 2).tolist():
+        trees = naive_trees.trees(n, True, single_root)
+        q = dict(zip(trees, rng.dirichlet(np.full(len(trees), 0.2)).tolist(), strict=True))
+        tables.append(rng.normal(0, 2, (n + 1, n + 1)))
+        weights = naive_trees.tree_scores(tables[-1].tolist(), True, single_root)
+        marginals = np.array(naive_trees.marginals({t: float(np.log(p)) for t, p in q.items() if p > 1e-30}, n))
+        sentences.append(sentence_of(*(numbered(marginals[:, m]) for m in range(1, n + 1))))
+        wanted += naive_trees.expected_loss(weights, q)
+        slopes.append(np.subtract(naive_trees.marginals(weights, n), marginals).reshape(-1))
+        qs.append(q)
+    scores = np.concatenate([table.reshape(-1) for table in tables])
+    loss, gradient = loss_and_gradient(scores, batch_of(sentences, "posterior"), single_root)
+    assert loss == pytest.approx(wanted, abs=1e-5)
+    np.testing.assert_allclose(gradient, np.concatenate(slopes), atol=1e-6)
+    assert loss > sum(-sum(p * np.log(p) for p in q.values() if p > 0) for q in qs) - 1e-5  # the entropy of q
+
+
+SOFT = [
+    sentence_of(Soft((Arc(2, None), Arc(0, None)), (0.7, 0.3)), Soft((Arc(0, None), Arc(1, None)), (0.75, 0.25))),
+    sentence_of((Arc(2, None),), (Arc(0, None),), Soft((Arc(2, None), Arc(1, None)), (0.6, 0.4))),
+]
+
+
+@pytest.mark.parametrize("reading", ["posterior", "likelihood"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_gradient_by_differences(reading: Reading, count: int) -> None:
+    more = [sentence_of((Arc(2, None), Arc(0, None)), None)] if count == 2 else []
+    batch = batch_of(SOFT + more, reading)
+    scores, step = np.random.default_rng(3).normal(0, 1, batch.size), 1e-5
+    _, gradient = loss_and_gradient(scores, batch)
+    for at in range(batch.size):
+        moved = [loss_and_gradient(scores + sign * step * (np.arange(batch.size) == at), batch)[0] for sign in (1, -1)]
+        assert (moved[0] - moved[1]) / (2 * step) == pytest.approx(gradient[at], abs=1e-6)
+
+
+@pytest.mark.parametrize("reading", ["posterior", "likelihood"])
+def test_a_certain_number_is_a_known_head(reading: Reading) -> None:
+    heads = (2, 0, 2)
+    known = sentence_of(*((Arc(head, None),) for head in heads))
+    certain = sentence_of(*(Soft((Arc(h, None), Arc((h + 1) % 2 * 3, None)), (1.0, 0.0)) for h in heads))
+    scores = np.random.default_rng(0).normal(size=16)
+    one, other = (loss_and_gradient(scores, batch_of([each], reading)) for each in (known, certain))
+    assert one[0] == other[0]
+    assert (one[1] == other[1]).all()
+
+
+def test_equal_likelihoods_are_a_set() -> None:
+    arcs = Arc(2, None), Arc(3, None)
+    one, other = (
+        batch_of([sentence_of(each, (Arc(0, None),), None)], "likelihood").encoded
+        for each in (arcs, Soft(arcs, (0.3, 0.3)))
+    )
+    assert one.allowed.dtype == other.allowed.dtype == np.uint8
+    assert (one.allowed == other.allowed).all()
+    assert (one.heads == other.heads).all()
+
+
+def test_a_posterior_is_not_a_likelihood() -> None:
+    """At scores that already give these probabilities, only the likelihood asks for more."""
+    soft = sentence_of(*(Soft((Arc(0, None), Arc(3 - m, None)), (q, 1 - q)) for m, q in ((1, 0.75), (2, 0.25))))
+    scores = np.log(np.array([1, 0.75, 0.25, 1, 1, 1, 1, 1, 1]))  # two trees, of 0.75 and 0.25
+    _, posterior = loss_and_gradient(scores, batch_of([soft], "posterior"))
+    _, likelihood = loss_and_gradient(scores, batch_of([soft], "likelihood"))
+    np.testing.assert_allclose(posterior, 0, atol=1e-6)
+    assert likelihood[1] < -0.1
