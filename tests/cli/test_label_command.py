@@ -61,6 +61,13 @@ def test_text_without_labels_and_a_report_in_json(run, files):
     assert json.loads((files / "report.json").read_text("utf-8"))["sources"]["places"]["labels"] == {"B-LOC": 1}
 
 
+def test_functions_that_find_nothing(run, files):
+    write(files / "text.conll", ["x O"])
+    told = run("label", files / "text.conll", "--functions", files / "rules.json", "-o", files / "out.conll")
+    assert "no function found anything" in told.stderr
+    assert (files / "out.conll").read_text("utf-8").endswith("x\tO\t_\t_\n\n")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

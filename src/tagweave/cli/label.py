@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from tagweave.cli import options
 from tagweave.cli.errors import OptionError
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.printing import say
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
 
 
 def label(
@@ -49,17 +52,14 @@ def label(
     has labels, how often it is right.
     """
     from tagweave.cli.progress import progress_bar
-    from tagweave.cli.source_table import coverage_table
     from tagweave.corpus.formats import columns
     from tagweave.corpus.load import load
     from tagweave.corpus.text_file import written
-    from tagweave.evaluation.console import table_console
-    from tagweave.front.description import compare_sources
     from tagweave.front.functions import apply_functions, functions_in
 
     if not functions and not python:
         raise OptionError("found no --functions and no --python, expected labelling functions")
-    if report is not None and _ending(report) not in (".csv", ".json"):
+    if report is not None and _ending(report) not in _REPORTS:
         raise OptionError(f"found --report {report}, expected a name that ends in .csv or .json")
     modules = [each.rpartition(".py")[0] + ".py" for each in python or ()]
     check_outputs([output, report], [text, *(functions or ()), *modules])
@@ -70,14 +70,29 @@ def label(
     with written(output) as stream:
         columns.write(labelled, stream)
     names = [name for name in labelled[0].layers if name not in corpus[0].layers] if len(corpus) else []
-    gold = corpus.guideline if any(any(each.layers.get(corpus.guideline, ())) for each in corpus) else None
-    described = compare_sources(labelled, names, gold)
-    console = table_console(stderr=output == "-")
-    console.print(coverage_table("source", {"all": described["all"], **described["sources"]}, described["tokens"]))
+    if any(any(each.layers[name]) for each in labelled for name in names):
+        _describe(labelled, names, report, output)
+    else:
+        say("no function found anything: there is no table")
+    say(f"{output}: {len(corpus):,} sentences, {len(names)} sources: {', '.join(names)}")
+
+
+def _describe(labelled: Corpus, names: list[str], report: str | None, output: str) -> None:
+    """Show the table on functions, and write it to a file."""
+    from tagweave.cli.source_table import coverage_table
+    from tagweave.corpus.text_file import written
+    from tagweave.evaluation.console import table_console
+    from tagweave.front.description import compare_sources
+
+    own = labelled.guideline
+    described = compare_sources(
+        labelled, names, own if any(any(each.layers.get(own, ())) for each in labelled) else None
+    )
+    rows = {"all": described["all"], **described["sources"]}
+    table_console(stderr=output == "-").print(coverage_table("source", rows, described["tokens"]))
     if report is not None:
         with written(report) as stream:
             _REPORTS[_ending(report)](described, stream)
-    say(f"{output}: {len(corpus):,} sentences, {len(names)} sources: {', '.join(names)}")
 
 
 def _ending(path: str) -> str:

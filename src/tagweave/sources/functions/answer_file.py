@@ -34,7 +34,7 @@ class AnswerFile:
         name: the name of its layer.
         file: JSON Lines.
         labels: the labels, or types of spans, that may occur; by default any.
-        outside: whether, of a sentence with spans, all tokens in none of them are in no span.
+        outside: whether a token in no span, or with the label `O` alone, is in no span; otherwise it is unknown.
         task: `spans` or `tags`.
     """
 
