@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -157,19 +158,18 @@ def training_text(text: Text, own: Outcome, form: str) -> Corpus:
     answered = np.zeros(len(own.best), bool)
     answered[text.answers.position] = True
     rows = zip(own.best.tolist(), own.probabilities.tolist(), answered.tolist(), strict=True)
-
-    def candidates() -> Iterator[Candidates]:
-        for best, row, is_answered in rows:
-            if not (everywhere or is_answered):
-                yield None
-            else:
-                yield _probable(own.labels, row) if soft else (own.labels[best],)
-
-    found = candidates()
     gold = _only_gold(text.corpus)
-    return gold.with_sentences(
-        each.with_layer(gold.guideline, [next(found) for _ in each.forms]) for each in gold.sentences
-    )
+
+    def layer(sentence: Sentence) -> Iterator[Candidates]:
+        before: Candidates = ("O",)
+        for best, row, is_answered in islice(rows, len(sentence)):
+            if not (everywhere or is_answered):
+                before = None
+            else:
+                before = _probable(own.labels, row, before) if soft else (own.labels[best],)
+            yield before
+
+    return gold.with_sentences(each.with_layer(gold.guideline, layer(each)) for each in gold.sentences)
 
 
 def trained(train: Corpus, test: Corpus, name: str, seed: int, cache: Cache) -> list[str]:
@@ -251,10 +251,12 @@ def _filled(sentence: Sentence, names: list[str]) -> Sentence:
     return replace(sentence, layers=layers)
 
 
-def _probable(labels: tuple[str, ...], row: list[float]) -> Candidates:
-    """The probable labels with their probabilities, the most probable first."""
-    ordered = sorted(((p, label) for p, label in zip(row, labels, strict=True) if p >= _LEAST), reverse=True)
-    if len(ordered) == 1:
-        return (ordered[0][1],)
-    total = sum(p for p, _ in ordered)
+def _probable(labels: tuple[str, ...], row: list[float], before: Candidates) -> Candidates:
+    """The probable labels that can follow those before, with their probabilities, the most probable first."""
+    possible = {"O", *(name for name in labels if name[0] == "B"), *(f"I{name[1:]}" for name in before or labels)}
+    pairs = [(p, label) for p, label in zip(row, labels, strict=True) if p >= _LEAST and label in possible]
+    if len(pairs) < 2:
+        return (pairs[0][1],) if pairs else ("O",)
+    total = sum(p for p, _ in pairs)
+    ordered = sorted(pairs, reverse=True)
     return Soft((label for _, label in ordered), (round(p / total, 6) for p, _ in ordered))
