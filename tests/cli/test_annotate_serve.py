@@ -11,6 +11,7 @@ import pytest
 from serving import serving
 
 from tagweave.annotate.aggregation import Status
+from tagweave.annotate.posterior import PosteriorRule
 from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose
@@ -74,6 +75,21 @@ def test_the_numbers_of_double_annotation(
     assert found == [Settings(), Settings(Rule(3, 0, 2), gold_share=0.5)]
     for wrong in ("2", "2,2,x", "2,2,3,4", "2,2,2", "0,4,3", "-1,2,3"):
         assert "found" in run("annotate", "serve", *options, "--annotators", wrong, code=2).stderr
+
+
+def test_posteriors_decide_if_asked_to(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options, found = ("--store", f"sqlite:///{tmp_path}/a.db"), []
+    monkeypatch.setattr("tagweave.annotate.serving.run", lambda store, *_: found.append(store.settings.posterior))
+    for words in (("--aggregate",), ("--rule", "dawid-skene", "--sure", "0.9", "--most", "4"), ("--rule", "li-2015")):
+        run("annotate", "serve", *options, *words)
+    assert found == [PosteriorRule(), PosteriorRule(0.9, 4), None]
+    for wrong, told in (
+        (("--sure", "0.9"), "found --sure, expected --aggregate with it"),
+        (("--rule", "mace"), "unknown --rule 'mace', expected li-2015 or dawid-skene"),
+        (("--rule", "li-2015", "--aggregate"), "found --aggregate with --rule li-2015"),
+        (("--aggregate", "--sure", "0.4"), "expected a probability above 0.5"),
+    ):
+        assert told in run("annotate", "serve", *options, *wrong, code=2).stderr
 
 
 @pytest.mark.parametrize(

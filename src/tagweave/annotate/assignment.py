@@ -110,7 +110,7 @@ def _claim(
     if is_admitted and random.random() < settings.gold_share:
         purposes.insert(0, Purpose.GOLD)
     for purpose in purposes:
-        if (chosen := _choose(connection, annotator, purpose, settings.window, random)) is not None:
+        if (chosen := _choose(connection, annotator, purpose, settings, random)) is not None:
             return _new(connection, *chosen, annotator, now, settings)
     return None
 
@@ -199,10 +199,10 @@ def _lock(connection: Connection, annotator: int) -> bool:
 
 
 def _choose(
-    connection: Connection, annotator: int, purpose: Purpose, window: int, random: Random
+    connection: Connection, annotator: int, purpose: Purpose, settings: Settings, random: Random
 ) -> tuple[Asked, int | None] | None:
     """One of the most uncertain tasks, at random, and a slot of it if it has slots."""
-    numbers = slots.most_uncertain(connection, annotator, purpose, window)
+    numbers = slots.most_uncertain(connection, annotator, purpose, settings)
     for number in random.sample(numbers, len(numbers)):
         if purpose not in WITH_SLOTS:
             return _read(connection, number), None

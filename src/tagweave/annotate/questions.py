@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, func, select, update
+from sqlalchemy import Connection, Row, bindparam, case, func, select, update
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.database import insert_new
-from tagweave.annotate.schema import labels, models, sentences, tasks
-from tagweave.annotate.settings import ONCE, Rule
+from tagweave.annotate.schema import judgements, labels, models, sentences, tasks
+from tagweave.annotate.settings import ONCE, Settings
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, answer_of
 from tagweave.corpus.sentence import Location, Sentence
 
@@ -82,11 +82,11 @@ def put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
     return all_numbers
 
 
-def put_tasks(connection: Connection, new: Iterable[AnnotationTask], rule: Rule) -> int:
+def put_tasks(connection: Connection, new: Iterable[AnnotationTask], settings: Settings) -> int:
     """Add the tasks that are new, and return their number."""
     new = list(new)
     numbers = put_sentences(connection, [task.sentence for task in new])
-    rows = [_task_row(task, number, rule) for task, number in zip(new, numbers, strict=True)]
+    rows = [_task_row(task, number, settings) for task, number in zip(new, numbers, strict=True)]
     return sum(insert_new(connection, tasks, rows[i : i + _MANY]) for i in range(0, len(rows), _MANY))
 
 
@@ -118,15 +118,34 @@ def guidelines(connection: Connection) -> list[str]:
     return list(connection.execute(select(labels.c.guideline).distinct().order_by(labels.c.guideline)).scalars())
 
 
-def rank(connection: Connection, model: int, rankings: Iterable[Ranking]) -> int:
+def rank(connection: Connection, model: int, rankings: Iterable[Ranking], settings: Settings) -> int:
     """Give open tasks the uncertainty and candidates of a model, and return their number."""
-    changed = {"uncertainty": bindparam("new_uncertainty"), "candidates": bindparam("new_candidates"), "model": model}
-    statement = update(tasks).where(tasks.c.id == bindparam("number"), tasks.c.status == Status.OPEN)
-    rows = [
-        {"number": each.id, "new_uncertainty": each.uncertainty, "new_candidates": each.candidates}
-        for each in sorted(rankings)
-    ]  # everybody locks in the same order
-    return connection.execute(statement.values(**changed), rows).rowcount if rows else 0
+    rows = [_ranked(connection, each, settings) for each in sorted(rankings)]  # everybody locks in the same order
+    return connection.execute(_RANK, [{**row, "new_model": model} for row in rows]).rowcount if rows else 0
+
+
+_IS_ANSWERED = select(judgements.c.id).where(judgements.c.task == tasks.c.id).exists()
+_RANK = (
+    update(tasks)
+    .where(tasks.c.id == bindparam("number"), tasks.c.status == Status.OPEN)
+    .values(
+        uncertainty=bindparam("new_uncertainty"),
+        gain=case((_IS_ANSWERED, tasks.c.gain), else_=bindparam("new_gain", type_=tasks.c.gain.type)),
+        candidates=bindparam("new_candidates", type_=tasks.c.candidates.type),
+        model=bindparam("new_model"),
+    )
+)
+_GUIDELINE = select(tasks.c.guideline, tasks.c.asks).where(tasks.c.id == bindparam("number"))
+
+
+def _ranked(connection: Connection, ranking: Ranking, settings: Settings) -> dict[str, Any]:
+    """What changes of a task; what another answer gains changes with the next one, if there is one already."""
+    gain = ranking.uncertainty
+    if settings.posterior is not None:
+        of = connection.execute(_GUIDELINE, {"number": ranking.id}).one()
+        gain = settings.posterior.gain(of.guideline, ranking.candidates) if of.asks == Asks.LABEL else gain
+    new = {"new_uncertainty": ranking.uncertainty, "new_candidates": ranking.candidates}
+    return {"number": ranking.id, "new_gain": gain, **new}
 
 
 ASKED = select(tasks, sentences).join_from(tasks, sentences)
@@ -232,8 +251,10 @@ def _sentence_row(sentence: Sentence) -> dict[str, Any]:
     }
 
 
-def _task_row(task: AnnotationTask, sentence: int, rule: Rule) -> dict[str, Any]:
-    slots = {Purpose.REAL: rule.first, Purpose.CONCORDANCE: ONCE.first}.get(task.purpose, 0)
+def _task_row(task: AnnotationTask, sentence: int, settings: Settings) -> dict[str, Any]:
+    posterior = settings.posterior_of(task)
+    first = 1 if posterior else settings.rule.first
+    slots = {Purpose.REAL: first, Purpose.CONCORDANCE: ONCE.first}.get(task.purpose, 0)
     return {
         "sentence": sentence,
         "start": task.start,
@@ -246,6 +267,7 @@ def _task_row(task: AnnotationTask, sentence: int, rule: Rule) -> dict[str, Any]
         "candidates": task.candidates,
         "model": task.model,
         "uncertainty": task.uncertainty,
+        "gain": posterior.gain(task.guideline, task.candidates) if posterior else task.uncertainty,
         "wanted": slots,
         "free": slots,
         "status": Status.OPEN,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -9,8 +10,11 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, selec
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError, check
+from tagweave.annotate.confusions import Confusions
 from tagweave.annotate.people import numbered
-from tagweave.annotate.questions import ASKED, Asked, asked, candidates_of
+from tagweave.annotate.posterior import Given, Posterior, PosteriorRule, posterior
+from tagweave.annotate.questions import ASKED, Asked, answer_in, asked, candidates_of
+from tagweave.annotate.reliability import Answered
 from tagweave.annotate.schema import adjudications, annotators, judgements, sentences, tasks
 from tagweave.annotate.task import Answer, Asks, Candidate, Kind, Purpose, answer_of
 
@@ -94,6 +98,68 @@ def votes(connection: Connection, purpose: Purpose, asks: Asks) -> list[Vote]:
     return [
         Vote(task, name, slot, answer_of(kind, text)) for task, name, slot, kind, text in connection.execute(chosen)
     ]
+
+
+def answered(connection: Connection) -> list[Answered]:
+    """All tasks of labels with standing answers; what is right of planted gold, and of what a curator decided."""
+    columns = tasks.c.id, tasks.c.guideline, tasks.c.candidates, tasks.c.gold_kind, tasks.c.gold_label
+    chosen = (
+        select(*columns, tasks.c.status, tasks.c.kind, tasks.c.label)
+        .add_columns(judgements.c.annotator, judgements.c.kind.label("said_kind"), judgements.c.label.label("said"))
+        .join_from(judgements, tasks)
+        .where(tasks.c.purpose.in_([Purpose.REAL, Purpose.GOLD]), tasks.c.asks == Asks.LABEL, _stands())
+        .order_by(tasks.c.id, judgements.c.id)
+    )
+    found: dict[int, Answered] = {}
+    for row in connection.execute(chosen):
+        if row.id not in found:
+            right = answer_in(row.kind, row.label) if row.status == Status.ADJUDICATED else None
+            right = right or answer_in(row.gold_kind, row.gold_label)
+            found[row.id] = Answered(row.guideline, candidates_of(row.candidates), [], right)
+        found[row.id].given.append(Given(row.annotator, answer_of(row.said_kind, row.said)))
+    return [*found.values()]
+
+
+class OpenPosterior(NamedTuple):
+    """An open task, its answers, and what is probably right."""
+
+    asked: Asked
+    answers: int
+    posterior: Posterior
+    gain: float
+
+
+def most_gain(connection: Connection, rule: PosteriorRule, count: int) -> list[OpenPosterior]:
+    """Open tasks of labels of which another answer is expected to gain most, the most first; at most `count`."""
+    is_open = (tasks.c.purpose == Purpose.REAL) & (tasks.c.status == Status.OPEN) & (tasks.c.asks == Asks.LABEL)
+    chosen = ASKED.where(is_open).order_by(tasks.c.gain.desc(), tasks.c.id).limit(count)
+    rows = connection.execute(chosen).all()
+    given = _given(connection, tasks.c.id.in_([row._mapping[tasks.c.id] for row in rows]))
+    found = []
+    for row in rows:
+        question, gain = asked(row), row._mapping[tasks.c.gain]
+        own, people = given.get(question.id, []), rule.confusions(question.task.guideline)
+        found.append(OpenPosterior(question, len(own), posterior(question.task.candidates, own, people), gain))
+    return found
+
+
+def posteriors(connection: Connection, guideline: str, people: Confusions) -> list[tuple[Asked, Posterior]]:
+    """All real tasks of labels with answers, by location, and what is probably right by these."""
+    is_one = (tasks.c.purpose == Purpose.REAL) & (tasks.c.asks == Asks.LABEL) & (tasks.c.guideline == guideline)
+    given = _given(connection, is_one)
+    order = (sentences.c.path, sentences.c.line, sentences.c.id, tasks.c.start, tasks.c.stop)
+    every = (asked(row) for row in connection.execute(ASKED.where(is_one).order_by(*order)))
+    return [(each, posterior(each.task.candidates, given[each.id], people)) for each in every if given.get(each.id)]
+
+
+def _given(connection: Connection, condition: ColumnElement[bool]) -> dict[int, list[Given]]:
+    """The standing answers of tasks, by their numbers."""
+    columns = tasks.c.id, judgements.c.annotator, judgements.c.kind, judgements.c.label
+    chosen = select(*columns).join_from(judgements, tasks).where(condition, _stands()).order_by(judgements.c.id)
+    given: dict[int, list[Given]] = defaultdict(list)
+    for number, annotator, kind, text in connection.execute(chosen):
+        given[number].append(Given(annotator, answer_of(kind, text)))
+    return given
 
 
 def adjudicate(connection: Connection, curator: int, number: int, answer: Answer, now: float) -> None:

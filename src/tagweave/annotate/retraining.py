@@ -9,12 +9,13 @@ a model whose file does not exist.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tagweave.annotate import export, intake, selection, span_tasks
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import ModelVersion
+from tagweave.annotate.settings import Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.training_command import ANNOTATED, MODEL, run
 from tagweave.corpus.formats import conllu
@@ -44,6 +45,7 @@ class Plan:
         corpus: a corpus argument; its tokens that a new model is uncertain about become tasks, too.
         share: the share of these tokens.
         strategy: the measure of uncertainty, one of `selection.STRATEGIES`.
+        settings: of the store, by which tasks are added and ranked.
 
     Raises:
         ValueError: fewer than one new judgement to wait for, or a command without the names of both files.
@@ -59,6 +61,7 @@ class Plan:
     corpus: str | None = None
     share: float = 0.2
     strategy: str = "marginal"
+    settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
         if self.every < 1:

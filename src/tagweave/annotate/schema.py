@@ -25,7 +25,7 @@ from sqlalchemy import (
     event,
 )
 
-VERSION = "3"
+VERSION = "4"
 """Version of the tables; a store of another version is refused."""
 
 metadata = MetaData()
@@ -109,6 +109,7 @@ tasks = Table(
     Column("candidates", JSON, nullable=False),
     Column("model", ForeignKey("models.version")),
     Column("uncertainty", Double, nullable=False),
+    Column("gain", Double, nullable=False),  # expected of another answer, in bits, where posteriors decide
     Column("wanted", Integer, nullable=False),  # number of slots; 0: everybody may answer
     Column("free", Integer, nullable=False),  # slots that nobody holds
     Column("status", String, nullable=False),
@@ -120,6 +121,7 @@ tasks = Table(
     CheckConstraint("status in ('open', 'agreed', 'dropped', 'adjudicated')", name="known_status"),
 )
 Index("tasks_by_uncertainty", tasks.c.purpose, tasks.c.status, tasks.c.uncertainty.desc(), tasks.c.id)
+Index("tasks_by_gain", tasks.c.purpose, tasks.c.status, tasks.c.gain.desc(), tasks.c.id)
 Index("tasks_by_number", tasks.c.purpose, tasks.c.status, tasks.c.id)
 
 assignments = Table(

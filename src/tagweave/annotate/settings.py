@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tagweave.annotate.task import AnnotationTask, Asks, Purpose
+
+if TYPE_CHECKING:
+    from tagweave.annotate.posterior import PosteriorRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,7 @@ class Settings:
 
     Attributes:
         rule: how many annotators, and when they agree.
+        posterior: when tasks of labels are agreed on instead, if the posterior decides.
         admission: the training phase; `None` admits everybody at once.
         lease: seconds after which a task that was handed out and not answered may go to somebody else.
         window: number of most uncertain tasks from which one is drawn at random, so that pairs of annotators are
@@ -55,7 +62,12 @@ class Settings:
     """
 
     rule: Rule = field(default_factory=Rule)
+    posterior: PosteriorRule | None = None
     admission: Admission | None = None
     lease: float = 900.0
     window: int = 32
     gold_share: float = 0.05
+
+    def posterior_of(self, task: AnnotationTask) -> PosteriorRule | None:
+        """The rule of a task whose posterior decides: a real one that asks for a label."""
+        return self.posterior if task.purpose is Purpose.REAL and task.asks is Asks.LABEL else None

@@ -6,15 +6,29 @@ than SQLite takes to run it. Functions that change a task expect it to be locked
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import JSON, BindParameter, Connection, Row, and_, bindparam, func, insert, select, update
+from sqlalchemy import (
+    JSON,
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from tagweave.annotate.aggregation import Status, aggregate
+from tagweave.annotate.posterior import Given, Judged
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked
 from tagweave.annotate.schema import annotators, assignments, judgements, tasks
 from tagweave.annotate.settings import ONCE, Settings
-from tagweave.annotate.task import Answer, Purpose
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose
 
 WITH_SLOTS = (Purpose.REAL, Purpose.CONCORDANCE)
 """Purposes whose tasks have slots; every annotator may answer the others."""
@@ -226,7 +240,15 @@ def last_answered(connection: Connection, annotator: int, count: int) -> list[in
 
 
 _GIVEN = (
-    select(assignments.c.slot, judgements.c.withdrawn, judgements.c.kind, judgements.c.label, tasks.c.wanted)
+    select(
+        assignments.c.slot,
+        assignments.c.annotator,
+        judgements.c.withdrawn,
+        judgements.c.kind,
+        judgements.c.label,
+        tasks.c.wanted,
+        tasks.c.gain,
+    )
     .join_from(assignments, tasks)
     .outerjoin(
         judgements, and_(judgements.c.task == assignments.c.task, judgements.c.annotator == assignments.c.annotator)
@@ -237,7 +259,9 @@ _GIVEN = (
 _SETTLE = (
     update(tasks)
     .where(_THIS_TASK)
-    .values({name: bindparam(f"new_{name}") for name in ("status", "kind", "label", "settled", "wanted", "free")})
+    .values(
+        {name: bindparam(f"new_{name}") for name in ("status", "kind", "label", "settled", "wanted", "free", "gain")}
+    )
 )
 
 
@@ -245,13 +269,13 @@ def settle(connection: Connection, question: Asked, now: float, settings: Settin
     """Update the status of a task and the number of its free slots after an answer or an undo."""
     if question.task.purpose not in WITH_SLOTS or question.status is Status.ADJUDICATED:
         return question.status
-    rule = settings.rule if question.task.purpose is Purpose.REAL else ONCE
     rows = connection.execute(_GIVEN, {"this_task": question.id}).all()
-    slots = {row.slot: None if row.withdrawn else answer_in(row.kind, row.label) for row in rows}  # the last one counts
-    outcome = aggregate([slots.get(slot) for slot in range(rule.first + rule.more)], rule)
+    slots = {row.slot: (row.annotator, None if row.withdrawn else answer_in(row.kind, row.label)) for row in rows}
+    outcome, gain = _judged(question.task, slots, rows[0].gain, settings)
     is_open = outcome.status is Status.OPEN
-    wanted = max(outcome.wanted, *(row.wanted for row in rows))  # a slot that is taken stays
-    if is_open and question.status is Status.OPEN and wanted == rows[0].wanted:
+    # a slot that is taken stays
+    wanted = max(outcome.wanted, 1 + max(slots) if settings.posterior_of(question.task) else rows[0].wanted)
+    if is_open and question.status is Status.OPEN and (wanted, gain) == (rows[0].wanted, rows[0].gain):
         return Status.OPEN  # nothing changes, as with any first answer
     new = {
         "this_task": question.id,
@@ -261,26 +285,59 @@ def settle(connection: Connection, question: Asked, now: float, settings: Settin
         "new_settled": None if is_open else now,
         "new_wanted": wanted,
         "new_free": wanted - len(slots) if is_open else 0,
+        "new_gain": gain,
     }
     connection.execute(_SETTLE, new)
     return outcome.status
 
 
-def _statement(purpose: Purpose) -> Any:
+_REGAIN = update(tasks).where(_THIS_TASK).values(gain=bindparam("new_gain"))
+
+
+def settle_again(connection: Connection, number: int, now: float, settings: Settings) -> None:
+    """Judge an open task by the rule as it is now: its outcome, or what another answer is expected to gain."""
+    question = lock_task(connection, number)
+    if question is None or question.status is not Status.OPEN or not settings.posterior_of(question.task):
+        return
+    if connection.execute(_GIVEN, {"this_task": number}).first() is not None:
+        settle(connection, question, now, settings)
+    else:
+        new = {"this_task": number, "new_gain": _judged(question.task, {}, 0.0, settings).gain}
+        connection.execute(_REGAIN, new)
+
+
+def _judged(
+    task: AnnotationTask, slots: Mapping[int, tuple[int, Answer | None]], gain: float, settings: Settings
+) -> Judged:
+    """The outcome of the answers by slot, of which the last one of each annotator counts."""
+    if (posterior := settings.posterior_of(task)) is not None:
+        given = [Given(annotator, answer) for annotator, answer in slots.values() if answer is not None]
+        return posterior.judged(task.guideline, task.candidates, given)
+    rule = settings.rule if task.purpose is Purpose.REAL else ONCE
+    answers = [slots.get(slot, (0, None))[1] for slot in range(rule.first + rule.more)]
+    return Judged(aggregate(answers, rule), gain)
+
+
+def _statement(purpose: Purpose, order: ColumnElement[float]) -> Any:
     mine = select(assignments.c.task).where(assignments.c.task == tasks.c.id, assignments.c.annotator == _ANNOTATOR)
     is_wanted = tasks.c.free > 0 if purpose in WITH_SLOTS else tasks.c.wanted == 0
     return (
         select(tasks.c.id)
         .where(tasks.c.purpose == purpose, tasks.c.status == Status.OPEN, is_wanted, ~mine.exists())
-        .order_by(tasks.c.uncertainty.desc(), tasks.c.id)
+        .order_by(order.desc(), tasks.c.id)
         .limit(bindparam("window"))
     )
 
 
-_MOST_UNCERTAIN = {purpose: _statement(purpose) for purpose in Purpose}
+_MOST_UNCERTAIN = {purpose: _statement(purpose, tasks.c.uncertainty) for purpose in Purpose}
+_MOST_GAIN = _statement(Purpose.REAL, tasks.c.gain)
 
 
-def most_uncertain(connection: Connection, annotator: int, purpose: Purpose, window: int) -> list[int]:
-    """The numbers of the most uncertain tasks that an annotator may get and has never had."""
-    limits = {"this_annotator": annotator, "window": window}
-    return [*connection.execute(_MOST_UNCERTAIN[purpose], limits).scalars()]
+def most_uncertain(connection: Connection, annotator: int, purpose: Purpose, settings: Settings) -> list[int]:
+    """The numbers of the most uncertain tasks that an annotator may get and has never had.
+
+    Where posteriors decide, real tasks of which another answer is expected to gain most.
+    """
+    by_gain = settings.posterior is not None and purpose is Purpose.REAL
+    limits = {"this_annotator": annotator, "window": settings.window}
+    return [*connection.execute(_MOST_GAIN if by_gain else _MOST_UNCERTAIN[purpose], limits).scalars()]

@@ -16,18 +16,22 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from sqlalchemy import Connection, insert, select
 
-from tagweave.annotate import assignment, opening, people, progress, questions, record, schema, training_phase
+from tagweave.annotate import assignment, opening, people, progress, questions, record, schema, slots, training_phase
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import ContendedError, Lease, Receipt
+from tagweave.annotate.confusions import Confusions
 from tagweave.annotate.database import Database, insert_new
 from tagweave.annotate.people import Annotator
+from tagweave.annotate.posterior import Posterior
 from tagweave.annotate.progress import Progress
 from tagweave.annotate.questions import Asked, ModelVersion, Ranking
-from tagweave.annotate.record import Judgement, Vote
+from tagweave.annotate.record import Judgement, OpenPosterior, Vote
+from tagweave.annotate.reliability import Answered, LearnedConfusions, Reliable, confusions, reliabilities
 from tagweave.annotate.settings import Settings
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Purpose
 
@@ -43,6 +47,7 @@ class Store:
         self.settings, self._database, self._clock, self._random = settings, database, clock, random.Random(seed)
         self._progress: dict[int, Progress] = {}
         self._labels: dict[str, tuple[float, dict[str, str]]] = {}
+        self._people = LearnedConfusions()
 
     @classmethod
     def open(
@@ -146,13 +151,15 @@ class Store:
 
     def add_tasks(self, tasks: Iterable[AnnotationTask]) -> int:
         """Add the tasks that are new, and return their number."""
+        settings = self._settings()
         with self._database.writing() as connection:
-            return questions.put_tasks(connection, tasks, self.settings.rule)
+            return questions.put_tasks(connection, tasks, settings)
 
     def rank(self, model: int, rankings: Iterable[Ranking]) -> int:
         """Give open tasks the uncertainty and candidates of a newer model, and return their number."""
+        settings = self._settings()
         with self._database.writing() as connection:
-            return questions.rank(connection, model, rankings)
+            return questions.rank(connection, model, rankings, settings)
 
     def task(self, number: int) -> Asked | None:
         """One task."""
@@ -220,8 +227,9 @@ class Store:
         Raises:
             RefusedError: no such annotator.
         """
+        settings = self._settings()
         return self._patiently(
-            lambda connection: assignment.claim(connection, annotator, self._clock(), self.settings, self._random)
+            lambda connection: assignment.claim(connection, annotator, self._clock(), settings, self._random)
         )
 
     def answer(self, annotator: int, task: int, answer: Answer, started: float | None = None) -> Receipt:
@@ -236,9 +244,10 @@ class Store:
         Raises:
             RefusedError: the task was never or is no longer theirs, or has another answer; or the label is unknown.
         """
+        settings = self._settings(1)
         with self._database.writing() as connection:
             now = self._clock()
-            return assignment.submit(connection, annotator, task, answer, started or 0.0, now, self.settings)
+            return assignment.submit(connection, annotator, task, answer, started or 0.0, now, settings)
 
     def answer_and_claim(
         self, annotator: int, task: int, answer: Answer, started: float | None = None
@@ -248,9 +257,9 @@ class Store:
         Raises:
             RefusedError: as `answer`; nothing is claimed.
         """
-        given = annotator, task, answer, started or 0.0
+        given, settings = (annotator, task, answer, started or 0.0), self._settings(1)
         return self._patiently(
-            lambda connection: assignment.turn(connection, *given, self._clock(), self.settings, self._random)
+            lambda connection: assignment.turn(connection, *given, self._clock(), settings, self._random)
         )
 
     def _patiently(self, work: Callable[[Connection], T]) -> T:
@@ -261,6 +270,15 @@ class Store:
                     return work(connection)
             except ContendedError:
                 time.sleep(self._random.uniform(0.0, 0.01))
+
+    def judge_again(self) -> None:
+        """Judge all open tasks by posteriors, if these decide: another rule may have asked, and more may be known."""
+        settings = self._settings()
+        if settings.posterior is not None:
+            for page in self.task_pages(Status.OPEN):
+                with self._database.writing() as connection:
+                    for each in page:
+                        slots.settle_again(connection, each.id, self._clock(), settings)
 
     def undo(self, annotator: int, seen: int, count: int = 1) -> list[Lease]:
         """Withdraw an annotator's last answers, all or none. They hold the tasks again, returned by number.
@@ -274,8 +292,9 @@ class Store:
             RefusedError: there are fewer answers, the last judgement is another one by now, a curator has decided, or
                 a task belongs to the training phase.
         """
+        settings = self._settings(count)
         with self._database.writing() as connection:
-            return assignment.withdraw(connection, annotator, seen, count, self._clock(), self.settings)
+            return assignment.withdraw(connection, annotator, seen, count, self._clock(), settings)
 
     def mark(self, annotator: int, tasks: Sequence[AnnotationTask], answer: Answer) -> list[bool]:
         """Answer tasks of a concordance, which are added if they are new.
@@ -287,9 +306,16 @@ class Store:
             RefusedError: a task of another purpose, or an answer that does not fit it.
         """
         with self._database.writing() as connection:
-            questions.put_tasks(connection, tasks, self.settings.rule)
+            questions.put_tasks(connection, tasks, self.settings)
             numbers = questions.numbers(connection, tasks)
             return assignment.mark(connection, annotator, numbers, answer, self._clock(), self.settings)
+
+    def _settings(self, changes: int = 0) -> Settings:
+        """The settings, with what is known by now of how annotators answer; `changes` answers are about to change."""
+        if self.settings.posterior is None:
+            return self.settings
+        people = self._people.confusions(self.answered, changes)
+        return replace(self.settings, posterior=replace(self.settings.posterior, people=people))
 
     def adjudicate(self, curator: int, task: int, answer: Answer) -> None:
         """Record a curator's decision on a task; the last decision stands.
@@ -331,6 +357,30 @@ class Store:
         """All standing answers to tasks of a purpose that ask for this, from which agreement is computed."""
         with self._database.reading() as connection:
             return record.votes(connection, purpose, asks)
+
+    def answered(self) -> list[Answered]:
+        """All tasks of labels with standing answers, from which reliability is learned."""
+        with self._database.reading() as connection:
+            return record.answered(connection)
+
+    def reliabilities(self) -> list[Reliable]:
+        """How reliable annotators of tasks of labels are, learned from all answers and from planted gold."""
+        names = {each.id: each.name for each in self.annotators()}
+        return reliabilities(self.answered(), names)
+
+    def most_gain(self, count: int) -> list[OpenPosterior]:
+        """Open tasks of which another answer is expected to gain most, at most `count`; none if votes decide."""
+        rule = self._settings().posterior
+        if rule is None:
+            return []
+        with self._database.reading() as connection:
+            return record.most_gain(connection, rule, count)
+
+    def posteriors(self, guideline: str) -> list[tuple[Asked, Posterior]]:
+        """All tasks of labels of a guideline with answers, by location, and what is probably right by all answers."""
+        people = confusions(self.answered()).get(guideline, Confusions())
+        with self._database.reading() as connection:
+            return record.posteriors(connection, guideline, people)
 
     def progress(self, annotator: int) -> Progress:
         """How much an annotator has done."""

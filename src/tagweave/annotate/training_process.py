@@ -63,7 +63,7 @@ def watch(plan: Plan, parent: int) -> None:
     os.nice(_NICE)
     folder, tried = Path(plan.folder), 0
     folder.mkdir(parents=True, exist_ok=True)
-    store, lock = Store.open(plan.url), None
+    store, lock = Store.open(plan.url, plan.settings), None
     while os.getppid() == parent:
         try:
             if (lock := lock or take(folder / _LOCK)) and _new(store, tried) >= plan.every:

@@ -16,11 +16,13 @@ from tagweave.cli.errors import OptionError, as_option_error
 from tagweave.cli.printing import say
 
 if TYPE_CHECKING:
+    from tagweave.annotate.posterior import PosteriorRule
     from tagweave.annotate.retraining import Plan
     from tagweave.annotate.settings import Rule
     from tagweave.annotate.store import Store
     from tagweave.models.chain_predictor import ChainPredictor
 
+_BY_VOTES = "li-2015"
 _EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
 
 
@@ -49,6 +51,23 @@ def serve(
             help="N annotate each token; where they differ, MORE of them, and MAJORITY of all must agree.",
         ),
     ] = "2,2,3",
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            metavar="li-2015|dawid-skene",
+            help="When a label is agreed on: by --annotators (default), or as soon as it is probable enough, given how"
+            " reliable everybody is.",
+        ),
+    ] = None,
+    aggregate: Annotated[bool, typer.Option("--aggregate", help="The same as --rule dawid-skene.")] = False,
+    sure: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="With --aggregate, the probability of a label that is enough. Default: 0.95."),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="With --aggregate, ask at most N annotators; then drop the task. Default: 6."),
+    ] = None,
     planted: Annotated[
         float,
         typer.Option(min=0, max=1, metavar="SHARE", help="The share of tasks from gold data, while there are any."),
@@ -87,7 +106,8 @@ def serve(
     from tagweave.cli.annotate_import import open_model
 
     admission = None if admit is None else Admission(accuracy=admit)
-    settings = Settings(_rule(annotators), admission, gold_share=planted)
+    posterior = _posterior_rule(rule, aggregate, sure, most)
+    settings = Settings(_rule(annotators), posterior, admission, gold_share=planted)
 
     check_strategy(strategy)
     front = _front(host, public_url, proxy or ())
@@ -97,6 +117,7 @@ def serve(
             from tagweave.annotate import serving
 
             serving.check_training_phase(answers)
+            answers.judge_again()
             serving.run(answers, None, host, port, front.url, front.proxies, say)
         return
     tagger = open_model(model, guideline, 1)
@@ -110,7 +131,7 @@ def serve(
         with as_option_error():
             plan = training_plan(store, tagger, train, models)
         sentences = None if words else corpus
-        plan = replace(plan, every=every, dev=dev, corpus=sentences, share=share, strategy=uncertain)
+        plan = replace(plan, every=every, dev=dev, corpus=sentences, share=share, strategy=uncertain, settings=settings)
     with opened(store, settings) as answers:
         from tagweave.annotate import serving
 
@@ -119,6 +140,7 @@ def serve(
         version = _entered(answers, model, tagger, dev)
         if not listed:
             _ask(answers, corpus, tagger, share, version, uncertain)
+        answers.judge_again()
         with _training(plan):
             serving.run(answers, listed, host, port, front.url, front.proxies, say)
 
@@ -137,6 +159,23 @@ def _rule(text: str) -> Rule:
         raise OptionError(f"found --annotators {text}, expected three whole numbers, as 2,2,3")
     with as_option_error():
         return Rule(*map(int, numbers))
+
+
+def _posterior_rule(name: str | None, aggregate: bool, sure: float | None, most: int | None) -> PosteriorRule | None:
+    """The rule by which the posterior decides, if it does."""
+    from tagweave.annotate.posterior import NAME, PosteriorRule
+
+    if name not in (None, _BY_VOTES, NAME):
+        raise OptionError(f"unknown --rule {name!r}, expected {_BY_VOTES} or {NAME}")
+    if aggregate and name == _BY_VOTES:
+        raise OptionError(f"found --aggregate with --rule {_BY_VOTES}, expected one of them")
+    given = {each: value for each, value in {"sure": sure, "most": most}.items() if value is not None}
+    if aggregate or name == NAME:
+        with as_option_error():
+            return PosteriorRule(**given)  # type: ignore[arg-type]
+    if given:
+        raise OptionError(f"found --{next(iter(given))}, expected --aggregate with it")
+    return None
 
 
 def _entered(store: Store, path: str, tagger: ChainPredictor, dev: str | None) -> int:

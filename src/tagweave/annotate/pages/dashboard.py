@@ -14,6 +14,7 @@ from tagweave.annotate.page_request import PageRequest
 from tagweave.annotate.people import Annotator
 from tagweave.annotate.task import Asks, Purpose
 
+_SHOWN = 12  # open tasks
 _INVITATION = 7 * 24 * 3600.0  # seconds
 
 
@@ -41,6 +42,7 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
         guidelines={name: store.labels(name) for name in store.guidelines()},
         noted=noted,
         **_agreement(request),
+        **_posteriors(request),
     )
 
 
@@ -87,4 +89,15 @@ def _agreement(request: PageRequest) -> dict[str, Any]:
         "raw": agreement.raw_agreement(votes),
         "alpha": agreement.krippendorffs_alpha(votes),
         "kappas": agreement.cohens_kappas(votes),
+    }
+
+
+def _posteriors(request: PageRequest) -> dict[str, Any]:
+    """How reliable people are, and the open tasks of which another answer is expected to gain most."""
+    store = request.site.store
+    rule = store.settings.posterior
+    return {
+        "posterior_rule": rule,
+        "reliabilities": store.reliabilities() if rule else [],
+        "open_tasks": store.most_gain(_SHOWN) if rule else [],
     }
