@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, groupby
@@ -44,9 +44,14 @@ def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
         ambiguous: whether dropped tasks allow the labels that annotators chose, two or more.
     """
     by_sentence: dict[Any, tuple[Sentence, dict[int, Candidates]]] = {}
-    for asked, labels in chain(_dropped_labels(store, guideline, ambiguous), _settled_labels(store, guideline)):
+    for asked, labels in chain(_dropped_labels(store, guideline, ambiguous), settled_labels(store, guideline)):
         known = by_sentence.setdefault(asked.sentence_key, (asked.task.sentence, {}))[1]
         known |= dict(enumerate(labels, asked.task.start))
+    return in_sentences(by_sentence, guideline)
+
+
+def in_sentences(by_sentence: Mapping[Any, tuple[Sentence, dict[int, Candidates]]], guideline: str) -> Corpus:
+    """Sentences with what is known of their positions, by location."""
     ordered = sorted(by_sentence.values(), key=lambda each: each[0].location)
     return Corpus(tuple(_with_labels(sentence, guideline, known) for sentence, known in ordered), guideline)
 
@@ -125,13 +130,21 @@ def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = 
 
 
 def _write_words(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
-    corpus = labelled(store, guideline, ambiguous)
+    return write_words(labelled(store, guideline, ambiguous), path, guideline)
+
+
+def write_words(corpus: Corpus, path: str, guideline: str) -> int:
+    """Write CoNLL-U; the number of sentences. No file if it is 0. Raises as `write`."""
     xpos = conllu.XPOS if guideline == conllu.UPOS else guideline
     return _write_corpus(corpus, path, lambda stream: conllu.write(_commented(corpus), stream, xpos=xpos))
 
 
 def _write_columns(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
-    corpus = labelled(store, guideline, ambiguous)
+    return write_columns(labelled(store, guideline, ambiguous), path, guideline)
+
+
+def write_columns(corpus: Corpus, path: str, guideline: str) -> int:
+    """Write columns; the number of sentences. No file if it is 0. Raises as `write`."""
     return _write_corpus(
         corpus, path, lambda stream: columns.write(with_common_columns(corpus.sentences, [guideline]), stream)
     )
@@ -187,7 +200,7 @@ def _commented(corpus: Corpus) -> Iterator[Sentence]:
         yield replace(sentence, comments=(f"# guideline = {corpus.guideline}",)) if is_first else sentence
 
 
-def _settled_labels(store: Store, guideline: str) -> Iterator[tuple[Asked, Layer]]:
+def settled_labels(store: Store, guideline: str) -> Iterator[tuple[Asked, Layer]]:
     """Tasks whose answer is known, and the labels of the tokens of their focus."""
     for asked in store.outcomes(guideline):
         task, outcome = asked.task, asked.outcome

@@ -34,6 +34,13 @@ def export(
         bool,
         typer.Option("--ambiguous", help="Where annotators never agreed, allow all labels that they chose."),
     ] = False,
+    soft: Annotated[
+        bool,
+        typer.Option(
+            "--soft",
+            help="CoNLL-U, columns: labels with probabilities, by all answers, agreed on or not.",
+        ),
+    ] = False,
     by_annotator: Annotated[
         bool,
         typer.Option(
@@ -54,17 +61,26 @@ def export(
         )
     if guideline is None and form != _JUDGEMENTS:
         raise OptionError("found no --guideline, expected that of the tasks")
-    if by_annotator and (form != "columns" or ambiguous):
-        raise OptionError(f"found --by-annotator with {'--ambiguous' if ambiguous else form}, expected columns alone")
+    other = "--ambiguous" if ambiguous else "--soft" if soft and by_annotator else form
+    if by_annotator and other != "columns":
+        raise OptionError(f"found --by-annotator with {other}, expected columns alone")
+    if soft and other not in ("columns", "conllu"):
+        raise OptionError(f"found --soft with {other}, expected conllu or columns alone")
     check_outputs([output], [store.removeprefix("sqlite:///")])
     with opened(store) as answers:
         from tagweave.annotate.annotator_layers import write_by_annotator
         from tagweave.annotate.export import write
+        from tagweave.annotate.soft_labels import write_soft
 
         of = guideline or ""
-        count = write_by_annotator(answers, output, of) if by_annotator else write(answers, output, form, of, ambiguous)
+        if soft:
+            count = write_soft(answers, output, form, of)
+        elif by_annotator:
+            count = write_by_annotator(answers, output, of)
+        else:
+            count = write(answers, output, form, of, ambiguous)
     if not count:
-        of_guideline = f"answers of {guideline}{'' if by_annotator else ' that were agreed on or decided'}"
+        of_guideline = f"answers of {guideline}{'' if by_annotator or soft else ' that were agreed on or decided'}"
         what = "judgements" if form == _JUDGEMENTS else of_guideline
         raise OptionError(f"{store}: found no {what}, expected some: {output} is not written")
     say(f"{output}: {count:,} {'judgements' if form == _JUDGEMENTS else 'sentences'}")
