@@ -11,9 +11,11 @@ import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reproductions.annotators import saved, saved_page
 from reproductions.annotators.page import AT_FOUR, AT_TWO, write
 from reproductions.lab.corpora import PARTS, ROOT, corpora_folder, cut
 from tagweave.annotate import selection
@@ -43,6 +45,7 @@ from tagweave.training.recipe import Recipe
 
 AGREEMENT, SHARE = AT_TWO / 100, 0.2
 _HALVINGS = 12
+_SOME = 2_500  # tasks that rules are compared on
 
 Known = list[tuple[AnnotationTask, Answer]]
 
@@ -160,12 +163,18 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--tasks", type=int, default=5769, help="how many tasks (default 5769, as in the paper)")
     parser.add_argument("--people", type=int, default=8, help="how many annotators (default 8)")
     parser.add_argument("--seeds", type=int, default=1, help="seeds 0 .. SEEDS - 1 (default 1)")
+    parser.add_argument("--saved", action="store_true", help="what posteriors save in answers, on 2,500 of them")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page and JSON")
     options = parser.parse_args(words)
     train, dev, text = read_data(options.quick)
     run = Run(Schedule(4, 2)) if options.quick else SILENT
     known, right = hardest(train, dev, text, 60 if options.quick else options.tasks, run)
     command = shlex.join(["python", "-m", "reproductions", "annotators", *words])
+    if options.saved:
+        equal, doubting = islice(kinds(known), 2)
+        found = saved.summary(known, equal.number["accuracy"], doubting.chance, _SOME, options.seeds)
+        saved_page.write({"command": command, **found}, options.out)
+        return
     summary: dict[str, Any] = {"command": command, "tasks": len(known), "people": options.people, "tagger": right}
     summary["kinds"] = []
     with tempfile.TemporaryDirectory() as folder:

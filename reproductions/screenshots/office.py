@@ -13,6 +13,7 @@ from random import Random
 from tagweave.annotate import intake, retraining
 from tagweave.annotate.kwic import build
 from tagweave.annotate.passwords import hashed
+from tagweave.annotate.posterior import PosteriorRule
 from tagweave.annotate.settings import Settings
 from tagweave.annotate.simulated import Chance, Simulated, StoreDesk, even
 from tagweave.annotate.site import WordList
@@ -107,6 +108,15 @@ def furnish(folder: Path) -> tuple[Store, WordList]:
     _ask_for_words(store, plan)
     clock.behind = 0.0
     return store, _word_list(folder)
+
+
+def with_posteriors(folder: Path) -> Store:
+    """The same store, whose answers a posterior judges."""
+    store = Store.open(
+        f"sqlite:///{folder / 'answers.db'}", Settings(posterior=PosteriorRule(), gold_share=0.1), seed=1
+    )
+    store.judge_again()
+    return store
 
 
 def _corpus() -> Corpus:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from reproductions.annotators import saved, saved_page
 from reproductions.annotators.page import AT_FOUR, AT_TWO, DROPPED, lines
+from reproductions.annotators.room import Room, RoomDesk
 from reproductions.annotators.study import Kind, expected, hard_tasks, hardest, main, read_data, simulate
-from tagweave.annotate.simulated import even, uneven
+from tagweave.annotate.posterior import PosteriorRule
+from tagweave.annotate.settings import Settings
+from tagweave.annotate.simulated import Simulated, StoreDesk, even, uneven, work_all
+from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Candidate, label
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.learning.run import Run, Schedule
 
+EASY = PosteriorRule(0.9)
 _CANDIDATES = (Candidate("NN", 0.6), Candidate("VV", 0.3), Candidate("JJ", 0.1))
 
 
@@ -65,3 +72,37 @@ def test_the_command_writes_a_page_of_its_numbers(tmp_path: Path) -> None:
     assert [kind["expected"]["two"] for kind in summary["kinds"]] == pytest.approx([0.91] * 3, abs=1e-4)
     for kind in summary["kinds"]:
         assert f"{100 * kind['runs'][0]['two']:.1f} (expected {100 * kind['expected']['two']:.1f})" in page
+
+
+def test_what_posteriors_save_is_counted_and_written(tmp_path: Path) -> None:
+    tasks = known(60)
+    people = [even(0.95)] * 4
+    votes, sure = (saved.simulate(tasks, people, settings, 0) for settings in (Settings(), Settings(posterior=EASY)))
+    assert votes["answers"] >= 2 > sure["answers"]
+    assert all(each["right"] <= each["kept"] <= 1 for each in (votes, sure))
+    main(["--quick", "--saved", "--out", str(tmp_path)])
+    summary = json.loads((tmp_path / "sources-server.json").read_text(encoding="utf-8"))
+    page = (tmp_path / "sources-server.md").read_text(encoding="utf-8")
+    assert page == "".join(f"{line}\n" for line in saved_page.lines(summary))
+    assert [(row["crowd"], row["people"]) for row in summary["rows"]][:3] == [
+        ("equally on every task", n) for n in (2, 4, 8)
+    ]
+    assert (tmp_path / "sources-server.png").exists()
+
+
+def test_a_room_asks_as_the_store_does(tmp_path: Path) -> None:
+    """With one task at a time to choose from, both ask the same."""
+    tasks = [(replace(task, uncertainty=n / 100), right) for n, (task, right) in enumerate(known(40))]
+    right = {task.sentence.location: answer for task, answer in tasks}
+    for settings in (Settings(window=1, gold_share=0.0), Settings(posterior=EASY, window=1, gold_share=0.0)):
+        store = Store.open(f"sqlite:///{tmp_path}/{settings.posterior is None}.db", settings, seed=0)
+        store.add_labels(tasks[0][0].guideline, {"NN": ""})
+        store.add_tasks(task for task, _ in tasks)
+        room = Room([task for task, _ in tasks], settings, 3, 0)
+        stored = [StoreDesk(store, store.add_annotator(f"annotator {n}").id) for n in range(3)]
+        counts = [
+            work_all([Simulated(desk, lambda t: right[t.sentence.location], even(0.8), n) for n, desk in enumerate(of)])
+            for of in (stored, [RoomDesk(room, n) for n in range(3)])
+        ]
+        assert counts[0] == counts[1]
+        store.close()
