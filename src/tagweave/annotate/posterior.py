@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ NAME = "dawid-skene"
 """What the rule is called."""
 _LEAST = 0.01  # of prior probability: models are sometimes sure and wrong
 _NOBODY = Confusions()
+_label = lru_cache(1 << 12)(label)
 
 
 class Given(NamedTuple):
@@ -78,10 +80,10 @@ def prior(candidates: Sequence[Candidate], given: Sequence[Answer]) -> tuple[tup
 
     Answers that are not shown share what the candidates leave.
     """
-    shown = {label(each.label): max(each.probability, _LEAST) for each in candidates}
-    answers = tuple(dict.fromkeys([*shown, *given]))
+    shown = {_label(each.label): max(each.probability, _LEAST) for each in candidates}
+    answers = (*shown, *(each for each in dict.fromkeys(given) if each not in shown))
     rest = max(1 - sum(shown.values()), _LEAST) / (len(answers) - len(shown) + 1)
-    weights = np.array([*(shown.get(each, rest) for each in answers), rest])
+    weights = np.array([*shown.values(), *[rest] * (len(answers) - len(shown) + 1)])
     return answers, weights / weights.sum()
 
 
