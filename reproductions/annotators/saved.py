@@ -20,7 +20,7 @@ from tagweave.annotate.simulated import Chance, Simulated, even, work_all
 from tagweave.annotate.task import AnnotationTask, Answer
 
 PEOPLE = (2, 4, 8)
-SURE = (0.9, 0.95, 0.98, 0.99)
+SURE = (0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
 BEST = 0.995
 """The best of people who differ; the others are as far apart, and on average as often right as where all are equal."""
 
