@@ -14,6 +14,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import digest
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Candidates
+from tagweave.corpus.soft import Soft
 from tagweave.features.evidence import OUTSIDE
 from tagweave.models.label_share import LabelShare
 from tagweave.training.errors import PlanError
@@ -83,10 +85,14 @@ def _number(value: float | str) -> float | None:
 def nothing_outside(corpora: Sequence[Corpus]) -> str:
     """A note if no token is known to be outside spans, so that nothing keeps a model from finding them everywhere."""
     layers = [each.layers.get(corpus.guideline, ()) for corpus in corpora for each in corpus.sentences]
-    if not layers or any((OUTSIDE,) in layer for layer in layers):
+    if not layers or any(_tells_outside(each) for layer in layers for each in layer):
         return ""
     found = "no token of the training corpora is known to be outside spans, so the model will find spans everywhere"
     return f"{found}: give --entity-ratio, or some completely annotated sentences"
+
+
+def _tells_outside(candidates: Candidates) -> bool:
+    return candidates == (OUTSIDE,) or (isinstance(candidates, Soft) and OUTSIDE in candidates)
 
 
 def ratio_of(corpus: Corpus) -> float:

@@ -79,8 +79,8 @@ def _read(job: Job[Any]) -> SourceCorpus:
             "found the method sources without --source-columns, expected the columns that are sources, or files"
         )
     if all(each.path for each in job.plan.target):
-        arguments, form = [each.argument for each in job.plan.target], job.plan.target[0].format
-        return load_sources(arguments, options.source_columns, options.gold, form)
+        paths, form = [each.path for each in job.plan.target], job.plan.target[0].format
+        return load_sources(paths, options.source_columns, options.gold, form)
     (corpus,) = job.data.corpora
     own = {corpus.layer: corpus.guideline}  # by its name in the file
     names = tuple(own.get(name, name) for name in options.source_columns.split(","))
