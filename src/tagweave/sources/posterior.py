@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tagweave.kernels.blas import one_blas_thread
 from tagweave.sources.errors import SourceError
 from tagweave.sources.method import Run
 from tagweave.sources.registry import AGGREGATIONS
@@ -79,7 +80,8 @@ def aggregate(
         chosen = own.options(**given)
     except ValueError as error:
         raise SourceError(f"{method}: {error}") from None
-    estimate = own.estimate(answers, chosen, Run(known or {}, seed, tell))
+    with one_blas_thread():
+        estimate = own.estimate(answers, chosen, Run(known or {}, seed, tell))
     best = estimate.best if estimate.best is not None else best_sequences(answers, estimate.gamma)
     evidence = estimate.objectives[-1] if estimate.objectives else None
     return Aggregate(answers.labels, estimate.gamma.astype(np.float32), best, estimate.reliability, evidence)
