@@ -4,8 +4,9 @@ Each task has slots. Taking one decreases the number of free slots, which the da
 two rows hold the same slot; so no order of events lets too many people in. A slot is leased. An annotator whose lease
 lapses may lose the slot to somebody else, and may still answer while nobody has taken it.
 
-Writers lock one annotator, then tasks, and wait for a task only while they hold no other; `mark` and `withdraw` wait
-for several, in the order of their numbers.
+Writers lock one annotator, then tasks, and wait for a task only while they hold no other; `mark`, `withdraw` and
+`Store.judge_again` wait for several, in the order of their numbers. Where posteriors decide, a task has one slot more
+than it has answers, until it is settled.
 """
 
 from __future__ import annotations
