@@ -43,6 +43,7 @@ def main(words: Sequence[str]) -> None:
             _aggregation(options.rivals, options.sentences, options.out)
         elif part == "weak":
             command = f"python -m reproductions sources --only weak --rivals PYTHON --seeds {options.seeds}"
+            command += f" --sentences {options.sentences}" if options.sentences else ""
             numbers = weak.study(options.rivals, options.seeds, options.sentences, Cache(options.cache), _say)
             found = {"command": command, **numbers}
             write_page(options.out, "sources-weak", found, weak_lines(found))

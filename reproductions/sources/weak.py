@@ -234,7 +234,10 @@ def _taggers(
 
 def _numbers(scores: SpanScores) -> dict[str, float]:
     spans = scores.spans
-    return {"f": 100 * spans.f, "precision": 100 * spans.precision, "recall": 100 * spans.recall}
+    return {
+        name: 100 * float(np.nan_to_num(getattr(spans, name)))  # without any span, precision is 0
+        for name in ("f", "precision", "recall")
+    }
 
 
 def _only_gold(corpus: Corpus) -> Corpus:

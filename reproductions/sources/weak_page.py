@@ -36,8 +36,8 @@ def weak_lines(found: dict[str, Any]) -> Iterator[str]:
     yield "F, precision and recall of exact spans, in percent, and the expected calibration error of labels. Each text"
     yield "is aggregated by itself, without gold labels. By default, silence is no evidence: a function that gives a"
     yield "single label always says the same, so nothing can be learnt from its answers. With *silence* it is evidence"
-    yield "that a function finds nothing; *believed*: every function is right in"
-    yield f"{100 * BELIEF:.0f} of 100 answers, which nobody measured, and only silence and transitions are estimated."
+    yield f"that a function finds nothing; *believed*: every function is right in {100 * BELIEF:.0f} of 100 answers,"
+    yield "which nobody measured, and only silence and transitions are estimated."
     yield "skweak (0.3.3, its defaults) takes a silent function as saying `O`, as it does with spans; it has no use for"
     yield "`plain`.\n"
     for part, numbers in found["parts"].items():
