@@ -63,7 +63,8 @@ class Aggregated:
         series = {"all labels": found.accuracy()}
         if inside is not None:
             series = {"in spans": found.accuracy(labels=inside), **series}
-        chosen = found.expected.sum(axis=(1, 2)).argsort()[::-1][:_SHOWN]
+        answers = found.expected.sum(axis=(1, 2))
+        chosen = answers.argsort()[::-1][: min(_SHOWN, int((answers > 0).sum()))]
         first = next(iter(series.values()))
         order = sorted(chosen.tolist(), key=lambda k: -float(first[k, 0]))
         points = {name: [(float(a), float(b), float(c)) for a, b, c in own[order]] for name, own in series.items()}
