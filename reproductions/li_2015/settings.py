@@ -80,12 +80,7 @@ def _weighting(folder: Path | None) -> list[Rivals]:
 
 def _belief(folder: Path | None) -> list[Rivals]:
     pair = _chinese(folder)
-    own = [Setting("belief", f"How far to believe a conversion: {pair.name}", lambda _: pair, BELIEF)]
-    if folder is None:
-        return own
-    other = _brown_to_wsj(folder)
-    title = f"How far to believe a conversion, a random tenth of the target corpus: {other.name}"
-    return [*own, Setting("belief-10", title, partial(_with_share, other, 0.1), BELIEF)]
+    return [Setting("belief", f"How far to believe a conversion: {pair.name}", lambda _: pair, BELIEF)]
 
 
 def _chinese(folder: Path | None) -> Pair:
