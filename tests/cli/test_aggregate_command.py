@@ -70,3 +70,12 @@ def test_the_front_door_takes_a_corpus_and_draws(crowd, tmp_path):
     found.plot(tmp_path / "sources.png")
     assert (tmp_path / "sources.png").read_bytes().startswith(b"\x89PNG")
     assert found.reliability()[0]["source"] == "ann"
+
+
+def test_sources_that_hardly_meet_get_a_warning(tmp_path, run):
+    apart = tmp_path / "apart.conll"
+    apart.write_text("# columns = form ann bob\n" + "a\tN\t_\nb\t_\tV\n\n" * 10 + "a\tN\tN\n", encoding="utf-8")
+    said = "4.8 % of the labelled tokens have answers of several sources"
+    for options, is_told in (((), True), (("--method", "majority"), False), (("--known", "ann=0.9"), False)):
+        told = run("aggregate", str(apart), "--sources", "2:", "-o", str(tmp_path / "out.conll"), *options).stderr
+        assert (said in " ".join(told.split())) == is_told

@@ -81,6 +81,8 @@ def aggregate(
         )
     save(found.corpus, output, output_format or implied_format(output, files[0], format))
     _show_sources(found)
+    if found.note:
+        say(found.note)
     for line in _question_lines(found, ask):
         say(line)
     if report is not None:

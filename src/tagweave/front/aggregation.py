@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tagweave.sources.posterior import Aggregate
 
 _SHOWN = 60  # sources in a picture
+_LEAST_OVERLAP = 0.1
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,13 @@ class Aggregated:
         corpus: the text with one layer, labels with their probabilities, the best one first.
         result: probabilities, best labels, and the reliability of every source.
         sentence_ptr: int64[S + 1], the first position of every sentence in `result`.
+        note: what keeps the reliability of sources from being estimated; "" if nothing does.
     """
 
     corpus: Corpus
     result: Aggregate
     sentence_ptr: NDArray[Any]
+    note: str = ""
 
     def questions(self, count: int) -> list[Question]:
         """The sentences that deserve another annotator most, by what their answers would tell on average."""
@@ -122,4 +125,13 @@ def aggregate(
     answers = Answers.of_sentences(corpus, loaded.sources)
     result = combine(answers, method, options, known, seed, tell)
     labelled = corpus.with_sentences(with_aggregate(corpus, answers, result, layer, hard))
-    return Aggregated(replace(labelled, guideline=layer), result, answers.sentence_ptr)
+    note = "" if method == "majority" or known else _note(answers.overlap())
+    return Aggregated(replace(labelled, guideline=layer), result, answers.sentence_ptr, note)
+
+
+def _note(overlap: float) -> str:
+    """A warning where hardly any token has several answers: ten labelling functions had F 0 by `bsc`, 69 by votes."""
+    if overlap >= _LEAST_OVERLAP:
+        return ""
+    found = f"{100 * overlap:.1f} % of the labelled tokens have answers of several sources"
+    return f"{found}, too few to tell which source is right: take --method majority, or give --known"

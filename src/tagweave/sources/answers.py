@@ -75,6 +75,12 @@ class Answers:
         link_previous(self.sentence_ptr, self.position, self.source, previous)
         return previous
 
+    def overlap(self) -> float:
+        """The share of answered positions that several sources answer: all else says nothing of their reliability."""
+        pairs = np.unique(self.position.astype(np.int64) * len(self.sources) + self.source)
+        sources = np.bincount(pairs // len(self.sources))
+        return float(np.count_nonzero(sources > 1) / max(1, np.count_nonzero(sources)))
+
     def counts(self) -> NDArray[np.float64]:
         """float64[K]: how many positions each source answered."""
         counts: NDArray[np.float64] = np.bincount(self.source, self.shares, len(self.sources)).astype(np.float64)
