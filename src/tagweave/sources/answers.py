@@ -78,8 +78,8 @@ class Answers:
     def overlap(self) -> float:
         """The share of answered positions that several sources answer: all else says nothing of their reliability."""
         pairs = np.unique(self.position.astype(np.int64) * len(self.sources) + self.source)
-        sources = np.bincount(pairs // len(self.sources))
-        return float(np.count_nonzero(sources > 1) / max(1, np.count_nonzero(sources)))
+        _, sources = np.unique(pairs // len(self.sources), return_counts=True)
+        return float((sources > 1).mean()) if len(sources) else 0.0
 
     def counts(self) -> NDArray[np.float64]:
         """float64[K]: how many positions each source answered."""
