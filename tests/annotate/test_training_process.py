@@ -189,6 +189,7 @@ def served(plan: Plan, folder: Path) -> subprocess.Popen[bytes]:
         f"""
 import time
 from tagweave.annotate.retraining import Plan
+from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.training_process import training
 if __name__ == "__main__":
     with training({plan!r}):

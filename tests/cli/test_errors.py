@@ -24,7 +24,7 @@ OPTIONS = [
     ((*TRAIN, "--task", "spans", "--coding", "BIO"), "unknown coding 'BIO', expected one of BIOES, IOB2, IOB1"),
     (
         (*TRAIN, "--method", "x"),
-        "unknown method 'x', expected one of single, coupled, stacked, merged, subword, transform, iterate",
+        "unknown method 'x', expected one of single, coupled, stacked, merged, subword, transform, iterate, sources",
     ),
     (
         (*TRAIN, "--incomplete", "x"),

@@ -168,4 +168,6 @@ def test_methods_without_lexicons(run, corpora, lexicons, tmp_path, method):
     arguments = (f"pd={corpora / 'words.txt'}", "--source", f"ctb={corpora / 'train.txt'}", "--task", "segtag")
     options = ("--method", method, "--lexicon", lexicons[0], "-o", tmp_path / "m")
     result = run("train", *arguments, *options, code=2)
-    assert result.stderr == f"tagweave: found --lexicon with the method {method}, expected single or merged\n"
+    assert (
+        result.stderr == f"tagweave: found --lexicon with the method {method}, expected single or merged or sources\n"
+    )

@@ -61,7 +61,8 @@ def result(output: list[str], seconds: float = 60.0) -> dict:
 
 def test_every_method_has_a_row():
     named = {fields["method"] for fields in METHODS.values() if "method" in fields}
-    assert named | {"single", "coupled"} == set(ALL)  # which is left out, and the page says so
+    left_out = {"coupled", "sources"}  # the page says why; text of several annotators has a study of its own
+    assert named | {"single"} | left_out == set(ALL)
 
 
 def test_only_named_methods_are_given_the_source(files):
