@@ -84,8 +84,7 @@ def rows(
     gold: Corpus, answers: Answers, python: Path | None, trials: int, say: Callable[[str], None]
 ) -> Iterator[dict[str, Any]]:
     """The rows of the table, compared with majority and with Dawid-Skene."""
-    answered = np.zeros(answers.positions, bool)
-    answered[answers.position] = True
+    answered = answers.answered > 0
     numbers, measures = gold_numbers(gold, answers.labels), dict[str, Measured]()
     tested = partial(compare, trials=trials)
     for way in WAYS:

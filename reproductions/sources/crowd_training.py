@@ -17,7 +17,6 @@ from reproductions.lab.cache import Cache, Result
 from reproductions.lab.comparison import Measured, compare
 from reproductions.sources.aggregation import labelled
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.soft import with_probabilities
 from tagweave.evaluation.score import f_of_counts
 from tagweave.evaluation.spans import span_scores
 from tagweave.learning.run import Run, Schedule
@@ -25,6 +24,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import labels_of
 from tagweave.sources.answers import Answers
 from tagweave.sources.posterior import aggregate
+from tagweave.sources.soft_layer import with_aggregate
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.source_rounds import SourceRounds
@@ -113,19 +113,7 @@ def _training(way: Way, texts: Texts, recipe: Recipe, seed: int, run: Run) -> tu
         believed = rounds.best(ROUNDS)
         return rounds.evidence(believed), _f(texts, believed.labels.argmax(axis=1))
     found = aggregate(answers, way.method)
-    answered = np.zeros(answers.positions, bool)
-    answered[answers.position] = True
-    names, rest = found.labels, iter(range(answers.positions))
-
-    def candidates(at: int) -> tuple[str, ...] | None:
-        if not answered[at]:
-            return None
-        best = names[found.best[at]]
-        return with_probabilities(names, found.probabilities[at].tolist(), best) if way.soft else (best,)
-
-    train = bare.with_sentences(
-        each.with_layer(bare.guideline, [candidates(next(rest)) for _ in each.forms]) for each in bare
-    )
+    train = bare.with_sentences(with_aggregate(bare, answers, found, bare.guideline, hard=not way.soft))
     return train, _f(texts, found.best)
 
 

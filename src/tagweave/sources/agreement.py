@@ -81,14 +81,12 @@ class _Rows:
         answers: the rows.
         votes: float64[N, Y], the sum of the shares of each label.
         squares: float64[N, Y], the sum of their squares.
-        answered: int64[N], how many sources answer.
         contradicted: bool[A], whether another answer contradicts that of a row.
     """
 
     answers: Answers
     votes: Floats
     squares: Floats
-    answered: NDArray[np.int64]
     contradicted: NDArray[np.bool_]
 
     @classmethod
@@ -96,25 +94,17 @@ class _Rows:
         shape = (answers.positions, len(answers.labels))
         cells = answers.position.astype(np.int64) * shape[1] + answers.label
         squares = np.bincount(cells, np.square(answers.shares, dtype=np.float64), shape[0] * shape[1])
-        first = _first_rows(answers)
-        answered = np.bincount(answers.position[first], minlength=shape[0])
-        return cls(
-            answers,
-            answers.votes(),
-            squares.reshape(shape).astype(np.float64),
-            answered,
-            _contradicted(answers, first, cells, answered),
-        )
+        return cls(answers, answers.votes(), squares.reshape(shape).astype(np.float64), _contradicted(answers, cells))
 
     def everything(self) -> Coverage:
-        paired = self.answered > 1
-        sums, m = self.votes[paired], self.answered[paired]
+        paired = self.answers.answered > 1
+        sums, m = self.votes[paired], self.answers.answered[paired]
         agreeing = ((sums**2 - self.squares[paired]).sum(1) / (m - 1)).sum()
         return self._coverage(np.ones(len(self.answers), bool), _alpha(agreeing, sums.sum(0)))
 
     def of_label(self, label: int) -> Coverage:
-        paired = self.answered > 1
-        votes, squares, m = self.votes[paired, label], self.squares[paired, label], self.answered[paired]
+        paired = self.answers.answered > 1
+        votes, squares, m = self.votes[paired, label], self.squares[paired, label], self.answers.answered[paired]
         both_not = (m - votes) ** 2 - (m - 2 * votes + squares)
         agreeing = ((votes**2 - squares + both_not) / (m - 1)).sum()
         alpha = _alpha(agreeing, np.array([votes.sum(), (m - votes).sum()]))
@@ -122,12 +112,12 @@ class _Rows:
 
     def of_source(self, source: int) -> Coverage:
         own = self.answers.source == source
-        rows = np.flatnonzero(own & (self.answered[self.answers.position] > 1))
+        rows = np.flatnonzero(own & (self.answers.answered[self.answers.position] > 1))
         position, label = self.answers.position[rows], self.answers.label[rows]
-        share, others = self.answers.shares[rows].astype(np.float64), self.answered[position] - 1
+        share, others = self.answers.shares[rows].astype(np.float64), self.answers.answered[position] - 1
         agreeing = (share * (self.votes[position, label] - share) / others).sum()
         at = np.unique(position)
-        theirs = (self.votes[at] / (self.answered[at] - 1)[:, None]).sum(0)
+        theirs = (self.votes[at] / (self.answers.answered[at] - 1)[:, None]).sum(0)
         counts = np.bincount(label, share - share / others, len(theirs)) + theirs
         return self._coverage(own, _alpha(2 * agreeing, counts))
 
@@ -135,7 +125,7 @@ class _Rows:
         """The counts of some rows."""
         position = self.answers.position
         at, contradicted = np.unique(position[own]), np.unique(position[own & self.contradicted])
-        return Coverage(len(at), int(np.count_nonzero(self.answered[at] > 1)), len(contradicted), alpha)
+        return Coverage(len(at), int(np.count_nonzero(self.answers.answered[at] > 1)), len(contradicted), alpha)
 
 
 def _alpha(agreeing: float, counts: Floats) -> float | None:
@@ -147,24 +137,15 @@ def _alpha(agreeing: float, counts: Floats) -> float | None:
     return float(1 - (total - agreeing) * (total - 1) / chance)
 
 
-def _first_rows(answers: Answers) -> NDArray[np.bool_]:
-    """bool[A]: whether a row is the first one of its answer."""
-    first = np.ones(len(answers), bool)
-    first[1:] = (np.diff(answers.position) != 0) | (np.diff(answers.source) != 0)
-    return first
-
-
-def _contradicted(
-    answers: Answers, first: NDArray[np.bool_], cells: NDArray[np.int64], answered: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _contradicted(answers: Answers, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
     """bool[A]: whether another answer to its position contradicts that of a row; `cells` number position and label."""
     total = answers.positions * len(answers.labels)
-    number = np.cumsum(first) - 1
+    number = np.cumsum(answers.first) - 1
     single = (np.bincount(number) == 1)[number]
     allowed = np.bincount(cells, minlength=total)  # how many answers do not exclude the label
     alone = np.bincount(cells[single], minlength=total)
     certain = np.bincount(answers.position[single], minlength=answers.positions)
     within = np.bincount(number, alone[cells])[number]  # certain answers that the row's answer does not exclude
     contradicted: NDArray[np.bool_] = certain[answers.position] > within
-    contradicted |= single & (allowed[cells] < answered[answers.position])
+    contradicted |= single & (allowed[cells] < answers.answered[answers.position])
     return contradicted

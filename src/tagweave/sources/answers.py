@@ -75,10 +75,22 @@ class Answers:
         link_previous(self.sentence_ptr, self.position, self.source, previous)
         return previous
 
+    @cached_property
+    def first(self) -> NDArray[np.bool_]:
+        """bool[A]: whether a row is the first one of its answer."""
+        first = np.ones(len(self), bool)
+        first[1:] = (np.diff(self.position) != 0) | (np.diff(self.source) != 0)
+        return first
+
+    @cached_property
+    def answered(self) -> NDArray[np.int64]:
+        """int64[N]: how many sources answer each position."""
+        answered: NDArray[np.int64] = np.bincount(self.position[self.first], minlength=self.positions)
+        return answered
+
     def overlap(self) -> float:
         """The share of answered positions that several sources answer: all else says nothing of their reliability."""
-        pairs = np.unique(self.position.astype(np.int64) * len(self.sources) + self.source)
-        _, sources = np.unique(pairs // len(self.sources), return_counts=True)
+        sources = self.answered[self.answered > 0]
         return float((sources > 1).mean()) if len(sources) else 0.0
 
     def counts(self) -> NDArray[np.float64]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tagweave.corpus.soft import with_probabilities
 
 if TYPE_CHECKING:
@@ -31,8 +29,6 @@ def with_aggregate(
         layer: the name of the layer.
         hard: the best label alone.
     """
-    said = np.zeros(answers.positions, bool)
-    said[answers.position] = True
     spelled: dict[tuple[int, bytes], Candidates] = {}
 
     def candidates(t: int) -> Candidates:
@@ -45,7 +41,7 @@ def with_aggregate(
 
     start = 0
     for sentence in sentences:
-        own = tuple(candidates(t) if said[t] else None for t in range(start, start + len(sentence)))
+        own = tuple(candidates(t) if answers.answered[t] else None for t in range(start, start + len(sentence)))
         columns = {name: column for name, column in sentence.columns.items() if name not in sentence.layers}
         start += len(sentence)
         yield replace(sentence, layers={layer: own}, columns=columns)
