@@ -16,6 +16,7 @@ import numpy as np
 from tagweave.cluster.executor import results
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names
 from tagweave.learning.run import SILENT, Run
@@ -166,11 +167,28 @@ def _with_covered(corpus: Corpus, number: int) -> Sentence:
 
 def _answered(fold: _Fold) -> Sequence[tuple[str, ...]]:
     """What a model of all other sentences says of a fold."""
-    problem = prepare(fold.others, fold.recipe, fold.names)
-    fitted = fit_problem(problem, fold.recipe, fold.dev, fold.run)
-    if fitted.outcome.interrupted:  # the user wanted to stop the whole training
+    model = model_of(fold.others, fold.recipe, fold.names, fold.dev, fold.run)
+    return fold.answers(model, fold.questions, fold.recipe.threads)
+
+
+def model_of(
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    names: Sequence[str],
+    dev: Corpus | None,
+    run: Run,
+    lookups: Lookups = NOTHING,
+) -> ChainModel:
+    """The model of some folds, which knows these labels even if no corpus names them.
+
+    Raises:
+        CorpusError: as `fit`.
+        KeyboardInterrupt: the user stopped the fit, and so wants to stop the whole training.
+    """
+    fitted = fit_problem(prepare(corpora, recipe, names, recipe.encoder(lookups)), recipe, dev, run)
+    if fitted.outcome.interrupted:
         raise KeyboardInterrupt
-    return fold.answers(fitted.model, fold.questions, fold.recipe.threads)
+    return fitted.model
 
 
 def in_characters(corpus: Corpus) -> Corpus:

@@ -27,11 +27,9 @@ from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
-from tagweave.sources.bayesian_sequence import BayesianSequenceOptions, sequential_prior
 from tagweave.sources.posterior import aggregate
-from tagweave.sources.reliability import Prior, Reliability, log_likelihood_rows, updated
-from tagweave.training.fit import fit_problem, prepare
-from tagweave.training.jackknife import members
+from tagweave.sources.reliability import Reliability, log_likelihood_rows, updated
+from tagweave.training.jackknife import members, model_of
 from tagweave.training.recipe import Recipe
 
 Floats = NDArray[np.float64]
@@ -107,7 +105,7 @@ class SourceRounds:
             total += log_likelihood
             for sentence, table in zip(fold.held_out, tables, strict=True):
                 labels[ptr[sentence] : ptr[sentence + 1]] = table
-        reliability = updated(self.answers, labels, self._prior)
+        reliability = updated(self.answers, labels, before.reliability.prior)
         return Round(labels, reliability, total / len(self.answers))
 
     def evidence(self, believed: Round) -> Corpus:
@@ -127,7 +125,7 @@ class SourceRounds:
         return self._with_layers(scaled, candidates)
 
     def _with_layers(self, rows: Floats, candidates: Callable[[Floats], Candidates]) -> Corpus:
-        ptr, name, answered = self.answers.sentence_ptr.tolist(), self.corpus.guideline, self._answered
+        ptr, name, answered = self.answers.sentence_ptr.tolist(), self.corpus.guideline, self.answers.answered
         sentences = (
             _relabelled(
                 each, name, [candidates(rows[at]) if answered[at] else None for at in range(ptr[s], ptr[s + 1])]
@@ -135,18 +133,6 @@ class SourceRounds:
             for s, each in enumerate(self.corpus)
         )
         return replace(self.corpus, sentences=tuple(sentences), covered=None)
-
-    @property
-    def _prior(self) -> Prior:
-        options = BayesianSequenceOptions()
-        return sequential_prior(self.answers, options.right, options.wrong, self.known)
-
-    @property
-    def _answered(self) -> NDArray[np.bool_]:
-        """bool[N]: whether any source says anything at a position."""
-        answered = np.zeros(self.answers.positions, np.bool_)
-        answered[self.answers.position] = True
-        return answered
 
     def _fold(self, held_out: Sequence[int], learned: Corpus, asked: Corpus) -> _Fold:
         excluded = set(held_out)
@@ -172,11 +158,8 @@ class _Fold(NamedTuple):
 def _believed(fold: _Fold) -> tuple[list[Floats], float]:
     """What a model of other folds believes of each sentence, [L, Y], and the log likelihood of all answers."""
     recipe = fold.recipe
-    problem = prepare([fold.others], recipe, fold.labels, recipe.encoder(fold.lookups))
-    fitted = fit_problem(problem, recipe, fold.dev, fold.run)
-    if fitted.outcome.interrupted:  # the user wanted to stop the whole training
-        raise KeyboardInterrupt
-    tagger, guideline = ChainPredictor(fitted.model, recipe.threads), fold.questions.guideline
+    model = model_of([fold.others], recipe, fold.labels, fold.dev, fold.run, fold.lookups)
+    tagger, guideline = ChainPredictor(model, recipe.threads), fold.questions.guideline
     columns = [tagger.labels.index(name) for name in fold.labels]
     tables = tagger.probabilities(fold.questions.sentences, guideline)
     total = sum(tagger.log_probabilities(fold.questions.sentences, guideline))

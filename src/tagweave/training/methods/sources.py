@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tagweave.structures.kinds import CHAIN
@@ -40,8 +40,6 @@ class SourcesOptions(Options):
 
 
 def _fit(job: Job[Any]) -> Any:
-    from dataclasses import replace
-
     from tagweave.sources.answers import Answers
     from tagweave.training.chain_job import ChainJob
     from tagweave.training.source_rounds import SourceRounds
