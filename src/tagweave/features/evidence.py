@@ -12,7 +12,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.soft import Soft
 from tagweave.labels.sets import ALL, LabelSets
-from tagweave.labels.space import LabelSpace, UnknownLabelError
+from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 
 OUTSIDE = "O"
@@ -90,11 +90,10 @@ class _Resolver:
         if key not in self._cache:
             try:
                 self._cache[key] = self._sets.of_candidates(guideline, self._widen(guideline, candidates, covered))
-            except UnknownLabelError as error:
+            except CorpusError as error:
+                raise CorpusError(error.found, error.expected, *sentence.location) from error
+            except ValueError as error:  # an unknown label, or candidates that no label stands for
                 raise CorpusError(str(error), "labels of the model", *sentence.location) from error
-            except ValueError as error:
-                found, _, expected = str(error).partition(", expected ")
-                raise CorpusError(found, expected, *sentence.location) from error
         return self._cache[key]
 
     def _join(self, first: int, second: int, sentence: Sentence, at: int) -> int:

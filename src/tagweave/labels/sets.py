@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.soft import Soft
 
 if TYPE_CHECKING:
@@ -163,7 +164,8 @@ class LabelSets:
 
         Raises:
             UnknownLabelError: a candidate that the guideline does not have.
-            ValueError: a posterior that does not sum to 1, or candidates with numbers that have labels in common.
+            CorpusError: a posterior that does not sum to 1, or candidates with numbers that have labels in common.
+            ValueError: candidates that no label stands for.
         """
         if candidates is None:
             return ALL
@@ -183,7 +185,7 @@ class LabelSets:
             labels += own
             groups += [number] * len(own)
         if len(set(labels)) < len(labels):
-            raise ValueError(f"a label that two of {', '.join(candidates)} stand for, expected a number for each")
+            raise CorpusError(f"a label that two of {', '.join(candidates)} stand for", "a number for each")
         if self.reading == "likelihood":
             row = np.zeros(len(self.space))
             row[labels] = [candidates.numbers[each] for each in groups]
@@ -191,7 +193,7 @@ class LabelSets:
         if not sums_to_one(candidates.numbers):
             listed = ", ".join(f"{each:g}" for each in candidates.numbers)
             expected = "a sum of 1: `!A:0.3` is 0.3 for every label but A, or read them as likelihoods"
-            raise ValueError(f"the probabilities {listed}, expected {expected}")
+            raise CorpusError(f"the probabilities {listed}", expected)
         group = np.full(len(self.space), -1, np.int32)
         group[labels] = groups
         if len({*groups}) == len(candidates.numbers) > 1 and all(candidates.numbers):
