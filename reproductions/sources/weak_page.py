@@ -7,10 +7,12 @@ from typing import Any
 
 from reproductions.lab.page import opening, table
 from reproductions.sources.rules import docstrings
-from reproductions.sources.weak import BELIEF, ITERATIONS
+from reproductions.sources.weak import BELIEF
+from reproductions.sources.weak_training import ITERATIONS, ROUNDS
 
 _HEAD = ["method", "F", "P", "R", "calibration error", "CPU s"]
 _COUNTS = ["function", "tokens", "others, too", "contradicted", "alpha", "labels right", "P", "R"]
+_TAGGERS = ["from", "labels", "F of labels, train", "F, test", "seeds", "P", "R"]
 
 
 def weak_lines(found: dict[str, Any]) -> Iterator[str]:
@@ -47,8 +49,11 @@ def weak_lines(found: dict[str, Any]) -> Iterator[str]:
     yield "## Taggers\n"
     yield f"Trained on the aggregated training text (task `spans`, {ITERATIONS} iterations, no development data), and"
     yield "scored on the test text: the mean over seeds, and each seed. *Hard*: the best label; *soft*: probabilities"
-    yield "as posteriors; tokens that no function labels have either the labels of the method or none.\n"
-    yield from table(["from", "labels", "F, test", "seeds", "P", "R"], (_tagger(row) for row in found["taggers"]))
+    yield "as posteriors; tokens that no function labels have either the labels of the method or none. *Sources, by"
+    yield f"turns* is `train --method sources`, at most {ROUNDS} rounds; it begins with votes, since functions hardly"
+    yield "overlap, and chooses the round by the held-out log likelihood of the answers; with *silence*, `--silence`"
+    yield "beside it.\n"
+    yield from table(_TAGGERS, (_tagger(row) for row in found["taggers"]))
 
 
 def _function(name: str, row: dict[str, Any]) -> list[str]:
@@ -64,5 +69,7 @@ def _method(row: dict[str, Any]) -> list[str]:
 
 
 def _tagger(row: dict[str, Any]) -> list[str]:
+    labels = "" if row["labels"] is None else f"{row['labels']:.2f}"
     seeds = " ".join(f"{value:.2f}" for value in row["values"])
-    return [row["name"], row["form"], f"**{row['f']:.2f}**", seeds, f"{row['precision']:.2f}", f"{row['recall']:.2f}"]
+    numbers = (f"{row[key]:.2f}" for key in ("precision", "recall"))
+    return [row["name"], row["form"], labels, f"**{row['f']:.2f}**", seeds, *numbers]

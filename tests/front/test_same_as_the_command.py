@@ -37,7 +37,7 @@ NORMS = {
     "subword": 7.5343748,
     "transform": 14.8764782,
     "iterate": 15.6073955,
-    "sources": 9.1260498,
+    "sources": 9.6231396,
     "single parser": 3.3153009,
     "stacked parser": 5.3596734,
 }

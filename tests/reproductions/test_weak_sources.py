@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tagweave as tw
 from reproductions.lab.cache import Cache
-from reproductions.sources import weak
+from reproductions.sources import weak, weak_training
 from reproductions.sources.rules import country_names, docstrings, rules
 from reproductions.sources.weak_page import weak_lines
 from tagweave.corpus.corpus import Corpus
@@ -71,12 +72,14 @@ def test_a_study_from_functions_to_taggers(tmp_path, monkeypatch):
     monkeypatch.setattr(tw, "load", lambda path: Corpus(tuple(sentences) * 5))
     monkeypatch.setattr(weak, "word_lists", lambda python: LISTS)
     monkeypatch.setattr(weak, "WAYS", [each for each in weak.WAYS if each.name in (weak.MAJORITY, weak.BELIEVED)])
-    monkeypatch.setattr(weak, "TRAINED", {weak.BELIEVED: tuple(weak.FORMS), weak.GOLD: ("hard",)})
+    trained = {weak.BELIEVED: tuple(weak_training.FORMS), "sources, by turns, silence": ("soft",)}
+    monkeypatch.setattr(weak_training, "TRAINED", {**trained, weak_training.GOLD: ("hard",)})
     found = weak.study(tmp_path, 1, None, Cache(tmp_path / "cache"), lambda line: None)
     assert found["parts"]["test"]["functions"]["countries"]["precision"] == 1
     assert [row["name"] for row in found["parts"]["train"]["rows"]] == [weak.MAJORITY, weak.BELIEVED]
     assert all(row["f"] > 90 for row in found["parts"]["train"]["rows"])
-    assert len(found["taggers"]) == 5
+    assert [row["name"] for row in found["taggers"]] == [*[weak.BELIEVED] * 4, *list(trained)[1:], "gold labels"]
+    assert all(row["labels"] > 90 for row in found["taggers"][:5])
     page = "\n".join(weak_lines({"command": "it", **found}))
     assert "`countries`: A lexicon" in page
     assert "### Test: 20 sentences" in page
@@ -85,8 +88,8 @@ def test_a_study_from_functions_to_taggers(tmp_path, monkeypatch):
 def test_training_text_has_probabilities_or_labels_where_functions_answer():
     corpus = Corpus((Sentence(("a", "b"), {"tag": (("O",), ("O",)), "f": (("B-X",), None)}),))
     text = weak.Text(corpus, ("f",))
-    own = weak.Outcome(("B-X", "I-X", "O"), *map(weak.np.array, ([0, 2], [[0.7, 0.0, 0.3], [0.0, 0.0, 1.0]])), 0.0)
-    layers = {form: weak.training_text(text, own, form)[0].layers["tag"] for form in weak.FORMS}
+    own = weak.Outcome(("B-X", "I-X", "O"), *map(np.array, ([0, 2], [[0.7, 0.0, 0.3], [0.0, 0.0, 1.0]])), 0.0)
+    layers = {form: weak_training.training_text(text, own, form)[0].layers["tag"] for form in weak_training.FORMS}
     hard, hard_some, soft, soft_some = layers.values()
     assert hard == (("B-X",), ("O",))
     assert hard_some == (("B-X",), None)

@@ -56,3 +56,10 @@ def test_a_source_of_one_label_tells_by_answering_at_all():
 def test_silence_of_a_source_that_only_excludes_says_nothing():
     answers = Answers.of_rows(["B-A", "O"], ["a", "o"], np.array([0, 2]), *np.array([[0, 1], [0, 1], [0, 1]], np.int32))
     assert len(Silence.of(answers, from_votes(answers)).rates) == 1
+
+
+def test_sources_that_all_only_exclude_say_nothing_by_silence():
+    answers = Answers.of_rows(["B-A", "O"], ["o"], np.array([0, 2]), *np.array([[0], [0], [1]], np.int32))
+    rows = np.zeros((2, 2))
+    Silence.of(answers, from_votes(answers)).add_likelihoods(rows)
+    assert not rows.any()

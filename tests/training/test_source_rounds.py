@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,6 +58,41 @@ def test_the_text_tells_who_is_right() -> None:
     assert right[1] > 0.98 and right[1] > right[0]
     found = dict(zip(rounds.answers.sources, best.reliability.accuracy()[:, 0], strict=True))
     assert found == pytest.approx(RIGHT, abs=0.08)
+
+
+def test_where_sources_hardly_meet_votes_come_first() -> None:
+    corpus = crowd(6)
+    alone = [each.with_layers_of([name]) for each, name in zip(corpus, tuple(RIGHT) * 2, strict=True)]
+    rounds = rounds_of(corpus.with_sentences(alone))
+    said = [c[0] for each in alone for layer in each.layers.values() for c in layer if c]
+    first = rounds.first()
+    assert [rounds.answers.labels[at] for at in first.labels.argmax(axis=1)] == said
+    assert set(first.labels.ravel()) == {0, 1} and first.silence is None
+
+
+def test_the_silence_of_functions_is_evidence() -> None:
+    """Functions with a single tag each, one of which misses half of the words `c`: the text tells these."""
+    rng = np.random.default_rng(5)
+
+    def marked(sentence: Sentence) -> Sentence:
+        gold = [c[0] for c in sentence.layers["gold"] if c]
+        missed = [form == "c" and rng.random() < 0.5 for form in sentence.forms]
+        layers = {
+            tag: tuple((tag,) if own == tag and not out else None for own, out in zip(gold, missed, strict=True))
+            for tag in TAGS.values()
+        }
+        return replace(sentence, layers={**layers, "gold": sentence.layers["gold"]})
+
+    corpus = crowd(40).map(marked)
+    rounds = replace(rounds_of(corpus, ("N", "O", "V")), speaks=True)
+    first = rounds.first()
+    believed = rounds.after(first)
+    gold = [c[0] for sentence in corpus for c in sentence.layers["gold"] if c]
+    assert [rounds.answers.labels[at] for at in believed.labels.argmax(axis=1)] == gold
+    assert not first.known.all() and believed.known.all() and believed.silence is not None
+    rates = believed.silence.rates[0]
+    assert rates[rounds.answers.labels.index("N")] == pytest.approx(0.75, abs=0.1)
+    assert rates[rounds.answers.labels.index("V")] < 0.1
 
 
 def test_it_is_repeatable() -> None:

@@ -12,11 +12,11 @@ from tagweave.corpus.corpus import Corpus
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tagweave.sources.answers import Answers
     from tagweave.sources.asking import Question
     from tagweave.sources.posterior import Aggregate
 
 _SHOWN = 60  # sources in a picture
-_LEAST_OVERLAP = 0.1
 
 
 @dataclass(frozen=True)
@@ -125,13 +125,13 @@ def aggregate(
     answers = Answers.of_sentences(corpus, loaded.sources)
     result = combine(answers, method, options, known, seed, tell)
     labelled = corpus.with_sentences(with_aggregate(corpus, answers, result, layer, hard))
-    note = "" if method == "majority" or known else _note(answers.overlap())
+    note = "" if method == "majority" or known else _note(answers)
     return Aggregated(replace(labelled, guideline=layer), result, answers.sentence_ptr, note)
 
 
-def _note(overlap: float) -> str:
-    """A warning where hardly any token has several answers: ten labelling functions had F 0 by `bsc`, 69 by votes."""
-    if overlap >= _LEAST_OVERLAP:
+def _note(answers: Answers) -> str:
+    """A warning where hardly any token has several answers."""
+    if not answers.hardly_overlap:
         return ""
-    found = f"{100 * overlap:.1f} % of the labelled tokens have answers of several sources"
+    found = f"{100 * answers.overlap():.1f} % of the labelled tokens have answers of several sources"
     return f"{found}, too few to tell which source is right: take --method majority, or give --known"

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from tagweave.corpus.sentence import Sentence
 
+_LEAST_OVERLAP = 0.1  # ten labelling functions, 2 % of whose answers met, had F 0 by `bsc`, 69 by votes
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -92,6 +94,11 @@ class Answers:
         """The share of answered positions that several sources answer: all else says nothing of their reliability."""
         sources = self.answered[self.answered > 0]
         return float((sources > 1).mean()) if len(sources) else 0.0
+
+    @property
+    def hardly_overlap(self) -> bool:
+        """Whether so few positions have several answers that they cannot tell who is right."""
+        return self.overlap() < _LEAST_OVERLAP
 
     def counts(self) -> NDArray[np.float64]:
         """float64[K]: how many positions each source answered."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from tagweave.learning.options import option
 
+SILENCE = "Sources are silent where they find nothing, as labelling functions are: silence is evidence, too."
+
 
 @dataclass(frozen=True)
 class TurnOptions:
@@ -19,6 +21,4 @@ class TurnOptions:
 class ConfusionOptions(TurnOptions):
     """What is estimated of sources."""
 
-    silence: bool = option(
-        False, "Sources are silent where they find nothing, as labelling functions are: silence is evidence, too."
-    )
+    silence: bool = option(False, SILENCE)

@@ -47,7 +47,7 @@ class Silence:
 
     def updated(self, gamma: Floats) -> Silence:
         """The rates estimated again."""
-        counts = np.stack([gamma[own].sum(axis=0) for own in self.answered])
+        counts = np.array([gamma[own].sum(axis=0) for own in self.answered]).reshape(self.rates.shape)
         return replace(self, rates=(counts + _PSEUDO) / (gamma.sum(axis=0) + 2 * _PSEUDO))
 
     def add_likelihoods(self, rows: Floats) -> None:

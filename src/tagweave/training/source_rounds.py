@@ -8,6 +8,10 @@ An E-step gives the posterior of y, a chain whose evidence is the likelihood of 
 to it, and count the confusion matrices theta anew. A model repeats what it was told of its own training text, so the
 E-step of a sentence is that of a model of other folds; and what such models think of answers that they have not seen,
 the held-out log likelihood, says when to stop.
+
+Labelling functions are silent where they find nothing. If their silence is evidence, every position has it:
+
+    P(a, y | x) = P(y | x; w) prod over t and k of P(k answers or not | y_t) P(a[t, k] | ...)
 """
 
 from __future__ import annotations
@@ -27,8 +31,10 @@ from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
+from tagweave.sources.bayesian_sequence import BayesianSequenceOptions, sequential_prior
 from tagweave.sources.posterior import aggregate
 from tagweave.sources.reliability import Reliability, log_likelihood_rows, updated
+from tagweave.sources.silence import Silence
 from tagweave.training.jackknife import members, model_of
 from tagweave.training.recipe import Recipe
 
@@ -43,12 +49,23 @@ class Round(NamedTuple):
     Attributes:
         labels: float64[N, Y], the probabilities of true labels.
         reliability: of every source.
+        known: bool[N], the positions of which something is believed.
+        silence: what the silence of sources says; `None` if it is no evidence.
         log_likelihood: of the answers, by models of other folds, in nats an answer; `None` before the first round.
     """
 
     labels: Floats
     reliability: Reliability
+    known: NDArray[np.bool_]
+    silence: Silence | None = None
     log_likelihood: float | None = None
+
+    def log_likelihoods(self, answers: Answers) -> Floats:
+        """float64[N, Y]: log P(what sources said of a position | true label)."""
+        rows = log_likelihood_rows(answers, self.reliability, variational=True)
+        if self.silence is not None:
+            self.silence.add_likelihoods(rows)
+        return rows
 
 
 @dataclass(frozen=True)
@@ -65,6 +82,7 @@ class SourceRounds:
         dev: development data for all models.
         run: the run, whose executor carries out the folds.
         lookups: what features look up.
+        speaks: whether the silence of sources is evidence, as that of labelling functions is.
     """
 
     corpus: Corpus
@@ -76,11 +94,28 @@ class SourceRounds:
     dev: Corpus | None = None
     run: Run = SILENT
     lookups: Lookups = NOTHING
+    speaks: bool = False
 
     def first(self) -> Round:
-        """What the answers say without the text: Bayesian sequence combination."""
-        found = aggregate(self.answers, "bsc", known=self.known, seed=self.seed)
-        return Round(found.probabilities.astype(np.float64), found.reliability)
+        """What the answers say without the text: Bayesian sequence combination, or votes where sources hardly meet."""
+        answers, answered = self.answers, self.answers.answered > 0
+        if answers.hardly_overlap:
+            self.run.tell(f"several sources answer {100 * answers.overlap():.1f} % of the positions: votes come first")
+            labels, reliability = self._votes()
+        else:
+            found = aggregate(answers, "bsc", known=self.known, seed=self.seed)
+            labels, reliability = found.probabilities.astype(np.float64), found.reliability
+        silence = Silence.of(answers, labels * answered[:, None]) if self.speaks else None
+        return Round(labels, reliability, answered, silence)
+
+    def _votes(self) -> tuple[Floats, Reliability]:
+        """The labels that have most votes, which are taken as certain: shares of votes are no probabilities."""
+        best = aggregate(self.answers, "majority", known=self.known).best
+        labels = np.eye(len(self.answers.labels))[best]
+        defaults = BayesianSequenceOptions()
+        return labels, updated(
+            self.answers, labels, sequential_prior(self.answers, defaults.right, defaults.wrong, self.known)
+        )
 
     def best(self, rounds: int) -> Round:
         """The round after which answers are most likely; at most so many rounds. Raises as `fit`."""
@@ -95,8 +130,9 @@ class SourceRounds:
 
     def after(self, before: Round) -> Round:
         """The next round: models of folds learn what is believed, and say what they believe of the other folds."""
-        rows = log_likelihood_rows(self.answers, before.reliability, variational=True)
-        learned, asked = self.evidence(before), self._likelihoods(rows)
+        rows = before.log_likelihoods(self.answers)
+        known = np.ones_like(before.known) if self.speaks else before.known
+        learned, asked = self.evidence(before), self._likelihoods(rows, known)
         held_out = [[at.sentence for at in fold] for fold in members([self.corpus], self.folds, self.seed)]
         tasks = (self._fold(fold, learned, asked) for fold in held_out)
         labels, total, ptr = before.labels.copy(), float(rows.max(axis=1).sum()), self.answers.sentence_ptr
@@ -106,14 +142,15 @@ class SourceRounds:
             for sentence, table in zip(fold.held_out, tables, strict=True):
                 labels[ptr[sentence] : ptr[sentence + 1]] = table
         reliability = updated(self.answers, labels, before.reliability.prior)
-        return Round(labels, reliability, total / len(self.answers))
+        silence = before.silence and before.silence.updated(labels)
+        return Round(labels, reliability, known, silence, total / len(self.answers))
 
     def evidence(self, believed: Round) -> Corpus:
-        """The text with its true labels as posteriors; what nobody has answered stays unknown."""
+        """The text with its true labels as posteriors; what nothing is believed of stays unknown."""
         names = self.answers.labels
-        return self._with_layers(believed.labels, lambda row: with_probabilities(names, row.tolist()))
+        return self._with_layers(believed.labels, believed.known, lambda row: with_probabilities(names, row.tolist()))
 
-    def _likelihoods(self, rows: Floats) -> Corpus:
+    def _likelihoods(self, rows: Floats, known: NDArray[np.bool_]) -> Corpus:
         """The text with the likelihoods of its answers, scaled so that the largest of a position is 1."""
         names = self.answers.labels
         scaled = np.exp(rows - rows.max(axis=1, keepdims=True))
@@ -122,14 +159,14 @@ class SourceRounds:
             kept = np.flatnonzero(row > _LEAST)
             return Soft((names[at] for at in kept.tolist()), row[kept].tolist())
 
-        return self._with_layers(scaled, candidates)
+        return self._with_layers(scaled, known, candidates)
 
-    def _with_layers(self, rows: Floats, candidates: Callable[[Floats], Candidates]) -> Corpus:
-        ptr, name, answered = self.answers.sentence_ptr.tolist(), self.corpus.guideline, self.answers.answered
+    def _with_layers(
+        self, rows: Floats, known: NDArray[np.bool_], candidates: Callable[[Floats], Candidates]
+    ) -> Corpus:
+        ptr, name = self.answers.sentence_ptr.tolist(), self.corpus.guideline
         sentences = (
-            _relabelled(
-                each, name, [candidates(rows[at]) if answered[at] else None for at in range(ptr[s], ptr[s + 1])]
-            )
+            _relabelled(each, name, [candidates(rows[at]) if known[at] else None for at in range(ptr[s], ptr[s + 1])])
             for s, each in enumerate(self.corpus)
         )
         return replace(self.corpus, sentences=tuple(sentences), covered=None)

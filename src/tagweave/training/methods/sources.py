@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tagweave.sources.options import SILENCE
 from tagweave.structures.kinds import CHAIN
 from tagweave.training.errors import PlanError
 from tagweave.training.methods.method import Method
@@ -29,6 +30,8 @@ class SourcesOptions(Options):
     )
     rounds: int = option(3, "How often the text says which source to believe; the best round is kept.", "N", 0)
     source_folds: int = option(4, "The number of folds of models that judge text they have not seen.", "N", 2)
+
+    silence: bool = option(False, SILENCE)
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -59,6 +62,7 @@ def _fit(job: Job[Any]) -> Any:
         job.dev,
         job.run,
         job.lookup_files.lookups,
+        options.silence,
     )
     best = rounds.best(options.rounds)
     fitted = job.fit([rounds.evidence(best)])
