@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import naive
 from tagweave.kernels import chain
+from tagweave.structures.lockstep import Sums as SumsOfBatch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,7 +102,6 @@ class Sums:
     gamma: list[Floats]
     xi: list[Floats]
     pairs: Floats
-    restrict_count: float
 
 
 def run(case: Case, restricted: bool, dtype: type[np.floating[Any]], dense: bool) -> Sums:
@@ -114,37 +114,60 @@ def run(case: Case, restricted: bool, dtype: type[np.floating[Any]], dense: bool
     chain.pack(lengths[order], order, ptr, rows, steps)
     assert sorted(rows) == list(range(len(rows)))
     scores = case.scores.astype(dtype)
-    E, shift, count = _potentials(case, scores, rows, restricted)
+    E, shift, lists = (_potentials if dense else _listed_potentials)(case, scores, rows, restricted)
     step, first, last = (_top(array) for array in (case.transition, case.start, case.end))
     T, start, end = (np.exp((array - top).astype(dtype)) for array, top in _scaled(case))
-    alpha, before, beyond = (np.zeros(E.shape, dtype) for _ in range(3))
+    alpha, gamma, beyond = (np.full(E.shape, np.nan, dtype) for _ in range(3))
     scale, log_z = np.zeros(len(rows), dtype), np.zeros(len(order))
-    chain.forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z)
-    chain.backward(E, steps, np.ascontiguousarray(T.T), end, dense, alpha, scale, beyond)
+    chain.forward(E, shift, steps, T, start, end, lists, alpha, scale, log_z)
+    chain.backward(E, steps, np.ascontiguousarray(T.T), end, lists, alpha, scale, gamma, beyond)
     pairs = np.zeros(T.shape, dtype)
-    chain.add_pairs(before, beyond, len(order), 1, dense, pairs)
+    chain.add_pairs(alpha, beyond, steps, 1, lists, np.empty(case.scores.shape, dtype), pairs)
+    found = SumsOfBatch(log_z, gamma, alpha, beyond, steps, lists, len(T))
+    gamma, xi = found.marginals(), found.pairs(T)
     log_z_of = dict(zip(order.tolist(), log_z.tolist(), strict=True))
     taken_out = [(length - 1) * step + first + last for length in case.lengths]
     tokens = [rows[a:b] for a, b in itertools.pairwise(ptr)]
     return Sums(
         [log_z_of[s] + taken_out[s] if s in log_z_of else 0.0 for s in range(len(lengths))],
-        [alpha[mine] for mine in tokens],
-        [before[mine[1:], :, None] * T * beyond[mine[1:], None, :] for mine in tokens],
+        [gamma[mine] for mine in tokens],
+        [xi[mine[1:]] for mine in tokens],
         pairs * T,
-        count,
     )
 
 
-def _potentials(case: Case, scores: Floats, rows: NDArray[np.int32], restricted: bool) -> tuple[Floats, Floats, float]:
+def _potentials(
+    case: Case, scores: Floats, rows: NDArray[np.int32], restricted: bool
+) -> tuple[Floats, Floats, chain.Lists]:
     free, shift = np.empty_like(scores), np.empty(len(scores), scores.dtype)
     chain.shift_scores(scores, rows, free, shift)
     np.exp(free, out=free)
     if not restricted:
-        return free, shift, free.size
+        return free, shift, chain.ALL
     E, own_shift = np.empty_like(free), np.empty_like(shift)
     masks = case.masks.astype(scores.dtype)
-    count = chain.restrict(free, shift, scores, rows, case.allow, masks, case.noise, E, own_shift)
-    return E, own_shift, float(count)
+    chain.restrict(free, shift, scores, rows, case.allow, masks, case.noise, E, own_shift)
+    return E, own_shift, chain.ALL
+
+
+def _listed_potentials(
+    case: Case, scores: Floats, rows: NDArray[np.int32], restricted: bool
+) -> tuple[Floats, Floats, chain.Lists]:
+    """Potentials of all labels, listed in another order for every token, or of those that the evidence allows."""
+    n, Y = scores.shape
+    ptr, labels = np.arange(0, n * Y + 1, Y), (np.arange(n * Y) + np.repeat(np.arange(n), Y)) % Y
+    free, shift = np.empty((1, n * Y), scores.dtype), np.empty(n, scores.dtype)
+    lists = chain.Lists(np.empty(n + 1, np.int64), np.empty(n * Y, np.int32))
+    chain.list_scores(scores, rows, ptr, labels.astype(np.int32), lists, free, shift)
+    np.exp(free, out=free)
+    if not restricted:
+        return free, shift, lists
+    masks, count = case.masks.astype(scores.dtype), int(chain.count_allowed(case.allow, case.masks, case.noise))
+    own, own_shift = chain.Lists(np.empty(n + 1, np.int64), np.empty(count, np.int32)), np.empty_like(shift)
+    E, evidence = np.empty((1, count), scores.dtype), (case.allow, masks, case.noise)
+    chain.list_restricted(free, shift, lists, scores, rows, *evidence, own, E, own_shift)
+    assert own.ptr[-1] == count
+    return E, own_shift, own
 
 
 def _top(array: Floats) -> float:

@@ -69,14 +69,11 @@ def _by_sentence(case: Case, batch: Batch, t: Transitions, sums: Any) -> Sums:
     log_z, gamma, xi = [], [], []
     for s, length in enumerate(case.lengths):
         rows = batch.rows[case.ptr[s] : case.ptr[s + 1]]
-        pairs = sums.before[rows[1:], :, None] * t.potential * sums.beyond[rows[1:], None, :]
+        pairs = sums.pairs(t.potential)[rows[1:]]
         log_z.append(sums.log_z[row_of[s]] + (length - 1) * t.step + t.edge if length else 0.0)
-        if s in row_of and row_of[s] in sums.exact:
-            assert not pairs.any()
-            pairs = np.array(list(sums.exact[row_of[s]].pairs())).reshape(-1, size, size)
-        gamma.append(sums.gamma[rows])
+        gamma.append(sums.marginals()[rows])
         xi.append(pairs)
-    return Sums(log_z, gamma, xi, sum((pairs.sum(axis=0) for pairs in xi), np.zeros((size, size))), 0)
+    return Sums(log_z, gamma, xi, sum((pairs.sum(axis=0) for pairs in xi), np.zeros((size, size))))
 
 
 def rounded(case: Case) -> Case:

@@ -41,6 +41,9 @@ steps of a loop."""
 merged = partial(inner, inline="always")
 """`inner`, for a function merged into its only caller before compilation: one function compiles faster than two."""
 
+fused = partial(inner, fastmath={"contract"})
+"""`inner`, with a product and a sum in one instruction and one rounding where the processor has it, as in BLAS."""
+
 
 def _options(reassociate: bool, **others: Any) -> Any:
     fastmath = {"reassoc", "nsz"} if reassociate else False

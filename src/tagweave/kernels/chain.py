@@ -13,25 +13,41 @@ that the annotation allows. Each alpha row is divided by its sum; log Z is the s
 
 Lockstep: the sentences of a batch are sorted by falling length, and row steps[t] + b belongs to position t of sentence
 b. Those that reach step t are the first steps[t+1] - steps[t], so one step of all of them is one matrix product.
-Sums go through BLAS where a block is large and full, and through loops that skip zeros where it is small or sparse.
+Where candidates or evidence leave few labels, every row has a list of those with a potential, and sums run over lists.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import inner, kernel
+from tagweave.kernels import fused, inner, kernel
+from tagweave.kernels.instructions import allocate, flat
 
 Floats = NDArray[Any]
 
 _BLAS_WORK = 600  # multiplications above which a BLAS call costs less than the loop (measured at 4, 42 and 400 labels)
+_FEW, _WIDE = 16, 64  # rows up to which, and labels from which, BLAS takes longer to copy a matrix than to multiply it
 _TINY = 1e-30
 _U = np.uintp
 _ONE = np.uintp(1)
+
+
+class Lists(NamedTuple):
+    """The labels that count in each row: labels[ptr[r]] .. labels[ptr[r + 1] - 1].
+
+    Arrays that are float[n, Y] otherwise then have a cell for each entry, float[1, cells]. Without pointers every row
+    has all labels.
+    """
+
+    ptr: NDArray[np.int64]
+    labels: NDArray[np.int32]
+
+
+ALL = Lists(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 @kernel
@@ -67,22 +83,55 @@ def shift_scores(scores, rows, shifted, shift):
 
 
 @kernel
+def list_scores(scores, rows, ptr, labels, lists, shifted, shift):
+    """As `shift_scores`, of the labels[ptr[t]] .. labels[ptr[t + 1] - 1] of each token, which become its row's list."""
+    n, cells = _U(scores.shape[0]), flat(shifted)
+    for t in range(n):
+        lists.ptr[_U(rows[t]) + _ONE] = ptr[t + _ONE] - ptr[t]
+    lists.ptr[0] = 0
+    for r in range(n):
+        lists.ptr[r + _ONE] += lists.ptr[r]
+    for t in range(n):
+        r, low = _U(rows[t]), _U(ptr[t])
+        first, count = _U(lists.ptr[r]), _U(ptr[t + _ONE]) - low
+        top = scores[t, _U(labels[low])]
+        for k in range(count):
+            label = _U(labels[low + k])
+            lists.labels[first + k] = label
+            cells[first + k] = scores[t, label]
+            top = max(top, scores[t, label])
+        for k in range(count):
+            cells[first + k] -= top
+        shift[r] = top
+
+
+@kernel
+def count_allowed(allow, masks, noise):
+    """How many labels the evidence allows, in all; see `restrict`."""
+    count = 0
+    for t in range(_U(allow.shape[0])):
+        if noise.shape[0] and noise[t] > 0:
+            count += masks.shape[1]
+        else:
+            for y in range(_U(masks.shape[1])):
+                count += np.int64(masks[_U(allow[t]), y] > 0)
+    return count
+
+
+@kernel
 def restrict(free, free_shift, scores, rows, allow, masks, noise, restricted, shift):
-    """restricted = the potentials of the labels that the evidence allows, 0 for others. Returns how many it allows.
+    """restricted = the potentials of the labels that the evidence allows, 0 for others.
 
     allow int32[n] is the label set of each token, masks float[sets, Y] 1 for its labels and 0 for others. noise
     float[n] (or empty) is the share of its potential that an excluded label keeps: 0 is certain, 1 no evidence.
     """
     Y = _U(free.shape[1])
-    allowed = free.dtype.type(0)
     for t in range(_U(rows.shape[0])):
         r, a = _U(rows[t]), _U(allow[t])
         kept = free.dtype.type(noise[t]) if noise.shape[0] else free.dtype.type(0)
         top = free.dtype.type(0)
         for y in range(Y):
-            share = max(masks[a, y], kept)
-            allowed += share
-            value = free[r, y] * share
+            value = free[r, y] * max(masks[a, y], kept)
             restricted[r, y] = value
             top = max(top, value)
         shift[r] = free_shift[r]
@@ -95,66 +144,155 @@ def restrict(free, free_shift, scores, rows, allow, masks, noise, restricted, sh
                 share = max(masks[a, y], kept)  # of an excluded label, exp(score - best) may be inf, and inf * 0 nan
                 restricted[r, y] = math.exp(scores[t, y] - best + math.log(share)) if share > 0 else 0
             shift[r] = best
-    return allowed
 
 
 @kernel
-def multiply(left, right, out, dense):
+def list_restricted(free, free_shift, free_lists, scores, rows, allow, masks, noise, lists, restricted, shift):
+    """As `restrict`, into lists of the labels that the evidence allows, out of those in the free lists."""
+    Y, given, cells = _U(masks.shape[1]), flat(free), flat(restricted)
+    own, kept_of = allocate(rows.shape[0], np.int64), allocate(masks.shape[1], masks.dtype)
+    for t in range(rows.shape[0]):
+        own[rows[t]] = t
+    filled = _U(0)
+    lists.ptr[0] = 0
+    for r in range(_U(rows.shape[0])):
+        t = _U(own[r])
+        a, kept = _U(allow[t]), masks.dtype.type(noise[t]) if noise.shape[0] else masks.dtype.type(0)
+        low, high = _span(free_lists, r, Y)
+        first, top = filled, free.dtype.type(0)
+        for q in range(low, high):
+            label = _label(free_lists, q, low)
+            share = max(masks[a, label], kept)
+            if share > 0:
+                value = given[q] * share
+                lists.labels[filled], cells[filled], kept_of[filled - first] = label, value, share
+                top = max(top, value)
+                filled += _ONE
+        lists.ptr[r + _ONE] = filled
+        shift[r] = free_shift[r]
+        if top < _TINY:
+            best = -np.inf
+            for q in range(first, filled):
+                best = max(best, scores[t, _U(lists.labels[q])] + math.log(kept_of[q - first]))
+            for q in range(first, filled):
+                cells[q] = math.exp(scores[t, _U(lists.labels[q])] - best + math.log(kept_of[q - first]))
+            shift[r] = best
+
+
+@inner
+def _span(lists, r, Y):
+    """The cells of row r, from and to."""
+    if lists.ptr.shape[0]:
+        return _U(lists.ptr[r]), _U(lists.ptr[r + _ONE])
+    return r * Y, r * Y + Y
+
+
+@inner
+def _label(lists, q, low):
+    """The label of cell q, in a row whose cells begin at `low`."""
+    return _U(lists.labels[q]) if lists.ptr.shape[0] else q - low
+
+
+@kernel
+def multiply(left, right, out):
     """out = left @ right for float[B, Y], float[Y, Y]."""
     B, Y = left.shape
-    if dense and B * Y * Y > _BLAS_WORK:
+    if B <= _FEW and Y >= _WIDE:
+        _multiply_few(left, right, out)
+    elif B * Y * Y > _BLAS_WORK:
         np.dot(left, right, out)
-        return
-    for b in range(_U(B)):
-        for j in range(_U(Y)):
-            out[b, j] = 0
-        for i in range(_U(Y)):
-            a = left[b, i]
-            if a != 0:
+    else:
+        for b in range(_U(B)):
+            for j in range(_U(Y)):
+                out[b, j] = 0
+            for i in range(_U(Y)):
                 for j in range(_U(Y)):
-                    out[b, j] += a * right[i, j]
+                    out[b, j] += left[b, i] * right[i, j]
+
+
+@fused
+def _multiply_few(left, right, out):
+    """`multiply` for few rows: four rows of `right` at a time are added to a row of `out`."""
+    Y, i = _U(right.shape[1]), _U(0)
+    for b in range(_U(left.shape[0])):
+        for j in range(Y):
+            out[b, j] = 0
+    while i + _U(4) <= Y:
+        ii, iii, iv = i + _ONE, i + _U(2), i + _U(3)
+        for b in range(_U(left.shape[0])):
+            w, x, y, z = left[b, i], left[b, ii], left[b, iii], left[b, iv]
+            for j in range(Y):
+                out[b, j] = out[b, j] + w * right[i, j] + x * right[ii, j] + y * right[iii, j] + z * right[iv, j]
+        i += _U(4)
+    while i < Y:
+        for b in range(_U(left.shape[0])):
+            for j in range(Y):
+                out[b, j] += left[b, i] * right[i, j]
+        i += _ONE
+
+
+@inner
+def _multiply_listed(left, right, lists, of, into, product):
+    """product[k] = the product of the cells of row `of` with `right`, for the k-th label of row `into`."""
+    labels, low = lists.labels, _U(lists.ptr[into])
+    count = _U(lists.ptr[into + _ONE]) - low
+    for k in range(count):
+        product[k] = 0
+    q, last = _U(lists.ptr[of]), _U(lists.ptr[of + _ONE])
+    while q + _U(4) <= last:
+        f, g, h, i = _U(labels[q]), _U(labels[q + _ONE]), _U(labels[q + _U(2)]), _U(labels[q + _U(3)])
+        w, x, y, z = left[q], left[q + _ONE], left[q + _U(2)], left[q + _U(3)]
+        for k in range(count):
+            j = _U(labels[low + k])
+            product[k] = product[k] + w * right[f, j] + x * right[g, j] + y * right[h, j] + z * right[i, j]
+        q += _U(4)
+    while q < last:
+        for k in range(count):
+            product[k] += left[q] * right[_U(labels[q]), _U(labels[low + k])]
+        q += _ONE
 
 
 @kernel
-def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
-    """Fill alpha float[n, Y] and scale float[n] (alpha rows sum to 1), before[r] = alpha of the position before r.
+def forward(E, shift, steps, T, start, end, lists, alpha, scale, log_z):
+    """Fill alpha float[n, Y] and scale float[n]; rows of alpha sum to 1.
 
     log_z float64[B]: log Z of each sentence of the batch; -inf where no sequence is allowed, or where the allowed ones
     have so small a share of the sum that the share lost to underflow might be larger.
     """
-    Y = _U(E.shape[1])
-    product = np.empty(log_z.shape[0])
+    Y, e, a = _U(T.shape[0]), flat(E), flat(alpha)
+    product, sums = allocate(log_z.shape[0], np.float64), allocate(T.shape[0], E.dtype)
     for b in range(_U(log_z.shape[0])):
         product[b] = 1
         log_z[b] = 0
     for t in range(steps.shape[0] - 1):
-        low, high = steps[t], steps[t + 1]
-        if t == 0:
-            for r in range(_U(high)):
-                for j in range(Y):
-                    alpha[r, j] = start[j]
-        else:
-            previous = _U(steps[t - 1] - low)
-            for r in range(_U(low), _U(high)):
-                for j in range(Y):
-                    before[r, j] = alpha[r + previous, j]
-            multiply(before[low:high], T, alpha[low:high], dense)
-        going_on = steps[t + 2] - high if t + 2 < steps.shape[0] else 0
-        for b in range(_U(high - low)):
-            r = _U(low) + b
+        first, last = steps[t], steps[t + 1]
+        before = steps[t - 1] if t else first
+        if t and not lists.ptr.shape[0]:
+            multiply(alpha[before : before + last - first], T, alpha[first:last])
+        going_on = steps[t + 2] - last if t + 2 < steps.shape[0] else 0
+        for b in range(_U(last - first)):
+            r = _U(first) + b
+            low, high = _span(lists, r, Y)
+            if t == 0:
+                for q in range(low, high):
+                    a[q] = start[_label(lists, q, low)]
+            elif lists.ptr.shape[0]:
+                _multiply_listed(a, T, lists, _U(before) + b, r, sums)
+                for q in range(low, high):
+                    a[q] = sums[q - low]
             total = alpha.dtype.type(0)
-            for j in range(Y):
-                value = alpha[r, j] * E[r, j]
-                alpha[r, j] = value
+            for q in range(low, high):
+                value = a[q] * e[q]
+                a[q] = value
                 total += value
             factor = alpha.dtype.type(1) / total if total > _TINY else alpha.dtype.type(0)
-            for j in range(Y):
-                alpha[r, j] *= factor
+            for q in range(low, high):
+                a[q] *= factor
             scale[r] = factor
             log_z[b] += shift[r]
             mass = np.float64(total)
             if b >= _U(going_on):
-                mass *= _final(alpha, end, r)
+                mass *= _final(a, end, lists, low, high)
             # one logarithm of a product of sums instead of many
             if mass > _TINY:
                 product[b] *= mass
@@ -168,84 +306,111 @@ def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
 
 
 @inner
-def _final(alpha, end, r):
-    """sum_j alpha[r, j] end[j]."""
-    last = alpha.dtype.type(0)
-    for j in range(_U(end.shape[0])):
-        last += alpha[r, j] * end[j]
-    return last
+def _final(alpha, end, lists, low, high):
+    """sum_j alpha[r, j] end[j], of the row in cells low .. high - 1."""
+    total = alpha.dtype.type(0)
+    for q in range(low, high):
+        total += alpha[q] * end[_label(lists, q, low)]
+    return total
 
 
 @kernel
-def backward(E, steps, transposed, end, dense, alpha, scale, beyond):
-    """Turn alpha into gamma in place; beyond[r, j] = E[r, j] beta[r, j] / Z, so that xi = before[r] (x) beyond[r] * T.
+def backward(E, steps, transposed, end, lists, alpha, scale, gamma, beyond):
+    """Fill gamma, and beyond[r, j] = E[r, j] beta[r, j] / Z: xi[r, i, j] = alpha[s, i] T[i, j] beyond[r, j], with s the
+    row before r.
 
     transposed float[Y, Y] is T with rows and columns exchanged, row-major.
     """
-    Y = _U(E.shape[1])
-    n = steps.shape[0] - 1
+    Y, n = _U(transposed.shape[0]), steps.shape[0] - 1
+    e, a, g, x = flat(E), flat(alpha), flat(gamma), flat(beyond)
     least = E.dtype.type(1e-37 if E.itemsize == 4 else 1e-300)
-    beta = np.empty((steps[1] - steps[0] if n else 0, E.shape[1]), E.dtype)
+    beta = np.empty((steps[1] - steps[0] if n else 0, transposed.shape[0]), E.dtype)
     for t in range(n - 1, -1, -1):
-        low, high = steps[t], steps[t + 1]
-        going_on = 0
-        if t + 1 < n:
-            going_on = steps[t + 2] - high
-            multiply(beyond[high : high + going_on], transposed, beta[:going_on], dense)
-        for b in range(_U(going_on), _U(high - low)):
-            last = _final(alpha, end, _U(low) + b)
-            inverse = E.dtype.type(1) / last if last > least else E.dtype.type(0)
-            for j in range(Y):
-                beta[b, j] = end[j] * inverse
-        for b in range(_U(high - low)):
-            r = _U(low) + b
+        first, last = steps[t], steps[t + 1]
+        going_on = steps[t + 2] - last if t + 1 < n else 0
+        if going_on and not lists.ptr.shape[0]:
+            multiply(beyond[last : last + going_on], transposed, beta[:going_on])
+        for b in range(_U(last - first)):
+            r = _U(first) + b
+            low, high = _span(lists, r, Y)
+            if b >= _U(going_on):
+                final = _final(a, end, lists, low, high)
+                inverse = E.dtype.type(1) / final if final > least else E.dtype.type(0)
+                for q in range(low, high):
+                    beta[b, q - low] = end[_label(lists, q, low)] * inverse
+            elif lists.ptr.shape[0]:
+                _multiply_listed(x, transposed, lists, _U(last) + b, r, beta[b])
             factor = scale[r]
-            for j in range(Y):
+            for q in range(low, high):
                 # beta of a label that no sequence reaches is unbounded: it may be inf, and inf * 0 is nan
-                value = beta[b, j] if alpha[r, j] > least else E.dtype.type(0)
-                alpha[r, j] *= value
-                beyond[r, j] = E[r, j] * value * factor
+                value = beta[b, q - low] if a[q] > least else E.dtype.type(0)
+                g[q] = a[q] * value
+                x[q] = e[q] * value * factor
 
 
 @kernel
-def weigh(values, steps, weights):
+def weigh(values, steps, lists, weights):
     """Multiply the rows of every sentence by its weight."""
+    cells, Y = flat(values), _U(values.shape[1])
     for t in range(steps.shape[0] - 1):
         for r in range(steps[t], steps[t + 1]):
             w = values.dtype.type(weights[r - steps[t]])
-            for j in range(values.shape[1]):
-                values[r, j] *= w
+            low, high = _span(lists, _U(r), Y)
+            for q in range(low, high):
+                cells[q] *= w
 
 
 @kernel
-def _add_sparse_pairs(before, beyond, first, sign, pairs):
-    """`add_pairs`, skipping zeros."""
-    Y = pairs.shape[0]
-    for r in range(_U(first), _U(before.shape[0])):
-        for i in range(_U(Y)):
-            a = pairs.dtype.type(sign) * before[r, i]
-            if a != 0:
-                for j in range(_U(Y)):
-                    pairs[i, j] += a * beyond[r, j]
+def _rows_before(alpha, steps, before):
+    """before[r] = alpha of the position before, from the second step on."""
+    for t in range(1, steps.shape[0] - 1):
+        back = _U(steps[t] - steps[t - 1])
+        for r in range(_U(steps[t]), _U(steps[t + 1])):
+            for j in range(_U(alpha.shape[1])):
+                before[r, j] = alpha[r - back, j]
 
 
-def add_pairs(before: Floats, beyond: Floats, first: int, sign: int, dense: bool, pairs: Floats) -> None:
-    """pairs += sign * sum over rows from `first` of before[r] (x) beyond[r]; times T it is the sum of xi."""
-    if dense and pairs.size * (len(before) - first) > _BLAS_WORK:
+@kernel
+def _add_row_pairs(alpha, beyond, steps, sign, lists, pairs):
+    """`add_pairs`, row by row."""
+    Y, a, x = _U(pairs.shape[0]), flat(alpha), flat(beyond)
+    for t in range(1, steps.shape[0] - 1):
+        back = _U(steps[t] - steps[t - 1])
+        for r in range(_U(steps[t]), _U(steps[t + 1])):
+            low, high = _span(lists, r, Y)
+            first, last = _span(lists, r - back, Y)
+            for p in range(first, last):
+                value = pairs.dtype.type(sign) * a[p]
+                if value != 0:
+                    i = _label(lists, p, first)
+                    for q in range(low, high):
+                        pairs[i, _label(lists, q, low)] += value * x[q]
+
+
+def add_pairs(
+    alpha: Floats, beyond: Floats, steps: NDArray[np.int64], sign: int, lists: Lists, before: Floats, pairs: Floats
+) -> None:
+    """pairs += sign * sum over rows of alpha[the row before r] (x) beyond[r]; times T it is the sum of xi.
+
+    before float[n, Y] is a buffer, used only without lists.
+    """
+    first = int(steps[1]) if len(steps) > 1 else len(alpha)
+    if not len(lists.ptr) and pairs.size * (len(alpha) - first) > _BLAS_WORK:
+        _rows_before(alpha, steps, before)
         product = before[first:].T @ beyond[first:]
         (np.add if sign > 0 else np.subtract)(pairs, product, out=pairs)
     else:
-        _add_sparse_pairs(before, beyond, first, sign, pairs)
+        _add_row_pairs(alpha, beyond, steps, sign, lists, pairs)
 
 
 @kernel
-def add_rows(gamma, rows, sign, difference):
+def add_rows(gamma, rows, lists, sign, difference):
     """difference[t] += sign * gamma[rows[t]], for a sign of 1 or -1."""
-    factor = difference.dtype.type(sign)
+    factor, Y, cells = difference.dtype.type(sign), _U(difference.shape[1]), flat(gamma)
     for t in range(_U(rows.shape[0])):
-        r = _U(rows[t])
-        for y in range(_U(gamma.shape[1])):
-            difference[t, y] += factor * gamma[r, y]
+        low, high = _span(lists, _U(rows[t]), Y)
+        for q in range(low, high):
+            difference[t, _label(lists, q, low)] += factor * cells[q]
 
 
 @kernel

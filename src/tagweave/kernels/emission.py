@@ -27,9 +27,13 @@ from tagweave.kernels.instructions import add_lanes, allocate, flat, prefetch
 
 Floats = NDArray[Any]
 
+EVERY_LABEL = np.zeros(0, np.int64), np.zeros(0, np.int32)
+"""No lists of labels, for `project` and `gather`."""
+
 _U = np.uintp
 _ONE = np.uintp(1)
 _AHEAD = 8
+_TOKENS = _U(8)
 
 
 @inlined
@@ -189,19 +193,35 @@ def collect(difference, word_types, table):
 
 
 @kernel
-def project(scores, projection, bundled):
-    """bundled[t, y] += scores[t, projection[y]]: a view's scores, added to every label that projects to its own."""
+def project(scores, projection, ptr, labels, bundled):
+    """bundled[t, y] += scores[t, projection[y]]: a view's scores, added to every label that projects to its own.
+
+    Unless ptr is empty, y is one of labels[ptr[t] .. ptr[t + 1] - 1] only.
+    """
     for t in range(_U(scores.shape[0])):
-        for y in range(_U(projection.shape[0])):
-            bundled[t, y] += scores[t, _U(projection[y])]
+        if ptr.shape[0]:
+            for i in range(_U(ptr[t]), _U(ptr[t + _ONE])):
+                bundled[t, _U(labels[i])] += scores[t, _U(projection[_U(labels[i])])]
+        else:
+            for y in range(_U(projection.shape[0])):
+                bundled[t, y] += scores[t, _U(projection[y])]
 
 
 @kernel
-def gather(bundled, projection, difference):
+def gather(bundled, projection, ptr, labels, difference):
     """The transpose of `project`: difference[t, projection[y]] += bundled[t, y]."""
-    for t in range(_U(bundled.shape[0])):
-        for y in range(_U(projection.shape[0])):
-            difference[t, _U(projection[y])] += bundled[t, y]
+    low, tokens = _U(0), _U(bundled.shape[0])
+    while low < tokens:  # several tokens at a time: sums into one cell would wait for one another
+        high = min(tokens, low + _TOKENS)
+        if ptr.shape[0]:
+            for t in range(low, high):
+                for i in range(_U(ptr[t]), _U(ptr[t + _ONE])):
+                    difference[t, _U(projection[_U(labels[i])])] += bundled[t, _U(labels[i])]
+        else:
+            for y in range(_U(projection.shape[0])):
+                for t in range(low, high):
+                    difference[t, _U(projection[y])] += bundled[t, y]
+        low = high
 
 
 @kernel

@@ -166,7 +166,8 @@ def _score(views, count, e, s, scores, buffer):
                 for y in range(_U(scores.shape[1])):
                     scores[t, y] = 0
         if not (first and view.whole):
-            emission.project(own, view.projection, scores)
+            candidates = e.candidate_ptr[e.ptr[s] : e.ptr[s + 1] + 1]
+            emission.project(own, view.projection, candidates, e.candidate_labels, scores)
         first = False
     if e.candidate_ptr.shape[0]:
         emission.exclude_outside(scores, e.candidate_ptr[e.ptr[s] : e.ptr[s + 1] + 1], e.candidate_labels)

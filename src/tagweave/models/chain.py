@@ -125,7 +125,7 @@ class ChainModel:
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
             batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
-            gamma[batch.tokens] = sums.gamma[batch.rows]
+            gamma[batch.tokens] = sums.marginals()[batch.rows]
             log_z[first + batch.order] = sums.log_z + self._log_scale(encoded, batch, transitions)
 
         self._over_chunks(encoded, run, threads)
@@ -135,7 +135,7 @@ class ChainModel:
         """[L, Y] state and [L, Y, Y] pair marginals of a sentence; pairs[t, i, j] = P(y[t-1] = i, y[t] = j), 0 at 0."""
         scores, transitions = self._scores(encoded, sentence, sentence + 1), self.transitions
         batch, sums = self._sums(encoded, sentence, sentence + 1, scores, transitions, masks)
-        return sums.gamma[batch.rows], pair_marginals(sums, batch, transitions)
+        return sums.marginals()[batch.rows], pair_marginals(sums, batch, transitions)
 
     def visit_pair_marginals(self, encoded: Encoded, visit: Callable[[slice, Floats, Floats], None]) -> None:
         """Call `visit` for every batch of sentences, with its tokens, their state marginals and their pair marginals.
@@ -145,7 +145,7 @@ class ChainModel:
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
             batch, sums = self._sums(encoded, first, last, scores, transitions, None)
-            visit(batch.tokens, sums.gamma[batch.rows], pair_marginals(sums, batch, transitions))
+            visit(batch.tokens, sums.marginals()[batch.rows], pair_marginals(sums, batch, transitions))
 
         self._over_chunks(encoded, run, 1)
 

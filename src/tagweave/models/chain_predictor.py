@@ -234,7 +234,7 @@ class ChainPredictor:
         if self._view.is_identity:
             return gamma
         by_tag = np.zeros((len(gamma), len(self._view.names)), gamma.dtype)
-        emission.gather(gamma, self._view.projection, by_tag)
+        emission.gather(gamma, self._view.projection, *emission.EVERY_LABEL, by_tag)
         return by_tag
 
     def _begin(self, table: Floats, gamma: Floats, encoded: Encoded, masks: NDArray[Any] | None) -> None:

@@ -86,14 +86,14 @@ class ViewEmission:
         """Like `write_scores`, but adds to the scores [n, Y] of the labels that project to each tag."""
         own = np.empty((len(scores), self._tags), scores.dtype)
         self.write_scores(encoded, first, last, table, own)
-        emission.project(own, self.view.projection, scores)
+        emission.project(own, self.view.projection, *_candidates(encoded, first, last), scores)
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, table: Floats | None, difference: Floats) -> None:
         """The transpose of `add_scores`; `weights` is the gradient here, and `table` the gradient of the table."""
         own = difference
         if not self.view.is_identity:
             own = np.zeros((len(difference), self._tags), difference.dtype)
-            emission.gather(difference, self.view.projection, own)
+            emission.gather(difference, self.view.projection, *_candidates(encoded, first, last), own)
         word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
         if len(encoded.type_features) and table is None:
             self._add_type_gradient(encoded, word_types, own)
@@ -144,5 +144,12 @@ def write_emission(
     for view, table in pairs:
         view.add_scores(encoded, first, last, table, scores)
     if encoded.candidates is not None:
-        tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last] + 1)
-        emission.exclude_outside(scores, encoded.candidates.ptr[tokens], encoded.candidates.labels)
+        emission.exclude_outside(scores, *_candidates(encoded, first, last))
+
+
+def _candidates(encoded: Encoded, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The pointers and the candidate labels of the tokens of sentences; empty if these are all labels."""
+    if encoded.candidates is None:
+        return emission.EVERY_LABEL
+    tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last] + 1)
+    return encoded.candidates.ptr[tokens], encoded.candidates.labels

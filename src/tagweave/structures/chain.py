@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from tagweave.kernels import chain, decode, fitted_marginals
 from tagweave.labels.sets import Posteriors
 from tagweave.structures.lockstep import Batch, Sums, Workspace
-from tagweave.structures.logarithms import sum_in_logarithms
+from tagweave.structures.logarithms import LogSums, sum_in_logarithms
 from tagweave.structures.transitions import Transitions
 
 Floats = NDArray[Any]
 
-_SPARSE = 0.25  # share of allowed labels below which skipping zeros beats a matrix product
+_SPARSE = 0.25  # share of allowed labels below which lists of them beat a matrix product
 _SWEEPS = 3  # of the fit to posteriors; then marginals of crowd-ner miss theirs by 0.0003 on average
 
 
@@ -35,6 +35,18 @@ class ChainScores(NamedTuple):
 
     emission: Floats
     transitions: Transitions
+
+
+class Potentials(NamedTuple):
+    """exp(score - shift) by row, [n, Y], 0 for labels that are excluded, and the shift of each row, [n].
+
+    Attributes:
+        lists: the labels that are not; if not all, E is [1, cells] (`chain.Lists`).
+    """
+
+    E: Floats
+    shift: Floats
+    lists: chain.Lists = chain.ALL
 
 
 class KnownPaths(NamedTuple):
@@ -83,16 +95,14 @@ class Chain:
     ) -> None:
         self._masks, self._space, self._only, self._transitions = masks, space, only, transitions
         self._posteriors = posteriors
-        self._potentials: tuple[Batch, Floats, Floats] | None = None
+        self._potentials: tuple[Batch, Potentials] | None = None
 
     def sums(self, scores: ChainScores, batch: Batch) -> Sums:
         """Sums over all label sequences."""
         self._potentials = None
-        E, shift = self._free(scores, batch)
-        candidates = batch.encoded.candidates
-        own = None if candidates is None else candidates.ptr[[batch.tokens.start, batch.tokens.stop]]
-        dense = own is None or int(own[1] - own[0]) > _SPARSE * E.size
-        return self._sum_product(E, shift, scores, batch, "alpha", lambda tokens: scores.emission[tokens], dense)
+        return self._sum_product(
+            self._free(scores, batch), scores.transitions, batch, lambda tokens: scores.emission[tokens]
+        )
 
     def restricted_sums(self, scores: ChainScores, batch: Batch) -> Sums | KnownPaths:
         """Sums over the label sequences that the evidence allows."""
@@ -115,20 +125,47 @@ class Chain:
         self, masks: Floats, allow: NDArray[np.int32], noise: NDArray[np.float64], scores: ChainScores, batch: Batch
     ) -> Sums:
         """Sums under evidence: masks [sets, Y], and for every token its set and its noise."""
-        free, free_shift = self._free(scores, batch)
-        n = len(batch.rows)
-        E, shift = self._space.matrix("restricted", n), self._space.vector("shift_restricted", n)
-        kept = chain.restrict(free, free_shift, scores.emission, batch.rows, allow, masks, noise, E, shift)
         exact = partial(allowed_scores, scores.emission, masks, allow, noise)
-        dense = kept > _SPARSE * E.size
         posteriors = self._posteriors
         if posteriors is None or masks is not self._masks or (posteriors.of_set[allow] < 0).all():
-            return self._sum_product(E, shift, scores, batch, "alpha_restricted", exact, dense)
-        gain = _fit(posteriors, E, shift, scores.transitions, allow, batch)
-        fitted = partial(_logarithms, E, shift, batch.rows)
-        sums = self._sum_product(E, shift, scores, batch, "alpha_restricted", fitted, dense)
+            potentials = self._restricted(masks, allow, noise, scores, batch)
+            return self._sum_product(potentials, scores.transitions, batch, exact)
+        potentials = self._restricted_rows(masks, allow, noise, scores, batch, self._free_rows(scores, batch))
+        gain = _fit(posteriors, potentials.E, potentials.shift, scores.transitions, allow, batch)
+        fitted = partial(_logarithms, potentials.E, potentials.shift, batch.rows)
+        sums = self._sum_product(potentials, scores.transitions, batch, fitted)
         sums.log_z[...] -= gain[batch.order]
         return sums
+
+    def _restricted(
+        self, masks: Floats, allow: NDArray[np.int32], noise: NDArray[np.float64], scores: ChainScores, batch: Batch
+    ) -> Potentials:
+        """The potentials of the labels that evidence allows."""
+        free, n = self._free(scores, batch), len(batch.rows)
+        kept = chain.count_allowed(allow, masks, noise)
+        if not len(free.lists.ptr) and kept > _SPARSE * n * masks.shape[1]:
+            return self._restricted_rows(masks, allow, noise, scores, batch, free)
+        most = min(kept, free.E.size)
+        lists, E = self._space.lists("restricted", n, most), self._space.cells("restricted", most)
+        shift = self._space.vector("shift_restricted", n)
+        rows, evidence = (scores.emission, batch.rows), (allow, masks, noise)
+        chain.list_restricted(free.E, free.shift, free.lists, *rows, *evidence, lists, E, shift)
+        return Potentials(E, shift, chain.Lists(lists.ptr, lists.labels[: lists.ptr[-1]]))
+
+    def _restricted_rows(
+        self,
+        masks: Floats,
+        allow: NDArray[np.int32],
+        noise: NDArray[np.float64],
+        scores: ChainScores,
+        batch: Batch,
+        free: Potentials,
+    ) -> Potentials:
+        """As `_restricted`, of all labels, from the free potentials of all labels."""
+        n = len(batch.rows)
+        E, shift = self._space.matrix("restricted", n), self._space.vector("shift_restricted", n)
+        chain.restrict(free.E, free.shift, scores.emission, batch.rows, allow, masks, noise, E, shift)
+        return Potentials(E, shift)
 
     def add_expectations(
         self, sums: Sums | KnownPaths, scores: ChainScores, batch: Batch, factor: float, gradient: ChainGradient
@@ -139,15 +176,22 @@ class Chain:
         sign = 1 if factor > 0 else -1
         weights = batch.weights if abs(factor) == 1 else batch.weights * abs(factor)
         if (weights != 1).any():
-            chain.weigh(sums.gamma, batch.steps, weights)
-            chain.weigh(sums.beyond, batch.steps, weights)
+            chain.weigh(sums.gamma, batch.steps, sums.lists, weights)
+            chain.weigh(sums.beyond, batch.steps, sums.lists, weights)
         if self._transitions:
-            chain.add_pairs(sums.before, sums.beyond, batch.size, sign, sums.dense, gradient.pairs)
-            for batch_row, exact in sums.exact.items():
-                for pairs in exact.pairs():
-                    gradient.paths[...] -= (sign * weights[batch_row] * pairs).astype(gradient.paths.dtype)
-        chain.add_rows(sums.gamma, batch.rows, sign, gradient.emission)
+            before = self._space.matrix("before", len(batch.rows))
+            chain.add_pairs(sums.alpha, sums.beyond, batch.steps, sign, sums.lists, before, gradient.pairs)
+        chain.add_rows(sums.gamma, batch.rows, sums.lists, sign, gradient.emission)
+        for batch_row, exact in sums.exact.items():
+            self._add_exact(exact, sign * weights[batch_row], batch.tokens_of(batch_row), gradient)
         return float(batch.weights @ sums.log_z) if np.isfinite(sums.log_z).all() else -np.inf
+
+    def _add_exact(self, exact: LogSums, factor: float, tokens: slice, gradient: ChainGradient) -> None:
+        """Add factor times the expectations of a sentence."""
+        gradient.emission[tokens] += (factor * exact.gamma).astype(gradient.emission.dtype)
+        if self._transitions:
+            for pairs in exact.pairs():
+                gradient.paths[...] -= (factor * pairs).astype(gradient.paths.dtype)
 
     @staticmethod
     def best(scores: ChainScores, batch: Batch) -> NDArray[np.int32]:
@@ -169,21 +213,41 @@ class Chain:
         """See `Structure.samples`: draws labels from left to right, each given the one before."""
         sums = self.sums(scores, batch) if self._masks is None else self.restricted_product(scores, batch)
         pairs, random = pair_marginals(sums, batch, scores.transitions), np.random.default_rng(seed)
+        gamma = sums.marginals()
         labels = np.empty((n, len(batch.rows)), np.int32)
         for t in range(len(batch.rows)):
-            p = pairs[t, labels[:, t - 1]] if t else np.tile(sums.gamma[batch.rows[0]], (n, 1))
+            p = pairs[t, labels[:, t - 1]] if t else np.tile(gamma[batch.rows[0]], (n, 1))
             cumulative = np.cumsum(p, axis=1, dtype=np.float64)
             labels[:, t] = (cumulative <= random.random((n, 1)) * cumulative[:, -1:]).sum(axis=1)
         return labels
 
-    def _free(self, scores: ChainScores, batch: Batch) -> tuple[Floats, Floats]:
-        """exp(score - shift) by row, and the shift of each row; cached, since both sums of a batch start from them."""
+    def _free(self, scores: ChainScores, batch: Batch) -> Potentials:
+        """The potentials of all labels, or of the candidates; cached, since both sums of a batch start from them."""
         if self._potentials is None or self._potentials[0] is not batch:
-            E, shift = self._space.matrix("free", len(batch.rows)), self._space.vector("shift", len(batch.rows))
-            chain.shift_scores(scores.emission, batch.rows, E, shift)
-            np.exp(E, out=E)
-            self._potentials = batch, E, shift
-        return self._potentials[1:]
+            candidates = batch.encoded.candidates
+            own = None if candidates is None else candidates.ptr[batch.tokens.start : batch.tokens.stop + 1]
+            if candidates is None or own is None or int(own[-1] - own[0]) > _SPARSE * scores.emission.size:
+                made = self._free_rows(scores, batch)
+            else:
+                made = self._free_lists(scores, batch, own, candidates.labels)
+            self._potentials = batch, made
+        return self._potentials[1]
+
+    def _free_rows(self, scores: ChainScores, batch: Batch) -> Potentials:
+        E, shift = self._space.matrix("free", len(batch.rows)), self._space.vector("shift", len(batch.rows))
+        chain.shift_scores(scores.emission, batch.rows, E, shift)
+        np.exp(E, out=E)
+        return Potentials(E, shift)
+
+    def _free_lists(
+        self, scores: ChainScores, batch: Batch, ptr: NDArray[np.int64], labels: NDArray[np.int32]
+    ) -> Potentials:
+        n, cells = len(batch.rows), int(ptr[-1] - ptr[0])
+        lists, E = self._space.lists("free", n, cells), self._space.cells("free", cells)
+        shift = self._space.vector("shift", n)
+        chain.list_scores(scores.emission, batch.rows, ptr, labels, lists, E, shift)
+        np.exp(E, out=E)
+        return Potentials(E, shift, lists)
 
     def _known_labels(self, batch: Batch) -> NDArray[np.int32] | None:
         """int32[n]: the label of every token of the batch, if the evidence allows exactly one for each."""
@@ -215,25 +279,22 @@ class Chain:
 
     def _sum_product(
         self,
-        E: Floats,
-        shift: Floats,
-        scores: ChainScores,
+        potentials: Potentials,
+        transitions: Transitions,
         batch: Batch,
-        alpha: str,
         exact_scores: Callable[[slice], Floats],
-        dense: bool,
     ) -> Sums:
-        """Forward and backward over potentials `E`; the marginals end in the buffer named `alpha`.
-
-        A sentence with no allowed sequence in the range of `E` is summed in logarithms; `exact_scores` gives the scores
-        [L, Y] (-inf: excluded) of its tokens.
+        """Forward and backward. A sentence with no allowed sequence in the range of the potentials is summed in
+        logarithms; `exact_scores` gives the scores [L, Y] (-inf: excluded) of its tokens.
         """
-        n, space, t = len(batch.rows), self._space, scores.transitions
-        gamma, before, beyond = space.matrix(alpha, n), space.matrix("before", n), space.matrix("beyond", n)
-        scale, log_z = space.vector("scale", n), np.empty(batch.size)
-        chain.forward(E, shift, batch.steps, t.potential, t.start, t.end, dense, gamma, before, scale, log_z)
-        chain.backward(E, batch.steps, t.transposed, t.end, dense, gamma, scale, beyond)
-        sums = Sums(log_z, gamma, before, beyond, dense)
+        space, t, steps = self._space, transitions, batch.steps
+        E, shift, lists = potentials
+        buffer = partial(space.cells, count=E.size) if len(lists.ptr) else partial(space.matrix, rows=len(E))
+        alpha, gamma, beyond = map(buffer, ("alpha", "gamma", "beyond"))
+        scale, log_z = space.vector("scale", len(batch.rows)), np.empty(batch.size)
+        chain.forward(E, shift, steps, t.potential, t.start, t.end, lists, alpha, scale, log_z)
+        chain.backward(E, steps, t.transposed, t.end, lists, alpha, scale, gamma, beyond)
+        sums = Sums(log_z, gamma, alpha, beyond, steps, lists, len(t.start))
         for batch_row in np.flatnonzero(log_z == -np.inf):
             _sum_again(sums, int(batch_row), batch, t, exact_scores)
         return sums
@@ -260,24 +321,19 @@ def _sum_again(
     sums: Sums, batch_row: int, batch: Batch, transitions: Transitions, exact_scores: Callable[[slice], Floats]
 ) -> None:
     """Replace the sums of the sentence in a batch row by sums in logarithms."""
-    rows = batch.steps[:-1][np.diff(batch.steps) > batch_row] + batch_row
-    first = int(np.flatnonzero(batch.rows == rows[0])[0])
-    exact = sum_in_logarithms(exact_scores(slice(first, first + len(rows))).astype(np.float64), transitions)
+    tokens = batch.tokens_of(batch_row)
+    exact = sum_in_logarithms(exact_scores(tokens).astype(np.float64), transitions)
     # log Z of a batch excludes what the scaling of transitions took out
-    sums.log_z[batch_row] = exact.log_z - (len(rows) - 1) * transitions.step - transitions.edge
-    sums.gamma[rows], sums.before[rows], sums.beyond[rows] = exact.gamma, 0, 0
+    sums.log_z[batch_row] = exact.log_z - (tokens.stop - tokens.start - 1) * transitions.step - transitions.edge
+    for row in sums.rows_of(batch_row):
+        own = np.s_[row] if not len(sums.lists.ptr) else np.s_[0, sums.lists.ptr[row] : sums.lists.ptr[row + 1]]
+        sums.gamma[own], sums.alpha[own], sums.beyond[own] = 0, 0, 0
     sums.exact[batch_row] = exact
 
 
 def pair_marginals(sums: Sums, batch: Batch, transitions: Transitions) -> Floats:
     """[n, Y, Y]: the marginals of each token's label and the one before; 0 at the first token of a sentence."""
-    pairs: Floats = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
-    pairs[batch.rows < batch.size] = 0  # the first step
-    for batch_row, exact in sums.exact.items():
-        first = int(np.flatnonzero(batch.rows == batch_row)[0])
-        for t, each in enumerate(exact.pairs(), first + 1):
-            pairs[t] = each
-    return pairs
+    return sums.pairs(transitions.potential)[batch.rows]
 
 
 def allowed_scores(

@@ -28,7 +28,7 @@ def expected_count(structure: Chain, scores: ChainScores, batch: Batch, labels: 
 
 
 def _count(sums: Sums, batch: Batch, labels: NDArray[np.bool_]) -> float:
-    counts = sums.gamma[batch.rows][:, labels].sum(axis=1, dtype=np.float64)
+    counts = sums.marginals()[batch.rows][:, labels].sum(axis=1, dtype=np.float64)
     weights = batch.encoded.weights[batch.first : batch.last]
     return float(counts @ np.repeat(weights, np.diff(batch.ptr)))
 

@@ -60,6 +60,11 @@ class Batch:
         weights: NDArray[np.float64] = self.encoded.weights[self.first : self.last][self.order]
         return weights
 
+    def tokens_of(self, batch_row: int) -> slice:
+        """The tokens of the sentence in a batch row, from 0."""
+        sentence = int(self.order[batch_row])
+        return slice(int(self.ptr[sentence]), int(self.ptr[sentence + 1]))
+
     @property
     def ptr(self) -> NDArray[np.int64]:
         """int64[S + 1]: the first token of each sentence, from 0."""
@@ -72,17 +77,27 @@ class Workspace:
 
     def __init__(self, rows: int, labels: int, dtype: type[np.floating[Any]]) -> None:
         self.rows, self.labels, self.dtype = rows, labels, dtype
-        names = ("scores", "free", "restricted", "alpha", "alpha_restricted", "before", "beyond", "difference")
+        names = ("scores", "free", "restricted", "alpha", "gamma", "before", "beyond", "difference")
         self._matrices = {name: np.zeros((rows, labels), dtype) for name in names}
         self._vectors = {name: np.zeros(rows, dtype) for name in ("shift", "shift_restricted", "scale")}
+        self._lists = {name: np.empty(rows * labels, np.int32) for name in ("free", "restricted")}
 
     def matrix(self, name: str, rows: int) -> Floats:
         """The first rows of a [rows, Y] buffer."""
         return self._matrices[name][:rows]
 
+    def cells(self, name: str, count: int) -> Floats:
+        """The first cells of such a buffer, [1, count]."""
+        cells: Floats = self._matrices[name].reshape(1, -1)[:, :count]
+        return cells
+
     def vector(self, name: str, rows: int) -> Floats:
         """The first entries of a [rows] buffer."""
         return self._vectors[name][:rows]
+
+    def lists(self, name: str, rows: int, cells: int) -> chain.Lists:
+        """Lists of the labels of each row, to be filled in."""
+        return chain.Lists(np.empty(rows + 1, np.int64), self._lists[name][:cells])
 
 
 @dataclass(frozen=True)
@@ -92,15 +107,54 @@ class Sums:
     Attributes:
         log_z: float64[B], by batch row.
         gamma: [n, Y] state marginals by row.
-        before, beyond: [n, Y]; before[r] (x) beyond[r] * T are the pair marginals into row r.
-        dense: whether products of `before` and `beyond` use BLAS.
-        exact: by batch row, the sums in logarithms of sentences that were out of range; their `before` and `beyond` are
-            0.
+        alpha, beyond: [n, Y]; alpha[s] (x) beyond[r] * T are the pair marginals into row r, s the row before it.
+        steps: int64[T + 1], the first row of each step.
+        lists: the labels of each row that can have marginals; if not all, the arrays are [1, cells] (`chain.Lists`).
+        size: Y.
+        exact: by batch row, the sums in logarithms of sentences that were out of range. In the arrays they are 0.
     """
 
     log_z: NDArray[np.float64]
     gamma: Floats
-    before: Floats
+    alpha: Floats
     beyond: Floats
-    dense: bool
+    steps: NDArray[np.int64]
+    lists: chain.Lists
+    size: int
     exact: dict[int, LogSums] = field(default_factory=dict)
+
+    def marginals(self) -> Floats:
+        """[n, Y]: the state marginals by row."""
+        gamma = self._spread(self.gamma)
+        for batch_row, exact in self.exact.items():
+            gamma[self.rows_of(batch_row)] = exact.gamma
+        return gamma
+
+    def pairs(self, potential: Floats) -> Floats:
+        """[n, Y, Y]: the marginals of the label of each row and of the row before; 0 in the first step.
+
+        Args:
+            potential: [Y, Y], of transitions.
+        """
+        alpha, beyond = self._spread(self.alpha), self._spread(self.beyond)
+        before = np.zeros_like(alpha)
+        for first, low, high in zip(self.steps[:-2], self.steps[1:-1], self.steps[2:], strict=True):
+            before[low:high] = alpha[first : first + high - low]
+        pairs: Floats = before[:, :, None] * beyond[:, None, :] * potential
+        for batch_row, exact in self.exact.items():
+            for row, each in zip(self.rows_of(batch_row)[1:], exact.pairs(), strict=True):
+                pairs[row] = each
+        return pairs
+
+    def rows_of(self, batch_row: int) -> NDArray[np.int64]:
+        """int64[L]: the rows of the sentence in a batch row."""
+        rows: NDArray[np.int64] = self.steps[:-1][np.diff(self.steps) > batch_row] + batch_row
+        return rows
+
+    def _spread(self, cells: Floats) -> Floats:
+        """[n, Y]: a copy with all labels."""
+        if not len(self.lists.ptr):
+            return cells.copy()
+        rows = np.zeros((len(self.lists.ptr) - 1, self.size), cells.dtype)
+        rows[np.repeat(np.arange(len(rows)), np.diff(self.lists.ptr)), self.lists.labels] = cells[0]
+        return rows
