@@ -92,10 +92,10 @@ def unknown(*names: str, new: bool = False) -> Corpus:
     return Corpus((*bare, *empty), (names or ("head",))[0])
 
 
-def recipe_of(learner: str = "adagrad", kind: str = "full") -> ParserRecipe:
+def recipe_of(learner: str = "adagrad", kind: str = "full", projective: bool = True) -> ParserRecipe:
     settings = {"rate": 0.1} if learner == "sgd" else {}
     reading: Reading = "likelihood" if kind == "likelihoods" else "posterior"
-    return ParserRecipe(TEMPLATES, learner, settings, bits=8, soft_labels=reading)
+    return ParserRecipe(TEMPLATES, learner, settings, bits=8, projective=projective, soft_labels=reading)
 
 
 def encoded_evidence(sentences: Sequence[Sentence], kind: str) -> EncodedArcs:
@@ -116,8 +116,8 @@ def assert_same(one: FittedParser, other: FittedParser) -> None:
 
 
 @cache
-def fitted(kind: str, learner: str = "adagrad") -> FittedParser:
-    return fit_parser([EVIDENCE[kind]], recipe_of(learner, kind), run=Run(SHORT))
+def fitted(kind: str, learner: str = "adagrad", projective: bool = True) -> FittedParser:
+    return fit_parser([EVIDENCE[kind]], recipe_of(learner, kind, projective), run=Run(SHORT))
 
 
 def crossed(learners: Iterable[str]) -> list[tuple[str, str]]:
@@ -126,15 +126,17 @@ def crossed(learners: Iterable[str]) -> list[tuple[str, str]]:
 
 
 ALL = crossed(LEARNERS)
+STRUCTURES = pytest.mark.parametrize("projective", [True, False])
 
 
 # A sentence of which nothing is known
 
 
+@STRUCTURES
 @pytest.mark.parametrize("single_root", [True, False])
-def test_it_has_no_loss_no_gradient_and_makes_no_mistake(single_root: bool) -> None:
+def test_it_has_no_loss_no_gradient_and_makes_no_mistake(single_root: bool, projective: bool) -> None:
     nothing = encode_arcs(unknown().sentences, TEMPLATES, "head")
-    objective = TreeObjective(FEATURES, nothing, single_root, dtype=np.float64)
+    objective = TreeObjective(FEATURES, nothing, single_root, dtype=np.float64, projective=projective)
     weights = np.random.default_rng(0).normal(size=objective.size)
     loss, whole = objective.loss_and_gradient(weights)
     assert (len(objective), loss) == (0, 0.0)
@@ -150,11 +152,12 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(single_root: bool) -> N
     assert (weights == before).all()
 
 
+@STRUCTURES
 @pytest.mark.parametrize("kind", EVIDENCE)
-def test_beside_others_its_loss_is_exactly_nothing(kind: str) -> None:
+def test_beside_others_its_loss_is_exactly_nothing(kind: str, projective: bool) -> None:
     sentences = [*EVIDENCE[kind], *unknown()]
     alone, beside = (
-        TreeObjective(FEATURES, encoded_evidence(each, kind), dtype=np.float64)
+        TreeObjective(FEATURES, encoded_evidence(each, kind), dtype=np.float64, projective=projective)
         for each in (EVIDENCE[kind].sentences, sentences)
     )
     weights = np.random.default_rng(1).normal(size=alone.size)
@@ -162,10 +165,12 @@ def test_beside_others_its_loss_is_exactly_nothing(kind: str) -> None:
     assert len(alone) == len(beside) > 0
 
 
+@STRUCTURES
 @pytest.mark.parametrize(("kind", "learner"), ALL)
-def test_it_changes_nothing_bit_for_bit(kind: str, learner: str) -> None:
+def test_it_changes_nothing_bit_for_bit(kind: str, learner: str, projective: bool) -> None:
     more = [EVIDENCE[kind], unknown(), unknown(new=True)]
-    assert_same(fitted(kind, learner), fit_parser(more, recipe_of(learner, kind), run=Run(SHORT)))
+    recipe = recipe_of(learner, kind, projective)
+    assert_same(fitted(kind, learner, projective), fit_parser(more, recipe, run=Run(SHORT)))
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
@@ -186,13 +191,15 @@ def test_relations_that_are_unknown_have_no_loss() -> None:
 # Evidence is never left
 
 
+@STRUCTURES
 @pytest.mark.parametrize(("kind", "learner"), ALL)
-def test_parses_stay_within_the_evidence(kind: str, learner: str) -> None:
+def test_parses_stay_within_the_evidence(kind: str, learner: str, projective: bool) -> None:
     corpus, rng = EVIDENCE[kind], np.random.default_rng(0)
-    model = fitted(kind, learner).model
+    model = fitted(kind, learner, projective).model
+    assert TreePredictor(model).projective == projective
     wild = replace(model, weights=rng.normal(scale=3, size=len(model.weights)).astype(np.float32))
-    for each, projective in product((model, wild), (True, False)):
-        for given, done in zip(corpus, TreePredictor(each, projective=projective).complete(corpus), strict=True):
+    for each, found in product((model, wild), (True, False)):
+        for given, done in zip(corpus, TreePredictor(each, projective=found).complete(corpus), strict=True):
             tree = []
             for candidates, chosen in zip(given.heads["head"], done.heads["head"], strict=True):
                 (arc,) = chosen or ()
@@ -201,7 +208,7 @@ def test_parses_stay_within_the_evidence(kind: str, learner: str) -> None:
                     c.head in (None, arc.head) and c.relation in (None, arc.relation) for c in candidates
                 )
             assert naive_trees.is_tree(tree)
-            assert naive_trees.is_projective(tree) or not projective
+            assert naive_trees.is_projective(tree) or not found
         encoded = each.encode(corpus.sentences, "head")
         probabilities, _ = each.marginals(encoded, True)
         allowed = allowed_cells(each.features.batch(encoded, 0, len(encoded)))
@@ -241,14 +248,16 @@ def test_only_relations_that_are_named_are_relations(kind: str) -> None:
 # Nobody sees which candidate is first
 
 
+@STRUCTURES
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_the_order_of_candidates_changes_nothing(learner: str) -> None:
+def test_the_order_of_candidates_changes_nothing(learner: str, projective: bool) -> None:
     def turned(given: Sentence) -> Sentence:
         return replace(given, heads={"head": tuple(each and each[::-1] for each in given.heads["head"])})
 
     corpus = EVIDENCE["ambiguous"]
     assert corpus.map(turned) != corpus
-    assert_same(fitted("ambiguous", learner), fit_parser([corpus.map(turned)], recipe_of(learner), run=Run(SHORT)))
+    recipe = recipe_of(learner, projective=projective)
+    assert_same(fitted("ambiguous", learner, projective), fit_parser([corpus.map(turned)], recipe, run=Run(SHORT)))
 
 
 # Formats
@@ -272,10 +281,13 @@ def renamed(corpus: Corpus, guideline: str) -> Corpus:
     )
 
 
+@STRUCTURES
 @pytest.mark.parametrize(("kind", "learner"), crossed(["adagrad", "perceptron"]))
-def test_a_treebank_that_is_relabelled_tells_nothing_where_it_knows_nothing(kind: str, learner: str) -> None:
+def test_a_treebank_that_is_relabelled_tells_nothing_where_it_knows_nothing(
+    kind: str, learner: str, projective: bool
+) -> None:
     """And the target neither, whatever evidence both have."""
-    system, own, nothing = TreeSystem(recipe_of(learner, kind), Run(SHORT)), EVIDENCE[kind], unknown()
+    system, own, nothing = TreeSystem(recipe_of(learner, kind, projective), Run(SHORT)), EVIDENCE[kind], unknown()
     sources = [renamed(EVIDENCE["partial"], "ud")]
     one = fit_transformed(system, [own], sources)
     assert_same(one, fit_transformed(system, [own, nothing], [*sources, renamed(nothing, "ud")]))

@@ -68,4 +68,4 @@ def fit_local(corpus: Corpus, recipe: ParserRecipe, dev: Corpus, run: Run = SILE
     model = TreeModel(features, np.zeros(features.size, np.float32), guideline=corpus.guideline)
     evaluate = DevScore(model, dev, recipe.threads)
     outcome = train(recipe.trainer(), objective, model.weights, run, evaluate)
-    return FittedParser(replace(model, weights=outcome.weights), outcome, lifted=0, unused=0)
+    return FittedParser(replace(model, weights=outcome.weights), outcome, crossing=0, unused=0)

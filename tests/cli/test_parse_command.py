@@ -10,6 +10,7 @@ import pytest
 
 from conftest import Run
 from tagweave.corpus.load import load
+from tagweave.models.storage import load_model
 from treebank import conllu, sentence, treebank, with_evidence
 
 
@@ -105,7 +106,9 @@ def test_trees_that_cross_are_lifted_and_counted(trees: Path, run: Run) -> None:
     crossing = "".join(f"{m}\tword\t_\tN\t_\t_\t{h}\tdep\t_\t_\n" for m, h in rows)
     (trees / "crossing.conllu").write_text(crossing + "\n" + conllu(treebank(5)))
     train = ("train", "--task", "parse", trees / "crossing.conllu", "-o", trees / "c.model", "--iterations", 1)
-    assert "1 sentences with arcs that cross" in run(*train).stderr
+    assert "1 sentences with arcs that cross: lifted" in run(*train).stderr
+    assert "1 sentences with arcs that cross: learned as they are" in run(*train, "--non-projective").stderr
+    assert not load_model(trees / "c.model").projective
 
 
 def test_circles_are_named(trees: Path, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""The k best projective trees against enumeration."""
+"""The k best trees, projective or of all, against enumeration."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forests import Forest, forests
-from tagweave.kernels import k_best_trees, tree
+from tagweave.kernels import arborescence, k_best_arborescences, k_best_trees, tree
 
 
-def run(scores: np.ndarray, k: int, single_root: bool) -> tuple[list[tuple[int, ...]], np.ndarray]:
+def run(
+    scores: np.ndarray, k: int, single_root: bool, projective: bool = True
+) -> tuple[list[tuple[int, ...]], np.ndarray]:
     heads, totals = np.full((k, len(scores) - 1), -7, np.int32), np.full(k, np.nan)
-    k_best_trees.k_best(scores.astype(np.float32), single_root, heads, totals)
+    k_best = k_best_trees.k_best if projective else k_best_arborescences.k_best
+    k_best(scores.astype(np.float32), single_root, heads, totals)
     return [tuple(row) for row in heads.tolist()], totals
 
 
 @settings(max_examples=40)
-@given(forests(5), st.integers(1, 40))
-def test_the_k_best_trees(forest: Forest, k: int) -> None:
+@given(forests(5), st.integers(1, 40), st.booleans())
+def test_the_k_best_trees(forest: Forest, k: int, projective: bool) -> None:
     for s, n in enumerate(forest.lengths.tolist()):
-        weights = forest.trees(s)
+        weights = forest.trees(s, projective)
         expected = sorted(weights.values(), reverse=True)[:k]
-        heads, totals = run(forest.excluded(s), k, forest.single_root)
+        heads, totals = run(forest.excluded(s), k, forest.single_root, projective)
         np.testing.assert_allclose(totals[: len(expected)], expected, rtol=1e-9, atol=1e-9)
         assert totals[len(expected) :].tolist() == [-math.inf] * (k - len(expected))
         assert heads[len(expected) :] == [(-1,) * n] * (k - len(expected))
@@ -34,24 +37,26 @@ def test_the_k_best_trees(forest: Forest, k: int) -> None:
         assert [weights[tree] for tree in found] == pytest.approx(totals[: len(expected)].tolist())
 
 
-@given(st.integers(1, 4), st.booleans())
-def test_of_equal_trees_each_comes_once(n: int, single_root: bool) -> None:
+@given(st.integers(1, 4), st.booleans(), st.booleans())
+def test_of_equal_trees_each_comes_once(n: int, single_root: bool, projective: bool) -> None:
     forest = Forest([np.zeros((n + 1, n + 1))], [np.ones((n + 1, n + 1), np.uint8)], single_root)
-    every = set(forest.trees(0))
-    heads, totals = run(forest.scores[0], len(every) + 3, single_root)
+    every = set(forest.trees(0, projective))
+    heads, totals = run(forest.scores[0], len(every) + 3, single_root, projective)
     assert set(heads[: len(every)]) == every
     assert np.isfinite(totals).sum() == len(every)
 
 
+@pytest.mark.parametrize("projective", [True, False])
 @pytest.mark.parametrize("single_root", [True, False])
-def test_a_long_sentence(single_root: bool) -> None:
+def test_a_long_sentence(single_root: bool, projective: bool) -> None:
     """The first is the best tree, all are trees that score what they should, and more of them change nothing."""
     n = 60
     scores = np.random.default_rng(0).normal(size=(n + 1, n + 1)).astype(np.float32)
     best = np.empty(n, np.int32)
-    tree.best_heads(scores.ravel(), np.array([0]), np.array([n]), single_root, best)
-    few, few_totals = run(scores, 4, single_root)
-    many, many_totals = run(scores, 16, single_root)
+    decode = tree.best_heads if projective else arborescence.best_arborescence
+    decode(scores.ravel(), np.array([0]), np.array([n]), single_root, best)
+    few, few_totals = run(scores, 4, single_root, projective)
+    many, many_totals = run(scores, 16, single_root, projective)
     assert few[0] == tuple(best.tolist())
     np.testing.assert_allclose(many_totals[:4], few_totals, rtol=1e-12)
     assert (np.diff(many_totals) <= 0).all()

@@ -94,8 +94,9 @@ def test_whole_trees_are_not_scored(single_root: bool, projective: bool, monkeyp
         ArcFeatures, "scores", lambda self, w, batch: scored.append(len(batch.lengths)) or scores(self, w, batch)
     )
     assert found.tolist() == model.best(encoded, True, projective=projective).tolist()
-    assert sum(scored) == (4 if single_root else 3)  # several roots, a circle, arcs that cross, and what is unknown
-    monkeypatch.setattr(TreeModel, "_whole", lambda self, of: np.zeros(len(of), np.bool_))
+    # several roots, a circle, arcs that cross, and what is unknown
+    assert sum(scored) == 4 - (not single_root) - (not projective)
+    monkeypatch.setattr("tagweave.models.tree._whole", lambda of, structure: np.zeros(len(of), np.bool_))
     assert found.tolist() == model.best(encoded, True, projective=projective).tolist()
 
 
@@ -150,10 +151,12 @@ def test_round_trip(tmp_path: Path) -> None:
     back = load_model(tmp_path / "p.model")
     assert list(TreePredictor(back).parse(sentences)) == list(TreePredictor(model).parse(sentences))
     assert (back.about, back.single_root, back.guideline) == (model.about, True, "head")
-    bare = replace(random_model(labels=False), single_root=False)
+    assert back.projective
+    bare = replace(random_model(labels=False), single_root=False, projective=False)
     save_model(bare, tmp_path / "bare.model")
     assert load_model(tmp_path / "bare.model").labels is None
     assert not load_model(tmp_path / "bare.model").single_root
+    assert not TreePredictor(load_model(tmp_path / "bare.model")).projective
 
 
 def rewritten(path: Path, change: Any) -> None:
@@ -181,6 +184,7 @@ CHANGES = {
     "relations between": lambda d, a: d.update(relation_templates=["h.upos[0] b.upos[0] m.upos[0]"]),
     "no templates of relations": lambda d, a: d.update(relation_templates=[]),
     "root": lambda d, a: d.update(single_root="yes"),
+    "crossing": lambda d, a: d.update(projective="no"),
     "no guideline": lambda d, a: d.pop("guideline"),
 }
 

@@ -35,13 +35,13 @@ SEED = st.integers(0, 10_000)
 EVIDENCE = st.sampled_from(["full", "partial", "ambiguous", "unknown", "mixed"])
 
 
-def problem(seed: int, evidence: str, single_root: bool = True) -> list[Sentence]:
+def problem(seed: int, evidence: str, single_root: bool = True, projective: bool = True) -> list[Sentence]:
     """Sentences of up to four words under evidence that a random tree agrees with."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(3):
         n = int(rng.integers(1, 5))
-        trees = naive_trees.trees(n, True, single_root)
+        trees = naive_trees.trees(n, projective, single_root)
         gold = trees[int(rng.integers(len(trees)))]
         given = sentence("".join(rng.choice(list("NVD"), n)), gold)
         own = evidence if evidence != "mixed" else str(rng.choice(["full", "partial", "ambiguous", "unknown"]))
@@ -75,24 +75,24 @@ def random_weights(seed: int = 0) -> Any:
     return np.random.default_rng(seed).normal(size=FEATURES.size).astype(np.float32)
 
 
-def expected_loss(sentences: list[Sentence], weights: Any, single_root: bool) -> float:
+def expected_loss(sentences: list[Sentence], weights: Any, single_root: bool, projective: bool) -> float:
     """log Z of all trees less log Z under the evidence, by enumeration."""
     total = 0.0
     for each in sentences:
         encoded, n = encode_arcs([each], TEMPLATES), len(each)
         scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(n + 1, n + 1)
-        trees = naive_trees.tree_scores(scores.tolist(), True, single_root)
+        trees = naive_trees.tree_scores(scores.tolist(), projective, single_root)
         agree = naive_trees.under_evidence(trees, shares(each))
         total += naive_trees.log_partition(trees) - naive_trees.log_partition(agree)
     return total
 
 
-def expected_slope(given: Sentence, weights: Any, direction: Any) -> float:
+def expected_slope(given: Sentence, weights: Any, direction: Any, projective: bool) -> float:
     """The derivative of the loss of a sentence in a direction, by enumeration."""
     encoded, n = encode_arcs([given], TEMPLATES), len(given)
     batch = FEATURES.batch(encoded, 0, 1)
     scores, counts = (FEATURES.scores(each, batch).reshape(n + 1, n + 1) for each in (weights, direction))
-    trees = naive_trees.tree_scores(scores.tolist(), True, True)
+    trees = naive_trees.tree_scores(scores.tolist(), projective, True)
     agree = naive_trees.under_evidence(trees, shares(given))
     difference = np.subtract(naive_trees.marginals(trees, n), naive_trees.marginals(agree, n))
     return float((difference * counts).sum())
@@ -112,32 +112,37 @@ def shares(given: Sentence) -> Any:
 
 
 @settings(max_examples=40, deadline=None)
-@given(SEED, EVIDENCE, st.booleans(), st.booleans())
-def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bool, is_noisy: bool) -> None:
-    sentences, weights = problem(seed, evidence, single_root), random_weights(seed)
+@given(SEED, EVIDENCE, st.booleans(), st.booleans(), st.booleans())
+def test_the_loss_is_that_of_all_trees(
+    seed: int, evidence: str, single_root: bool, is_noisy: bool, projective: bool
+) -> None:
+    sentences, weights = problem(seed, evidence, single_root, projective), random_weights(seed)
     if is_noisy:
         sentences = uncertain(sentences, seed)
-    own = objective(sentences, single_root=single_root)
+    own = objective(sentences, single_root=single_root, projective=projective)
     loss = own.loss_and_gradient(weights)[0] if len(own) else 0.0
-    assert loss == pytest.approx(expected_loss(sentences, weights, single_root), abs=1e-5)
+    assert loss == pytest.approx(expected_loss(sentences, weights, single_root, projective), abs=1e-5)
 
 
 @settings(max_examples=15, deadline=None)
-@given(SEED, st.sampled_from(["full", "partial", "ambiguous", "mixed"]), st.integers(1, 3), st.booleans())
-def test_the_gradient_is_that_of_all_trees(seed: int, evidence: str, size: int, is_noisy: bool) -> None:
-    sentences, weights = problem(seed, evidence), random_weights(seed)
+@given(SEED, st.sampled_from(["full", "partial", "ambiguous", "mixed"]), st.booleans(), st.booleans(), st.data())
+def test_the_gradient_is_that_of_all_trees(
+    seed: int, evidence: str, is_noisy: bool, projective: bool, data: st.DataObject
+) -> None:
+    sentences, weights = problem(seed, evidence, projective=projective), random_weights(seed)
     sentences = uncertain(sentences, seed) if is_noisy else sentences
-    own = objective(sentences)
+    own = objective(sentences, projective=projective)
     own._threshold = 0.0  # arcs of small probability count, too
     loss, gradient = own.loss_and_gradient(weights)
-    parts = np.zeros_like(gradient)
+    parts, size = np.zeros_like(gradient), data.draw(st.integers(1, 3))
     bounds = [(a, min(len(own), a + size)) for a in range(0, len(own), size)]
     assert sum(own.add_batch(weights, *bound, parts) for bound in bounds) == pytest.approx(loss)
     np.testing.assert_allclose(parts, gradient, atol=1e-5)
     for at in np.random.default_rng(seed).choice(FEATURES.size, 30, replace=False):
         one = np.zeros_like(weights)
         one[at] = 1
-        assert gradient[at] == pytest.approx(sum(expected_slope(each, weights, one) for each in sentences), abs=1e-5)
+        slope = sum(expected_slope(each, weights, one, projective) for each in sentences)
+        assert gradient[at] == pytest.approx(slope, abs=1e-5)
 
 
 @pytest.mark.parametrize("learner", [AdaGrad(), SGD(), AveragedPerceptron(), LBFGS()])
@@ -190,14 +195,14 @@ def test_evidence_of_every_head_is_no_evidence() -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(SEED, EVIDENCE)
-def test_mistakes_lead_from_the_best_tree_to_the_best_allowed_one(seed: int, evidence: str) -> None:
-    sentences, weights = problem(seed, evidence), random_weights(seed)
-    own, gradient = objective(sentences), np.zeros(FEATURES.size, np.float32)
+@given(SEED, EVIDENCE, st.booleans())
+def test_mistakes_lead_from_the_best_tree_to_the_best_allowed_one(seed: int, evidence: str, projective: bool) -> None:
+    sentences, weights = problem(seed, evidence, projective=projective), random_weights(seed)
+    own, gradient = objective(sentences, projective=projective), np.zeros(FEATURES.size, np.float32)
     wrong = own.add_mistakes(weights, 0, len(own), gradient) if len(own) else 0
     gap, expected = 0.0, 0
     for each in sentences:
-        model = TreeModel(FEATURES, weights)
+        model = TreeModel(FEATURES, weights, projective=projective)
         encoded, n = encode_arcs([each], TEMPLATES, "head"), len(each)
         scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(n + 1, n + 1)
         free, allowed = model.best(encoded), model.best(encoded, True)
@@ -271,6 +276,22 @@ def test_known_heads_that_are_no_tree_are_a_contradiction(heads: list[int]) -> N
     assert len(objective([replace(each, confidence=(0.5,) * len(each)) for each in given])) == 2
     if heads == [0, 1, 0]:
         assert len(objective(given, single_root=False)) == 2
+    if heads == [3, 4, 0, 3]:
+        assert len(objective(given, projective=False)) == 2
+    else:
+        with pytest.raises(ContradictionError, match="training sentence 2: no tree agrees"):
+            objective(given, projective=False)
+
+
+def test_where_all_trees_are_possible_arcs_may_cross() -> None:
+    crossing = sentence("NNNN", [3, 4, 0, 3])
+    partial, circle = (
+        with_evidence(crossing, *heads, None, None)
+        for heads in (crossing.heads["head"][:2], ((Arc(2, None),), (Arc(1, None),)))
+    )
+    assert 0 < objective([partial], projective=False).loss_and_gradient(random_weights())[0] < np.inf
+    with pytest.raises(ContradictionError, match="no tree agrees"):
+        objective([circle], projective=False).loss_and_gradient(random_weights())
 
 
 @pytest.mark.parametrize("learner", [AdaGrad(rate=0.02), AveragedPerceptron(), SGD(c2=0.01), LBFGS(c2=0.1)])

@@ -19,8 +19,9 @@ from tagweave.features.arcs import encode_arcs
 from tagweave.labels.sets import Reading
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_scorer import ArcBatch
+from tagweave.structures.free_tree import tree_structure
 from tagweave.structures.loss import add_loss
-from tagweave.structures.tree import ArcGradient, Tree
+from tagweave.structures.tree import ArcGradient
 from treebank import sentence
 
 FEATURES = ArcFeatures(ArcTemplates(("h.upos[0] m.upos[0]",)), 4)
@@ -32,9 +33,11 @@ def batch_of(sentences: list[Sentence], reading: Reading) -> ArcBatch:
     return FEATURES.batch(encoded, 0, len(sentences))
 
 
-def loss_and_gradient(scores: Any, batch: ArcBatch, single_root: bool = True) -> tuple[float, Any]:
+def loss_and_gradient(
+    scores: Any, batch: ArcBatch, single_root: bool = True, projective: bool = True
+) -> tuple[float, Any]:
     gradient = ArcGradient()
-    return add_loss(Tree(single_root), scores, batch, gradient), gradient.arcs
+    return add_loss(tree_structure(single_root, projective), scores, batch, gradient), gradient.arcs
 
 
 def sentence_of(*candidates: ArcCandidates) -> Sentence:
@@ -48,9 +51,9 @@ def numbered(numbers: Any) -> ArcCandidates:
     return Soft([Arc(head, None) for head in heads], [float(numbers[head]) for head in heads])
 
 
-def likelihoods(rng: np.random.Generator, n: int, single_root: bool) -> tuple[Sentence, Any]:
+def likelihoods(rng: np.random.Generator, n: int, single_root: bool, projective: bool) -> tuple[Sentence, Any]:
     """A sentence with evidence of every kind that a tree agrees with, and what it leaves of potentials."""
-    trees = naive_trees.trees(n, True, single_root)
+    trees = naive_trees.trees(n, projective, single_root)
     shares, candidates = np.ones((n + 1, n + 1)), []
     confidence = rng.choice([0.7, 1.0], n).tolist()
     for m, gold in enumerate(trees[int(rng.integers(len(trees)))], 1):
@@ -67,18 +70,18 @@ def likelihoods(rng: np.random.Generator, n: int, single_root: bool) -> tuple[Se
 
 
 @settings(max_examples=40, deadline=None)
-@given(SEED, st.booleans())
-def test_likelihoods_multiply_potentials(seed: int, single_root: bool) -> None:
+@given(SEED, st.booleans(), st.booleans())
+def test_likelihoods_multiply_potentials(seed: int, single_root: bool, projective: bool) -> None:
     rng = np.random.default_rng(seed)
-    problems = [likelihoods(rng, int(rng.integers(2, 5)), single_root) for _ in range(3)]
+    problems = [likelihoods(rng, int(rng.integers(2, 5)), single_root, projective) for _ in range(3)]
     batch = batch_of([each for each, _ in problems], "likelihood")
     scores = rng.normal(0, 2, batch.size)
-    loss, gradient = loss_and_gradient(scores, batch, single_root)
+    loss, gradient = loss_and_gradient(scores, batch, single_root, projective)
     wanted, slopes = 0.0, []
     for (each, shares), first in zip(problems, batch.cells[:-1], strict=True):
         n = len(each)
         table = scores[first : first + (n + 1) ** 2].reshape(n + 1, n + 1)
-        trees = naive_trees.tree_scores(table.tolist(), True, single_root)
+        trees = naive_trees.tree_scores(table.tolist(), projective, single_root)
         under = naive_trees.under_evidence(trees, shares)
         wanted += naive_trees.log_partition(trees) - naive_trees.log_partition(under)
         slopes.append(np.subtract(naive_trees.marginals(trees, n), naive_trees.marginals(under, n)).reshape(-1))
@@ -87,24 +90,26 @@ def test_likelihoods_multiply_potentials(seed: int, single_root: bool) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(SEED, st.booleans())
-def test_the_loss_of_probabilities_is_that_of_any_distribution_with_them(seed: int, single_root: bool) -> None:
+@given(SEED, st.booleans(), st.booleans())
+def test_the_loss_of_probabilities_is_that_of_any_distribution_with_them(
+    seed: int, single_root: bool, projective: bool
+) -> None:
     """Beside sentences with other evidence."""
     rng = np.random.default_rng(seed)
     sentences, wanted, slopes = [sentence_of(None, None)], 0.0, [np.zeros(9)]
     tables, qs = [rng.normal(0, 2, (3, 3))], []
     for n in rng.integers(2, 5, 2).tolist():
-        trees = naive_trees.trees(n, True, single_root)
+        trees = naive_trees.trees(n, projective, single_root)
         q = dict(zip(trees, rng.dirichlet(np.full(len(trees), 0.2)).tolist(), strict=True))
         tables.append(rng.normal(0, 2, (n + 1, n + 1)))
-        weights = naive_trees.tree_scores(tables[-1].tolist(), True, single_root)
+        weights = naive_trees.tree_scores(tables[-1].tolist(), projective, single_root)
         marginals = np.array(naive_trees.marginals({t: float(np.log(p)) for t, p in q.items() if p > 1e-30}, n))
         sentences.append(sentence_of(*(numbered(marginals[:, m]) for m in range(1, n + 1))))
         wanted += naive_trees.expected_loss(weights, q)
         slopes.append(np.subtract(naive_trees.marginals(weights, n), marginals).reshape(-1))
         qs.append(q)
     scores = np.concatenate([table.reshape(-1) for table in tables])
-    loss, gradient = loss_and_gradient(scores, batch_of(sentences, "posterior"), single_root)
+    loss, gradient = loss_and_gradient(scores, batch_of(sentences, "posterior"), single_root, projective)
     assert loss == pytest.approx(wanted, abs=1e-5)
     np.testing.assert_allclose(gradient, np.concatenate(slopes), atol=1e-6)
     assert loss > sum(-sum(p * np.log(p) for p in q.values() if p > 0) for q in qs) - 1e-5  # the entropy of q

@@ -43,14 +43,16 @@ def test_label_sequences(seed: int, restricted: bool) -> None:
     assert (model.samples(problem.encoded, 0, N, seed, problem.masks if restricted else None) == samples).all()
 
 
+@pytest.mark.parametrize("projective", [False, True])
 @pytest.mark.parametrize("single_root", [False, True])
-def test_trees(single_root: bool) -> None:
+def test_trees(single_root: bool, projective: bool) -> None:
     features = ArcFeatures(ArcTemplates(("h.form[0] m.form[0]", "h.upos[0] m.upos[1]")), 64)
-    model = TreeModel(features, np.random.default_rng(1).normal(size=features.size), single_root=single_root)
+    weights = np.random.default_rng(1).normal(size=features.size)
+    model = TreeModel(features, weights, single_root=single_root, projective=projective)
     given = with_evidence(sentence("DNV", [2, 3, 0]), (Arc(2, None), Arc(3, None)), None, None)
     encoded = model.encode([given], "head")
     (arc_scores,) = model.features.scores(model.weights, model.features.batch(encoded, 0, 1)).reshape(1, 4, 4)
-    scores = naive_trees.tree_scores(arc_scores.tolist(), True, single_root)
+    scores = naive_trees.tree_scores(arc_scores.tolist(), projective, single_root)
     allowed = {heads: score for heads, score in scores.items() if heads[0] in (2, 3)}
     total = sum(np.exp(score) for score in allowed.values())
     assert_as_often(model.samples(encoded, 0, N), {heads: np.exp(s) / total for heads, s in allowed.items()})

@@ -135,6 +135,29 @@ def test_several_roots_are_learnt_where_there_are_any() -> None:
     assert fit_parser([corpus(treebank(10))], RECIPE, run=Run(SHORT)).model.single_root
 
 
+def test_trees_that_cross_are_learnt_as_they_are_where_all_trees_are_possible() -> None:
+    free = replace(RECIPE, projective=False)
+    given = [sentence("NVDP", [3, 4, 0, 3])] * 10
+    fitted = fit_parser([corpus([*given, *treebank(10)])], free, run=Run(SHORT))
+    assert (fitted.model.projective, fitted.crossing, fitted.unused) == (False, 10, 0)
+    assert scores(fitted, given[:1])[0] == 1
+    lifted = fit_parser([corpus([*given, *treebank(10)])], RECIPE, run=Run(SHORT))
+    assert (lifted.model.projective, lifted.crossing) == (True, 10)
+    assert scores(lifted, given[:1])[0] < 1
+    for each, note in ((fitted, "10 sentences with arcs that cross: learned as"), (lifted, "--non-projective learns")):
+        assert any(note in line for line in each.notes())
+
+
+def test_evidence_that_only_trees_with_crossing_arcs_agree_with_is_of_use_to_them() -> None:
+    crossing = sentence("NVDP", [3, 4, 0, 3])
+    partial = with_evidence(crossing, *crossing.heads["head"][:2], None, (Arc(3, None), Arc(1, None)))
+    circle = with_evidence(crossing, *(tuple(Arc(h, None) for h in heads) for heads in ((2, 3), (1, 3), (1, 2))), None)
+    for projective, unused in ((True, 2), (False, 1)):
+        recipe = replace(RECIPE, projective=projective)
+        fitted = fit_parser([corpus([*treebank(5), partial, circle])], recipe, run=Run(SHORT))
+        assert fitted.unused == unused
+
+
 def test_what_there_is_no_parser_of() -> None:
     unknown = [with_evidence(each, *(None,) * len(each)) for each in treebank(3)]
     for corpora in ([], [corpus([])], [corpus(unknown)]):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import naive_trees
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc
-from tagweave.training.projectivity import projectivised
+from tagweave.training.projectivity import crossing, projectivised
 from treebank import sentence, with_evidence
 
 CROSSING = sentence("NNVN", [3, 4, 0, 3])
@@ -45,3 +45,12 @@ def test_what_is_not_one_head_stays() -> None:
 def test_circles_are_refused() -> None:
     with pytest.raises(CorpusError, match="round in a circle"):
         projectivised([sentence("NN", [2, 1])], "head")
+
+
+def test_trees_that_cross_are_counted() -> None:
+    several = with_evidence(CROSSING, *CROSSING.heads["head"][:2], (Arc(0, "x"), Arc(4, "y")), None)
+    unknown = with_evidence(CROSSING, *CROSSING.heads["head"][:1], None, (Arc(None, "root"),), None)
+    assert crossing([CROSSING, several, unknown, sentence("NV", [2, 0])], "head") == 2
+    assert crossing([CROSSING], "other") == 0
+    with pytest.raises(CorpusError, match="heads that go round in a circle"):
+        crossing([sentence("NN", [2, 1])], "head")

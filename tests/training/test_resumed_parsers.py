@@ -65,7 +65,7 @@ def assert_same(one: FittedParser, other: FittedParser) -> None:
     assert other.model.labels is not None
     assert one.model.labels.names == other.model.labels.names
     assert (one.outcome.score, one.outcome.iterations) == (other.outcome.score, other.outcome.iterations)
-    assert (one.lifted, one.unused) == (other.lifted, other.unused)
+    assert (one.crossing, one.unused) == (other.crossing, other.unused)
 
 
 @pytest.mark.parametrize("dev", [None, DEV], ids=["last", "best"])

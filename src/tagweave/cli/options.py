@@ -139,6 +139,14 @@ DropColumns = Annotated[
         rich_help_panel="Features",
     ),
 ]
+NonProjectiveTraining = Annotated[
+    bool,
+    typer.Option(
+        "--non-projective",
+        help="Parsers: arcs may cross, in training as in use. By default trees whose arcs cross are made projective.",
+        rich_help_panel="Features",
+    ),
+]
 Coding = Annotated[
     str,
     typer.Option(
@@ -194,7 +202,11 @@ SplitRuns = Annotated[
     ),
 ]
 NonProjective = Annotated[
-    bool, typer.Option("--non-projective", help="Parsers: choose among all trees, including those with crossing arcs.")
+    bool,
+    typer.Option(
+        "--non-projective",
+        help="Parsers of projective trees: choose among all trees, including those with crossing arcs.",
+    ),
 ]
 InputFormat = Annotated[
     str | None,

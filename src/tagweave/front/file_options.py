@@ -26,7 +26,7 @@ class LabelOptions:
         probabilities: write rows of token, label and marginal probability instead of text.
         best: write JSON lines with this many best sequences and their probabilities.
         split_runs: let a segmenter split Latin words, numbers, URLs and e-mail addresses in raw text.
-        non_projective: let a parser choose among all trees, including those with crossing arcs.
+        non_projective: let a parser of projective trees choose among all trees, including those with crossing arcs.
         then: models to apply next, in order: taggers of words, or parsers.
         completes: fill in partial annotation and keep its format.
 

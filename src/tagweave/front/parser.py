@@ -67,7 +67,7 @@ class Parser(Model):
         return self._parser().parse(with_columns(each, names) for each in sentences)
 
     def _parser(self, non_projective: bool = False) -> TreePredictor:
-        return TreePredictor(self.trained, self.threads, not non_projective)
+        return TreePredictor(self.trained, self.threads, False if non_projective else None)
 
     def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
         check_for_labels(

@@ -65,12 +65,13 @@ def _is_crossed(heads, m):
 
 
 @kernel
-def are_projective_trees(heads, lengths, single_root, are_trees):
-    """Set are_trees bool[S]: whether each sentence, heads int32[sum of lengths], is a whole projective tree."""
+def are_whole_trees(heads, lengths, single_root, projective, are_trees):
+    """Set are_trees bool[S]: whether each sentence, heads int32[sum of lengths], is a whole tree, and if `projective`
+    one without arcs that cross."""
     token = 0
     for s in range(lengths.shape[0]):
         own = heads[token : token + lengths[s]]
-        are_trees[s] = is_tree(own, single_root) and is_projective(own)
+        are_trees[s] = is_tree(own, single_root) and (not projective or is_projective(own))
         token += lengths[s]
 
 

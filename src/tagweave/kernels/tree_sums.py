@@ -35,7 +35,7 @@ _ONE = np.uintp(1)
 _LOG_TREES = math.log(6.75)  # n words have fewer projective trees than exp(n times this)
 _LARGEST = 1e200  # largest cell: if its derivative underflows, at most 1e-100 of its probability is lost
 _LEAST = 1e-100  # least nonzero cell: products of three such cells are not 0
-_LOG_SHARE = -575.0  # log 1e-250, the least share of Z in the product of all A
+LOG_SHARE = -575.0  # log 1e-250, the least share of Z in the product of all A
 _CHARTS = 8
 
 
@@ -81,11 +81,11 @@ def _sentence(scores, allowed, n, single_root, space, rows, marginal):
         return 0.0
     charts = space[: _CHARTS * (n + 2) * (n + 2)].reshape((_CHARTS, n + 2, n + 2))
     p, out = charts[0], marginal.reshape((n + 1, n + 1))
-    shift, allows = _shifted(scores, allowed, n, p, rows)
+    shift, allows = shifted(scores, allowed, n, p, rows)
     if shift == -np.inf:  # a word without any head
         return shift
     if allows == n:
-        return shift if _take_only_heads(n, single_root, p, out) else -np.inf
+        return shift if take_only_heads(n, single_root, True, p, out) else -np.inf
     gauge = 0.0
     for attempt in range(2):
         total, is_exact = _sums(n, single_root, gauge, charts, rows)
@@ -93,7 +93,7 @@ def _sentence(scores, allowed, n, single_root, space, rows, marginal):
             if total > 0:
                 _outside(n, single_root, total, charts, rows, out)
             return shift + n * gauge + math.log(total)
-        _shifted(scores, allowed, n, p, rows)
+        shifted(scores, allowed, n, p, rows)
         if attempt == 0:
             gauge = _gauge(n, single_root, total, charts, rows)
     return shift + log_marginals(n, single_root, charts, out)
@@ -107,12 +107,12 @@ def _sums(n, single_root, gauge, charts, rows):
         return np.inf, False
     least, largest = _inside(n, single_root, charts, rows, least, largest)
     total = _total(n, single_root, charts)
-    is_exact = least > _LEAST or (total > 0 and math.log(total) - log_product > _LOG_SHARE)
+    is_exact = least > _LEAST or (total > 0 and math.log(total) - log_product > LOG_SHARE)
     return total, is_exact and largest < _LARGEST
 
 
 @inner
-def _shifted(scores, allowed, n, p, rows):
+def shifted(scores, allowed, n, p, rows):
     """Set p[h, m] = s[h, m] - the best score into m, -inf where an arc is excluded.
 
     Returns the sum of the best scores, -inf if a word has no head, and the number of arcs that are not excluded.
@@ -141,14 +141,15 @@ def _shifted(scores, allowed, n, p, rows):
 
 
 @inner
-def _take_only_heads(n, single_root, p, marginal):
-    """If every word has one head left: set their marginals to 1 if they form a projective tree. Returns whether."""
+def take_only_heads(n, single_root, projective, p, marginal):
+    """If every word has one head left: set their marginals to 1 if they form a tree, without arcs that cross if
+    `projective`. Returns whether."""
     heads = np.empty(n, np.int32)
     for h in range(n + 1):
         for m in range(1, n + 1):
             if p[h, m] > -np.inf:
                 heads[m - 1] = h
-    if not is_tree(heads, single_root) or not is_projective(heads):
+    if not is_tree(heads, single_root) or (projective and not is_projective(heads)):
         return False
     for m in range(1, n + 1):
         marginal[heads[m - 1], m] = 1

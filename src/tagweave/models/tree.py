@@ -1,4 +1,4 @@
-"""The tree model: scores of arcs, the best projective tree under evidence, and the probabilities of arcs."""
+"""The tree model: scores of arcs, the best tree under evidence, and the probabilities of arcs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.features.given_columns import given_columns
 from tagweave.features.sentence_length import check_lengths
-from tagweave.kernels.projective import are_projective_trees
+from tagweave.kernels.projective import are_whole_trees
 from tagweave.models.aligned import aligned_zeros, is_aligned
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.arc_scorer import ArcBatch, ArcScorerParameters, batch_bounds
 from tagweave.models.parts import Arrays, nested
+from tagweave.structures.free_tree import tree_structure
 from tagweave.structures.kinds import TREE
 from tagweave.structures.tree import Tree, arc_cells, exclude
 
@@ -37,6 +38,7 @@ class TreeModel:
         single_root: whether the root of a tree has exactly one child.
         guideline: the head layer.
         about: facts about the model and its training.
+        projective: whether its trees are projective; else they are any trees, and arcs may cross.
         guide: a parser of another guideline (`features.templates.guide`), whose trees are among the features;
             `models.tree_predictor` runs it. A model with such features but no guide needs sentences with guide trees.
     """
@@ -49,6 +51,7 @@ class TreeModel:
     single_root: bool = True
     guideline: str = "head"
     about: dict[str, Any] = field(default_factory=dict)
+    projective: bool = True
     guide: TreeModel | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -60,6 +63,7 @@ class TreeModel:
             "coding": "",
             "guideline": self.guideline,
             "single_root": self.single_root,
+            "projective": self.projective,
             "templates": list(templates.texts),
             "scorer": self.features.kind,
             **self.features.to_json(),
@@ -106,19 +110,20 @@ class TreeModel:
         return encode_arcs(sentences, self.features.templates, layer, more)
 
     def best(
-        self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1, projective: bool = True
+        self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1, projective: bool | None = None
     ) -> NDArray[np.int32]:
         """int32[N]: the heads of the best trees, with `evidence` among those it allows; -1 where none is allowed.
 
-        If the evidence is a whole tree, no arc is scored.
+        If the evidence is a whole tree, no arc is scored. `projective` chooses among other trees than the model's.
         """
-        if evidence and (whole := self._whole(encoded)).any():
+        structure = self._structure(projective)
+        if evidence and (whole := _whole(encoded, structure)).any():
             heads = encoded.token_heads
             others = encoded.take(np.flatnonzero(~whole))
             heads[np.repeat(~whole, encoded.lengths)] = self.best(others, True, threads, projective)
             return heads
         first_token = encoded.token_ptr
-        heads, structure = np.empty(int(first_token[-1]), np.int32), Tree(self.single_root, projective)
+        heads = np.empty(int(first_token[-1]), np.int32)
 
         def run(batch: ArcBatch) -> None:
             scores = self.features.scores(self._aligned, batch)
@@ -133,7 +138,7 @@ class TreeModel:
         self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1
     ) -> tuple[Floats, NDArray[np.float64]]:
         """The probability of every arc, by cell (`EncodedArcs.cells`), and log Z [S]."""
-        cells, structure = encoded.cells(0, len(encoded)), Tree(self.single_root)
+        cells, structure = encoded.cells(0, len(encoded)), self._structure()
         probabilities, log_z = np.zeros(int(cells[-1]), self.weights.dtype), np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
@@ -158,21 +163,18 @@ class TreeModel:
         return scores
 
     def k_best(self, encoded: EncodedArcs, k: int) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
-        """For every sentence, its n <= k best projective trees, int32[n, L], and their scores, best first."""
+        """For every sentence, its n <= k best trees, int32[n, L], and their scores, best first."""
         for sentence in range(len(encoded)):
             batch = self.features.batch(encoded, sentence, sentence + 1)
-            yield Tree(self.single_root).k_best(self.features.scores(self._aligned, batch), batch, k)
+            yield self._structure().k_best(self.features.scores(self._aligned, batch), batch, k)
 
     def samples(self, encoded: EncodedArcs, sentence: int, n: int, seed: int = 0) -> NDArray[np.int32]:
-        """int32[n, L]: the heads of n projective trees of one sentence, drawn from the distribution under evidence."""
+        """int32[n, L]: the heads of n trees of one sentence, drawn from the distribution under evidence."""
         batch = self.features.batch(encoded, sentence, sentence + 1)
-        return Tree(self.single_root).samples(self.features.scores(self._aligned, batch), batch, n, seed)
+        return self._structure().samples(self.features.scores(self._aligned, batch), batch, n, seed)
 
-    def _whole(self, encoded: EncodedArcs) -> NDArray[np.bool_]:
-        """bool[S]: whether the evidence of a sentence is one projective tree that the model can give."""
-        whole = np.empty(len(encoded), np.bool_)
-        are_projective_trees(encoded.token_heads, encoded.lengths, self.single_root, whole)
-        return whole
+    def _structure(self, projective: bool | None = None) -> Tree:
+        return tree_structure(self.single_root, self.projective if projective is None else projective)
 
     def _over_batches(self, encoded: EncodedArcs, run: Callable[[ArcBatch], None], threads: int) -> None:
         bounds = list(batch_bounds(encoded))
@@ -182,3 +184,10 @@ class TreeModel:
             return
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(lambda bound: run(self.features.batch(encoded, *bound)), bounds))
+
+
+def _whole(encoded: EncodedArcs, structure: Tree) -> NDArray[np.bool_]:
+    """bool[S]: whether the evidence of a sentence is one tree of the structure."""
+    whole = np.empty(len(encoded), np.bool_)
+    are_whole_trees(encoded.token_heads, encoded.lengths, structure.single_root, structure.projective, whole)
+    return whole

@@ -34,7 +34,8 @@ def assemble(description: Description, arrays: Arrays) -> TreeModel:
     labels = _relations(description, arrays) if "relations" in description else None
     guide = assemble(description["guide"], unnested(arrays, "guide")) if "guide" in description else None
     single_root, guideline, about = description["single_root"], description["guideline"], description["about"]
-    return TreeModel(features, arrays["weights"], labels, single_root, guideline, about, guide)
+    projective = description["projective"]
+    return TreeModel(features, arrays["weights"], labels, single_root, guideline, about, projective, guide)
 
 
 def _relations(description: Description, arrays: Arrays) -> ArcLabels:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from tagweave.features.arcs import EncodedArcs
 from tagweave.features.ragged import pointers
-from tagweave.kernels.projective import are_projective_trees
+from tagweave.kernels.projective import are_whole_trees
 from tagweave.models.arc_scorer import ArcBatch, ArcScorer, ArcScorerParameters, Blocks, batch_bounds
 from tagweave.models.mistakes import correct_mistakes
 from tagweave.models.sampling import drawn
+from tagweave.structures.free_tree import tree_structure
 from tagweave.structures.loss import ContradictionError, add_loss
 from tagweave.structures.tree import ArcGradient, Tree, allowed_cells, arc_cells, exclude, known_heads
 
@@ -34,9 +35,10 @@ class TreeObjective:
         threads: how many threads share a full pass. The same number gives bit-identical sums.
         dtype: of weights. With float32, the gradient leaves out arcs whose two probabilities, free and under the
             evidence, differ by less than 1e-4.
+        projective: whether trees are projective; else the sums are over all trees.
 
     Raises:
-        ContradictionError: the heads of a sentence are all known and certain, but not a projective tree.
+        ContradictionError: the heads of a sentence are all known and certain, but no such tree.
     """
 
     def __init__(
@@ -46,13 +48,14 @@ class TreeObjective:
         single_root: bool = True,
         threads: int = 1,
         dtype: type[np.floating[Any]] = np.float32,
+        projective: bool = True,
     ) -> None:
         informative = encoded.informative()
         self.features, self.single_root, self.threads, self.dtype = features, single_root, threads, dtype
+        self._structure = tree_structure(single_root, projective)
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
-        if (no_trees := _no_trees(self.encoded, single_root)).any():
-            raise _contradiction(int(np.flatnonzero(informative)[no_trees.argmax()]))
-        self._structure = Tree(single_root)
+        if (no_trees := _no_trees(self.encoded, self._structure)).any():
+            raise self._contradiction(int(np.flatnonzero(informative)[no_trees.argmax()]))
         self._threshold = _NEGLIGIBLE if dtype == np.float32 else 0.0
         self._touched = features.touched()
         self._written: tuple[int, int, ArcScorer] | None = None
@@ -109,7 +112,7 @@ class TreeObjective:
             exclude(scores, batch)
             target = self._structure.best(scores, batch)
         if (target[np.repeat(wrong, batch.lengths)] < 0).any():
-            raise _contradiction(first, last)
+            raise self._contradiction(first, last)
         times = np.repeat(wrong * self.encoded.weights[first:last], batch.lengths)
         d_scores = ArcGradient()
         d_scores.arcs = np.zeros(batch.size, self.dtype)
@@ -141,7 +144,8 @@ class TreeObjective:
 
     def shuffled(self, order: NDArray[np.int64]) -> TreeObjective:
         """The same objective over these sentences, in this order."""
-        other = TreeObjective(self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype)
+        parts = self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype
+        other = TreeObjective(*parts, self._structure.projective)
         other._touched = self._touched
         return other
 
@@ -151,7 +155,7 @@ class TreeObjective:
         try:
             loss = add_loss(self._structure, scorer.scores(batch), batch, d_scores)
         except ContradictionError as error:
-            raise _contradiction(batch.first, batch.last) from error
+            raise self._contradiction(batch.first, batch.last) from error
         scorer.add_gradient(batch, d_scores)
         return loss
 
@@ -164,18 +168,17 @@ class TreeObjective:
             self.encoded.weights[batch.first : batch.last] > 0
         )
 
+    def _contradiction(self, first: int, last: int = 0) -> ContradictionError:
+        sentences = f"sentences {first + 1} to {last}" if last > first + 1 else f"sentence {first + 1}"
+        return ContradictionError(f"training {sentences}: {self._structure.contradiction}")
 
-def _no_trees(encoded: EncodedArcs, single_root: bool) -> NDArray[np.bool_]:
-    """bool[S]: whether the heads of a sentence are all known but not a projective tree."""
+
+def _no_trees(encoded: EncodedArcs, structure: Tree) -> NDArray[np.bool_]:
+    """bool[S]: whether the heads of a sentence are all known but no tree of the structure."""
     heads, lengths = encoded.token_heads, encoded.lengths
     are_trees = np.empty(len(encoded), np.bool_)
-    are_projective_trees(heads, lengths, single_root, are_trees)
+    are_whole_trees(heads, lengths, structure.single_root, structure.projective, are_trees)
     is_open = np.append(heads < 0, False)
     if len(encoded.noise):
         is_open[:-1] |= np.delete(encoded.noise, encoded.position_ptr[:-1]) > 0
     return ~are_trees & ~np.logical_or.reduceat(is_open, encoded.token_ptr[:-1])
-
-
-def _contradiction(first: int, last: int = 0) -> ContradictionError:
-    sentences = f"sentences {first + 1} to {last}" if last > first + 1 else f"sentence {first + 1}"
-    return ContradictionError(f"training {sentences}: no projective tree agrees with the annotation")

@@ -25,12 +25,13 @@ class TreePredictor:
     Args:
         model: the model.
         threads: how many threads share the work.
-        projective: whether no two arcs of a tree may cross. The scores of arcs are the same either way, from training
-            on projective trees.
+        projective: whether no two arcs of a tree may cross; by default as in the training of the model, to which the
+            scores of arcs belong.
     """
 
-    def __init__(self, model: TreeModel, threads: int = 1, projective: bool = True) -> None:
-        self.model, self.threads, self.projective = model, threads, projective
+    def __init__(self, model: TreeModel, threads: int = 1, projective: bool | None = None) -> None:
+        self.model, self.threads = model, threads
+        self.projective = model.projective if projective is None else projective
 
     def parse(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences with the best tree in the head layer of the model, in order, block by block.

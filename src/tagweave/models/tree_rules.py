@@ -59,6 +59,7 @@ _TREE: dict[str, Rule] = {
     "coding": one_of(""),
     "guideline": name,
     "single_root": flag,
+    "projective": flag,
     "templates": _TEMPLATES,
     "scorer": text,
     "about": ABOUT,

@@ -14,8 +14,8 @@ Gradient_contra = TypeVar("Gradient_contra", contravariant=True)
 
 
 class Structure(Protocol[Scores_contra, Batch_contra, Sums, Gradient_contra]):
-    """Label sequences (`chain`), projective trees (`tree`), or labels that do not depend on one another
-    (`independent`).
+    """Label sequences (`chain`), projective trees (`tree`) or all trees (`free_tree`), or labels that do not depend on
+    one another (`independent`).
 
     A batch identifies sentences and holds their lengths, evidence and weights.
     """

@@ -1,4 +1,4 @@
-"""Dependency trees: a score for every arc. Sums are over projective trees; the best tree may have crossing arcs.
+"""Dependency trees: a score for every arc. Trees are projective, or may have arcs that cross (`structures.free_tree`).
 
 score(tree) = sum over words of arc[head, word]
 
@@ -11,7 +11,7 @@ marginals, the one nearest to the model's among them, has
 
 So this takes the place of the restricted log Z: the loss is E_q[-log p(tree)], which differs from the divergence of the
 nearest distribution by its entropy, no function of the scores, and the gradient is E_p - q. No recurrence is needed.
-With a probability of 1 everywhere this is the score of a known tree. If no distribution over projective trees has these
+With a probability of 1 everywhere this is the score of a known tree. If no distribution over trees has these
 marginals, the gradient is as well defined, but the loss may be negative.
 """
 
@@ -26,9 +26,7 @@ from numpy.typing import NDArray
 from tagweave.features.arc_evidence import are_numbers
 from tagweave.features.arcs import EncodedArcs
 from tagweave.features.ragged import pointers
-from tagweave.kernels import tree
-from tagweave.kernels.arborescence import best_arborescence
-from tagweave.kernels.k_best_trees import k_best
+from tagweave.kernels import k_best_trees, tree
 from tagweave.kernels.tree_sums import marginals
 
 Floats = NDArray[Any]
@@ -90,23 +88,23 @@ class ArcGradient:
 
 
 class Tree:
-    """The structure of dependency trees.
+    """The structure of projective dependency trees.
 
     Args:
         single_root: whether the root has exactly one child.
-        projective: whether no two arcs of the best tree may cross. Sums are always over projective trees.
     """
 
     contradiction: ClassVar[str] = "no projective tree agrees with the annotation"
+    projective: ClassVar[bool] = True
 
-    def __init__(self, single_root: bool = True, projective: bool = True) -> None:
-        self.single_root, self.projective = single_root, projective
+    def __init__(self, single_root: bool = True) -> None:
+        self.single_root = single_root
 
     def sums(self, scores: Floats, batch: Batch, allowed: NDArray[np.uint8] | None = None) -> TreeSums:
         """Sums over all trees, or over those whose arcs are all allowed."""
         marginal, log_z = np.empty(len(scores), scores.dtype), np.empty(len(batch.lengths))
         everything = np.zeros(0, np.uint8) if allowed is None else allowed
-        marginals(scores, everything, batch.cells, batch.lengths, self.single_root, marginal, log_z)
+        self._set_sums(scores, everything, batch.cells, batch.lengths, self.single_root, marginal, log_z)
         return TreeSums(marginal, log_z)
 
     def restricted_sums(self, scores: Floats, batch: Batch) -> TreeSums | KnownTrees:
@@ -158,20 +156,19 @@ class Tree:
     def best(self, scores: Floats, batch: Batch) -> NDArray[np.int32]:
         """int32[n]: the heads of the best trees; -1 where none is allowed (`exclude`)."""
         heads = np.empty(int(batch.lengths.sum()), np.int32)
-        decode = tree.best_heads if self.projective else best_arborescence
-        decode(scores, batch.cells, batch.lengths, self.single_root, heads)
+        self._set_best(scores, batch.cells, batch.lengths, self.single_root, heads)
         return heads
 
     def k_best(self, scores: Floats, batch: Batch, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """See `Structure.k_best`; of projective trees."""
+        """See `Structure.k_best`."""
         length = int(batch.lengths[0])
         heads, totals = np.empty((k, length), np.int32), np.empty(k)
-        k_best(scores.reshape(length + 1, length + 1), self.single_root, heads, totals)
+        self._set_k_best(scores.reshape(length + 1, length + 1), self.single_root, heads, totals)
         exists = totals > -np.inf
         return heads[exists], totals[exists]
 
     def samples(self, scores: Floats, batch: Batch, n: int, seed: int) -> NDArray[np.int32]:
-        """See `Structure.samples`; draws projective trees head by head, each given those before.
+        """See `Structure.samples`; draws trees head by head, each given those before.
 
         Every head takes one run of the recurrence.
         """
@@ -186,6 +183,10 @@ class Tree:
                 tree_heads[m - 1] = head
                 left[:, m] = np.arange(size) == head
         return trees
+
+    _set_sums = staticmethod(marginals)
+    _set_best = staticmethod(tree.best_heads)
+    _set_k_best = staticmethod(k_best_trees.k_best)
 
 
 def _under_evidence(scores: Floats, batch: Batch) -> tuple[Floats, Batch, NDArray[np.uint8] | None]:

@@ -31,7 +31,7 @@ from tagweave.models.relation_evidence import allowed_labels, are_probabilities
 from tagweave.models.rounding import rounded
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
-from tagweave.training.projectivity import projectivised
+from tagweave.training.projectivity import crossing, projectivised
 from tagweave.training.recipe import LEARNERS
 
 _LAYERS = ("xpos", "upos")
@@ -54,6 +54,7 @@ class ParserRecipe:
         precision: `float32` or `float64`.
         threads: how many threads share a full epoch.
         drop_columns: the share of sentences that training also sees in a copy without tags and columns.
+        projective: whether trees are projective, and others are made so for training; else arcs may cross.
         soft_labels: what the numbers of candidates are: `posterior`, P(head, relation | what was said), or
             `likelihood`, P(what was said | head, relation).
     """
@@ -65,6 +66,7 @@ class ParserRecipe:
     precision: str = "float32"
     threads: int = 1
     drop_columns: float = 0.0
+    projective: bool = True
     soft_labels: Reading = "posterior"
 
     def __post_init__(self) -> None:
@@ -96,15 +98,15 @@ class FittedParser:
     Attributes:
         model: the parser.
         outcome: the outcome of the training of heads.
-        lifted: sentences with non-projective trees that were made projective.
-        unused: sentences left out because no projective tree agrees with their evidence.
+        crossing: sentences with arcs that cross; a projective parser learns from trees that were made projective.
+        unused: sentences left out because no tree of the parser agrees with their evidence.
         tokens: tokens of the training data.
         known, several, uncertain: tokens with one head, with several candidates, with a confidence below 1.
     """
 
     model: TreeModel
     outcome: Outcome
-    lifted: int
+    crossing: int
     unused: int
     tokens: int = 0
     known: int = 0
@@ -116,9 +118,14 @@ class FittedParser:
         open_ones = self.known < self.tokens
         known = f"heads: {self.known:,} of {self.tokens:,} known, {self.several:,} with several candidates"
         uncertain = f"{self.uncertain:,} heads with a confidence below 1: an uncertain head excludes others in part"
-        lifted = f"{self.lifted} sentences with arcs that cross: lifted, for the training of heads"
-        unused = f"{self.unused} sentences left out: no projective tree agrees with their annotation"
-        lines = ((known, open_ones), (uncertain, self.uncertain), (lifted, self.lifted), (unused, self.unused))
+        crossing = f"{self.crossing} sentences with arcs that cross: " + (
+            "lifted, for the training of heads (--non-projective learns from them as they are)"
+            if self.model.projective
+            else "learned as they are, since all trees are possible"
+        )
+        tree = "projective tree" if self.model.projective else "tree"
+        unused = f"{self.unused} sentences left out: no {tree} agrees with their annotation"
+        lines = ((known, open_ones), (uncertain, self.uncertain), (crossing, self.crossing), (unused, self.unused))
         return [line for line, count in lines if count]
 
 
@@ -145,20 +152,22 @@ def fit_parser(
     sentences = without_disbelieved(sentences, layer)
     templates = recipe.templates or usual_templates(sentences)
     features = ArcFeatures(templates, 1 << recipe.bits)
-    projective, lifted = projectivised(sentences, layer)
+    trees, crosses = projectivised(sentences, layer) if recipe.projective else (sentences, crossing(sentences, layer))
     tags, given = next(iter(tag_layers(sentences)), "form"), len(sentences)
-    sentences, projective = (
-        with_copies(each, given_columns(templates.columns), recipe.drop_columns) for each in (sentences, projective)
+    sentences, trees = (
+        with_copies(each, given_columns(templates.columns), recipe.drop_columns) for each in (sentences, trees)
     )
-    encoded = with_noise(encode_arcs(projective, templates, layer, reading=recipe.soft_labels), projective)
+    encoded = with_noise(encode_arcs(trees, templates, layer, reading=recipe.soft_labels), trees)
     if recipe.learner == "perceptron" and encoded.allowed.dtype != np.uint8:
         expected = "a learner that follows a gradient"
         raise CorpusError("heads with numbers for the learner perceptron", expected, corpora[0].path)
     dtype = np.float32 if recipe.precision == "float32" else np.float64
-    model = TreeModel(features, np.zeros(features.size, dtype), None, _single_root(encoded), layer)
+    zeros, single_root = np.zeros(features.size, dtype), _single_root(encoded)
+    model = TreeModel(features, zeros, None, single_root, layer, projective=recipe.projective)
     fits = model.best(encoded, True) >= 0
     usable = np.logical_and.reduceat(np.append(fits, True), encoded.token_ptr[:-1])
-    objective = TreeObjective(features, encoded.take(np.flatnonzero(usable)), model.single_root, recipe.threads, dtype)
+    fit_for_use = encoded.take(np.flatnonzero(usable))
+    objective = TreeObjective(features, fit_for_use, single_root, recipe.threads, dtype, recipe.projective)
     if not len(objective):
         raise CorpusError("no head that is known", "trees, or parts of trees", corpora[0].path if corpora else "")
     score = None if dev is None else DevScore(model, dev, recipe.threads)
@@ -179,7 +188,7 @@ def fit_parser(
     own = encoded.take(np.arange(given))
     heads = own.token_heads
     counts = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((own.noise > 0).sum())
-    return FittedParser(replace(model, about=about), outcome, lifted, int((~usable[:given]).sum()), *counts)
+    return FittedParser(replace(model, about=about), outcome, crosses, int((~usable[:given]).sum()), *counts)
 
 
 def evidence_line(corpora: Sequence[Corpus]) -> str:

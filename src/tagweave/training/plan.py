@@ -84,6 +84,7 @@ class TrainingPlan:
         soft_labels: what the numbers of candidates in corpora are: `posterior`, P(label | what was said), or
             `likelihood`, P(what was said | label).
         drop_columns: for parsers, the share of sentences that training also sees in a copy without tags and columns.
+        non_projective: for parsers, whether arcs may cross: training and decoding are over all trees.
         learner, settings: the name of the learner and its settings by name.
         precision: of weights and sums, `float32` or `float64`.
         method: the name of the method.
@@ -108,6 +109,7 @@ class TrainingPlan:
     minimum_count: int = 1
     soft_labels: str = "posterior"
     drop_columns: float | None = None
+    non_projective: bool = False
     learner: str = "adagrad"
     settings: Mapping[str, int | float] = field(default_factory=dict)
     precision: str = "float32"

@@ -110,6 +110,8 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
         _check_tree(plan)
     elif plan.drop_columns is not None:
         raise PlanError("found --drop-columns without the task parse, expected it with --task parse")
+    elif plan.non_projective:
+        raise PlanError("found --non-projective without the task parse, expected it with --task parse")
     return replace(plan, options=_options(plan), templates=_templates(plan))
 
 

@@ -43,6 +43,7 @@ class TreeJob(Job[FittedParser]):
                 precision=plan.precision,
                 threads=plan.threads,
                 drop_columns=DROP_COLUMNS if dropped is None else dropped,
+                projective=not plan.non_projective,
                 soft_labels=reading(plan.soft_labels),
             )
 

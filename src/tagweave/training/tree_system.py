@@ -104,8 +104,10 @@ class TreeSystem:
 
     def scores(self, transfer: FittedParser, corpus: Corpus, guides: Sequence[Sequence[Tree]]) -> list[Floats]:
         """log Z(x; trees that the corpus allows) - log Z(x) under each guide; for a perceptron with the best score in
-        place of log Z. Trees are made projective, as in training; evidence that allows nothing has -inf."""
-        own, _ = projectivised(corpus.sentences, corpus.guideline)
+        place of log Z. Trees are made projective as in training; evidence that allows nothing has -inf."""
+        own: Sequence[Sentence] = corpus.sentences
+        if self.recipe.projective:
+            own, _ = projectivised(own, corpus.guideline)
         shown = [_guided(s, guide) for s, each in zip(own, guides, strict=True) for guide in each]
         encoded = self._parser(transfer).encode(shown, corpus.guideline)
         scores = self._totals(transfer.model, encoded, True) - self._totals(transfer.model, encoded)
