@@ -7,7 +7,6 @@ what was said), sums over relations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -77,20 +76,20 @@ def are_numbers(allowed: NDArray[Any]) -> bool:
 
 
 def _only_numbered(candidates: Soft[Arc]) -> int:
-    numbers = dict(_largest(candidates))
+    numbers = _largest(candidates)
     of_any = numbers.pop(None, 0.0)
     if of_any > 0:
         return SEVERAL if any(each > of_any for each in numbers.values()) else ANY
     return next(iter(numbers)) or 0 if len(numbers) == 1 else SEVERAL
 
 
-def _largest(candidates: Soft[Arc]) -> Iterator[tuple[int | None, float]]:
+def _largest(candidates: Soft[Arc]) -> dict[int | None, float]:
     """Every head with the largest number of its candidates, unless that is 0."""
-    heads = {arc.head for arc in candidates}
-    for head in sorted(heads, key=lambda each: -1 if each is None else each):
-        largest = max(number for arc, number in candidates.numbered() if arc.head == head)
-        if largest > 0:
-            yield head, largest
+    numbers: dict[int | None, float] = {}
+    for arc, number in candidates.numbered():
+        if number > numbers.get(arc.head, 0.0):
+            numbers[arc.head] = number
+    return numbers
 
 
 def _numbers(candidates: Soft[Arc], n: int, reading: Reading) -> NDArray[np.float64]:
@@ -99,7 +98,7 @@ def _numbers(candidates: Soft[Arc], n: int, reading: Reading) -> NDArray[np.floa
     if reading == "posterior":
         np.add.at(row, [arc.head or 0 for arc in candidates], [number for _, number in candidates.numbered()])
         return np.asarray(row / row.sum())
-    for head, number in _largest(candidates):
+    for head, number in _largest(candidates).items():
         at = slice(None) if head is None else head
         row[at] = np.maximum(row[at], number)
     return np.asarray(row / row.max())
