@@ -63,14 +63,14 @@ def lines_of(data: bytes) -> list[str]:
 def models_are_opened_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loading, "load_model", cache(loading.load_model))
-        derive, derived = table_segmenter.PairTables, {}
+        derive, derived = table_segmenter.kept_tables, {}
 
-        def tables(model):
+        def tables(model, folder):
             if id(model) not in derived:
-                derived[id(model)] = derive(model)
+                derived[id(model)] = derive(model, folder)
             return derived[id(model)]
 
-        patch.setattr(table_segmenter, "PairTables", tables)
+        patch.setattr(table_segmenter, "kept_tables", tables)
         yield
 
 

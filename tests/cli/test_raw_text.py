@@ -31,7 +31,7 @@ def without_tables(monkeypatch):
         def refuse(*_):
             raise UnfitModelError("found nothing, expected nothing")
 
-        monkeypatch.setattr(table_segmenter, "PairTables", refuse)
+        monkeypatch.setattr(table_segmenter, "kept_tables", refuse)
 
     return off
 

@@ -123,7 +123,7 @@ def test_but_never_where_others_can_write(
 
 def test_an_edit_of_a_kernel_drops_it(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run()
-    monkeypatch.setattr(compiled_code, "_EDITION", "kernels-edited")
+    monkeypatch.setattr(compiled_code, "EDITION", "kernels-edited")
     run()
     assert [file.parent.name for file in places.glob("**/*._twice-*.nbc")] == ["kernels-edited"]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from tagweave.labels.coding import CODINGS
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.models import kept_tables
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.characters import UnfitModelError
@@ -230,7 +232,7 @@ def test_long_lines_and_many_lines() -> None:
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
 def test_every_row_is_a_sum_of_feature_weights(name: str) -> None:
     whole = model(name, "BMES", seed=7)
-    tables = PairTables(whole)
+    tables = PairTables(whole).tables
     text = "今天天好好鱻𠀀"
     e, (alone, near, far) = tables.entries, tables.slots
     numbers = np.concatenate([e.pads[: e.lead], e.number[[ord(c) for c in text]], e.pads[e.lead :]])
@@ -246,3 +248,18 @@ def test_every_row_is_a_sum_of_feature_weights(name: str) -> None:
     others = [k for k, offsets in enumerate(seen) if len(offsets) > 1]
     encoded.grams[:, others] = -1
     np.testing.assert_allclose(scores, whole._scores(encoded, 0, 1), atol=1e-5)
+
+
+def test_kept_tables_are_made_once_for_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = ["今天天好好鱻𠀀 a1"]
+    own, other = model("liu-2014", "BMES"), model("liu-2014", "BMES", seed=7)
+    segmented = [list(TableSegmenter(each, folder=tmp_path).segment(text)) for each in (own, other)]
+    assert segmented == [expected(own, text), expected(other, text)]
+    monkeypatch.setattr(kept_tables, "PairTables", None)
+    assert [list(TableSegmenter(each, folder=tmp_path).segment(text)) for each in (own, other)] == segmented
+
+
+def test_where_nothing_can_be_kept_tables_are_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    own, text = model("liu-2014", "BMES"), ["今天天好好"]
+    assert list(TableSegmenter(own, folder=tmp_path / "file").segment(text)) == expected(own, text)

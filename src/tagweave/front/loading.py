@@ -30,7 +30,9 @@ def load_model(path: str | PathLike[str], threads: int = 1, shared: bool = False
     from tagweave.models.storage import load_model
 
     name = fspath(path)
-    return _put_to_use(load_model(name, folder=private_folder("models") if shared else None), threads, name)
+    model = _put_to_use(load_model(name, folder=private_folder("models") if shared else None), threads, name)
+    model.is_stored = True
+    return model
 
 
 def of_training(training: Training) -> Model:

@@ -39,12 +39,14 @@ class Model(ABC):
         threads: how many threads share the work.
         name: the name of the model in messages: its file.
         tell: receives notes on assumptions about a file; by default they go to standard error.
+        is_stored: whether it was read from a file.
     """
 
     trained: Any
     threads: int = 1
     name: str = "the model"
     tell: Tell = say
+    is_stored: bool = False
 
     @property
     def about(self) -> dict[str, Any]:

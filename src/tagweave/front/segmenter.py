@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tagweave.cluster.shared_file import private_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.front.label_model import LabelModel, as_text
@@ -73,9 +75,13 @@ class Segmenter(LabelModel):
         raise StreamError(f"found --then {self.name}, a model of characters, expected a tagger of words or a parser")
 
     def _by_tables(self, whole_runs: bool) -> TableSegmenter | None:
-        """The fast path from raw text to words, if the model has one; its tables are made once."""
+        """The fast path from raw text to words, if the model has one; its tables are made once, those of a file for all
+        processes."""
         if whole_runs not in self._tables:
-            self._tables[whole_runs] = by_tables(self._tagger, whole_runs)
+            folder = None
+            with suppress(OSError):
+                folder = private_folder("tables") if self.is_stored else None
+            self._tables[whole_runs] = by_tables(self._tagger, whole_runs, folder)
         return self._tables[whole_runs]
 
     @cached_property

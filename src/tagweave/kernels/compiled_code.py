@@ -47,7 +47,8 @@ def _digest_of_sources() -> str:
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
-_EDITION = f"kernels-{_digest_of_sources()}"
+EDITION = f"kernels-{_digest_of_sources()}"
+"""The name of the text of all kernels."""
 _INSTALLATION = f"tagweave-{hashlib.sha256(str(_SOURCES).encode()).hexdigest()[:16]}"
 
 
@@ -64,7 +65,7 @@ def folders() -> list[Path]:
         of_user = Path(AppDirs("tagweave", appauthor=False).user_cache_dir)
         usual = [_SOURCES / "__pycache__", *([of_user / _INSTALLATION] if of_user.is_absolute() else [])]
     temporary = [_temporary()] if _is_own(_temporary()) else []
-    return [folder / _EDITION for folder in [*usual, *temporary]]
+    return [folder / EDITION for folder in [*usual, *temporary]]
 
 
 def _is_own(folder: Path) -> bool:

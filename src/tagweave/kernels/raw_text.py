@@ -87,6 +87,14 @@ class Labels(NamedTuple):
     ends: Any
 
 
+class Tables(NamedTuple):
+    """All that segmenting a text needs of a model; the slots are those of a character and of pairs at 1 and 2."""
+
+    entries: Entries
+    slots: tuple[Slot, Slot, Slot]
+    labels: Labels
+
+
 @kernel
 def mark_codes(codes, bits):
     """Set, for every code, the bit of its lowest bits: bits uint8[a power of two]."""

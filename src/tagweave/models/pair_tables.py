@@ -31,9 +31,9 @@ Floats = NDArray[np.float32]
 Column = Callable[[str, int], NDArray[Any]]
 """The codes of a column at an offset."""
 
-_REACHES = (0, 1, 2)
 _PAIRS_AT_ONCE = 1 << 24
 _MOST_PAIRS = 1 << 32  # looked up for one slot: ten seconds
+_FAR = 2  # the largest distance of two characters
 _LINE = 16  # floats of a cache line
 
 
@@ -85,6 +85,9 @@ class PairTables:
     Args:
         model: a model of the task `segment`.
 
+    Attributes:
+        tables: the rows, and what is needed to find them.
+
     Raises:
         UnfitModelError: a model of another task, with more than four labels, or with templates over more than two
             characters or over columns other than those of single characters.
@@ -104,16 +107,16 @@ class PairTables:
         self._seen = np.zeros(len(self._index), bool)
         self._grams = list(_grams(model.encoder))
         self._lead = max(0, *(-grams.low for grams in self._grams))
-        self._trail = max(0, *(grams.high for grams in self._grams)) + max(_REACHES)
+        self._trail = max(0, *(grams.high for grams in self._grams)) + _FAR
         columns = {term.column for grams in self._grams for term in grams.terms}
         self._identity = identity_of(columns)
         self._characters = Characters.of(columns, self._known_points(), self._lead, self._trail)
-        self.slots = (self._alone(), *(self._pairs(reach) for reach in _REACHES[1:]))
+        slots = (self._alone(), self._pairs(1), self._pairs(2))
         if not self._seen.all():
             raise UnfitModelError(f"found {(~self._seen).sum()} features of other than known characters, expected none")
         c = self._characters
-        self.entries = kernels.Entries(c.number, c.same, c.classes, c.class_count, c.known, c.pads, self._lead)
-        self.labels = _labels(model)
+        entries = kernels.Entries(c.number, c.same, c.classes, c.class_count, c.known, c.pads, self._lead)
+        self.tables = kernels.Tables(entries, slots, _labels(model))
 
     def _known_points(self) -> NDArray[np.int64]:
         """The code points with a feature of their own, rising; only the canonical one of several variants."""

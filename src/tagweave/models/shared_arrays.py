@@ -1,4 +1,4 @@
-"""Unpacked arrays of models in files, so that the processes of a machine share one copy in memory."""
+"""Arrays of models in files, so that the processes of a machine share one copy in memory."""
 
 from __future__ import annotations
 
@@ -9,25 +9,23 @@ from pathlib import Path
 
 from tagweave.cluster.mapped_arrays import MappedArrays
 from tagweave.cluster.shared_file import mark_used, remove_old
-from tagweave.corpus.describe import digest
 from tagweave.corpus.whole_file import whole_file
 from tagweave.models.parts import Arrays
 
 _KEPT = 4  # models whose arrays stay in the folder, those used last
 
 
-def shared_arrays(folder: Path, model: Path | str, arrays: Callable[[], Arrays]) -> Arrays:
-    """The arrays of a model file, mapped into memory; a process that changes one gets its own copy of what it changes.
+def shared_arrays(folder: Path, key: str, arrays: Callable[[], Arrays]) -> Arrays:
+    """Arrays from a folder, mapped into memory; a process that changes one gets its own copy of what it changes.
 
     Args:
         folder: where arrays are kept, a folder that nobody else can write.
-        model: the file; its digest is the name of its arrays.
+        key: their name there, a digest of all that they depend on.
         arrays: makes the arrays if the folder does not have them.
 
     Raises:
         OSError: they cannot be written.
     """
-    key = digest(str(model))
     file, entries = folder / f"{key}.arrays", folder / f"{key}.json"
     while True:
         with suppress(FileNotFoundError):  # not there yet, or another process has just removed them as old

@@ -14,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from tagweave import __version__
+from tagweave.corpus.describe import digest
 from tagweave.corpus.whole_file import whole_file
 from tagweave.features.digest import digest_of
 from tagweave.features.rules import check_unicode, one_of, record, text, whole
@@ -81,7 +82,7 @@ def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: P
         if expected is not None and description["kind"] != expected.kind:
             raise ModelFileError(f"{path}: found a {description['kind']} model, expected a {expected.kind} model")
         unpacked = partial(unpack, forms, packed)
-        arrays = unpacked() if folder is None else shared_arrays(folder, path, unpacked)
+        arrays = unpacked() if folder is None else shared_arrays(folder, digest(str(path)), unpacked)
         return import_module(_ASSEMBLIES[description["kind"]]).assemble(description, arrays)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tagweave.corpus.text_blocks import line_blocks
 from tagweave.harvest.runs import joined
 from tagweave.kernels import raw_text
 from tagweave.models.chain import ChainModel
-from tagweave.models.pair_tables import PairTables
+from tagweave.models.kept_tables import kept_tables
 
 _CHARACTERS = 1 << 18  # segmented at a time, in whole lines
 
@@ -25,18 +26,21 @@ class TableSegmenter:
     `ChainPredictor`, so the two may differ where the scores of two segmentations differ only by rounding.
 
     Args:
-        model: a model of the task `segment`. Building its tables takes a few seconds.
+        model: a model of the task `segment`. Making its tables takes a second.
         threads: how many threads share the work.
         whole_runs: whether runs are kept whole; else the model may split them.
+        folder: where its tables are kept, a folder that nobody else can write; `None`: they are not.
 
     Raises:
         UnfitModelError: a model of another task, with a guide, with bundled labels, or with templates over anything but
             one character, two neighbours, or two characters with one between. `ChainPredictor` can run it.
     """
 
-    def __init__(self, model: ChainModel, threads: int = 1, whole_runs: bool = True) -> None:
+    def __init__(
+        self, model: ChainModel, threads: int = 1, whole_runs: bool = True, folder: Path | None = None
+    ) -> None:
         self.threads, self.whole_runs = threads, whole_runs
-        self._tables = PairTables(model)
+        self._tables = kept_tables(model, folder)
 
     def segment(self, lines: Iterable[str]) -> Iterator[str]:
         """Every line, its words separated by one space; a stream of any length in constant memory.

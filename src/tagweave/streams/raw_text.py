@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tagweave.corpus.text_blocks import read_blocks
@@ -12,13 +13,13 @@ if TYPE_CHECKING:
     from tagweave.models.table_segmenter import TableSegmenter
 
 
-def by_tables(tagger: ChainPredictor, whole_runs: bool = True) -> TableSegmenter | None:
-    """The fast path from raw text to words; `None` if the model has none."""
+def by_tables(tagger: ChainPredictor, whole_runs: bool = True, folder: Path | None = None) -> TableSegmenter | None:
+    """The fast path from raw text to words; `None` if the model has none. `folder`: as `TableSegmenter`."""
     from tagweave.models.characters import UnfitModelError
     from tagweave.models.table_segmenter import TableSegmenter
 
     try:
-        return TableSegmenter(tagger.model, tagger.threads, whole_runs)
+        return TableSegmenter(tagger.model, tagger.threads, whole_runs, folder)
     except UnfitModelError:
         return None
 
