@@ -7,6 +7,7 @@ Nothing here imports the package's arithmetic, so that the two can only agree by
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise, product
@@ -193,6 +194,11 @@ def shape(form: str) -> str:
     return " ".join(name for name, _ in groupby(classes))
 
 
+def category(form: str) -> str:
+    """The general categories of characters, each run once."""
+    return " ".join(name for name, _ in groupby(map(unicodedata.category, form)))
+
+
 def column(name: str, form: str) -> list[str]:
     """The values of a column for a form: none where it is absent, several only for a list column."""
     if name.startswith(("prefix_", "suffix_")):
@@ -207,6 +213,7 @@ def column(name: str, form: str) -> list[str]:
         "folded": [folded(form)] if form else [],
         "normal": ["".join("0" if c.isdecimal() else c for c in form.lower())] if form else [],
         "shape": [shape(form)] if form else [],
+        "category": [category(form)] if form else [],
         "first": [form[0]] if form else [],
         "last": [form[-1]] if form else [],
         "single": [form] if len(form) == 1 else [],

@@ -38,7 +38,9 @@ def words(words: Words, i: int) -> list[tuple[object, ...]]:
     found += [("length and first", size, w[0]), ("length and last", size, w[-1])]
     found += [(f"normal {k}", _of(words, i + k, "normal")) for k in (-1, 0, 1)]
     found += [(kind, w[a:b]) for n in range(1, 5) if len(w) >= n for kind, a, b in _affixes(w, n)]
-    found += [("shape", naive.shape(w)), ("script", *naive.column("script", w))]
+    script = naive.column("script", w)
+    found += [("shape", naive.shape(w)), ("script", *script), ("script and length", *script, size)]
+    found.append(("category", naive.category(w)))
     return [*found, ("shapes", _of(words, i - 1, "shape"), naive.shape(w))]
 
 
@@ -210,7 +212,7 @@ def test_presets_agree_with_the_naive_twin(preset: str) -> None:
 
 def test_the_number_of_templates_is_that_of_the_tables() -> None:
     assert {name: len(preset.parsed) for name, preset in PRESETS.items()} == {
-        "words": 20,
+        "words": 22,
         "spans": 42,
         "characters": 22,
         "characters-lexicon": 31,
@@ -222,5 +224,6 @@ def test_the_number_of_templates_is_that_of_the_tables() -> None:
         "sun-wan-2012-subword": 12,
         "gazetteer": 6,
         "clusters": 3,
+        "types": 2,
         "liu-2014-lexicon": 29,  # three more for each of three characters: 5.1.3
     }

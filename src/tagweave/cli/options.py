@@ -58,8 +58,8 @@ Preset = Annotated[
     typer.Option(
         metavar="NAME",
         help="Feature templates: the defaults, words, spans and characters, or those of a paper: li-2015, tsuboi-2008,"
-        " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012; gazetteer and clusters, beside others"
-        " (repeatable).",
+        " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012; types, gazetteer and clusters, beside"
+        " others (repeatable).",
         rich_help_panel="Features",
     ),
 ]

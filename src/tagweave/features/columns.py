@@ -66,6 +66,11 @@ def _shape(character: str) -> int:
     return CAPITAL if of == LETTER and character.isupper() else of
 
 
+def _category(character: str) -> int:
+    """The general category of a character (Unicode, section 4.5), `Lu` for a capital, as a number."""
+    return int.from_bytes(unicodedata.category(character).encode(), "big")
+
+
 class FormColumns:
     """The columns of a list of V distinct forms.
 
@@ -110,7 +115,14 @@ class FormColumns:
 
     def shape(self) -> Codes:
         """The classes of the characters, with runs of a class collapsed: `Xx` for `Paris`, `0.0` for `3.14`."""
-        points = self._per_point(_shape).astype(np.uint32)
+        return self._collapsed(_shape)
+
+    def category(self) -> Codes:
+        """The general categories of the characters, with runs of a category collapsed: `LuLl` for `Paris`."""
+        return self._collapsed(_category)
+
+    def _collapsed(self, of: Callable[[str], int]) -> Codes:
+        points = self._per_point(of).astype(np.uint32)
         begins = np.diff(points, prepend=0) != 0
         begins[self.start[self.length > 0]] = True
         kept = np.concatenate([[0], np.cumsum(begins)])
@@ -238,6 +250,7 @@ SCALAR_COLUMNS: dict[str, Callable[[FormColumns], Codes]] = {
     "folded": FormColumns.folded,
     "normal": FormColumns.normal,
     "shape": FormColumns.shape,
+    "category": FormColumns.category,
     "first": _affix("prefix", 1),
     "last": _affix("suffix", 1),
     "single": FormColumns.single,
