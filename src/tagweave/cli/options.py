@@ -165,6 +165,15 @@ Patience = Annotated[
     int, typer.Option(min=1, metavar="N", help="Stop after this many iterations without a better development score.")
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The seed of everything random.")]
+AverageSeeds = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Train with N seeds side by side, and keep the mean of their weights.",
+        rich_help_panel="Learning",
+    ),
+]
 Precision = Annotated[
     str, typer.Option(metavar="float32|float64", help="The precision of weights and sums.", rich_help_panel="Learning")
 ]

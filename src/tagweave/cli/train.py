@@ -49,6 +49,7 @@ def train(
     iterations: options.Iterations = None,
     patience: options.Patience = 5,
     seed: options.Seed = 0,
+    average_seeds: options.AverageSeeds = 1,
     threads: options.Threads = 1,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
@@ -105,6 +106,7 @@ def train(
             iterations=iterations,
             patience=patience,
             seed=seed,
+            average_seeds=average_seeds,
             threads=threads,
         )
     if not chosen.target:

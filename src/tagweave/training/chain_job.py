@@ -49,6 +49,7 @@ class ChainJob(Job[Fitted]):
                 sample=self.sample,
                 guide=getattr(plan.options, "guide", None),
                 soft_labels=reading(plan.soft_labels),
+                average_seeds=plan.average_seeds,
             )
 
     def check(self) -> None:

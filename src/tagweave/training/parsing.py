@@ -32,7 +32,7 @@ from tagweave.models.rounding import rounded
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.training.projectivity import crossing, projectivised
-from tagweave.training.recipe import LEARNERS
+from tagweave.training.recipe import LEARNERS, check_average_seeds, trainer_of
 
 _LAYERS = ("xpos", "upos")
 _ADAGRAD: dict[str, Any] = {"rate": 0.05, "batch": 16, "initial": 1.0}
@@ -57,6 +57,7 @@ class ParserRecipe:
         projective: whether trees are projective, and others are made so for training; else arcs may cross.
         soft_labels: what the numbers of candidates are: `posterior`, P(head, relation | what was said), or
             `likelihood`, P(what was said | head, relation).
+        average_seeds: how many seeds the weights of arcs are the average of.
     """
 
     templates: ArcTemplates | None = None
@@ -68,6 +69,7 @@ class ParserRecipe:
     drop_columns: float = 0.0
     projective: bool = True
     soft_labels: Reading = "posterior"
+    average_seeds: int = 1
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
@@ -79,12 +81,12 @@ class ParserRecipe:
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
         reading(self.soft_labels)
+        check_average_seeds(self.learner, self.average_seeds)
 
     def trainer(self) -> Trainer:
         """The learner with its settings; AdaGrad has defaults that suit arcs."""
         usual = _ADAGRAD if self.learner == "adagrad" else {}
-        trainer: Trainer = LEARNERS[self.learner](**{**usual, **self.settings})
-        return trainer
+        return trainer_of(self.learner, {**usual, **self.settings}, self.average_seeds)
 
     def to_json(self) -> dict[str, Any]:
         """A plain description, for the model's metadata."""

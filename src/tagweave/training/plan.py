@@ -93,6 +93,7 @@ class TrainingPlan:
         iterations: the maximum number of iterations.
         patience: stop after this many iterations without a better score on `dev`.
         seed: the seed of everything random.
+        average_seeds: how many trainings, with this seed and the next ones, every model is the average of.
         threads: the number of threads.
     """
 
@@ -119,6 +120,7 @@ class TrainingPlan:
     iterations: int | None = None
     patience: int = 5
     seed: int = 0
+    average_seeds: int = 1
     threads: int = 1
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ from tagweave.learning.lbfgs import LBFGS
 from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.perceptron import AveragedPerceptron
 from tagweave.learning.rprop import Rprop
+from tagweave.learning.seed_average import SeedAverage
 from tagweave.learning.trainer import Trainer
 from tagweave.training.entity_ratio import EntityRatio
 from tagweave.training.task import Task
@@ -39,6 +41,33 @@ LEARNERS: dict[str, type[Any]] = {
 def in_batches(learner: str) -> bool:
     """Whether a learner takes batches of sentences; the others take all sentences at once."""
     return hasattr(LEARNERS[learner], "batch")
+
+
+def trainer_of(learner: str, settings: Mapping[str, Any], average_seeds: int = 1) -> Trainer:
+    """The learner with its settings, or several that begin with its seed, the next one, and so on.
+
+    Raises:
+        ValueError: several seeds of a learner without any.
+    """
+    trainer: Trainer = LEARNERS[learner](**settings)
+    if average_seeds == 1:
+        return trainer
+    check_average_seeds(learner, average_seeds)
+    return SeedAverage.of(trainer, average_seeds)
+
+
+def check_average_seeds(learner: str, count: int) -> None:
+    """Raise unless trainings of a learner differ by their seed, or there is only one.
+
+    Raises:
+        ValueError: they do not, or the number of seeds is not positive.
+    """
+    if count < 1:
+        raise ValueError(f"found average_seeds={count}, expected at least 1")
+    if count > 1 and not in_batches(learner):
+        others = ", ".join(filter(in_batches, LEARNERS))
+        expected = f"one of {others}: the others have no seed"
+        raise ValueError(f"found average_seeds={count} with the learner {learner}, expected {expected}")
 
 
 GUIDES = ("window", "joined")
@@ -65,6 +94,7 @@ class Recipe:
         ratio: the share of tokens inside spans that a model is to expect; `None`: any.
         soft_labels: what the numbers of candidates are: `posterior`, P(label | what was said), or `likelihood`,
             P(what was said | label).
+        average_seeds: how many seeds a model is the average of.
         guide: how features use the guide's labels: a `window` of them, or one `joined` to every template
             (`guide_templates`); the default depends on the learner.
     """
@@ -83,6 +113,7 @@ class Recipe:
     guide: str | None = None
     ratio: EntityRatio | None = None
     soft_labels: Reading = "posterior"
+    average_seeds: int = 1
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
@@ -92,6 +123,7 @@ class Recipe:
         if self.guide not in (None, *GUIDES):
             raise ValueError(f"unknown features of a guide {self.guide!r}, expected {' or '.join(GUIDES)}")
         reading(self.soft_labels)
+        check_average_seeds(self.learner, self.average_seeds)
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
         if self.ratio is not None and self.task.name != SPANS:
@@ -120,8 +152,7 @@ class Recipe:
 
     def trainer(self) -> Trainer:
         """The learner with its settings."""
-        trainer: Trainer = LEARNERS[self.learner](**self.settings)
-        return trainer
+        return trainer_of(self.learner, self.settings, self.average_seeds)
 
     def dense(self, labels: int) -> bool:
         """Whether every feature has a weight for every label, with this many labels."""

@@ -95,7 +95,7 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
         TemplateError: a template that cannot be read.
     """
     from tagweave.labels.sets import reading
-    from tagweave.training.recipe import LEARNERS, Recipe
+    from tagweave.training.recipe import LEARNERS, Recipe, check_average_seeds
     from tagweave.training.task import Task
 
     check_known("task", plan.task, tuple(STRUCTURES))
@@ -105,6 +105,7 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
     _check_settings(plan)
     with as_plan_error():
         task = Task() if structure == TREE else Task(plan.task, plan.coding)
+        check_average_seeds(plan.learner, plan.average_seeds)
         _ = Recipe(task, features=plan.weights, precision=plan.precision, soft_labels=reading(plan.soft_labels))
     if structure == TREE:
         _check_tree(plan)

@@ -45,6 +45,7 @@ class TreeJob(Job[FittedParser]):
                 drop_columns=DROP_COLUMNS if dropped is None else dropped,
                 projective=not plan.non_projective,
                 soft_labels=reading(plan.soft_labels),
+                average_seeds=plan.average_seeds,
             )
 
     @cached_property

@@ -1,0 +1,127 @@
+"""The mean of the weights of several trainings that differ in their seed alone (Wortsman et al. 2022, "model soups").
+
+Such trainings see the same sentences in other orders, in coupled and merged models also other samples of them. Their
+features are the same, so the mean of their weights is one model, which costs as much to run as any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.features.rules import ArrayRule, Rule, whole
+from tagweave.learning.trainer import Objective, State, StateRules, Trainer
+
+Floats = NDArray[Any]
+Value = TypeVar("Value")
+
+_ITERATION = "iteration"
+
+
+@dataclass(frozen=True)
+class SeedAverage:
+    """Trainers side by side: an iteration is one of each, and the result is the mean of their results.
+
+    The state has the arrays and numbers of all trainers, those of the first under their own names. Every trainer
+    counts its own iterations, so that one that was cut short leaves the means of the others right.
+
+    Attributes:
+        trainers: at least one; they update in batches, and differ in their seeds.
+    """
+
+    trainers: tuple[Trainer, ...]
+
+    @classmethod
+    def of(cls, trainer: Any, count: int) -> SeedAverage:
+        """A trainer with its own seed and the next ones.
+
+        Args:
+            trainer: a frozen dataclass with a field `seed`.
+            count: how many.
+        """
+        return cls(tuple(replace(trainer, seed=trainer.seed + k) for k in range(count)))
+
+    @property
+    def epochs(self) -> int:
+        """As `Trainer`."""
+        return self.trainers[0].epochs
+
+    @property
+    def vectors(self) -> int:
+        """As `Trainer`."""
+        return sum(trainer.vectors for trainer in self.trainers)
+
+    @property
+    def batch(self) -> int:
+        """Sentences per update."""
+        batch: int = getattr(self.trainers[0], "batch")  # noqa: B009 - not of every trainer
+        return batch
+
+    def fine_tuning(self) -> SeedAverage:
+        """As `Trainer`."""
+        return SeedAverage(tuple(trainer.fine_tuning() for trainer in self.trainers))
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """The states of all trainers, from the same weights."""
+        joined = State({})
+        for k, trainer in enumerate(self.trainers):
+            _put(joined, k, trainer.start(objective, weights))
+        return joined
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Those of every trainer, and the number of its iterations."""
+        arrays: dict[str, ArrayRule] = {}
+        numbers: dict[str, Rule] = {}
+        for k, trainer in enumerate(self.trainers):
+            own = trainer.rules(objective)
+            arrays |= {_name(k, name): rule for name, rule in own.arrays.items()}
+            numbers |= {_name(k, name): rule for name, rule in {**own.numbers, _ITERATION: whole()}.items()}
+        return StateRules(arrays, numbers)
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One iteration of every trainer; the loss is the mean of theirs."""
+        states = []
+        for k, trainer in enumerate(self.trainers):
+            states.append(_take(state, k))
+            try:
+                trainer.step(objective, states[k])
+            finally:
+                _put(state, k, states[k])
+        state.loss = float(np.mean([own.loss if np.isfinite(own.weights).all() else np.nan for own in states]))
+        state.converged = all(own.converged for own in states)
+        state.iteration += 1
+
+    def result(self, state: State) -> Floats:
+        """The mean of the results of all trainers."""
+        total = self.trainers[0].result(_take(state, 0)).copy()
+        for k, trainer in enumerate(self.trainers[1:], 1):
+            total += trainer.result(_take(state, k))
+        total /= total.dtype.type(len(self.trainers))
+        return total
+
+
+def _name(k: int, name: str) -> str:
+    """The name of an array or a number of trainer k in the joined state."""
+    return f"{k}.{name}" if k else name
+
+
+def _take(joined: State, k: int) -> State:
+    """The state of trainer k, which shares its arrays with the joined one."""
+    numbers = _own(joined.numbers, k)
+    return State(_own(joined.arrays, k), numbers, int(numbers.pop(_ITERATION)))
+
+
+def _own(values: Mapping[str, Value], k: int) -> dict[str, Value]:
+    """What the joined state has of trainer k, by the names that the trainer gave it."""
+    plain = {name: name.rpartition(".")[2] for name in values}
+    return {own: values[name] for name, own in plain.items() if name == _name(k, own)}
+
+
+def _put(joined: State, k: int, own: State) -> None:
+    """Make this the state of trainer k."""
+    joined.arrays |= {_name(k, name): array for name, array in own.arrays.items()}
+    joined.numbers |= {_name(k, name): number for name, number in {**own.numbers, _ITERATION: own.iteration}.items()}
