@@ -7,7 +7,8 @@ There is no accessor for "the gold label": a position that has one is a tuple of
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tagweave.corpus.errors import CorpusError
@@ -110,6 +111,14 @@ class Sentence:
         """The same sentence with one layer added or replaced."""
         return replace(self, layers={**self.layers, name: tuple(layer)})
 
+    def with_valid_layers(self, layers: Mapping[str, Layer]) -> Sentence:
+        """The same sentence with these layers only. They are not checked, which takes as long as finding them."""
+        new = object.__new__(Sentence)
+        _set_layers(new, layers)
+        for set_value, value in zip(_SETTERS, _others(self), strict=True):
+            set_value(new, value)
+        return new
+
     def spans(self, layer: str) -> tuple[SpanCandidates, ...]:
         """The spans of a layer of labels in IOB2. Raises as `tagweave.corpus.spans.spans_of`, or KeyError."""
         from tagweave.corpus.spans import spans_of
@@ -129,6 +138,11 @@ class Sentence:
     def with_column(self, name: str, column: Iterable[str]) -> Sentence:
         """The same sentence with one column added or replaced."""
         return replace(self, columns={**self.columns, name: tuple(column)})
+
+
+_OTHERS = [field.name for field in fields(Sentence) if field.name != "layers"]
+_others = attrgetter(*_OTHERS)
+_set_layers, *_SETTERS = (vars(Sentence)[name].__set__ for name in ("layers", *_OTHERS))
 
 
 def narrow(layer: Layer, choose: Callable[[tuple[str, ...]], Candidates]) -> Layer:

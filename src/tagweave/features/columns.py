@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import count as count_from
 
 import numpy as np
 from numpy.typing import NDArray
@@ -281,6 +283,5 @@ LIST_COLUMNS: dict[str, Callable[[FormColumns], tuple[NDArray[np.int64], Codes]]
 
 def value_numbers(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
     """int32[count], a number for each value, and the distinct values in the order of their numbers."""
-    numbers: dict[str, int] = {}
-    ids = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int32, count)
-    return ids, list(numbers)
+    numbers: defaultdict[str, int] = defaultdict(count_from(0).__next__)
+    return np.fromiter(map(numbers.__getitem__, values), np.int32, count), list(numbers)

@@ -33,6 +33,7 @@ EVERY_LABEL = np.zeros(0, np.int64), np.zeros(0, np.int32)
 _U = np.uintp
 _ONE = np.uintp(1)
 _AHEAD = 8
+_LINE = 16  # floats of a cache line
 _TOKENS = _U(8)
 
 
@@ -92,8 +93,11 @@ def over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, 
                     prefetch(weights, soon)
                     if cell.shape[0]:
                         prefetch(cell, soon)
-                    else:
-                        prefetch(weights, soon + _U(8))
+                        continue
+                    prefetch(weights, soon + _U(8))
+                    if Y > _LINE:  # a loop would take longer than it saves for few labels
+                        for line in range(_U(8 + _LINE), _U((high[k] - low[k] + 1) * Y), _U(_LINE)):
+                            prefetch(weights, soon + line)
             for k in range(_U(K)):
                 g = features[here + k]
                 if g < 0:

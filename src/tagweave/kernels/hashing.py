@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels import inner, kernel
+from tagweave.kernels.instructions import prefetch
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _ONE = np.uint64(1)
+_AHEAD = 16
 OUTSIDE = np.uint64(0xD6E8FEB86659FD93)
 _WINDOW = np.uint64(40)  # the first bit of the window
 _HASH = np.uint64((1 << 40) - 1)
@@ -109,6 +111,9 @@ def find(keys, values, codes, out):
     mask = np.uint64(keys.shape[0] - 1)
     for i in range(codes.shape[0]):
         code = codes[i]
+        if i + _AHEAD < codes.shape[0]:
+            prefetch(keys, codes[i + _AHEAD] & mask)
+            prefetch(values, codes[i + _AHEAD] & mask)
         out[i] = -1
         if code == np.uint64(0):
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -257,15 +258,12 @@ class ChainPredictor:
         if len(labels) and labels.min() < 0:
             at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
             raise _contradiction(block[at])
-        by_label = {name: [(view.names[tag],) for tag in view.projection.tolist()] for name, view in views.items()}
-        ptr = encoded.sentence_ptr.tolist()
-        chosen = labels.tolist()
-        for i, sentence in enumerate(block):
-            own = chosen[ptr[i] : ptr[i + 1]]
-            layers = {name: tuple(position[label] for label in own) for name, position in by_label.items()}
+        chosen = {name: _positions(view)[labels].tolist() for name, view in views.items()}
+        for (low, high), sentence in zip(pairwise(encoded.sentence_ptr.tolist()), block, strict=True):
+            layers = {name: tuple(positions[low:high]) for name, positions in chosen.items()}
             if self.model.coding == "IOB1":
                 layers = {name: chunk_schemes.recoded(sentence, each, "IOB2", "IOB1") for name, each in layers.items()}
-            yield replace(sentence, layers={**sentence.layers, **layers})
+            yield sentence.with_valid_layers({**sentence.layers, **layers})
 
     def _encoded(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
@@ -303,6 +301,14 @@ class ChainPredictor:
             block, covered = corpus.sentences, corpus.covered
         allow = allowed_sets(block, sets, self.model.parameters.scheme, covered)
         return encoded.with_evidence(allow).including_allowed(sets.masks), sets
+
+
+def _positions(view: View) -> NDArray[np.object_]:
+    """[Y]: what each label puts into the layer of a view."""
+    positions = np.empty(len(view.projection), np.object_)
+    for label, tag in enumerate(view.projection.tolist()):
+        positions[label] = (view.names[tag],)
+    return positions
 
 
 def _contradiction(sentence: Sentence) -> CorpusError:
