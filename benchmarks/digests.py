@@ -72,6 +72,7 @@ CASES: dict[str, Sequence[str]] = {
     "segtag merged": ("--task", "segtag", *_TWO, "--method", "merged", "--learner", "perceptron"),
     "parse": _TREES,
     "parse perceptron": (*_TREES, "--learner", "perceptron", "--drop-columns", "0"),
+    "parse non-projective": (*_TREES, "--non-projective"),
     "parse dev": (*_TREES, "--dev", "one=one.conllu"),
     **{f"parse {method}": (*_TWO_TREES, "--method", method) for method in ("merged", "stacked", "transform")},
     "parse iterate": (*_TWO_TREES, "--method", "iterate", "--rounds", "2", "--dev", "one=one.conllu"),

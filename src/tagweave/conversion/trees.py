@@ -39,7 +39,7 @@ def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
         threads: how many threads share the work.
 
     Raises:
-        CorpusError: text without the tags that the model needs; partly known heads that fit no projective tree.
+        CorpusError: text without the tags that the model needs; partly known heads that fit no tree of the model.
     """
     parser = TreePredictor(model, threads)
     sentences = []
@@ -94,7 +94,7 @@ def _probabilities(parser: TreePredictor, sentences: Sequence[Sentence]) -> list
 
 
 def _confidence(own: Sentence, tree: Sentence, table: NDArray[Any], layer: str) -> tuple[float, ...]:
-    """The probability of every head; 1 for a given head, even if no projective tree has it."""
+    """The probability of every head; 1 for a given head, even if no tree of the model has it."""
     heads = [_only(candidates).head or 0 for candidates in tree.heads[layer]]
     probabilities = np.minimum(table[heads, np.arange(1, len(heads) + 1)], 1).tolist()
     return tuple(1.0 if _given_head(own, layer, at) >= 0 else each for at, each in enumerate(probabilities))

@@ -18,8 +18,8 @@ p[h, m] times the forests in which m is a root and h not below it, and their sha
     P(h -> m) = p[h, m] q[h] / sum_h' p[h', m] q[h']
 
 If the root may have only one child, its potentials are lowered by exp(-150), so that trees with two have no share (as
-in `kernels.arborescence`), and log Z is raised again. Underflow is harmless unless Z is as small compared with the
-product of all sums of potentials as in `kernels.tree_sums`; then the same elimination is run on logarithms.
+in `kernels.arborescence`), and log Z is raised again. Underflow does no harm unless Z is very small beside the
+product of all sums of potentials, by the bound of `kernels.tree_sums`; then the same elimination runs on logarithms.
 """
 
 from __future__ import annotations
