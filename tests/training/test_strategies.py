@@ -12,13 +12,14 @@ import pytest
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Location, Sentence
+from tagweave.corpus.soft import Soft
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training import incomplete
+from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit
 from tagweave.training.incomplete import (
     choose_tags,
-    complete_by_argmax,
     discard,
     is_complete,
     treated,
@@ -201,7 +202,7 @@ def test_argmax_is_the_best_sequence_of_the_first_model(rows: tuple[str, ...]) -
     plain = replace(recipe, transitions=False, edges=False)
     first = fit([full], recipe, run=Run(SHORT)) if len(full) else fit([given], plain, run=Run(SHORT))
     expected = ChainPredictor(first.model).complete(given)
-    (found,) = complete_by_argmax([given], recipe, None, Run(SHORT))
+    (found,) = treated("argmax", [given], recipe, run=Run(SHORT))[0]
     assert layers([found]) == layers([expected])
     assert all(is_complete(sentence, "g") for sentence in found)
 
@@ -248,6 +249,56 @@ def test_argmax_on_characters(task: str, coding: str, complete: bool) -> None:
     assert np.isfinite(fit(*treated("argmax", [given], recipe, run=Run(SHORT)), run=Run(SHORT)).model.weights).all()
 
 
+# Posterior
+
+
+def test_posterior_is_what_the_first_model_believes_under_the_annotation() -> None:
+    given, recipe = corpus("N V", "V N", "N/V ?", "? V"), Recipe(precision="float64")
+    first = ChainPredictor(fit([discard(given)], recipe, run=Run(SHORT)).model)
+    (found,), _ = treated("posterior", [given], recipe, run=Run(SHORT))
+    assert found[0] == given[0] and found[1] == given[1]
+    for sentence, table in zip(found, first.probabilities(given.sentences, "g"), strict=True):
+        for candidates, row in zip(sentence.layers["g"], table, strict=True):
+            own = candidates.numbered() if isinstance(candidates, Soft) else [(each, 1.0) for each in candidates or ()]
+            expected = {name: p for name, p in zip(first.labels, row.tolist(), strict=True) if p > 5e-5}
+            assert dict(own) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])
+def test_posterior_of_characters(coding: str) -> None:
+    rows = [characters("B E S"), characters("S B E"), characters("B/S M/E S"), characters("B/S B/M/E/S E/S")]
+    recipe = Recipe(Task("segment", coding))
+    given = Corpus(tuple(rows), "segmentation", "character", weight=2.0)
+    (found,), _ = treated("posterior", [given], recipe, run=Run(SHORT))
+    assert found.weight == 2.0
+    assert any(isinstance(each, Soft) for each in recipe.task.prepare(found)[3].layers["segmentation"])
+    before, after = (recipe.task.prepare(each) for each in (given, found))
+    assert before.sentences[:2] == after.sentences[:2]
+    for old, new in zip(before, after, strict=True):
+        for a, b in zip(old.layers["segmentation"], new.layers["segmentation"], strict=True):
+            assert b and (a is None or {*b} <= {*a})
+    assert np.isfinite(fit([found], recipe, run=Run(SHORT)).model.weights).all()
+
+
+def test_posterior_does_not_drift() -> None:
+    """Only N is ever marked: `marginal` finds more and more of it where nothing is known."""
+    known, marked = corpus("N V V", "V N V", "V V N", "N V N"), corpus(*["N ? ?", "? N ?", "? ? N"] * 4)
+    recipe = Recipe(settings={"c2": 0.1}, learner="lbfgs")
+    shares = {}
+    for strategy, corpora in (("alone", [known]), ("marginal", [known, marked]), ("posterior", [known, marked])):
+        model = fit(*treated(strategy if strategy != "alone" else "marginal", corpora, recipe)).model
+        tagger = ChainPredictor(model)
+        tables = tagger.probabilities(marked.sentences, "g")
+        shares[strategy] = float(np.mean([table[:, tagger.labels.index("N")].mean() for table in tables]))
+    assert abs(shares["posterior"] - shares["alone"]) < 0.5 * abs(shares["marginal"] - shares["alone"])
+
+
+@pytest.mark.parametrize("recipe", [Recipe(Task("segtag")), Recipe(soft_labels="likelihood")])
+def test_posterior_is_refused_where_its_numbers_would_not_be_read_so(recipe: Recipe) -> None:
+    with pytest.raises(PlanError, match="found --incomplete posterior with"):
+        treated("posterior", [corpus("N V", "N ?")], recipe)
+
+
 def test_argmax_on_words_to_be_segmented_has_nothing_to_fill_in() -> None:
     given = corpus("N ?", "? ? V")
     recipe = Recipe(Task("segment"))
@@ -256,7 +307,7 @@ def test_argmax_on_words_to_be_segmented_has_nothing_to_fill_in() -> None:
 
 
 def test_the_first_model_leaves_the_checkpoint_alone(tmp_path: Any) -> None:
-    complete_by_argmax([corpus("N V", "N ?")], Recipe(), None, Run(Schedule(2, checkpoint=tmp_path / "state")))
+    treated("argmax", [corpus("N V", "N ?")], Recipe(), run=Run(Schedule(2, checkpoint=tmp_path / "state")))
     assert not list(tmp_path.iterdir())
 
 

@@ -83,6 +83,9 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
 
     With `tag_layer`, candidates include the tags that this layer gives the character (any tag where it is unknown),
     with their numbers where a word certainly begins.
+
+    Raises:
+        CorpusError: numbers of letters beside tags, or different ones of letters that the coding does not tell apart.
     """
     spell = _SPELLING[coding]
     tags: Sequence[Candidates] = sentence.layers.get(tag_layer, (None,) * len(sentence)) if tag_layer else ()
@@ -90,7 +93,10 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
     for i, candidates in enumerate(sentence.layers[SEGMENTATION]):
         known_tags = tags[i] if tag_layer else ()
         if isinstance(candidates, Soft):
-            raise CorpusError("numbers of letters of a segmentation", "numbers of tags", *sentence.location)
+            if tag_layer:
+                raise CorpusError("numbers of letters of a segmentation", "numbers of tags", *sentence.location)
+            coded.append(_respelled(candidates, spell, sentence))
+            continue
         if candidates is None and not known_tags:
             coded.append(None)
             continue
@@ -101,6 +107,21 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
             labels = known_tags.spelled(labels, [tag for _ in spelled for tag in known_tags])
         coded.append(None if full else labels)
     return sentence.with_layer(layer, coded)
+
+
+def letters_of(labels: Soft[str], coding: str) -> Soft[str]:
+    """Labels of a coding with numbers as letters of BMES; those that the coding does not tell apart share a number."""
+    pairs = [(letter, own) for own in labels for letter, spelled in _SPELLING[coding].items() if spelled == own]
+    return labels.spelled((letter for letter, _ in pairs), (own for _, own in pairs))
+
+
+def _respelled(letters: Soft[str], spell: dict[str, str], sentence: Sentence) -> Soft[str]:
+    """Letters with numbers in another coding. Raises CorpusError where it has one letter for several numbers."""
+    own = {spell[letter]: letter for letter in reversed(letters)}
+    respelled = letters.spelled(own.keys(), own.values())
+    if len(respelled.numbers) < len(letters.numbers):
+        raise CorpusError(f"numbers of the letters {', '.join(letters)}", "a coding BMES", *sentence.location)
+    return respelled
 
 
 def to_words(characters: Sequence[str], labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

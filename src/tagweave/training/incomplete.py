@@ -5,6 +5,7 @@
 | `marginal` | unchanged | unchanged |
 | `random`, `first`, `frequent` | one candidate is chosen | unchanged |
 | `discard` | sentences that have any are dropped | sentences that have any are dropped |
+| `posterior` | the probabilities of a model trained on complete sentences, given the annotation | likewise |
 | `argmax` | the most probable label of a model trained on complete sentences | likewise |
 | `pointwise` | unchanged | ignored: labels do not depend on their neighbours |
 | `outside` (spans) | unchanged | `O`, believed as far as one likes |
@@ -17,7 +18,9 @@ A wildcard is ambiguous, and so is `O` if the corpus covers only some labels. Th
 characters are not candidates: they say which boundaries are unknown and do not change; its tags may be chosen. Only
 `first` depends on the order in which candidates were written.
 
-`argmax` trains its first model on the complete sentences or, if they are fewer than one in ten, pointwise on all.
+`argmax` and `posterior` train their first model on the complete sentences or, if they are fewer than one in ten,
+pointwise on all. `posterior` is a single step of expectation maximisation from that model, where `marginal` goes on to
+the end: what annotation leaves open does not drift away from what the complete sentences teach.
 """
 
 from __future__ import annotations
@@ -31,13 +34,14 @@ import numpy as np
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Layer, Sentence, narrow
+from tagweave.corpus.soft import with_probabilities
 from tagweave.features.evidence import OUTSIDE
 from tagweave.features.lookups import NOTHING, Lookups
-from tagweave.labels.coding import SEGMENTATION, to_characters
+from tagweave.labels.coding import SEGMENTATION, letters_of, to_characters
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.labels.tasks import SPANS
 from tagweave.learning.run import SILENT, Run
-from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.chain_predictor import ChainPredictor, Floats
 from tagweave.training.belief import outside_elsewhere
 from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit_problem, prepare
@@ -48,6 +52,9 @@ from tagweave.training.task import TAGS, Task, segmentation_name
 
 Pick = Callable[[tuple[str, ...]], str]
 """Picks one of the candidates of a position."""
+
+Completion = Callable[[ChainPredictor, Corpus], Corpus]
+"""From a first model and a corpus in the labels of the task to the corpus without anything open."""
 
 _ENOUGH = 0.1
 
@@ -80,7 +87,10 @@ def treated(
     if strategy == "pointwise":
         recipe = replace(recipe, transitions=False, edges=False)
     elif strategy == "argmax":
-        corpora = complete_by_argmax(corpora, recipe, dev, run, lookups)
+        corpora = completed_by(_best, corpora, recipe, dev, run, lookups)
+    elif strategy == "posterior":
+        _check_posterior(recipe)
+        corpora = completed_by(_probable, corpora, recipe, dev, run, lookups)
     elif strategy == "discard":
         corpora = [_some_left(discard(corpus, recipe.task)) for corpus in corpora]
     elif strategy == "outside":
@@ -172,14 +182,15 @@ def _frequent(layers: Sequence[Layer], _seed: int) -> Pick:
 _CHOICES = {"random": _random, "first": _first, "frequent": _frequent}
 
 
-def complete_by_argmax(
+def completed_by(
+    complete: Completion,
     corpora: Sequence[Corpus],
     recipe: Recipe,
     dev: Corpus | None,
     run: Run = SILENT,
     lookups: Lookups = NOTHING,
 ) -> list[Corpus]:
-    """Fill every position with its label in the best sequence that the annotation allows, under a first model.
+    """The corpora with what a first model says of all that their annotation leaves open.
 
     Raises:
         KeyboardInterrupt: the user stopped the training of the first model.
@@ -196,13 +207,40 @@ def complete_by_argmax(
     if first.outcome.interrupted:  # the user wanted to stop the whole training
         raise KeyboardInterrupt
     tagger = ChainPredictor(first.model, recipe.threads)
-    return [_completed(tagger, corpus) for corpus in coded]
+    return [complete(tagger, corpus) for corpus in coded]
 
 
-def _completed(tagger: ChainPredictor, coded: Corpus) -> Corpus:
-    """Fill in every position; coded characters become letters and tags, for `Task.prepare` to code them again."""
+def _best(tagger: ChainPredictor, coded: Corpus) -> Corpus:
+    """Every position with its label in the best sequence that the annotation allows.
+
+    Coded characters become letters and tags, for `Task.prepare` to code them again.
+    """
     complete = tagger.complete(coded)
     return complete if not tagger.model.of_characters else complete.map(lambda sentence: _uncoded(sentence, tagger))
+
+
+def _probable(tagger: ChainPredictor, coded: Corpus) -> Corpus:
+    """Every position with the probabilities of its labels, given the annotation."""
+    name, of_characters, coding = coded.guideline, tagger.model.of_characters, tagger.model.coding
+    tables = iter(tagger.probabilities(coded.sentences, name, coded.covered))
+
+    def candidates(row: Floats) -> Candidates:
+        soft = with_probabilities(tagger.labels, row.tolist())
+        spelled = letters_of(soft, coding) if of_characters else soft
+        return tuple(spelled) if len(spelled.numbers) == 1 else spelled
+
+    def step(sentence: Sentence) -> Sentence:
+        layer = tuple(map(candidates, next(tables)))
+        return replace(sentence, layers={SEGMENTATION if of_characters else name: layer}, covered=None)
+
+    return replace(coded.map(step), covered=None)
+
+
+def _check_posterior(recipe: Recipe) -> None:
+    if recipe.task.name == "segtag":
+        raise PlanError("found --incomplete posterior with the task segtag, expected another task, or marginal")
+    if recipe.soft_labels != "posterior":
+        raise PlanError(f"found --incomplete posterior with --soft-labels {recipe.soft_labels}, expected posterior")
 
 
 def _uncoded(sentence: Sentence, tagger: ChainPredictor) -> Sentence:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-Strategy = Literal["marginal", "argmax", "pointwise", "random", "first", "frequent", "discard", "outside", "folds"]
+Strategy = Literal[
+    "marginal", "posterior", "argmax", "pointwise", "random", "first", "frequent", "discard", "outside", "folds"
+]
 STRATEGIES: tuple[str, ...] = get_args(Strategy)
 OF_SPANS = ("outside", "folds")
 """The strategies for the task spans alone."""

@@ -23,8 +23,9 @@ class SingleOptions(Options):
 
     incomplete: Strategy = option(
         "marginal",
-        "How to treat incomplete annotation: marginal sums over all that it allows; folds completes it by models of"
-        " other parts of the text; the others are baselines.",
+        "How to treat incomplete annotation: marginal sums over all that it allows; posterior takes what a model of the"
+        " complete sentences believes of it; folds completes it by models of other parts of the text; the others are"
+        " baselines.",
         "STRATEGY",
         structure=CHAIN,
     )
