@@ -32,6 +32,7 @@ from tagweave.models.guide import labels_of
 from tagweave.training.coupled import Coupling, automatic_mapping, fit_coupled
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_stages, merged
+from tagweave.training.narrowing import Narrowing, fit_narrowing
 from tagweave.training.pruning import Pruning, fit_pruning, with_proposals
 from tagweave.training.recipe import Recipe
 
@@ -114,7 +115,8 @@ class Cell(lab.Cell[Pair, Method]):
                 return fit_stages([target.train], [source.train], alone, dev, run, source_dev)
             case "coupled":
                 corpora, pruning = self._pruned(both, recipe)
-                return fit_coupled(corpora, recipe, self.coupling(), dev, run, pruning)
+                narrowing = self._narrowing(both, recipe, dev)
+                return fit_coupled(corpora, recipe, self.coupling(narrowing), dev, run, pruning, narrowing)
             case "converted":
                 return fit([target.train, self.converted()], recipe, dev, run)
         raise ValueError(f"unknown system {self.method.system!r}")
@@ -127,6 +129,13 @@ class Cell(lab.Cell[Pair, Method]):
         pruning = fit_pruning(corpora, alone, self.method.prune)
         return with_proposals(corpora, recipe, pruning), pruning
 
+    def _narrowing(self, corpora: list[Corpus], recipe: Recipe, dev: Corpus) -> Narrowing | None:
+        """The taggers that narrow what the corpora lack, where the method is narrowed."""
+        if not self.method.narrow:
+            return None
+        alone = replace(recipe, settings={**recipe.settings, **_BATCH})
+        return fit_narrowing(corpora, alone, self.method.narrow, dev, Run(self.data.schedule))
+
     def recipe(self) -> Recipe:
         """The features of li-2015, Table 1, AdaGrad, and the sentences that an iteration visits."""
         sample = self.data.sample
@@ -138,11 +147,17 @@ class Cell(lab.Cell[Pair, Method]):
             templates=PRESETS["li-2015"], settings=settings, sample=sample, threads=self.threads, soft_labels=belief
         )
 
-    def coupling(self) -> Coupling:
-        """The mapping function, in which the baseline of the same seed has a part, and the kinds of weights."""
-        pairs = replace(self, method=BASELINE).result()["pairs"]
+    def coupling(self, narrowing: Narrowing | None = None) -> Coupling:
+        """The mapping function, and the kinds of weights.
+
+        The baseline of the same seed has a part in the mapping, or the tagger that narrows the source.
+        """
         names = self.data.target.train.guideline, self.data.source.train.guideline
-        counted = TagMapping(*names, {(a, b): count for a, b, count in pairs})
+        if narrowing:
+            counted = automatic_mapping(narrowing.taggers[names[::-1]], [self.data.source.train], threads=self.threads)
+        else:
+            pairs = replace(self, method=BASELINE).result()["pairs"]
+            counted = TagMapping(*names, {(a, b): count for a, b, count in pairs})
         return Coupling(mappings(self.method.mapping, counted), self.method.joint, self.method.separate)
 
     def converted(self) -> Corpus:

@@ -17,6 +17,7 @@ _BARS = {
     "tagging": "People's Daily to Zhuxian",
     "english": "Brown to WSJ",
     "conversion": "The least certain 20% of the tokens",
+    "narrowing": "Narrowed by taggers",
     "belief": "How far to believe a conversion",
 }
 

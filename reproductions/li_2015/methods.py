@@ -26,6 +26,7 @@ class Method:
         joint, separate: which weights a coupled model has.
         source_sentences: M' of Algorithm 1; 0 takes that of the corpora.
         prune: the probability from which tags come into question (`Pruning`); 0: all do.
+        narrow: the probability from which a tag that a corpus lacks comes into question (`Narrowing`); 0: all do.
         belief: of a converted corpus, `certain`: its tags are certain; `confidence`: believed as far as the coupled
             model is sure; `posterior` or `likelihood`: all tags with their probabilities, read as that.
     """
@@ -37,6 +38,7 @@ class Method:
     separate: bool = True
     source_sentences: int = 0
     prune: float = 0.0
+    narrow: float = 0.0
     belief: str = "confidence"
 
 
@@ -51,6 +53,10 @@ PRUNED = Method("coupled, pruned", "coupled", "automatic", prune=0.0001)
 PRUNED_COMPLETE = Method("coupled, complete mapping, pruned", "coupled", "complete", prune=0.0001)
 SEPARATE = Method("coupled, separate features only", "coupled", "automatic", joint=False)
 JOINT = Method("coupled, joint features only", "coupled", "automatic", separate=False)
+NARROWED = Method("coupled, narrowed", "coupled", "automatic", narrow=0.01)
+NARROWED_SEPARATE = Method(
+    "coupled, narrowed, separate features only", "coupled", "automatic", joint=False, narrow=0.01
+)
 CONVERTED = Method("baseline + converted", "converted")
 CERTAIN = Method("baseline + converted, certain", "converted", belief="certain")
 POSTERIOR = Method("baseline + converted, all probabilities", "converted", belief="posterior")

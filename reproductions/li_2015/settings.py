@@ -21,6 +21,8 @@ from reproductions.li_2015.methods import (
     LIKELIHOOD,
     MANY_SOURCES,
     MERGED,
+    NARROWED,
+    NARROWED_SEPARATE,
     POSTERIOR,
     PRUNED,
     PRUNED_COMPLETE,
@@ -44,6 +46,7 @@ FIVE = (BASELINE, MERGED, TWO_STAGE, COUPLED, CONVERTED)
 TAGGING = (*FIVE, TIGHT, RELAXED, SEPARATE, JOINT)
 MAPPINGS = (BASELINE, TIGHT, RELAXED, COUPLED, PRUNED, COMPLETE, PRUNED_COMPLETE)
 WEIGHTING = (BASELINE, FEW_SOURCES, COUPLED, MANY_SOURCES)
+NARROWING = (BASELINE, TWO_STAGE, NARROWED, NARROWED_SEPARATE)
 BELIEF = (BASELINE, COUPLED, CERTAIN, CONVERTED, LIKELIHOOD, POSTERIOR)
 CONVERSION = (BASELINE, TWO_STAGE, COUPLED, COMPLETE)
 
@@ -76,6 +79,11 @@ def _weighting(folder: Path | None) -> list[Rivals]:
     return [
         Setting("weighting", f"Sentences of the source corpus an iteration: {pair.name}", lambda _: pair, WEIGHTING)
     ]
+
+
+def _narrowing(folder: Path | None) -> list[Rivals]:
+    pair = _chinese(folder)
+    return [Setting("narrowing", f"Narrowing: {pair.name}", lambda _: pair, NARROWING)]
 
 
 def _belief(folder: Path | None) -> list[Rivals]:
@@ -168,8 +176,9 @@ PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
     "tagging": _tagging,
     "mappings": _mappings,
     "weighting": _weighting,
+    "narrowing": _narrowing,
     "english": _english,
     "belief": _belief,
     "conversion": _conversion,
 }
-"""What a command may ask for: Tables 3, 4 and 6; Figure 3; Figure 4; the same in English; Table 5."""
+"""What a command may ask for: Tables 3, 4 and 6; Figures 3 and 4; narrowed; the same in English; Table 5."""

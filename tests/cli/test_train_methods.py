@@ -15,9 +15,10 @@ from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping, write_mapp
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
-from tagweave.training.coupled import Coupling, fit_coupled, fit_mappings
+from tagweave.training.coupled import Coupling, fit_coupled, fit_mappings, mappings_by
 from tagweave.training.fit import fit
 from tagweave.training.guided import fit_stages, merged
+from tagweave.training.narrowing import fit_narrowing
 from tagweave.training.pruning import fit_pruning, with_proposals
 from tagweave.training.recipe import Recipe
 from tagweave.training.summary import weights_by_view
@@ -92,6 +93,24 @@ def test_a_pruned_model_is_what_the_library_makes_of_the_same_proposals(couple, 
     assert isinstance(model.encoder, ProposingEncoder)
     assert model.about["plan"]["options"]["prune"] == 0.01
     assert any(line.startswith("first models of ctb and pd, which propose labels") for line in lines)
+
+
+def test_a_narrowed_model_is_what_the_library_makes_of_the_same_taggers(couple, files):
+    model, lines = couple("--narrow", 0.01)
+    narrowing = fit_narrowing(corpora(files), RECIPE, 0.01, None, Run(SHORT))
+    recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
+    coupling = Coupling(mappings_by(narrowing.taggers["pd", "ctb"], corpora(files), RECIPE))
+    fitted = fit_coupled(corpora(files), recipe, coupling, None, Run(SHORT), narrowing=narrowing)
+    assert np.array_equal(model.weights, fitted.model.weights)
+    assert not isinstance(model.encoder, ProposingEncoder)
+    assert any(
+        line.startswith("first taggers, which allow labels with a probability of at least 0.01") for line in lines
+    )
+
+
+def test_only_words_are_narrowed(couple):
+    lines = couple("--narrow", 0.01, "--task", "segtag", code=2)
+    assert "found --narrow with the task segtag, expected tag" in lines[-1]
 
 
 def test_only_a_coupled_model_is_pruned(run, files, tmp_path):

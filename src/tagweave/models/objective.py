@@ -61,7 +61,7 @@ class ChainObjective:
         informative = encoded.informative() if share is None else np.ones(len(encoded), np.bool_)
         self.parameters = parameters
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
-        self.masks = masks.astype(dtype)
+        self.masks = masks.astype(dtype, copy=False)
         self._only = np.where((masks > 0).sum(axis=1) == 1, masks.argmax(axis=1), -1).astype(np.int32)
         self._posteriors = posteriors
         self.threads = threads

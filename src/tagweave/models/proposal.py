@@ -36,13 +36,16 @@ def proposal_column(guideline: str) -> str:
 def proposals(
     model: ChainModel, sentences: Sequence[Sentence], threshold: float, threads: int = 1
 ) -> list[tuple[str, ...]]:
-    """For every token, the best tag and all whose marginal reaches the threshold, separated by blanks.
+    """The likely tags under a model that sees no layer of the sentences."""
+    return likely_tags(model, [replace(sentence, layers={}) for sentence in sentences], threshold, threads)
 
-    The layers of the sentences are ignored.
-    """
+
+def likely_tags(
+    model: ChainModel, sentences: Sequence[Sentence], threshold: float, threads: int = 1
+) -> list[tuple[str, ...]]:
+    """For every token, the best tag and all whose marginal reaches the threshold, separated by blanks."""
     tagger = ChainPredictor(model, threads)
-    bare = [replace(sentence, layers={}) for sentence in sentences]
-    return [_likely(table, tagger.labels, threshold) for table in tagger.probabilities(bare)]
+    return [_likely(table, tagger.labels, threshold) for table in tagger.probabilities(sentences)]
 
 
 def _likely(table: NDArray[Any], names: Sequence[str], threshold: float) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import Fitted, fit, fit_problem, label_space, prepare_corpora, prepare_in
+from tagweave.training.narrowing import Narrowing
 from tagweave.training.problem import Problem
 from tagweave.training.pruning import Pruning, guidelines_of
 from tagweave.training.recipe import Recipe
@@ -60,7 +61,11 @@ class Coupling:
 
 
 def prepare_coupled(
-    corpora: Sequence[Corpus], recipe: Recipe, coupling: Coupling, pruning: Pruning | None = None
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    coupling: Coupling,
+    pruning: Pruning | None = None,
+    narrowing: Narrowing | None = None,
 ) -> Problem:
     """Encode corpora of several guidelines, and lay out the weights of a model of their bundles.
 
@@ -72,6 +77,7 @@ def prepare_coupled(
         recipe: how to fit.
         coupling: how tags are coupled.
         pruning: the candidate bundles of each token; by default all.
+        narrowing: the tags of other guidelines that come into question at each token; by default all.
 
     Raises:
         CorpusError: corpora of only one guideline, layers that exclude one another; and as `fit`.
@@ -81,6 +87,8 @@ def prepare_coupled(
         problem = f"one guideline, {prepared[0].guideline!r}"
         raise CorpusError(problem, "corpora of two or more, to be coupled", corpora[0].path)
     space = bundles_of(prepared, recipe, coupling.mappings)
+    if narrowing:
+        prepared = narrowing.narrowed(prepared, space, recipe.threads)
     weighted = [coupling.separate] * len(space.sides) + [coupling.joint]
     return prepare_in(space, prepared, recipe, weighted, pruning.encoder(recipe, space) if pruning else None)
 
@@ -101,12 +109,13 @@ def fit_coupled(
     dev: Corpus | None = None,
     run: Run = SILENT,
     pruning: Pruning | None = None,
+    narrowing: Narrowing | None = None,
 ) -> Fitted:
     """Fit one model of all guidelines of the corpora.
 
     Development data may follow any of them. Arguments and errors are those of `fit` and `prepare_coupled`.
     """
-    problem = prepare_coupled(corpora, recipe, coupling, pruning)
+    problem = prepare_coupled(corpora, recipe, coupling, pruning, narrowing)
     return fit_problem(problem, for_bundles(recipe, len(problem.model.space)), dev, run)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tagweave.training.chain_job import ChainJob
     from tagweave.training.coupled import Coupling
     from tagweave.training.job import Job
+    from tagweave.training.narrowing import Narrowing
     from tagweave.training.pruning import Pruning
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
@@ -46,6 +47,14 @@ class CoupledOptions(Options):
     mapping_tight: bool = option(False, "Keep only the most frequent pairs: nine tenths of each label's.")
     views: Literal["both", "joint", "separate"] = option(
         "both", "What has weights: pairs of labels (joint), the labels of each guideline (separate), or both."
+    )
+    narrow: float | None = option(
+        None,
+        "Of the labels that a corpus lacks, allow at each token those to which a tagger gives at least this"
+        " probability, 0.01 for example: more accurate. For the task tag.",
+        "PROBABILITY",
+        0,
+        1,
     )
     prune: float | None = option(
         None,
@@ -132,10 +141,10 @@ class _Coupling:
         from tagweave.training.coupled import for_bundles, prepare_coupled
         from tagweave.training.summary import mapping_lines
 
-        job = self.job
-        coupling = self.coupling(self._automatic() if self.is_automatic else ())
+        job, narrowing = self.job, self._narrowing()
+        coupling = self.coupling(self._automatic(narrowing) if self.is_automatic else ())
         corpora, pruning = self._pruned()
-        problem = prepare_coupled(corpora, job.recipe, coupling, pruning)
+        problem = prepare_coupled(corpora, job.recipe, coupling, pruning, narrowing)
         for line in mapping_lines(problem, coupling.mappings):
             job.run.tell(line)
         return job.fit_problem(problem, job.data.corpora, for_bundles(job.recipe, len(problem.model.space)))
@@ -155,13 +164,31 @@ class _Coupling:
         pruning = fit_pruning(corpora, job.recipe, threshold, job.run)
         return with_proposals(corpora, job.recipe, pruning, job.run), pruning
 
-    def _automatic(self) -> tuple[TagMapping, ...]:
+    def _narrowing(self) -> Narrowing | None:
+        """The taggers that narrow the labels that corpora lack."""
+        from tagweave.training.narrowing import fit_narrowing
+
+        job, threshold = self.job, self.options.narrow
+        if threshold is None:
+            return None
+        job.run.tell(f"first taggers, which allow labels with a probability of at least {threshold:g}")
+        return fit_narrowing(job.data.corpora, job.recipe, threshold, self._target_dev, job.run)
+
+    @property
+    def _target_dev(self) -> Corpus | None:
+        dev = self.job.dev
+        return dev if dev and dev.guideline == self.job.data.target else None
+
+    def _automatic(self, narrowing: Narrowing | None) -> tuple[TagMapping, ...]:
         """The automatic mappings between the target and every other guideline."""
         from tagweave.training.coupled import mappings_by
 
         job, minimum = self.job, self.options.mapping_minimum
         data, tell = job.data, job.run.tell
-        if job.plain and len(data.targets) == data.own:
+        if narrowing:
+            tell("the same taggers label the other corpora, for the automatic mapping")
+            mappings = self._mappings_by(narrowing)
+        elif job.plain and len(data.targets) == data.own:
             tell(f"the plain model labels the other corpora, for the automatic mapping of {data.target} and their tags")
             mappings = mappings_by(job.plain.model, data.corpora, job.recipe, minimum)
         else:
@@ -170,13 +197,24 @@ class _Coupling:
             tell(f"automatic mapping of {mapping.first} and {mapping.second}: {len(mapping.counts):,} pairs of tags")
         return mappings
 
+    def _mappings_by(self, narrowing: Narrowing) -> tuple[TagMapping, ...]:
+        from tagweave.training.coupled import mappings_by
+
+        data, minimum = self.job.data, self.options.mapping_minimum
+        target, *sources = data.guidelines
+        by_source = {name: [each for each in data.corpora if each.guideline == name] for name in sources}
+        return tuple(
+            mapping
+            for name, own in by_source.items()
+            for mapping in mappings_by(narrowing.taggers[name, target], own, self.job.recipe, minimum)
+        )
+
     def _mappings_by_a_tagger(self, minimum: int | None) -> tuple[TagMapping, ...]:
         from tagweave.training.coupled import fit_mappings
 
         job, data, run = self.job, self.job.data, self.job.run
-        dev = job.dev if job.dev and job.dev.guideline == data.target else None
         run.tell(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
-        return fit_mappings(data.targets, data.sources, job.recipe, minimum, dev, run)
+        return fit_mappings(data.targets, data.sources, job.recipe, minimum, self._target_dev, run)
 
 
 def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapping:
@@ -205,6 +243,8 @@ def _check(job: Job[Any]) -> None:
     from tagweave.training.contradictions import refuse_contradictions
 
     coupling = _of(job)
+    if coupling.options.narrow is not None and (task := job.plan.task) != "tag":
+        raise PlanError(f"found --narrow with the task {task}, expected tag")
     refuse_contradictions(job.data.corpora, coupling.job.recipe, coupling.coupling().mappings)
 
 

@@ -1,0 +1,123 @@
+"""Narrowing of the tags that the corpora of a coupled model lack.
+
+A corpus of one guideline leaves the tags of the other open, and likelihood alone puts them to uses of their own: rare
+tags of a small target become hidden states of the model of a large source. So a tagger of the other guideline says
+which of its tags come into question, and that is evidence like any annotation. It restricts only one of the two sums of
+the loss, so unlike pruning (`training/pruning.py`) it is not needed for new text.
+
+The tagger of the target looks at the tags that a source corpus has (the two-stage CRF), the others are plain. None of
+them was trained on the text that it narrows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.labels.space import LabelSpace
+from tagweave.learning.run import SILENT, Run, Schedule
+from tagweave.models.chain import ChainModel
+from tagweave.models.proposal import likely_tags
+from tagweave.training.fit import Fitted, fit
+from tagweave.training.guided import fit_guided
+from tagweave.training.pruning import guidelines_of
+from tagweave.training.recipe import Recipe
+
+_SHORT = Schedule(4)  # of a tagger of a source, which is large
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """Taggers that narrow what corpora lack.
+
+    Attributes:
+        taggers: (guideline of a corpus, another guideline) -> the tagger of the other one for this corpus.
+        threshold: the marginal probability from which a tag comes into question; the most probable one always does.
+    """
+
+    taggers: Mapping[tuple[str, str], ChainModel]
+    threshold: float
+
+    def narrowed(self, corpora: Sequence[Corpus], space: LabelSpace, threads: int = 1) -> list[Corpus]:
+        """The corpora with candidates of the other guidelines at every token that has a tag of its own.
+
+        A layer that a corpus has stays, and so does a token open whose own tag meets none of the candidates.
+
+        Args:
+            corpora: corpora of words, each with tags of its guideline.
+            space: the bundles, which say what tags meet.
+            threads: how many threads share the work.
+        """
+        results = []
+        for corpus in corpora:
+            narrowed = list(corpus.sentences)
+            for other in (name for own, name in self.taggers if own == corpus.guideline):
+                fill = _Fill(space, corpus.guideline, other)
+                shown = [sentence.with_layers_of([corpus.guideline]) for sentence in corpus.sentences]
+                likely = likely_tags(self.taggers[corpus.guideline, other], shown, self.threshold, threads)
+                narrowed = [fill(sentence, tags) for sentence, tags in zip(narrowed, likely, strict=True)]
+            results.append(corpus.with_sentences(narrowed))
+        return results
+
+
+class _Fill:
+    """Fills the layer of a guideline where tokens have a tag of another one."""
+
+    def __init__(self, space: LabelSpace, own: str, other: str) -> None:
+        self._space, self._own, self._other = space, own, other
+        self._known: dict[tuple[Candidates, str], Candidates] = {}
+
+    def __call__(self, sentence: Sentence, likely: Sequence[str]) -> Sentence:
+        open_ = (None,) * len(sentence)
+        own, given = (sentence.layers.get(name, open_) for name in (self._own, self._other))
+        columns = zip(own, given, likely, strict=True)
+        layer = [
+            other if other is not None or mine is None else self._meeting(mine, tags) for mine, other, tags in columns
+        ]
+        return sentence.with_layer(self._other, layer)
+
+    def _meeting(self, own: tuple[str, ...], likely: str) -> Candidates:
+        """The likely tags that a bundle joins to one of the token's own; `None` if there are none."""
+        if (own, likely) not in self._known:
+            view = self._space.view(self._other)
+            partners = {view.names[tag] for tag in view.projection[self._space.allow(self._own, own)]}
+            self._known[own, likely] = tuple(tag for tag in likely.split(" ") if tag in partners) or None
+        return self._known[own, likely]
+
+
+def fit_narrowing(
+    corpora: Sequence[Corpus], recipe: Recipe, threshold: float, dev: Corpus | None = None, run: Run = SILENT
+) -> Narrowing:
+    """Fit the taggers for corpora of words of several guidelines, the target's first.
+
+    Args:
+        corpora: those of the model to train.
+        recipe: how to fit; its sample is ignored.
+        threshold: see `Narrowing`.
+        dev: development data of the target guideline.
+        run: the run; taggers of sources have a short schedule of their own. All are fitted again when it is resumed.
+
+    Raises:
+        CorpusError: as `fit`.
+        KeyboardInterrupt: the user stopped one of the fits.
+    """
+    recipe = replace(recipe, sample=())
+    target, *sources = guidelines_of(corpora)
+    of = {name: [corpus for corpus in corpora if corpus.guideline == name] for name in (target, *sources)}
+    plain, taggers = {}, {}
+    for name in sources:
+        run.tell(f"a tagger of {name}, then one of {target} that looks at its labels")
+        plain[name] = _model(fit(of[name], recipe, run=run.aside(_SHORT)))
+        taggers[target, name] = plain[name]
+        taggers[name, target] = _model(fit_guided(of[target], plain[name], recipe, dev, run.aside()))
+    taggers.update({(own, other): plain[other] for own, other in permutations(sources, 2)})
+    return Narrowing(taggers, threshold)
+
+
+def _model(fitted: Fitted) -> ChainModel:
+    if fitted.outcome.interrupted:
+        raise KeyboardInterrupt
+    return fitted.model
