@@ -133,8 +133,8 @@ def test_lockstep_rows(lengths: list[int]) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("rows", [0, 1, 3, 40])
-@pytest.mark.parametrize("labels", [5, 66])
+@pytest.mark.parametrize("rows", [0, 1, 3, 4, 41])
+@pytest.mark.parametrize("labels", [5, 64, 77, 1031])
 def test_multiply(dtype: type, rows: int, labels: int) -> None:
     rng = np.random.default_rng(rows)
     left, right = rng.random((rows, labels)).astype(dtype), rng.random((labels, labels)).astype(dtype)

@@ -26,11 +26,16 @@ from numpy.typing import NDArray
 
 from tagweave.kernels import fused, inner, kernel
 from tagweave.kernels.instructions import allocate, flat
+from tagweave.kernels.tiles import multiply_tiles
 
 Floats = NDArray[Any]
 
 _BLAS_WORK = 600  # multiplications above which a BLAS call costs less than the loop (measured at 4, 42 and 400 labels)
-_FEW, _WIDE = 16, 64  # rows up to which, and labels from which, BLAS takes longer to copy a matrix than to multiply it
+_WIDE = 64  # labels from which tiles are faster than BLAS, which copies a matrix before it multiplies it
+_MANY, _FAR_APART = (
+    32,
+    1024,
+)  # rows, and labels in each, from which BLAS is faster: caches then hold few rows of a column
 _TINY = 1e-30
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -197,8 +202,10 @@ def _label(lists, q, low):
 def multiply(left, right, out):
     """out = left @ right for float[B, Y], float[Y, Y]."""
     B, Y = left.shape
-    if B <= _FEW and Y >= _WIDE:
-        _multiply_few(left, right, out)
+    if Y >= _WIDE and (B < _MANY or Y < _FAR_APART):
+        whole = B - B % 4
+        multiply_tiles(left[:whole], right, out[:whole])
+        _multiply_few(left[whole:], right, out[whole:])
     elif B * Y * Y > _BLAS_WORK:
         np.dot(left, right, out)
     else:

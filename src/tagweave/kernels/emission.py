@@ -171,6 +171,8 @@ def type_gradient(gradient, ptr, cell, type_ptr, features, values, word_types, d
     """The transpose of `type_scores`."""
     dense = cell.shape[0] == 0
     for i in range(_U(word_types.shape[0])):
+        if i + _ONE < _U(word_types.shape[0]):
+            _prefetch_type(gradient, ptr, type_ptr, features, _U(word_types[i + _ONE]))
         word_type = _U(word_types[i])
         for j in range(_U(type_ptr[word_type]), _U(type_ptr[word_type + _ONE])):
             if features[j] < 0:
