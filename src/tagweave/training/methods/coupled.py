@@ -51,7 +51,7 @@ class CoupledOptions(Options):
     narrow: float | None = option(
         None,
         "Of the labels that a corpus lacks, allow at each token those to which a tagger gives at least this"
-        " probability, 0.01 for example: more accurate. For the task tag.",
+        " probability, such as 0.01, so that rare labels do not become hidden states. For the task tag.",
         "PROBABILITY",
         0,
         1,
