@@ -28,8 +28,8 @@ OPTIONS = [
     ),
     (
         (*TRAIN, "--incomplete", "x"),
-        "unknown incomplete 'x', expected one of marginal, argmax, pointwise, random, first, frequent, discard,"
-        " outside, folds",
+        "unknown incomplete 'x', expected one of marginal, posterior, argmax, pointwise, random, first, frequent,"
+        " discard, outside, folds",
     ),
     ((*TRAIN, "--features", "x"), "found features='x', expected 'all' or 'observed'"),
     ((*TRAIN, "--precision", "x"), "unknown precision 'x', expected 'float32' or 'float64'"),

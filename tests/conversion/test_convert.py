@@ -304,7 +304,7 @@ def test_universal_tags_help_to_find_those_of_a_language(real_corpora: Path) -> 
     mapping = count_pairs("xpos", "upos", train.sentences[:600])
     coupled, baseline = accuracies(sides, mapping, test.with_sentences(test.sentences[:150]))
     assert coupled > 0.95
-    assert baseline < 0.85
+    assert coupled > baseline + 0.08
 
 
 def accuracies(train: tuple[Corpus, Corpus], mapping: TagMapping, both: Corpus) -> list[float]:

@@ -117,7 +117,7 @@ def test_the_sample_serves_every_part(part: str) -> None:
         assert first.digests == again.digests
         assert first.target.test == other.target.test
         assert (first.target.train != other.target.train) == (
-            setting.name not in ("tagging", "mappings", "weighting", "belief", "english-100")
+            setting.name not in ("tagging", "mappings", "weighting", "belief", "narrowing", "english-100")
         )
         guidelines = first.target.train.guideline, first.source.train.guideline
         assert len(set(guidelines)) == 2
