@@ -22,6 +22,7 @@ from tagweave.corpus.alternatives import format_candidates, parse_candidates
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.features.presets import PRESETS
+from tagweave.features.templates import Templates
 from tagweave.labels.coding import as_layer
 from tagweave.labels.mapping import TagMapping
 from tagweave.labels.sets import reading
@@ -36,6 +37,8 @@ from tagweave.training.narrowing import Narrowing, fit_narrowing
 from tagweave.training.pruning import Pruning, fit_pruning, with_proposals
 from tagweave.training.recipe import Recipe
 
+_TEMPLATES = Templates((*PRESETS["li-2015"].texts, *PRESETS["types"].texts))
+"""Those of Table 1, and types, which words share that no training text has: for every system alike."""
 _BATCH = {"batch": 16}
 """Of all but coupled models, which take the usual one for their labels."""
 
@@ -60,6 +63,7 @@ class Cell(lab.Cell[Pair, Method]):
             "texts": pair.digests,
             "sample": pair.sample,
             "budget": [schedule.iterations, schedule.patience],
+            "templates": _TEMPLATES.texts,
             "method": asdict(self.method),
             "seed": self.seed,
         }
@@ -137,15 +141,13 @@ class Cell(lab.Cell[Pair, Method]):
         return fit_narrowing(corpora, alone, self.method.narrow, dev, Run(self.data.schedule))
 
     def recipe(self) -> Recipe:
-        """The features of li-2015, Table 1, AdaGrad, and the sentences that an iteration visits."""
+        """The features, AdaGrad, and the sentences that an iteration visits."""
         sample = self.data.sample
         if self.method.source_sentences:
             sample = (len(self.data.target.train), min(self.method.source_sentences, len(self.data.source.train)))
         settings = {"seed": self.seed, "initial": 1e-8, **({} if self.method.system == "coupled" else _BATCH)}
         belief = reading("likelihood" if self.method.belief == "likelihood" else "posterior")
-        return Recipe(
-            templates=PRESETS["li-2015"], settings=settings, sample=sample, threads=self.threads, soft_labels=belief
-        )
+        return Recipe(templates=_TEMPLATES, settings=settings, sample=sample, threads=self.threads, soft_labels=belief)
 
     def coupling(self, narrowing: Narrowing | None = None) -> Coupling:
         """The mapping function, and the kinds of weights.

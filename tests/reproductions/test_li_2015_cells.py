@@ -132,7 +132,9 @@ def test_the_converted_corpus_is_what_the_coupled_model_says(tagging: Pair, cach
         for (ctb,), (pd,) in zip(ours.layers["ctb"], theirs.layers["pd"], strict=True)
     )
     (mapping,) = Cell(tagging, COUPLED, 0, cache).coupling().mappings
-    assert met.keys() <= mapping.pairs, "what is given is a hard constraint"
+    ours, theirs = (set(names) for names in zip(*mapping.pairs, strict=True))
+    named = {(ctb, pd) for ctb, pd in met if ctb in ours and pd in theirs}  # others may meet any tag
+    assert named <= mapping.pairs, "what is given is a hard constraint"
     assert met["PU", "w"] > 100
 
 
