@@ -59,8 +59,7 @@ def finished(fitted: AnyFitted) -> AnyFitted:
     Raises:
         KeyboardInterrupt: the user stopped it.
     """
-    if fitted.outcome.interrupted:
-        raise KeyboardInterrupt
+    fitted.outcome.check_finished()
     return fitted
 
 

@@ -78,8 +78,7 @@ class Trial:
     def _of_source(self, recipe: Recipe, words: Sequence[str] = ()) -> ChainModel:
         domain = self.domain
         fitted = fit([domain.source], recipe, domain.dev, self._run, Lookups(words=tuple(words)))
-        if fitted.outcome.interrupted:
-            raise KeyboardInterrupt
+        fitted.outcome.check_finished()
         return fitted.model
 
     @property

@@ -41,6 +41,11 @@ class Outcome:
     interrupted: bool = False
     diverged: bool = False
 
+    def check_finished(self) -> None:
+        """Raise KeyboardInterrupt if the user stopped this training, and with it all that was to be built on it."""
+        if self.interrupted:
+            raise KeyboardInterrupt
+
 
 class TrainingError(ValueError):
     """Training that diverged, with no earlier weights to keep."""

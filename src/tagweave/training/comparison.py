@@ -47,8 +47,7 @@ def better(job: Job[Any]) -> Kept:
     alone = _alone(job)
     tell(f"first a plain model of {data.target}, of TRAIN alone, to compare with")
     plain = METHODS[alone.method].fit(alone)
-    if plain.outcome.interrupted:
-        raise KeyboardInterrupt
+    plain.outcome.check_finished()
     fitted = METHODS[job.method].fit(job.beside(plain))
     if fitted.outcome.score is None:  # interrupted in the first iteration
         return Kept(job, fitted, {})

@@ -176,8 +176,7 @@ def fit_mappings(
     """
     recipe = replace(recipe, sample=())
     fitted = fit(target_corpora, recipe, dev, run.part("mapping"))
-    if fitted.outcome.interrupted:
-        raise KeyboardInterrupt
+    fitted.outcome.check_finished()
     return mappings_by(fitted.model, [*target_corpora, *source_corpora], recipe, minimum)
 
 

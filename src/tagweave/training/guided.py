@@ -60,8 +60,7 @@ def fit_stages(
     check_guidelines(target_corpora, source_corpora[0].guideline if source_corpora else "")
     first = run.part("source")
     source = fit(source_corpora, replace(recipe, sample=()), source_dev, first)
-    if source.outcome.interrupted:
-        raise KeyboardInterrupt
+    source.outcome.check_finished()
     fitted = fit_guided(target_corpora, source.model, recipe, dev, run)
     if not fitted.outcome.interrupted:
         first.finish()

@@ -204,8 +204,7 @@ def completed_by(
         recipe = replace(recipe, transitions=False, edges=False)
         problem = prepare(corpora, recipe, encoder=recipe.encoder(lookups))
     first = fit_problem(problem, recipe, dev, run.aside())
-    if first.outcome.interrupted:  # the user wanted to stop the whole training
-        raise KeyboardInterrupt
+    first.outcome.check_finished()
     tagger = ChainPredictor(first.model, recipe.threads)
     return [complete(tagger, corpus) for corpus in coded]
 

@@ -186,8 +186,7 @@ def model_of(
         KeyboardInterrupt: the user stopped the fit, and so wants to stop the whole training.
     """
     fitted = fit_problem(prepare(corpora, recipe, names, recipe.encoder(lookups)), recipe, dev, run)
-    if fitted.outcome.interrupted:
-        raise KeyboardInterrupt
+    fitted.outcome.check_finished()
     return fitted.model
 
 

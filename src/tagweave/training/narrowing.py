@@ -118,6 +118,5 @@ def fit_narrowing(
 
 
 def _model(fitted: Fitted) -> ChainModel:
-    if fitted.outcome.interrupted:
-        raise KeyboardInterrupt
+    fitted.outcome.check_finished()
     return fitted.model

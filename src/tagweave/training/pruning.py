@@ -68,8 +68,7 @@ def fit_pruning(
         run.tell(f"a tagger of {guideline}")
         own = [corpus for corpus in corpora if corpus.guideline == guideline]
         fitted = fit(own, recipe, run=replace(run, schedule=_SHORT))
-        if fitted.outcome.interrupted:
-            raise KeyboardInterrupt
+        fitted.outcome.check_finished()
         models.append(fitted.model)
     return Pruning(tuple(models), threshold)
 

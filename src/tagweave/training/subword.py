@@ -276,8 +276,7 @@ def _with_columns(corpus: Corpus, *others: Corpus) -> Corpus:
 
 def _finished(fitted: Fitted) -> ChainModel:
     """The model. Raises KeyboardInterrupt if the user stopped its training, to stop the whole cascade."""
-    if fitted.outcome.interrupted:
-        raise KeyboardInterrupt
+    fitted.outcome.check_finished()
     return fitted.model
 
 

@@ -74,8 +74,7 @@ class TreeJob(Job[FittedParser]):
         data, recipe, run = self.data, self.shared_recipe, self.run
         run.tell(f"first a parser of {data.guidelines[1]}, then one of {data.target} that looks at its trees")
         guide = fit_parser(data.sources, recipe, None, run.part("source"))
-        if guide.outcome.interrupted:
-            raise KeyboardInterrupt
+        guide.outcome.check_finished()
         return fit_guided_parser(data.targets, guide.model, recipe, self.dev, run)
 
     @property
