@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import naive_trees
+
+Floats = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -65,3 +69,31 @@ def forests(
     scores = [(random.normal(size=(n + 1, n + 1)) * spread).astype(np.float32) for n in lengths]
     allowed = [(random.random((n + 1, n + 1)) < kept).astype(np.uint8) for n in lengths]
     return Forest(scores, allowed, draw(st.booleans()))
+
+
+def sums(marginals: Any, forest: Forest, free: bool = False) -> tuple[Floats, Floats]:
+    """log Z and marginals by a kernel, under the evidence or, if `free`, without."""
+    scores, allowed = forest.flat(), np.empty(0, np.uint8) if free else forest.evidence()
+    marginal, log_z = np.full_like(scores, np.nan), np.full(len(forest.lengths), np.nan)
+    marginals(scores, allowed, forest.ptr, forest.lengths, forest.single_root, marginal, log_z)
+    return log_z, marginal
+
+
+def check_gradient(run: Callable[..., tuple[Floats, Floats]], forest: Forest, data: st.DataObject) -> None:
+    """Marginals are the gradient of log Z(all) - log Z(allowed), in each score, by central differences."""
+    step = 2.0**-10
+    losses, gradients = [], []
+    for table in forest.scores:
+        table[:] = np.round(table / step) * step  # float32 has what a step is added to
+    possible = np.isfinite(run(forest)[0])
+    s = data.draw(st.integers(0, len(forest.lengths) - 1))
+    n = len(forest.scores[s])
+    h, m = data.draw(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)))
+    for sign in (+1, -1):
+        forest.scores[s][h, m] += sign * step
+        losses.append(np.where(possible, run(forest, free=True)[0] - run(forest)[0], 0).sum())
+        gradients.append(run(forest, free=True)[1] - run(forest)[1])
+        forest.scores[s][h, m] -= sign * step
+    if possible[s]:
+        slope = forest.sentence(sum(gradients) / 2, s)[h, m]
+        assert (losses[0] - losses[1]) / (2 * step) == pytest.approx(slope, abs=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import naive_trees
-from forests import Forest, forests
+from forests import Forest, check_gradient, forests, sums
 from tagweave.kernels import arborescence_sums
 
 SPREADS = st.sampled_from([0.0, 0.5, 3.0, 50.0, 1000.0])
@@ -20,12 +21,7 @@ SINGLE_ROOT = pytest.mark.parametrize("single_root", [True, False])
 Floats = NDArray[Any]
 
 
-def run(forest: Forest, free: bool = False) -> tuple[Floats, Floats]:
-    """log Z and marginals."""
-    scores, allowed = forest.flat(), np.empty(0, np.uint8) if free else forest.evidence()
-    marginal, log_z = np.full_like(scores, np.nan), np.full(len(forest.lengths), np.nan)
-    arborescence_sums.marginals(scores, allowed, forest.ptr, forest.lengths, forest.single_root, marginal, log_z)
-    return log_z, marginal
+run = partial(sums, arborescence_sums.marginals)
 
 
 def one(scores: Floats, single_root: bool = True) -> Forest:
@@ -148,22 +144,7 @@ def test_trees_on_the_edge_of_the_range(gap: int, single_root: bool) -> None:
 @given(forests(9, 2.0, most=2, shortest=1), st.data())
 def test_marginals_are_the_gradient_of_the_loss(forest: Forest, data: st.DataObject) -> None:
     """log Z(all) - log Z(allowed), in each score, by central differences."""
-    step = 2.0**-10
-    losses, gradients = [], []
-    for table in forest.scores:
-        table[:] = np.round(table / step) * step  # float32 has what a step is added to
-    possible = np.isfinite(run(forest)[0])
-    s = data.draw(st.integers(0, len(forest.lengths) - 1))
-    n = len(forest.scores[s])
-    h, m = data.draw(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)))
-    for sign in (+1, -1):
-        forest.scores[s][h, m] += sign * step
-        losses.append(np.where(possible, run(forest, free=True)[0] - run(forest)[0], 0).sum())
-        gradients.append(run(forest, free=True)[1] - run(forest)[1])
-        forest.scores[s][h, m] -= sign * step
-    if possible[s]:
-        slope = forest.sentence(sum(gradients) / 2, s)[h, m]
-        assert (losses[0] - losses[1]) / (2 * step) == pytest.approx(slope, abs=1e-6)
+    check_gradient(run, forest, data)
 
 
 def test_a_sentence_does_not_depend_on_the_batch_around_it() -> None:
