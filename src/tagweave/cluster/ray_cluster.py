@@ -49,27 +49,27 @@ class RayCluster:
     def outcomes(
         self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
     ) -> Generator[tuple[Item, Result | Failure], None, None]:
-        """See `Executor.outcomes`."""
+        """See `Executor.outcomes`.
+
+        The calls that Ray has when the iterator is closed run to their end: `ray.cancel` aborts this process if a call
+        finishes at that moment ("Tried to complete task that was not pending", seen in Ray 2.51 and 2.60).
+        """
         import ray
 
         call = ray.remote(attempt).options(num_cpus=self.threads, max_retries=RETRIES, name=function.__name__)
         waiting = iter(items)
         running: dict[Any, Item] = {}
-        try:
-            while True:
-                # machines may have left, so that more calls run than should be begun now
-                for item in islice(waiting, max(0, self._most(ahead) - len(running))):
-                    running[call.remote(function, item)] = item
-                if not running:
-                    return
-                ray.wait(list(running), num_returns=1)
-                # Ray looks at every call each time: so take all that have finished, not the first alone
-                done, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
-                for reference in done:
-                    yield running.pop(reference), _result(reference)
-        finally:
-            for reference in running:
-                ray.cancel(reference)
+        while True:
+            # machines may have left, so that more calls run than should be begun now
+            for item in islice(waiting, max(0, self._most(ahead) - len(running))):
+                running[call.remote(function, item)] = item
+            if not running:
+                return
+            ray.wait(list(running), num_returns=1)
+            # Ray looks at every call each time: so take all that have finished, not the first alone
+            done, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
+            for reference in done:
+                yield running.pop(reference), _result(reference)
 
     def _most(self, ahead: bool) -> int:
         """How many calls Ray knows at a time."""
