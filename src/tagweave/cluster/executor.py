@@ -63,8 +63,8 @@ class Executor(Protocol):
     ) -> Generator[tuple[Item, Result | Failure], None, None]:
         """Call a function for every item; yields items and results as they are finished.
 
-        Items are taken from the iterable as workers become free. After the iterator is closed, no further call is begun,
-        except that a Ray cluster carries out the few that it was given ahead.
+        Items are taken from the iterable as workers become free. After the iterator is closed, no further call is
+        begun, except that a Ray cluster carries out the few that it was given ahead.
 
         Args:
             function: importable by name.
