@@ -14,7 +14,7 @@ from reproductions.lab import cell as lab
 from reproductions.lab.cache import Result
 from reproductions.lab.cell import costs, finished
 from reproductions.li_2015.mappings import mappings
-from reproductions.li_2015.methods import BASELINE, COUPLED, Method
+from reproductions.li_2015.methods import BASELINE, CONVERTERS, Method
 from reproductions.li_2015.pair import Pair, with_layers
 from tagweave import __version__
 from tagweave.conversion.labels import convert
@@ -50,7 +50,7 @@ class Cell(lab.Cell[Pair, Method]):
     Its result has `score` (on dev, of the chosen iteration), `history` (of every iteration), `labels` and `weights`
     (how many), `seconds`; `dev` and `test`, the tags of every sentence as one string. That of the baseline also has
     `certainty` (of every token of the test data, the probability of its most probable tag) and `pairs` (tags that meet
-    when it labels the source corpus, with counts); that of the coupled model `converted`, the target tags of the
+    when it labels the source corpus, with counts); that of a converter `converted`, the target tags of the
     source corpus, and `confidence`, how sure they are.
     """
 
@@ -89,7 +89,7 @@ class Cell(lab.Cell[Pair, Method]):
             counts = automatic_mapping(model, [source], threads=self.threads).counts
             pairs = [[a, b, count] for (a, b), count in counts.items()]
             return {"certainty": certainties(model, self.data.target.test, self.threads), "pairs": pairs}
-        if self.method == COUPLED:
+        if self.method.name in CONVERTERS:
             text = replace(source, guideline=self.data.target.train.guideline)
             converted, soft = self._converted(model, text), self._converted(model, text, soft=True)
             confidence = [np.round(sentence.confidence or (), 4).tolist() for sentence in converted]
@@ -137,7 +137,7 @@ class Cell(lab.Cell[Pair, Method]):
         """The taggers that narrow what the corpora lack, where the method is narrowed."""
         if not self.method.narrow:
             return None
-        alone = replace(recipe, settings={**recipe.settings, **_BATCH})
+        alone = replace(recipe, settings={**recipe.settings, **_BATCH}, average_seeds=1)
         return fit_narrowing(corpora, alone, self.method.narrow, dev, Run(self.data.schedule))
 
     def recipe(self) -> Recipe:
@@ -147,7 +147,14 @@ class Cell(lab.Cell[Pair, Method]):
             sample = (len(self.data.target.train), min(self.method.source_sentences, len(self.data.source.train)))
         settings = {"seed": self.seed, "initial": 1e-8, **({} if self.method.system == "coupled" else _BATCH)}
         belief = reading("likelihood" if self.method.belief == "likelihood" else "posterior")
-        return Recipe(templates=_TEMPLATES, settings=settings, sample=sample, threads=self.threads, soft_labels=belief)
+        return Recipe(
+            templates=_TEMPLATES,
+            settings=settings,
+            sample=sample,
+            threads=self.threads,
+            soft_labels=belief,
+            average_seeds=self.method.average_seeds,
+        )
 
     def coupling(self, narrowing: Narrowing | None = None) -> Coupling:
         """The mapping function, and the kinds of weights.
@@ -163,11 +170,11 @@ class Cell(lab.Cell[Pair, Method]):
         return Coupling(mappings(self.method.mapping, counted), self.method.joint, self.method.separate)
 
     def converted(self) -> Corpus:
-        """The source corpus with the tags that the coupled model of the same seed gives it.
+        """The source corpus with the tags that the converter of the same seed gives it.
 
         Taken for certain, tags of which that model is not sure spoil what is learned from them.
         """
-        told = replace(self, method=COUPLED).result()
+        told = replace(self, method=CONVERTERS[self.method.converter]).result()
         guideline, source = self.data.target.train.guideline, self.data.source.train
         layers: Iterator[Layer] = map(as_layer, map(str.split, told["converted"]))
         if self.method.belief in ("posterior", "likelihood"):

@@ -17,7 +17,7 @@ class Method:
     | `merged` | both, as if they had one guideline |
     | `two-stage` | guide features: a tagger of the source guideline labels the target corpus |
     | `coupled` | the coupled model |
-    | `converted` | the target corpus, and the source corpus as converted by the model of `COUPLED` |
+    | `converted` | the target corpus, and the source corpus as converted by a coupled model |
 
     Attributes:
         name: in the tables.
@@ -27,6 +27,8 @@ class Method:
         source_sentences: M' of Algorithm 1; 0 takes that of the corpora.
         prune: the probability from which tags come into question (`Pruning`); 0: all do.
         narrow: the probability from which a tag that a corpus lacks comes into question (`Narrowing`); 0: all do.
+        average_seeds: how many trainings the weights of the model are the average of.
+        converter: of a converted corpus, the name of the coupled method that converts it.
         belief: of a converted corpus, `certain`: its tags are certain; `confidence`: believed as far as the coupled
             model is sure; `posterior` or `likelihood`: all tags with their probabilities, read as that.
     """
@@ -39,6 +41,8 @@ class Method:
     source_sentences: int = 0
     prune: float = 0.0
     narrow: float = 0.0
+    average_seeds: int = 1
+    converter: str = "coupled"
     belief: str = "confidence"
 
 
@@ -57,9 +61,16 @@ NARROWED = Method("coupled, narrowed", "coupled", "automatic", narrow=0.01)
 NARROWED_SEPARATE = Method(
     "coupled, narrowed, separate features only", "coupled", "automatic", joint=False, narrow=0.01
 )
+TWO_STAGE_AVERAGED = Method("two-stage, three seeds in one", "two-stage", average_seeds=3)
+AVERAGED = Method("coupled, narrowed, three seeds in one", "coupled", "automatic", narrow=0.01, average_seeds=3)
 CONVERTED = Method("baseline + converted", "converted")
 CERTAIN = Method("baseline + converted, certain", "converted", belief="certain")
 POSTERIOR = Method("baseline + converted, all probabilities", "converted", belief="posterior")
 LIKELIHOOD = Method("baseline + converted, all probabilities as likelihoods", "converted", belief="likelihood")
+NARROWED_CONVERTED = Method("baseline + converted, narrowed", "converted", converter=NARROWED.name)
+AVERAGED_CONVERTED = Method("baseline + converted, three seeds in one", "converted", converter=AVERAGED.name)
 FEW_SOURCES = Method("coupled, M' = 500", "coupled", "automatic", source_sentences=500)
 MANY_SOURCES = Method("coupled, M' = 5,000", "coupled", "automatic", source_sentences=5000)
+
+CONVERTERS = {method.name: method for method in (COUPLED, NARROWED, AVERAGED)}
+"""The methods by which a source corpus may be converted."""
