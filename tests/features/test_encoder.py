@@ -141,7 +141,10 @@ def test_taking_sentences_is_the_same_as_encoding_them(
     chosen = [sentences[i] for i in order]
     assert len(taken) == len(order)
     assert taken.weights.tolist() == [sentence.weight for sentence in chosen]
-    assert taken.grams.shape == (taken.tokens + len(order) * (encoder.lead + encoder.trail), len(templates.families))
+    assert taken.grams.shape == (
+        taken.tokens + len(order) * (encoder.reach.lead + encoder.reach.trail),
+        len(templates.families),
+    )
     tokens = [t for i in order for t in range(encoded.sentence_ptr[i], encoded.sentence_ptr[i + 1])]
     assert taken.allow.tolist() == tokens
     features = pair(encoder, encoded, sentences)

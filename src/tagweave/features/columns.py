@@ -87,10 +87,14 @@ class FormColumns:
         self._forms, self._clusters = forms, clusters
         self.points, self.start, self.stop = _code_points(forms)
         self.length = self.stop - self.start
+        self._scalars: dict[str, Codes] = {}
 
     def scalar(self, name: str) -> Codes:
         """uint64[V], one code per form, 0 where the column has no value for the form."""
-        return self.cluster(CLUSTER_COLUMNS[name]) if name in CLUSTER_COLUMNS else SCALAR_COLUMNS[name](self)
+        if name not in self._scalars:
+            is_cluster = name in CLUSTER_COLUMNS
+            self._scalars[name] = self.cluster(CLUSTER_COLUMNS[name]) if is_cluster else SCALAR_COLUMNS[name](self)
+        return self._scalars[name]
 
     def listed(self, name: str) -> tuple[NDArray[np.int64], Codes]:
         """ptr int64[V + 1] and codes of a list column."""

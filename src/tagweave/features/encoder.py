@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NoReturn
@@ -18,7 +18,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.gazetteer import GAZETTEER_COLUMNS, GazetteerColumns
 from tagweave.features.index import FeatureIndex
 from tagweave.features.lexicon import LEXICON_COLUMNS, LexiconColumns
-from tagweave.features.templates import Template, Templates, seed_of
+from tagweave.features.templates import Family, Reach, Template, Templates, seed_of
 from tagweave.kernels import hashing
 
 Codes = NDArray[np.uint64]
@@ -70,11 +70,7 @@ class TemplateEncoder:
         templates.check_gazetteer(len(self.gazetteer.gazetteer) > 0)
         templates.check_clusters(len(clusters) > 0)
         self.index = FeatureIndex() if index is None else index
-        families = templates.families
-        self.lead = max([0, *(-family.low for family in families)])
-        self.trail = max([0, *(family.high for family in families)])
-        self.low = np.array([family.low for family in families], np.int64)
-        self.high = np.array([family.high for family in families], np.int64)
+        self.reach = Reach.of(templates.families)
 
     @property
     def windows(self) -> NDArray[np.int64]:
@@ -103,9 +99,9 @@ class TemplateEncoder:
             type_features=features,
             type_values=np.zeros(0),
             grams=grams,
-            lead=self.lead,
-            low=self.low,
-            high=self.high,
+            lead=self.reach.lead,
+            low=self.reach.low,
+            high=self.reach.high,
             allow=np.zeros(total, np.int32),
             noise=np.zeros(0),
             weights=np.array([sentence.weight for sentence in sentences], np.float64),
@@ -123,7 +119,7 @@ class TemplateEncoder:
 
     def _type_features(self, tokens: _Tokens, index: FeatureIndex) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Pointers int64[V + 1] and the features of every word type."""
-        ptr, codes = self._inside(tokens.columns)
+        ptr, codes = self.inside(tokens.columns)
         features = index.ids(codes)
         if not index.frozen:
             # the index counted the features of a form once, but they occur at each of its tokens
@@ -142,7 +138,7 @@ class TemplateEncoder:
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
         ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         form_ids, forms = value_numbers(chain.from_iterable(sentence.forms for sentence in sentences), int(ptr[-1]))
-        sources, values = [form_ids, _final(form_ids, ptr)], []
+        sources, values = [form_ids, final_forms(form_ids, ptr)], []
         for name in self.templates.user_columns:
             column_ids, distinct = value_numbers(_column(sentences, name), int(ptr[-1]))
             sources.append(column_ids)
@@ -168,35 +164,12 @@ class TemplateEncoder:
         return [lengths[LEXICON_COLUMNS.index(name)] for name in self.templates.lexicon_columns]
 
     def _grams(self, tokens: _Tokens, index: FeatureIndex) -> NDArray[np.int32]:
-        families = self.templates.families
-        extra = self.lead + self.trail
-        total = len(tokens.sentence_ptr) - 1
-        grams = np.empty((int(tokens.sentence_ptr[-1]) + total * extra, len(families)), np.int32)
-        if not families:
-            return grams
-        table, table_ptr, terms = self._terms(tokens)
-        seeds = np.array([family.seed for family in families], np.uint64)
-        reach = np.array([[family.low, family.high] for family in families], np.int64)
-        edge = np.array([self.lead, self.trail], np.int64)
-        for low in range(0, total, _BLOCK):
-            ptr = tokens.sentence_ptr[low : low + _BLOCK + 1]
-            first = ptr[0] + low * extra
-            codes = np.empty((ptr[-1] - ptr[0] + (len(ptr) - 1) * extra, len(families)), np.uint64)
-            hashing.hash_grams(tokens.ids, ptr, table, table_ptr, terms, seeds, reach, edge, codes)
-            grams[first : first + len(codes)] = index.ids(codes)
-        return grams
-
-    def _terms(self, tokens: _Tokens) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]]:
-        """The value tables of all columns of the families, and terms int64[K, J, 4] that point into them."""
-        families = self.templates.families
-        names = sorted({term.column for family in families for term in family.terms})
+        names = sorted({term.column for family in self.reach.families for term in family.terms})
         tables = [self._table(name, tokens) for name in names]
         table_ptr = np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(np.int64)
-        terms = np.full((len(families), max(len(family.terms) for family in families), 4), -1, np.int64)
-        for k, family in enumerate(families):
-            for j, term in enumerate(family.terms):
-                terms[k, j] = names.index(term.column), self._source(term.column), term.offset, term.reach
-        return np.concatenate(tables), table_ptr, terms
+        terms = term_numbers(self.reach.families, names, self._source)
+        table = np.concatenate([np.zeros(0, np.uint64), *tables])
+        return hashed_grams(tokens.ids, tokens.sentence_ptr, table, table_ptr, terms, self.reach, index)
 
     def _source(self, column: str) -> int:
         if column.startswith("user:"):
@@ -215,7 +188,7 @@ class TemplateEncoder:
             return self.gazetteer.codes(column)
         return tokens.columns.scalar(column)
 
-    def _inside(self, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
+    def inside(self, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
         """The codes of all features that depend on the form alone: ptr int64[V + 1] and codes, without absent ones."""
         rows, codes = [], []
         for template in self.templates.inside:
@@ -240,7 +213,42 @@ class TemplateEncoder:
         return {"index.codes": self.index.codes(), **looked_up}
 
 
-def _final(form_ids: NDArray[np.int32], ptr: NDArray[np.int64]) -> NDArray[np.int32]:
+def term_numbers(families: Sequence[Family], names: Sequence[str], source: Callable[[str], int]) -> NDArray[np.int64]:
+    """int64[K, J, 4]: for every term of families its column among `names`, the source of its values, offset and reach;
+    -1 after the last."""
+    terms = np.full((len(families), max([1, *(len(family.terms) for family in families)]), 4), -1, np.int64)
+    for k, family in enumerate(families):
+        for j, term in enumerate(family.terms):
+            terms[k, j] = names.index(term.column), source(term.column), term.offset, term.reach
+    return terms
+
+
+def hashed_grams(
+    ids: NDArray[np.int32],
+    sentence_ptr: NDArray[np.int64],
+    table: Codes,
+    table_ptr: NDArray[np.int64],
+    terms: NDArray[np.int64],
+    reach: Reach,
+    index: FeatureIndex,
+) -> NDArray[np.int32]:
+    """int32[M, K], the gram of every family at every anchor (`Encoded.grams`); arguments as `hashing.hash_grams`."""
+    extra, total = reach.lead + reach.trail, len(sentence_ptr) - 1
+    grams = np.empty((int(sentence_ptr[-1]) + total * extra, len(reach.families)), np.int32)
+    if not reach.families:
+        return grams
+    seeds = np.array([family.seed for family in reach.families], np.uint64)
+    window, edge = np.stack([reach.low, reach.high], axis=1), np.array([reach.lead, reach.trail], np.int64)
+    for low in range(0, total, _BLOCK):
+        ptr = sentence_ptr[low : low + _BLOCK + 1]
+        first = ptr[0] + low * extra
+        codes = np.empty((ptr[-1] - ptr[0] + (len(ptr) - 1) * extra, len(seeds)), np.uint64)
+        hashing.hash_grams(ids, ptr, table, table_ptr, terms, seeds, window, edge, codes)
+        grams[first : first + len(codes)] = index.ids(codes)
+    return grams
+
+
+def final_forms(form_ids: NDArray[np.int32], ptr: NDArray[np.int64]) -> NDArray[np.int32]:
     """For every token, the form of the last token of its sentence."""
     lengths = np.diff(ptr)
     filled = lengths > 0
@@ -272,13 +280,13 @@ def _inside_codes(template: Template, columns: FormColumns) -> tuple[NDArray[np.
         rows = np.repeat(rows, np.diff(ptr))
         parts.append(codes)
     parts += [columns.scalar(term.column)[rows] for term in template.terms if term.column not in LIST_COLUMNS]
-    return rows, _join(np.uint64(seed_of(str(template))), parts)
+    return rows, joined_codes(np.uint64(seed_of(str(template))), parts)
 
 
-def _join(seed: np.uint64, parts: list[Codes]) -> Codes:
-    """One code from a seed and the codes of the terms; 0 if any of them is 0."""
+def joined_codes(seed: np.uint64, parts: Sequence[Codes], window: int = 1) -> Codes:
+    """The gram codes, seen by so many tokens, of a seed and the codes of the terms; 0 if any of them is 0."""
     joined = np.empty(len(parts[0]), np.uint64)
     points = np.stack(parts, axis=1)
     starts = np.arange(len(points), dtype=np.int64) * len(parts)
-    hashing.hash_codes(points.reshape(-1), starts, len(parts), seed, 1, joined)
+    hashing.hash_codes(points.reshape(-1), starts, len(parts), seed, window, joined)
     return joined

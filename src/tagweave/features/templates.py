@@ -13,9 +13,13 @@ evaluated once per word form, not once per token.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tagweave.features.clusters import CLUSTER_COLUMNS
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
@@ -140,6 +144,30 @@ class Family:
         return seed_of(f"{self.terms}{self.low}")
 
 
+@dataclass(frozen=True)
+class Reach:
+    """Families, and how far their grams reach.
+
+    Attributes:
+        families: the families.
+        lead, trail: how many anchors a sentence has before its first token, and after its last.
+        low, high: int64[K], the smallest and the largest offset of an anchor from a token that sees it.
+    """
+
+    families: tuple[Family, ...]
+    lead: int
+    trail: int
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, families: Sequence[Family]) -> Reach:
+        """The reach of families."""
+        low = np.array([family.low for family in families], np.int64)
+        high = np.array([family.high for family in families], np.int64)
+        return cls(tuple(families), max(0, *map(int, -low), 0), max(0, *map(int, high), 0), low, high)
+
+
 def near(offset: str, text: str) -> int:
     """An offset in a template as a number.
 
@@ -220,6 +248,11 @@ class Templates:
     def _beside(self) -> frozenset[tuple[tuple[Term, ...], int]]:
         """The shapes and shifts of all templates."""
         return frozenset((template.shape, template.shift) for template in self.parsed)
+
+    @cached_property
+    def of_forms(self) -> bool:
+        """Whether all templates look at nothing but forms of words, and clusters of these."""
+        return not (self.user_columns or self.lexicon_columns or self.gazetteer_columns)
 
     @cached_property
     def user_columns(self) -> tuple[str, ...]:

@@ -18,10 +18,12 @@ import math
 import numpy as np
 
 from tagweave.kernels import inner, kernel, merged
-from tagweave.kernels.instructions import allocate
+from tagweave.kernels.instructions import LANES, allocate, flat, lowest_bit
+from tagweave.kernels.vectors import WORD, add_run, labels_at_least, largest, raise_run
 
 _U = np.uintp
 _ONE = np.uintp(1)
+_LANES, _WORD = np.uintp(LANES), np.uintp(WORD)
 
 
 @kernel
@@ -49,54 +51,67 @@ def row_bounds(transposed, bounds):
 
 @merged
 def _step(scores, t, transition, bounds, reach):
-    """One step of the recurrence, of scores[t]. Returns the only label that can stand before t, or -1."""
-    Y, before = _U(scores.shape[1]), t - _ONE
-    least = scores.dtype.type(-np.inf)
-    for i in range(Y):
-        least = max(least, scores[before, i] + bounds[1, i])
-    count, only = 0, -1
-    for i in range(Y):
-        d = scores[before, i]
-        if d + bounds[0, i] >= least and d > -np.inf:
-            if count == 0:
-                only = np.int64(i)
-                for j in range(Y):
-                    reach[j] = d + transition[i, j]
-            else:
-                for j in range(Y):
-                    reach[j] = max(reach[j], d + transition[i, j])
-            count += 1
+    """One step of the recurrence, of row t of flat scores. Returns the only label that can stand before t, or -1."""
+    Y = _U(reach.shape[0])
+    before, count, only = (t - _ONE) * Y, 0, np.int64(-1)
     for j in range(Y):
-        scores[t, j] += reach[j] if count else scores.dtype.type(-np.inf)
-    return only if count == 1 else -1
+        reach[j] = -np.inf
+    if Y < _LANES:
+        for i in range(Y):
+            for j in range(Y):
+                reach[j] = max(reach[j], scores[before + i] + transition[i * Y + j])
+        for j in range(Y):
+            scores[t * Y + j] += reach[j]
+    else:
+        least = largest(scores, before, bounds, Y, Y)
+        for low in range(_U(0), Y, _WORD):
+            # the labels as bits of one number, since branches that depend on labels cannot be predicted
+            left = labels_at_least(scores, before, bounds, _U(0), low, Y, least)
+            while left:
+                i = low + lowest_bit(left)
+                left &= left - np.uint64(1)
+                raise_run(reach, scores[before + i], transition, i * Y)
+                only = np.int64(i)
+                count += 1
+        add_run(scores, t * Y, reach, _U(0), Y)
+    return only if count == 1 else np.int64(-1)
 
 
 @merged
-def _best_before(delta, t, into, label):
-    """The first label i with the largest delta[t, i] + into[label, i], -1 if all are -inf."""
+def _best_before(delta, t, into, label, Y):
+    """The first label i with the largest delta[t, i] + into[label, i], both flat, -1 if all are -inf."""
     top = delta.dtype.type(-np.inf)
-    for i in range(_U(delta.shape[1])):
-        top = max(top, delta[t, i] + into[label, i])
-    if top > -np.inf:
-        for i in range(_U(delta.shape[1])):
-            if delta[t, i] + into[label, i] == top:
+    if Y < _LANES:
+        for i in range(Y):
+            top = max(top, delta[t * Y + i] + into[label * Y + i])
+        for i in range(Y):
+            if delta[t * Y + i] + into[label * Y + i] == top and top > -np.inf:
                 return np.int64(i)
-    return -1
+        return np.int64(-1)
+    top = largest(delta, t * Y, into, label * Y, Y)
+    for low in range(_U(0), Y, _WORD):
+        equal = labels_at_least(delta, t * Y, into, label * Y, low, Y, top)
+        if equal:
+            return np.int64(low + lowest_bit(equal))
+    return np.int64(-1)
 
 
 @inner
 def _best(scores, first, last, transition, transposed, bounds, start, end, reach, labels):
-    """`best_sequence` of tokens first .. last - 1, at least one, of several sentences; reach float[Y] is a buffer."""
-    Y = _U(scores.shape[1])
+    """`best_sequence` of tokens first .. last - 1, at least one, of several sentences; all arrays are flat.
+
+    reach float[Y] is a buffer.
+    """
+    Y = _U(reach.shape[0])
     for j in range(Y):
-        scores[first, j] += start[j]
+        scores[first * Y + j] += start[j]
     for t in range(first + _ONE, last):
         labels[t] = _step(scores, t, transition, bounds, reach)  # stored here until the path is known
     best = scores.dtype.type(-np.inf)
     label = np.int64(-1)
     for j in range(Y):
-        if scores[last - _ONE, j] + end[j] > best:
-            best = scores[last - _ONE, j] + end[j]
+        if scores[(last - _ONE) * Y + j] + end[j] > best:
+            best = scores[(last - _ONE) * Y + j] + end[j]
             label = np.int64(j)
     t = last
     while t > first:
@@ -104,7 +119,7 @@ def _best(scores, first, last, transition, transposed, bounds, start, end, reach
         only = np.int64(labels[t])
         labels[t] = label
         if t > first and label >= 0:
-            label = only if only >= 0 else _best_before(scores, t - _ONE, transposed, _U(label))
+            label = only if only >= 0 else _best_before(scores, t - _ONE, transposed, _U(label), Y)
     return best
 
 
@@ -116,7 +131,8 @@ def best_sequence(scores, transition, transposed, bounds, start, end, labels):
     sequences the one with the smallest labels from the end wins.
     """
     reach = allocate(scores.shape[1], scores.dtype)
-    return _best(scores, _U(0), _U(scores.shape[0]), transition, transposed, bounds, start, end, reach, labels)
+    delta, pairs, into, limits = flat(scores), flat(transition), flat(transposed), flat(bounds)
+    return _best(delta, _U(0), _U(scores.shape[0]), pairs, into, limits, start, end, reach, labels)
 
 
 @kernel
@@ -124,10 +140,11 @@ def best_sequences(scores, transition, transposed, bounds, start, end, sentence_
     """`best_sequence` of sentences first .. last - 1, with their scores float[n, Y] (overwritten), labels int32[n]."""
     base = sentence_ptr[first]
     reach = allocate(scores.shape[1], scores.dtype)
+    delta, pairs, into, limits = flat(scores), flat(transition), flat(transposed), flat(bounds)
     for s in range(first, last):
         low, high = _U(sentence_ptr[s] - base), _U(sentence_ptr[s + 1] - base)
         if high > low:
-            _best(scores, low, high, transition, transposed, bounds, start, end, reach, labels)
+            _best(delta, low, high, pairs, into, limits, start, end, reach, labels)
 
 
 @kernel

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels import inlined, inner, kernel
-from tagweave.kernels.instructions import add_lanes, allocate, flat, prefetch
+from tagweave.kernels.instructions import allocate, flat, prefetch
+from tagweave.kernels.vectors import add_run
 
 Floats = NDArray[Any]
 
@@ -34,22 +35,8 @@ _U = np.uintp
 _ONE = np.uintp(1)
 _AHEAD = 8
 _LINE = 16  # floats of a cache line
+_ROWS_AHEAD = 6
 _TOKENS = _U(8)
-
-
-@inlined
-def _add_run(target, to, source, at, count):
-    """target[to + i] += source[at + i] for i < count."""
-    i = _U(0)
-    while i + _U(8) <= count:
-        add_lanes(target, to + i, source, at + i, 8)
-        i += _U(8)
-    if i + _U(4) <= count:
-        add_lanes(target, to + i, source, at + i, 4)
-        i += _U(4)
-    while i < count:
-        target[to + i] += source[at + i]
-        i += _ONE
 
 
 @inlined
@@ -108,7 +95,7 @@ def over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, 
                 if stop - start == width:  # all cells of the window
                     skip = max(0, -base)
                     q, c, count = _U(start + skip), _U(begin + base + skip), max(0, min(width, cells - base) - skip)
-                    _add_run(target, q if backwards else c, source, c if backwards else q, _U(count))
+                    add_run(target, q if backwards else c, source, c if backwards else q, _U(count))
                 elif base >= 0 and base + width <= cells:
                     _add_cells(weights, _U(start), _U(stop), cell, values, _U(begin + base), backwards)
                 else:
@@ -161,9 +148,61 @@ def type_scores(weights, ptr, cell, type_ptr, features, values, word_types, scor
                 for q in range(start, stop):
                     scores[i, _U(cell[q]) if cell.shape[0] else q - start] += value * weights[q]
             elif stop - start == Y:
-                _add_run(cells, i * Y, weights, start, Y)
+                add_run(cells, i * Y, weights, start, Y)
             else:
                 _add_cells(weights, start, stop, cell, cells, i * Y, False)
+
+
+@kernel
+def add_to_rows(weights, ptr, cell, type_ptr, features, begin, width, rows):
+    """Add the weights of the features of each word type to the cells begin .. begin + width - 1 of its row.
+
+    Features are those of `type_scores`, without factors; a row is one of `row_scores`.
+    """
+    cells = flat(rows)
+    for i in range(_U(rows.shape[0])):
+        if i + _ONE < _U(rows.shape[0]):
+            _prefetch_type(weights, ptr, type_ptr, features, i + _ONE)
+        into = i * _U(rows.shape[1]) + _U(begin)
+        for j in range(_U(type_ptr[i]), _U(type_ptr[i + _ONE])):
+            if features[j] < 0:
+                continue
+            start, stop = _U(ptr[_U(features[j])]), _U(ptr[_U(features[j]) + _ONE])
+            if stop - start == _U(width):
+                add_run(cells, into, weights, start, _U(width))
+            else:
+                _add_cells(weights, start, stop, cell, cells, into, False)
+
+
+@kernel
+def row_scores(rows, numbers, sentence_ptr, first, last, low, high, scores):
+    """Set the scores of sentences first .. last - 1 to what the rows of their words add to the tokens around them.
+
+    rows float[V, (high - low + 1) * Y] are like the weights of grams that the tokens p - high .. p - low see, at the
+    anchors p = low .. L - 1 + high of a sentence of L tokens. numbers int32[N] are the rows of the tokens. The first
+    -low rows are those of the anchors before a sentence, counted from its start, the next `high` those after its end.
+    """
+    Y, width = _U(scores.shape[1]), _U(rows.shape[1])
+    cells, weights, base = flat(scores), flat(rows), sentence_ptr[first]
+    for cell in range(_U(sentence_ptr[last] - base) * Y):
+        cells[cell] = 0
+    for s in range(first, last):
+        begin, end = np.int64(sentence_ptr[s]), np.int64(sentence_ptr[s + 1])
+        for p in range(begin + low, end + high):
+            if p < begin:
+                row = _U(begin - p - 1)
+            elif p >= end:
+                row = _U(p - end - low)
+            else:
+                row = _U(numbers[_U(p)])
+                if p + _ROWS_AHEAD < end:
+                    soon = _U(numbers[_U(p + _ROWS_AHEAD)]) * width
+                    for line in range(_U(0), width, _U(_LINE)):
+                        prefetch(weights, soon + line)
+            left, right = max(begin, p - high), min(end, p - low + 1)
+            if left < right:
+                skip, count = _U(left - (p - high)) * Y, _U(right - left) * Y
+                add_run(cells, _U(left - base) * Y, weights, row * width + skip, count)
 
 
 @kernel

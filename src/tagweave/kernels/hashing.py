@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels import inner, kernel
-from tagweave.kernels.instructions import prefetch
+from tagweave.kernels.instructions import flat, prefetch
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _ONE = np.uint64(1)
+_U = np.uintp
 _AHEAD = 16
 OUTSIDE = np.uint64(0xD6E8FEB86659FD93)
 _WINDOW = np.uint64(40)  # the first bit of the window
@@ -60,7 +61,7 @@ def _value(table, start, ids, source, first, length, t):
         return OUTSIDE + np.uint64(-t)
     if t >= length:
         return OUTSIDE + np.uint64(1000 + t - length)
-    return table[start + ids[source, first + t]]
+    return table[_U(start + ids[_U(source), _U(first + t)])]
 
 
 @kernel
@@ -79,16 +80,19 @@ def hash_grams(ids, sentence_ptr, table, table_ptr, terms, seeds, reach, edge, g
         edge         int64[2]              lead and trail: anchors run from -lead to length + trail - 1
         grams        uint64[M, K] (out)    M = N + S (lead + trail)
     """
-    row = 0
+    K, extra = terms.shape[0], edge[0] + edge[1]
+    codes = flat(grams)
     for s in range(sentence_ptr.shape[0] - 1):
         first = sentence_ptr[s]
         length = sentence_ptr[s + 1] - first
-        for p in range(-edge[0], length + edge[1]):
-            for k in range(terms.shape[0]):
+        row0 = first - sentence_ptr[0] + s * extra + edge[0]
+        for k in range(K):
+            least = reach[k, 0]  # the first anchor that a token sees
+            most = max(least, length + reach[k, 1]) if length else least
+            for p in range(-edge[0], least):
+                codes[_U((row0 + p) * K + k)] = np.uint64(0)
+            for p in range(least, most):
                 code = seeds[k]
-                if p - reach[k, 0] < 0 or p - reach[k, 1] >= length or length == 0:
-                    grams[row, k] = 0
-                    continue
                 for j in range(terms.shape[1]):
                     column, source, offset, to = terms[k, j, 0], terms[k, j, 1], terms[k, j, 2], terms[k, j, 3]
                     if column < 0:
@@ -101,8 +105,9 @@ def hash_grams(ids, sentence_ptr, table, table_ptr, terms, seeds, reach, edge, g
                         code = np.uint64(0)
                         break
                     code = mix(code, value)
-                grams[row, k] = of_window(code, reach[k, 1] - reach[k, 0] + 1)
-            row += 1
+                codes[_U((row0 + p) * K + k)] = of_window(code, reach[k, 1] - reach[k, 0] + 1)
+            for p in range(most, length + edge[1]):
+                codes[_U((row0 + p) * K + k)] = np.uint64(0)
 
 
 @kernel

@@ -54,6 +54,92 @@ def add_lanes(_context: Any, target: Any, to: Any, source: Any, at: Any, lanes: 
     return types.void(target, to, source, at, lanes), generate
 
 
+LANES = 8
+"""Numbers that `largest_sum` and `sums_at_least` look at together."""
+
+
+@intrinsic
+def largest_sum(_context: Any, one: Any, at: Any, other: Any, to: Any) -> Any:
+    """largest_sum(one, at, other, to): the largest one[at + i] + other[to + i] for i < `LANES`.
+
+    The compiler takes the maximum of floats one after the other, each waiting for the one before.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        found = _sums(context, builder, signature, arguments)
+        for half in (4, 2, 1):
+            indices = [i ^ half for i in range(LANES)]
+            turned = builder.shuffle_vector(found, found, Constant(ir.VectorType(ir.IntType(32), LANES), indices))
+            found = builder.select(builder.fcmp_ordered(">", turned, found), turned, found)
+        return builder.extract_element(found, ir.IntType(32)(0))
+
+    return one.dtype(one, at, other, to), generate
+
+
+@intrinsic
+def sums_at_least(_context: Any, one: Any, at: Any, other: Any, to: Any, least: Any) -> Any:
+    """sums_at_least(one, at, other, to, least): bit i < `LANES` is set if the sum is finite, and at least `least`.
+
+    It is one[at + i] + other[to + i].
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        found = _sums(context, builder, signature, arguments)
+        finite = builder.fcmp_ordered(">", found, Constant(found.type, [float("-inf")] * LANES))
+        bits = builder.and_(finite, builder.fcmp_ordered(">=", found, _many(builder, arguments[4], LANES)))
+        return builder.zext(builder.bitcast(bits, ir.IntType(LANES)), ir.IntType(64))
+
+    return types.uint64(one, at, other, to, one.dtype), generate
+
+
+def _sums(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """The vector of one[at + i] + other[to + i], i < `LANES`."""
+    element, parts = context.get_value_type(signature.args[0].dtype), []
+    for array, index in ((0, 1), (2, 3)):
+        view = context.make_array(signature.args[array])(context, builder, arguments[array])
+        address = builder.gep(view.data, [arguments[index]])
+        pointer = builder.bitcast(address, ir.VectorType(element, LANES).as_pointer())
+        parts.append(builder.load(pointer, align=context.get_abi_sizeof(element)))
+    return builder.fadd(*parts)
+
+
+@intrinsic
+def lowest_bit(_context: Any, bits: Any) -> Any:
+    """lowest_bit(bits): the number of the lowest bit that is set in bits, not 0."""
+
+    def generate(_context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic(prefer_literal=True)
+def raise_lanes(_context: Any, target: Any, to: Any, number: Any, source: Any, at: Any, lanes: Any) -> Any:
+    """raise_lanes(target, to, number, source, at, lanes): target[to + i] = max(target[to + i], number + source[at + i])
+    for i < lanes, a literal, as vectors."""
+    count = lanes.literal_value
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        element, pointers = context.get_value_type(signature.args[0].dtype), []
+        for array, index in ((0, 1), (3, 4)):
+            view = context.make_array(signature.args[array])(context, builder, arguments[array])
+            address = builder.gep(view.data, [arguments[index]])
+            pointers.append(builder.bitcast(address, ir.VectorType(element, count).as_pointer()))
+        size = context.get_abi_sizeof(element)
+        before, after = (builder.load(pointer, align=size) for pointer in pointers)
+        total = builder.fadd(_many(builder, arguments[2], count), after)
+        builder.store(builder.select(builder.fcmp_ordered(">", total, before), total, before), pointers[0], align=size)
+        return context.get_dummy_value()
+
+    return types.void(target, to, target.dtype, source, at, lanes), generate
+
+
+def _many(builder: Any, number: Any, count: int) -> Any:
+    """A vector of one number."""
+    one = builder.insert_element(Constant(ir.VectorType(number.type, count), ir.Undefined), number, ir.IntType(32)(0))
+    return builder.shuffle_vector(one, one, Constant(ir.VectorType(ir.IntType(32), count), [0] * count))
+
+
 @intrinsic
 def flat(_context: Any, array: Any) -> Any:
     """flat(array): a flat view of a C-contiguous array, as `array.reshape(-1)`, which takes 0.25 s to compile."""

@@ -102,8 +102,13 @@ class ChainModel:
         """The arrays of a model file, by name."""
         return {"weights": self.weights, **self.parameters.arrays(), **self.encoder.arrays()}
 
-    def best(self, encoded: Encoded, masks: Masks | None = None, threads: int = 1) -> NDArray[np.int32]:
-        """int32[N]: the best label of every token in the best sequence of its sentence; -1 where none is allowed."""
+    def best(
+        self, encoded: Encoded, masks: Masks | None = None, threads: int = 1, scoring: ChainScoring | None = None
+    ) -> NDArray[np.int32]:
+        """int32[N]: the best label of every token in the best sequence of its sentence; -1 where none is allowed.
+
+        `scoring` has the scores of `encoded`, if these are not to come from the features that it has.
+        """
         labels = np.empty(encoded.tokens, np.int32)
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
@@ -113,7 +118,7 @@ class ChainModel:
             ptr = encoded.sentence_ptr[first : last + 1] - tokens.start
             labels[tokens] = best_labels(ChainScores(scores, transitions), ptr)
 
-        self._over_chunks(encoded, run, threads)
+        self._over_chunks(encoded, run, threads, scoring)
         return labels
 
     def marginals(
@@ -223,10 +228,11 @@ class ChainModel:
     @cached_property
     def transitions(self) -> Transitions:
         """The transition scores and potentials of the weights."""
-        return self._scoring.transitions
+        return self.scoring.transitions
 
     @cached_property
-    def _scoring(self) -> ChainScoring:
+    def scoring(self) -> ChainScoring:
+        """The scores under the weights."""
         return self.parameters.scoring(self.weights)
 
     @property
@@ -243,14 +249,18 @@ class ChainModel:
     def _scores(self, encoded: Encoded, first: int, last: int, scoring: ChainScoring | None = None) -> Floats:
         tokens = int(encoded.sentence_ptr[last] - encoded.sentence_ptr[first])
         scores = np.empty((tokens, len(self.space)), self.weights.dtype)
-        (scoring or self._scoring).write(encoded, first, last, scores)
+        (scoring or self.scoring).write(encoded, first, last, scores)
         return scores
 
     def _over_chunks(
-        self, encoded: Encoded, run: Callable[[int, int, Floats, Transitions], None], threads: int
+        self,
+        encoded: Encoded,
+        run: Callable[[int, int, Floats, Transitions], None],
+        threads: int,
+        given: ChainScoring | None = None,
     ) -> None:
         """Call `run` with the scores of every batch of sentences, on several threads."""
-        scoring = self._scoring.prepared(encoded)
+        scoring = (given or self.scoring).prepared(encoded)
         bounds = chunk_bounds(encoded, len(self.space))
 
         def chunk(i: int) -> None:

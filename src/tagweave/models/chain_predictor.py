@@ -27,6 +27,7 @@ from tagweave.labels.tasks import SPANS
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import Ranked, ranked
 from tagweave.models.spans import ProbableSpan, continuing, probable_spans
+from tagweave.models.word_rows import WordRows
 
 Floats = NDArray[Any]
 
@@ -61,6 +62,7 @@ class ChainPredictor:
         self._view = self._spelled(space.views[0] if guideline is None else space.view(guideline))
         self._others = {name: self._spelled(space.view(name)) for name in others}
         self.guideline = self._view.guideline
+        self._rows = WordRows.of(model)
 
     @property
     def guidelines(self) -> tuple[str, ...]:
@@ -92,8 +94,7 @@ class ChainPredictor:
         layer = self.guideline if whole_runs else None
         for given in in_blocks(sentences, _BLOCK):
             block = self.tokens(list(map(self._with_runs, given)) if whole_runs else given, layer)
-            encoded, sets = self._encoded(block, layer, None)
-            labels = self.model.best(encoded, None if sets is None else sets.masks, self.threads)
+            encoded, labels = self._best(block, layer, None)
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
 
     def complete(self, corpus: Corpus) -> Corpus:
@@ -111,8 +112,7 @@ class ChainPredictor:
         view = self._spelled(views[corpus.guideline]) if corpus.guideline in views else self._view
         for given in in_blocks(corpus.sentences, _BLOCK):
             block = self.tokens(given, corpus.guideline)
-            encoded, sets = self._evidence(block, corpus.guideline, corpus.covered)
-            labels = self.model.best(encoded, sets.masks, self.threads)
+            encoded, labels = self._best(block, corpus.guideline, corpus.covered)
             done.extend(self._labelled(block, encoded, labels, {corpus.guideline: view, **self._others}))
         everything = (each if each.covered is None else replace(each, covered=None) for each in done)
         return replace(corpus, sentences=tuple(everything), covered=None)
@@ -265,11 +265,25 @@ class ChainPredictor:
                 layers = {name: chunk_schemes.recoded(sentence, each, "IOB2", "IOB1") for name, each in layers.items()}
             yield sentence.with_valid_layers({**sentence.layers, **layers})
 
+    def _best(
+        self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
+    ) -> tuple[Encoded, NDArray[np.int32]]:
+        """The block, and the best label of every token."""
+        encoded, scoring = (self._rows and self._rows.encoded(block)) or (self._plain(block), None)
+        masks = None
+        if layer is not None:
+            encoded, sets = self._under_evidence(encoded, block, layer, covered)
+            masks = sets.masks
+        return encoded, self.model.best(encoded, masks, self.threads, scoring)
+
+    def _plain(self, block: Sequence[Sentence]) -> Encoded:
+        return self.model.encoder.encode(block, self.threads)
+
     def _encoded(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets | None]:
         if layer is None:
-            return self.model.encoder.encode(block, self.threads), None
+            return self._plain(block), None
         return self._evidence(block, layer, covered)
 
     def _with_runs(self, sentence: Sentence) -> Sentence:
@@ -291,8 +305,12 @@ class ChainPredictor:
     def _evidence(
         self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets]:
+        return self._under_evidence(self._plain(block), block, guideline, covered)  # with all layers: a guide uses them
+
+    def _under_evidence(
+        self, encoded: Encoded, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
+    ) -> tuple[Encoded, LabelSets]:
         sets = LabelSets(self.model.space)
-        encoded = self.model.encoder.encode(block, self.threads)  # with all layers: a guide uses them
         if guideline not in self.model.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
             guideline = self.guideline

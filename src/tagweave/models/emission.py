@@ -66,6 +66,10 @@ class ViewEmission:
             self._type_scores(encoded, word_types, scores)
         else:
             np.take(table, word_types, axis=0, out=scores, mode="clip")
+        self.add_grams(encoded, first, last, scores)
+
+    def add_grams(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
+        """Add the scores of grams to scores [n, tags] of sentences first .. last - 1."""
         layout, e = self.layout, encoded
         if e.grams.shape[1]:
             emission.gram_scores(

@@ -1,0 +1,184 @@
+"""What each word form adds to the scores of the tokens around it, added up once: a row of a table for every form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.features.columns import FormColumns
+from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import TemplateEncoder, joined_codes
+from tagweave.features.known_forms import KnownForms, looks_at_one_form
+from tagweave.kernels import emission
+from tagweave.kernels.hashing import OUTSIDE
+from tagweave.models.chain import ChainModel
+from tagweave.models.emission import ViewEmission
+from tagweave.models.linear_scorer import LinearScoring
+from tagweave.models.parameters import ChainParameters
+
+Floats = NDArray[Any]
+
+_BYTES = 1 << 25  # of all rows, at most; memory is taken as forms are met
+_FEWEST = 1 << 13  # forms for which rows are worth while: those of a thousand sentences
+_BEFORE = 2000  # tokens are scored in the general way first: rows take a moment to begin with
+_AFTER = 1000  # the first position after a sentence, in the codes of positions outside it
+
+
+class _Part(NamedTuple):
+    """Features of forms: those of form i, features[ptr[i]] .. features[ptr[i + 1] - 1], score the tokens from its own
+    minus `high` to its own minus `low`."""
+
+    low: int
+    high: int
+    ptr: NDArray[np.int64]
+    features: NDArray[np.int32]
+
+
+class RowEmission(ViewEmission):
+    """The emission scores of a view, from the rows of forms and the grams of several forms.
+
+    Args:
+        general: the view with its weights.
+        low, high: the smallest and the largest offset of a form from a token that it adds to.
+        most: the number of rows.
+    """
+
+    def __init__(self, general: ViewEmission, low: int, high: int, most: int) -> None:
+        super().__init__(general.view, general.layout, general.weights)
+        self._low, self._high = low, high
+        self._rows = np.empty((most, (high - low + 1) * self._tags), self.weights.dtype)
+
+    def set_rows(self, first: int, count: int, parts: Sequence[_Part]) -> None:
+        """Set rows from `first` on to the sums of the weights of the features of so many forms."""
+        rows, layout = self._rows[first : first + count], self.layout
+        rows[:] = 0
+        for low, high, ptr, features in parts:
+            begin, width = (self._high - high) * self._tags, (high - low + 1) * self._tags
+            emission.add_to_rows(self.weights, layout.ptr, layout.cell, ptr, features, begin, width, rows)
+
+    def write_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
+        """See `ViewEmission.write_scores`."""
+        window = self._low, self._high
+        emission.row_scores(self._rows, encoded.word_types, encoded.sentence_ptr, first, last, *window, scores)
+        self.add_grams(encoded, first, last, scores)
+
+
+class RowScoring(LinearScoring):
+    """The scores of the sentences of one call of `WordRows.encoded`."""
+
+    def __init__(self, scoring: LinearScoring, views: list[RowEmission]) -> None:
+        super().__init__(scoring.parameters, scoring.weights, scoring.transitions)
+        self.views = list(views)
+
+    def prepared(self, encoded: Encoded) -> RowScoring:
+        """See `ChainScoring.prepared`."""
+        return self
+
+
+class WordRows:
+    """The rows of the word forms that a model has met, at most 32 MB of them; then it starts over.
+
+    Features that look at one form, that of the token or of one beside it, are looked up when the form is met for the
+    first time, and their weights added up. All others are looked up at each token, as ever. Scores are those of the
+    model, added in another order, so they may differ by rounding. Threads may share it.
+
+    Args:
+        encoder: with templates over forms, and an index that does not grow.
+        parameters: the layout of the weights.
+        weights: [parameters.size].
+        most: the number of rows.
+    """
+
+    def __init__(self, encoder: TemplateEncoder, parameters: ChainParameters, weights: Floats, most: int) -> None:
+        self._encoder, self._parameters, self._weights, self._most = encoder, parameters, weights, most
+        self._low, self._high = _window(encoder)
+        self._met, self._lock = 0, Lock()
+        self._views: list[RowEmission] = []
+
+    @classmethod
+    def of(cls, model: ChainModel) -> WordRows | None:
+        """The rows of a model; `None` if its features are not those of forms, or its labels too many for rows."""
+        encoder, parameters = model.encoder, model.parameters
+        if type(encoder) is not TemplateEncoder or not isinstance(parameters, ChainParameters):
+            return None
+        low, high = _window(encoder)
+        tags = sum(len(view.names) for view, _ in parameters.weighted)
+        most = int(_BYTES // (model.weights.itemsize * (high - low + 1) * tags))
+        fits = encoder.index.frozen and encoder.templates.of_forms and most >= _FEWEST
+        return cls(encoder, parameters, model.weights, most) if fits else None
+
+    def encoded(self, sentences: Sequence[Sentence]) -> tuple[Encoded, RowScoring] | None:
+        """Sentences as far as rows do not hold their features, and their scores.
+
+        `None` if they have too many forms, or there have been few so far.
+        """
+        tokens = sum(map(len, sentences))
+        with self._lock:
+            self._met += tokens
+            if self._met < _BEFORE:
+                return None
+            text = self._forms.numbered(sentences) if self._views else None
+            if text is None:
+                self._start()
+                text = self._forms.numbered(sentences)
+            if text is None:
+                return None
+            if text.new is not None:
+                self._set_rows(text.first, len(text.new.length), self._parts(text.new))
+            grams, views = self._forms.grams(text), self._views
+        joint = self._forms.joint
+        encoded = Encoded(
+            sentence_ptr=text.sentence_ptr,
+            word_types=text.ids,
+            type_ptr=np.zeros(1, np.int64),
+            type_features=np.zeros(0, np.int32),
+            type_values=np.zeros(0),
+            grams=grams,
+            lead=joint.lead,
+            low=joint.low,
+            high=joint.high,
+            allow=np.zeros(tokens, np.int32),
+            noise=np.zeros(0),
+            weights=np.array([sentence.weight for sentence in sentences], np.float64),
+        )
+        return encoded, RowScoring(self._scoring, views)
+
+    def _start(self) -> None:
+        """Begin with the rows of positions outside sentences. Who has the old ones keeps them."""
+        self._forms = KnownForms(self._encoder, self._most, first=self._high - self._low)
+        self._scoring = self._parameters.scoring(self._weights)
+        views, outside = self._scoring.views, [*range(1, 1 - self._low), *range(_AFTER, _AFTER + self._high)]
+        self._views = [RowEmission(view, self._low, self._high, self._most) for view in views]
+        self._set_rows(0, len(outside), self._outside(np.array(outside, np.uint64) + OUTSIDE))
+
+    def _set_rows(self, first: int, count: int, parts: Iterator[_Part]) -> None:
+        known = list(parts)
+        for view in self._views:
+            view.set_rows(first, count, known)
+
+    def _parts(self, columns: FormColumns) -> Iterator[_Part]:
+        """The features of new forms."""
+        ptr, codes = self._encoder.inside(columns)
+        yield _Part(0, 0, ptr, self._encoder.index.ids(codes))
+        for family in self._forms.alone:
+            values = [columns.scalar(term.column) for term in family.terms]
+            features = self._encoder.index.ids(joined_codes(np.uint64(family.seed), values, family.window))
+            yield _Part(family.low, family.high, np.arange(len(features) + 1), features)
+
+    def _outside(self, codes: NDArray[np.uint64]) -> Iterator[_Part]:
+        """The features of positions outside sentences."""
+        for family in self._forms.alone:
+            values = [codes] * len(family.terms)
+            features = self._encoder.index.ids(joined_codes(np.uint64(family.seed), values, family.window))
+            yield _Part(family.low, family.high, np.arange(len(features) + 1), features)
+
+
+def _window(encoder: TemplateEncoder) -> tuple[int, int]:
+    """The smallest and the largest offset of a form from a token that it adds to."""
+    alone = [family for family in encoder.templates.families if looks_at_one_form(family)]
+    return min([0, *(family.low for family in alone)]), max([0, *(family.high for family in alone)])
