@@ -87,4 +87,4 @@ def relation_preset(arcs: ArcTemplates, tag: str) -> RelationTemplates:
         " ".join(term if term == DISTANCE else f"{term[:2]}{names[term[2:]]}[0]" for term in text.split())
         for text in _CONTEXT.split("|")
     ]
-    return RelationTemplates((*(t.text for t in arcs.parsed if not t.is_between), *around))
+    return RelationTemplates((*(t.text for t in arcs.parsed if not (t.is_between or t.is_of_siblings)), *around))

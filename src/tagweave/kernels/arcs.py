@@ -41,7 +41,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _OUTSIDE = np.uint64(0xD6E8FEB86659FD93)
-_LEFT = np.uint64(0xA0761D6478BD642F)
+LEFT = np.uint64(0xA0761D6478BD642F)
 _PATH = np.uint64(0x9FB21C651E98DF25)
 BINS = 8
 """Floats of a row: the feature itself, and with each distance: 1, 2, 3, 4, 5, 6 to 10, more."""
@@ -56,7 +56,8 @@ def _mix(code, value):
 
 
 @inner
-def _bin(distance):
+def distance_bin(distance):
+    """The entry of a row that a distance adds to the feature itself."""
     if distance <= 5:
         return distance
     return 6 if distance <= 10 else 7
@@ -98,7 +99,7 @@ def _single_scores(weights, codes, sizes, low, high, single):
                 out = single[p - low, role, left]
                 out[:] = 0
                 for r in range(first, last):
-                    row = weights[_U((codes[p, r] + np.uint64(left) * _LEFT) & rows)]
+                    row = weights[_U((codes[p, r] + np.uint64(left) * LEFT) & rows)]
                     for b in range(BINS):
                         out[b] += row[b]
                 for b in range(1, BINS):
@@ -153,7 +154,7 @@ def score_arcs(weights, codes, sizes, ptr, paths, scores):
             out[h] = 0
             of_head = codes[low + h, :A]
             for left in range(2):
-                direction = np.uint64(left) * _LEFT
+                direction = np.uint64(left) * LEFT
                 count[:] = 0
                 step = -1 if left else 1
                 m = h + step
@@ -161,7 +162,7 @@ def score_arcs(weights, codes, sizes, ptr, paths, scores):
                 for t in range(_U(T)):
                     places[t] = _U((of_head[t] + of_modifier[t] + direction) & rows) * _U(BINS)
                 while 0 < m < n:
-                    distance = _U(_bin(abs(h - m)))
+                    distance = _U(distance_bin(abs(h - m)))
                     of_modifier = codes[low + m, A : 2 * A]
                     of_next = codes[low + min(max(m + step, 0), n - 1), A : 2 * A]
                     total = single[h, 0, left, distance] + single[m, 1, left, distance]
@@ -208,39 +209,39 @@ def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
         for h in range(n):
             own = difference[cell + h * n : cell + h * n + n]
             for left in range(2):
-                direction = np.uint64(left) * _LEFT
+                direction = np.uint64(left) * LEFT
                 count[:] = 0
                 step = -1 if left else 1
                 m = h + step
                 while 0 < m < n:
                     d = gradient.dtype.type(own[m])
                     if abs(d) > threshold:
-                        written = _enlarge(written, size + T + G + count.sum())
-                        distance = _U(_bin(abs(h - m)))
+                        written = enlarge(written, size + T + G + count.sum())
+                        distance = _U(distance_bin(abs(h - m)))
                         single[h, 0, left, 0] += d
                         single[h, 0, left, distance] += d
                         single[m, 1, left, 0] += d
                         single[m, 1, left, distance] += d
                         for t in range(T):
                             row = _U((codes[low + h, t] + codes[low + m, A + t] + direction) & rows) * _U(BINS)
-                            size = _note(flat, row, written, size)
+                            size = note(flat, row, written, size)
                             flat[row] += d
                             flat[row + distance] += d
                         for g in range(G):
                             joined = direction + _path_code(paths, cell + h * n + m)
                             row = _U((codes[low + h, g] + codes[low + m, A + g] + joined) & rows) * _U(BINS)
-                            size = _note(flat, row, written, size)
+                            size = note(flat, row, written, size)
                             flat[row] += d
                             flat[row + distance] += d
                         for b in range(B):
                             outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
                             for i in range(count[b]):
                                 at = _U((outer + between[b, i] + direction) & cells)
-                                size = _note(flat, at, written, size)
+                                size = note(flat, at, written, size)
                                 flat[at] += d
                     _add_between(codes, sizes, low + m, between, count)
                     m += step
-        written = _enlarge(written, size + 2 * n * (U + V))
+        written = enlarge(written, size + 2 * n * (U + V))
         size = _add_single_gradient(gradient, codes, sizes, low, high, single, written, size)
         cell += n * n
     return written[:size]
@@ -258,7 +259,7 @@ def _add_single_gradient(gradient, codes, sizes, low, high, single, written, siz
                 if not own.any():
                     continue
                 for r in range(first, first + sizes[1 + role]):
-                    row = _U((codes[p, r] + np.uint64(left) * _LEFT) & rows)
+                    row = _U((codes[p, r] + np.uint64(left) * LEFT) & rows)
                     written[size] = row
                     size += 1
                     for b in range(BINS):
@@ -267,7 +268,7 @@ def _add_single_gradient(gradient, codes, sizes, low, high, single, written, siz
 
 
 @inner
-def _note(flat, at, written, size):
+def note(flat, at, written, size):
     """Enter the row of an entry that is 0. Returns the new number of rows."""
     if flat[at] == 0:
         written[size] = at // _U(BINS)
@@ -276,7 +277,7 @@ def _note(flat, at, written, size):
 
 
 @inner
-def _enlarge(written, size):
+def enlarge(written, size):
     """The rows, in an array of at least this size."""
     if size <= written.shape[0]:
         return written
@@ -304,26 +305,26 @@ def touched_rows(codes, sizes, ptr, paths, seen, stamp):
         low, n = ptr[s] - ptr[0], ptr[s + 1] - ptr[s]
         for h in range(n):
             for left in range(2):
-                direction = np.uint64(left) * _LEFT
+                direction = np.uint64(left) * LEFT
                 count[:] = 0
                 step = -1 if left else 1
                 m = h + step
                 while 0 < m < n:
                     for t in range(T):
                         row = (codes[low + h, t] + codes[low + m, A + t] + direction) & rows
-                        size = _enter(row, seen, stamp, found, size)
+                        size = enter(row, seen, stamp, found, size)
                     for g in range(G):
                         joined = direction + _path_code(paths, cell + h * n + m)
                         row = (codes[low + h, g] + codes[low + m, A + g] + joined) & rows
-                        size = _enter(row, seen, stamp, found, size)
+                        size = enter(row, seen, stamp, found, size)
                     for r in range(2 * A, first_between):
                         row = (codes[low + (h if r < 2 * A + U else m), r] + direction) & rows
-                        size = _enter(row, seen, stamp, found, size)
+                        size = enter(row, seen, stamp, found, size)
                     for b in range(B):
                         outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
                         for i in range(count[b]):
                             row = ((outer + between[b, i] + direction) & cells) // np.uint64(BINS)
-                            size = _enter(row, seen, stamp, found, size)
+                            size = enter(row, seen, stamp, found, size)
                     _add_between(codes, sizes, low + m, between, count)
                     m += step
         cell += n * n
@@ -331,7 +332,7 @@ def touched_rows(codes, sizes, ptr, paths, seen, stamp):
 
 
 @inner
-def _enter(row, seen, stamp, found, size):
+def enter(row, seen, stamp, found, size):
     """Enter a row, unless this call has met it. Returns the new number of rows."""
     if seen[row] == stamp:
         return size

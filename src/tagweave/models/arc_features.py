@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.rules import Rule, power_of_two
-from tagweave.kernels import arcs
+from tagweave.kernels import arcs, sibling_features
 from tagweave.models.arc_scorer import ArcBatch, ArcScorer, ArcScorerParameters, Blocks
 from tagweave.structures.tree import ArcGradient
 
@@ -33,13 +33,20 @@ class ArcFeatures(ArcScorerParameters):
     @property
     def size(self) -> int:
         """The number of weights."""
-        return self.rows * arcs.BINS
+        return (self.rows + self._pair_rows) * arcs.BINS
+
+    @property
+    def _pair_rows(self) -> int:
+        """The rows of pairs of siblings, behind those of arcs: fewer, since their features are mostly of tags."""
+        return max(1, self.rows // 4) if self.templates.has_siblings else 0
 
     def scores(self, weights: Floats, batch: ArcBatch) -> Floats:
         """See `ArcScorerParameters.scores`."""
         scores = np.empty(batch.size, weights.dtype)
-        table = weights.reshape(self.rows, -1)
-        arcs.score_arcs(table, batch.codes, self.templates.sizes, batch.ptr, batch.paths, scores)
+        of_arcs, of_pairs = self._tables(weights)
+        arcs.score_arcs(of_arcs, batch.codes, self.templates.sizes, batch.ptr, batch.paths, scores)
+        if len(of_pairs):
+            sibling_features.score_pairs(of_pairs, *self._pairs(batch), scores)
         return scores
 
     def scorer(self, weights: Floats, gradient: Floats, threshold: float) -> LinearArcScorer:
@@ -53,16 +60,40 @@ class ArcFeatures(ArcScorerParameters):
     def add_gradient(
         self, gradient: Floats, batch: ArcBatch, difference: Floats, threshold: float
     ) -> NDArray[np.int64]:
-        """Add the features of every arc times its difference, if that exceeds the threshold.
+        """Add the features of every arc and pair times its difference, if that exceeds the threshold.
 
         Returns:
             The rows that were 0 before, possibly with repeats.
         """
-        table, sizes = gradient.reshape(self.rows, -1), self.templates.sizes
+        (of_arcs, of_pairs), sizes = self._tables(gradient), self.templates.sizes
         rows: NDArray[np.int64] = arcs.add_arc_gradient(
-            table, batch.codes, sizes, batch.ptr, batch.paths, difference, threshold
+            of_arcs, batch.codes, sizes, batch.ptr, batch.paths, difference, threshold
         )
-        return rows
+        if not len(of_pairs):
+            return rows
+        more = sibling_features.add_pair_gradient(of_pairs, *self._pairs(batch), difference, threshold)
+        return np.concatenate([rows, self.rows + more])
+
+    def touched_rows(self, batch: ArcBatch, seen: NDArray[np.int32], stamp: int) -> NDArray[np.int64]:
+        """The distinct rows of all features of a batch; `stamp` as in `kernels.arcs`, seen int32[all rows]."""
+        of_arcs, of_pairs = seen[: self.rows], seen[self.rows :]
+        rows: NDArray[np.int64] = arcs.touched_rows(
+            batch.codes, self.templates.sizes, batch.ptr, batch.paths, of_arcs, stamp
+        )
+        if not len(of_pairs):
+            return rows
+        more = sibling_features.touched_pair_rows(*self._pairs(batch), of_pairs, stamp)
+        return np.concatenate([rows, self.rows + more])
+
+    def _tables(self, vector: Floats) -> tuple[Floats, Floats]:
+        """The rows of arcs and of pairs in a vector of all weights."""
+        table = vector.reshape(-1, arcs.BINS)
+        return table[: self.rows], table[self.rows :]
+
+    def _pairs(self, batch: ArcBatch) -> tuple[Any, ...]:
+        """What the kernels of pairs of siblings need of a batch."""
+        templates = self.templates
+        return batch.codes, templates.first_of_siblings, templates.sibling_sizes, batch.ptr, batch.pair_ptr
 
     def to_json(self) -> dict[str, Any]:
         """See `ArcScorerParameters.to_json`."""
@@ -105,7 +136,7 @@ class LinearArcScorer(ArcScorer):
     def moves(self) -> Blocks | None:
         """See `ArcScorer.moves`: the rows that were 0 before, possibly with repeats."""
         rows = self._rows
-        if len(rows) and self._gradient.reshape(self._features.rows, -1)[rows[0]].any():
+        if len(rows) and self._gradient.reshape(-1, arcs.BINS)[rows[0]].any():
             return rows * arcs.BINS, (rows + 1) * arcs.BINS
         return None
 
@@ -120,8 +151,7 @@ class TouchedRows:
     def __call__(self, batch: ArcBatch) -> Blocks:
         """Blocks start[i] .. stop[i] - 1 of the vector."""
         if not len(self._seen):
-            self._seen = np.zeros(self._features.rows, np.int32)
+            self._seen = np.zeros(self._features.size // arcs.BINS, np.int32)
         self._calls += 1
-        sizes = self._features.templates.sizes
-        rows = arcs.touched_rows(batch.codes, sizes, batch.ptr, batch.paths, self._seen, self._calls)
+        rows = self._features.touched_rows(batch, self._seen, self._calls)
         return rows * arcs.BINS, (rows + 1) * arcs.BINS

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import EncodedArcs
+from tagweave.features.ragged import pointers
 from tagweave.features.rules import Rule
 from tagweave.kernels import arcs
 from tagweave.kernels.tree_paths import tree_paths
@@ -23,6 +24,8 @@ Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _BATCH_CELLS = 1 << 16  # arcs whose scores are held at a time
+_LONGEST = 255
+"""Words of a sentence whose pairs of siblings have scores. Their number grows with the cube of the length: 22 MB."""
 
 
 class ArcBatch(NamedTuple):
@@ -33,6 +36,8 @@ class ArcBatch(NamedTuple):
         first, last: the sentences.
         ptr: int64[n + 1], the first position of each, from 0.
         cells: int64[n + 1], the first arc of each, from 0.
+        pair_ptr: int64[n + 1], the first pair of siblings of each (`kernels.siblings`), counted on from the arcs; the
+            same again of a sentence whose pairs have no scores.
         lengths: int64[n], tokens.
         codes: uint64[P, R], as in `kernels.arcs`.
         paths: uint8[cells], through the guide tree; empty without a guide.
@@ -43,14 +48,15 @@ class ArcBatch(NamedTuple):
     last: int
     ptr: NDArray[np.int64]
     cells: NDArray[np.int64]
+    pair_ptr: NDArray[np.int64]
     lengths: NDArray[np.int64]
     codes: NDArray[np.uint64]
     paths: NDArray[np.uint8]
 
     @property
     def size(self) -> int:
-        """The number of cells."""
-        return int(self.cells[-1])
+        """The number of arcs and pairs."""
+        return int(self.pair_ptr[-1])
 
 
 class ArcScorer(ABC):
@@ -58,7 +64,7 @@ class ArcScorer(ABC):
 
     @abstractmethod
     def scores(self, batch: ArcBatch) -> Floats:
-        """The scores of a batch of sentences, by cell, from which the structure computes."""
+        """The scores of the arcs of a batch, by cell, then of its pairs, from which the structure computes."""
 
     @abstractmethod
     def add_gradient(self, batch: ArcBatch, d_scores: ArcGradient) -> None:
@@ -89,7 +95,7 @@ class ArcScorerParameters(ABC):
 
     @abstractmethod
     def scores(self, weights: Floats, batch: ArcBatch) -> Floats:
-        """The scores of all arcs of a batch under a weight vector [size], by cell."""
+        """The scores of all arcs of a batch under a weight vector [size], by cell, then of its pairs."""
 
     @abstractmethod
     def scorer(self, weights: Floats, gradient: Floats, threshold: float) -> ArcScorer:
@@ -127,7 +133,10 @@ class ArcScorerParameters(ABC):
         paths = np.empty(int(cells[-1]) if self.templates.guide else 0, np.uint8)
         if self.templates.guide:
             tree_paths(encoded.guide, ptr, paths)
-        return ArcBatch(encoded, first, last, ptr - low, cells, np.diff(ptr) - 1, codes, paths)
+        lengths = np.diff(ptr) - 1
+        pairs = np.where(lengths <= _LONGEST, lengths * (lengths + 1) * (lengths + 2) // 3, 0)
+        pair_ptr = cells[-1] + pointers(pairs if self.templates.has_siblings else np.zeros_like(pairs))
+        return ArcBatch(encoded, first, last, ptr - low, cells, pair_ptr, lengths, codes, paths)
 
 
 def batch_bounds(encoded: EncodedArcs) -> Iterator[tuple[int, int]]:

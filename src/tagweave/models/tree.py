@@ -22,7 +22,7 @@ from tagweave.models.arc_scorer import ArcBatch, ArcScorerParameters, batch_boun
 from tagweave.models.parts import Arrays, nested
 from tagweave.structures.free_tree import tree_structure
 from tagweave.structures.kinds import TREE
-from tagweave.structures.tree import Tree, arc_cells, exclude
+from tagweave.structures.tree import Tree, exclude, word_scores
 
 Floats = NDArray[Any]
 
@@ -144,7 +144,8 @@ class TreeModel:
         def run(batch: ArcBatch) -> None:
             scores = self.features.scores(self._aligned, batch)
             own = structure.restricted_product(scores, batch) if evidence else structure.sums(scores, batch)
-            probabilities[cells[batch.first] : cells[batch.last]], log_z[batch.first : batch.last] = own
+            probabilities[cells[batch.first] : cells[batch.last]] = own.marginals[: batch.cells[-1]]
+            log_z[batch.first : batch.last] = own.log_z
 
         self._over_batches(encoded, run, threads)
         return probabilities, log_z
@@ -155,9 +156,9 @@ class TreeModel:
 
         def run(batch: ArcBatch) -> None:
             own = heads[first_token[batch.first] : first_token[batch.last]]
-            of_arcs = self.features.scores(self._aligned, batch)[arc_cells(batch, np.maximum(own, 0))]
+            of_words = word_scores(self.features.scores(self._aligned, batch), batch, own)
             sentence = np.repeat(np.arange(batch.first, batch.last), batch.lengths)
-            np.add.at(scores, sentence, np.where(own < 0, -np.inf, of_arcs))
+            np.add.at(scores, sentence, np.where(own < 0, -np.inf, of_words))
 
         self._over_batches(encoded, run, threads)
         return scores

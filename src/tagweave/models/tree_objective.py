@@ -16,7 +16,7 @@ from tagweave.models.mistakes import correct_mistakes
 from tagweave.models.sampling import drawn
 from tagweave.structures.free_tree import tree_structure
 from tagweave.structures.loss import ContradictionError, add_loss
-from tagweave.structures.tree import ArcGradient, Tree, allowed_cells, arc_cells, exclude, known_heads
+from tagweave.structures.tree import ArcGradient, Tree, add_trees, allowed_cells, arc_cells, exclude, known_heads
 
 Floats = NDArray[Any]
 
@@ -116,8 +116,8 @@ class TreeObjective:
         times = np.repeat(wrong * self.encoded.weights[first:last], batch.lengths)
         d_scores = ArcGradient()
         d_scores.arcs = np.zeros(batch.size, self.dtype)
-        d_scores.arcs[arc_cells(batch, best)] += times
-        np.subtract.at(d_scores.arcs, arc_cells(batch, target), times)
+        add_trees(d_scores.arcs, batch, best, times)
+        add_trees(d_scores.arcs, batch, target, -times)
         scorer.add_gradient(batch, d_scores)
         self._written = first, last, scorer
         return int(wrong.sum())

@@ -1,8 +1,10 @@
 """Dependency trees: a score for every arc. Trees are projective, or may have arcs that cross (`structures.free_tree`).
 
-score(tree) = sum over words of arc[head, word]
+score(tree) = sum over words of arc[head, word] + pair[head, sibling, word]
 
-A likelihood multiplies the potential of its arc.
+Pairs of siblings (`kernels.siblings`) have scores in projective trees only, if at all. Scores, marginals and gradients
+are arrays of all arcs of a batch, by cell, and behind them those of its pairs. A likelihood multiplies the potential of
+its arc; evidence says nothing of pairs.
 
 Probabilities q of the heads of all words are expectations as they stand: any distribution over trees with these
 marginals, the one nearest to the model's among them, has
@@ -10,9 +12,10 @@ marginals, the one nearest to the model's among them, has
     E_q[score] = sum over arcs of q[head, word] arc[head, word]
 
 So this takes the place of the restricted log Z: the loss is E_q[-log p(tree)], which differs from the divergence of the
-nearest distribution by its entropy, no function of the scores, and the gradient is E_p - q. No recurrence is needed.
-With a probability of 1 everywhere this is the score of a known tree. If no distribution over trees has these
-marginals, the gradient is as well defined, but the loss may be negative.
+nearest distribution by its entropy, no function of the scores, and the gradient is E_p - q. Heads say nothing of pairs,
+whose probabilities are taken from the trees weighed by the products of q over their arcs. With a probability of 1
+everywhere this is the score of a known tree. If no distribution over trees has these marginals, the gradient is as
+well defined, but the loss may be negative.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from numpy.typing import NDArray
 from tagweave.features.arc_evidence import are_numbers
 from tagweave.features.arcs import EncodedArcs
 from tagweave.features.ragged import pointers
-from tagweave.kernels import k_best_trees, tree
+from tagweave.kernels import k_best_trees, siblings, tree
 from tagweave.kernels.tree_sums import marginals
 
 Floats = NDArray[Any]
@@ -61,27 +64,32 @@ class Batch(Protocol):
         ...
 
     @property
+    def pair_ptr(self) -> NDArray[np.int64]:
+        """int64[n + 1], the first pair of siblings of each sentence, counted on from the arcs."""
+        ...
+
+    @property
     def lengths(self) -> NDArray[np.int64]:
         """int64[n], tokens."""
         ...
 
 
 class TreeSums(NamedTuple):
-    """The probability of every arc, by cell, and log Z of every sentence, float64[S]."""
+    """The probability of every arc and pair, and log Z of every sentence, float64[S]."""
 
     marginals: Floats
     log_z: NDArray[np.float64]
 
 
 class KnownTrees(NamedTuple):
-    """The arcs, by cell, and the scores of trees where the evidence allows exactly one tree for each sentence."""
+    """The heads int32[n] and the scores of trees where the evidence allows exactly one tree for each sentence."""
 
-    cells: NDArray[np.int64]
+    heads: NDArray[np.int32]
     log_z: NDArray[np.float64]
 
 
 class ArcGradient:
-    """The gradient of the loss with respect to the scores of arcs, by cell, for the current batch."""
+    """The gradient of the loss with respect to the scores of arcs and pairs, for the current batch."""
 
     def __init__(self) -> None:
         self.arcs: Floats = np.zeros(0)
@@ -104,7 +112,9 @@ class Tree:
         """Sums over all trees, or over those whose arcs are all allowed."""
         marginal, log_z = np.empty(len(scores), scores.dtype), np.empty(len(batch.lengths))
         everything = np.zeros(0, np.uint8) if allowed is None else allowed
-        self._set_sums(scores, everything, batch.cells, batch.lengths, self.single_root, marginal, log_z)
+        self._set_sums(
+            scores, everything, batch.cells, batch.pair_ptr, batch.lengths, self.single_root, marginal, log_z
+        )
         return TreeSums(marginal, log_z)
 
     def restricted_sums(self, scores: Floats, batch: Batch) -> TreeSums | KnownTrees:
@@ -112,8 +122,7 @@ class Tree:
         known = known_heads(batch)
         if (known < 0).any() or _noise(batch).any():
             return self.restricted_product(scores, batch)
-        at = arc_cells(batch, known)
-        return KnownTrees(at, np.add.reduceat(scores[at].astype(np.float64), pointers(batch.lengths)[:-1]))
+        return KnownTrees(known, np.add.reduceat(word_scores(scores, batch, known), pointers(batch.lengths)[:-1]))
 
     def restricted_product(self, scores: Floats, batch: Batch) -> TreeSums:
         """As `restricted_sums`, but always by the recurrence, unless heads have probabilities."""
@@ -125,16 +134,19 @@ class Tree:
         if is_given.all():
             return sums
         others = self.sums(*_under_evidence(scores, batch))
-        of_cells = np.repeat(is_given, np.diff(batch.cells))
-        arcs = np.where(of_cells, sums.marginals, others.marginals)
-        return TreeSums(arcs, np.where(is_given, sums.log_z, others.log_z))
+        joined = np.where(_by_part(is_given, batch), sums.marginals, others.marginals)
+        return TreeSums(joined, np.where(is_given, sums.log_z, others.log_z))
 
-    @staticmethod
-    def _expectations(scores: Floats, batch: Batch) -> TreeSums:
+    def _expectations(self, scores: Floats, batch: Batch) -> TreeSums:
         """Sums where the evidence is the marginals: the expected score in place of log Z."""
-        share = allowed_cells(batch)
-        score = np.where(share > 0, share * scores.astype(np.float64), 0)
-        return TreeSums(share.astype(scores.dtype), np.add.reduceat(score, batch.cells[:-1]))
+        share, arcs, expected = allowed_cells(batch), int(batch.cells[-1]), np.zeros_like(scores)
+        if len(scores) > arcs:
+            expected[:arcs] = _logarithms(share)
+            expected = self.sums(expected, batch).marginals
+        expected[:arcs] = share
+        score = np.where(expected > 0, expected * scores.astype(np.float64), 0)
+        of_pairs = np.diff(np.append(0, np.cumsum(score[arcs:]))[batch.pair_ptr - arcs])
+        return TreeSums(expected, np.add.reduceat(score[:arcs], batch.cells[:-1]) + of_pairs)
 
     def add_expectations(
         self, sums: TreeSums | KnownTrees, scores: Floats, batch: Batch, factor: float, gradient: ArcGradient
@@ -142,11 +154,11 @@ class Tree:
         """See `Structure.add_expectations`. The free sums of a batch become its gradient."""
         weights = batch.encoded.weights[batch.first : batch.last]
         if isinstance(sums, KnownTrees):
-            gradient.arcs[sums.cells] += (factor * np.repeat(weights, batch.lengths)).astype(scores.dtype)
+            add_trees(gradient.arcs, batch, sums.heads, factor * np.repeat(weights, batch.lengths))
         else:
             expected = sums.marginals
             if (weights != 1).any():
-                expected *= np.repeat(weights, np.diff(batch.cells)).astype(scores.dtype)
+                expected *= _by_part(weights, batch).astype(scores.dtype)
             if factor > 0:
                 gradient.arcs = expected
             else:
@@ -156,14 +168,14 @@ class Tree:
     def best(self, scores: Floats, batch: Batch) -> NDArray[np.int32]:
         """int32[n]: the heads of the best trees; -1 where none is allowed (`exclude`)."""
         heads = np.empty(int(batch.lengths.sum()), np.int32)
-        self._set_best(scores, batch.cells, batch.lengths, self.single_root, heads)
+        self._set_best(scores, batch.cells, batch.pair_ptr, batch.lengths, self.single_root, heads)
         return heads
 
     def k_best(self, scores: Floats, batch: Batch, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """See `Structure.k_best`."""
-        length = int(batch.lengths[0])
+        length, arcs = int(batch.lengths[0]), int(batch.cells[-1])
         heads, totals = np.empty((k, length), np.int32), np.empty(k)
-        self._set_k_best(scores.reshape(length + 1, length + 1), self.single_root, heads, totals)
+        self._set_k_best(scores[:arcs].reshape(length + 1, -1), scores[arcs:], self.single_root, heads, totals)
         exists = totals > -np.inf
         return heads[exists], totals[exists]
 
@@ -178,7 +190,8 @@ class Tree:
         for tree_heads in trees:
             left = np.ones((size, size), np.uint8) if allowed is None else allowed.copy().reshape(size, size)
             for m in range(1, size):
-                p = self.sums(scores, batch, left.reshape(-1)).marginals.reshape(size, size)[:, m].astype(np.float64)
+                of_arcs = self.sums(scores, batch, left.reshape(-1)).marginals[: size * size]
+                p = of_arcs.reshape(size, size)[:, m].astype(np.float64)
                 head = random.choice(size, p=p / p.sum())
                 tree_heads[m - 1] = head
                 left[:, m] = np.arange(size) == head
@@ -189,6 +202,34 @@ class Tree:
     _set_k_best = staticmethod(k_best_trees.k_best)
 
 
+def word_scores(scores: Floats, batch: Batch, heads: NDArray[np.int32]) -> NDArray[np.float64]:
+    """float64[n]: what every word of whole trees adds to their scores; `heads` is int32[n]."""
+    of_words = scores[arc_cells(batch, heads)].astype(np.float64)
+    pairs = _pair_cells(batch, heads)
+    of_words[pairs >= 0] += scores[pairs[pairs >= 0]]
+    return of_words
+
+
+def add_trees(values: Floats, batch: Batch, heads: NDArray[np.int32], times: Floats) -> None:
+    """Add times[n], word by word, to the values of the arcs and pairs of whole trees."""
+    own, pairs = times.astype(values.dtype), _pair_cells(batch, heads)
+    values[arc_cells(batch, heads)] += own
+    values[pairs[pairs >= 0]] += own[pairs >= 0]
+
+
+def _pair_cells(batch: Batch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
+    """int64[n]: the pair of every word of whole trees, -1 where pairs have no scores."""
+    cells = np.full(len(heads), -1, np.int64)
+    if batch.pair_ptr[-1] > batch.pair_ptr[0]:
+        siblings.pair_cells(heads, pointers(batch.lengths), batch.pair_ptr, cells)
+    return cells
+
+
+def _by_part(values: NDArray[Any], batch: Batch) -> NDArray[Any]:
+    """Values of sentences, for each of their arcs and pairs."""
+    return np.concatenate([np.repeat(values, np.diff(ptr)) for ptr in (batch.cells, batch.pair_ptr)])
+
+
 def _under_evidence(scores: Floats, batch: Batch) -> tuple[Floats, Batch, NDArray[np.uint8] | None]:
     """Scores and allowed arcs under the evidence; an arc keeps its likelihood, or the noise, of its potential."""
     share, noise = allowed_cells(batch), _noise(batch)
@@ -197,7 +238,9 @@ def _under_evidence(scores: Floats, batch: Batch) -> tuple[Floats, Batch, NDArra
         share = np.maximum(share, np.concatenate(of_modifiers))
     elif share.dtype == np.uint8:
         return scores, batch, share
-    return scores + _logarithms(share).astype(scores.dtype), batch, None
+    scores = scores.copy()
+    scores[: len(share)] += _logarithms(share).astype(scores.dtype)
+    return scores, batch, None
 
 
 def exclude(scores: Floats, batch: Batch) -> None:
@@ -206,7 +249,7 @@ def exclude(scores: Floats, batch: Batch) -> None:
     if allowed.dtype == np.uint8:
         tree.exclude(scores, allowed)
     else:
-        scores += _logarithms(allowed).astype(scores.dtype)
+        scores[: len(allowed)] += _logarithms(allowed).astype(scores.dtype)
 
 
 def _logarithms(share: Floats) -> Floats:
