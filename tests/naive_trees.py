@@ -12,6 +12,7 @@ from itertools import product
 
 Heads = tuple[int, ...]
 Rows = Sequence[Sequence[float]]
+Cube = Sequence[Rows]
 NEVER = -math.inf
 
 
@@ -49,17 +50,30 @@ def trees(n: int, projective: bool, single_root: bool) -> tuple[Heads, ...]:
     )
 
 
-def score(scores: Rows, heads: Heads) -> float:
-    """The sum of the scores [h][m] of its arcs."""
-    return math.fsum(float(scores[h][m]) for m, h in enumerate(heads, 1))
+def sibling(heads: Heads, m: int) -> int:
+    """The modifier of the head of m that is nearest to it between the two; the head itself if there is none."""
+    h = heads[m - 1]
+    between = range(h + 1, m) if h < m else range(m + 1, h)
+    return min((s for s in between if heads[s - 1] == h), key=lambda s: abs(m - s), default=h)
 
 
-def tree_scores(scores: Rows, projective: bool, single_root: bool) -> dict[Heads, float]:
+def pairs_of(heads: Heads) -> list[tuple[int, int, int]]:
+    """Head, sibling and modifier of every word."""
+    return [(h, sibling(heads, m), m) for m, h in enumerate(heads, 1)]
+
+
+def score(scores: Rows, heads: Heads, pairs: Cube | None = None) -> float:
+    """The sum of the scores [h][m] of its arcs, and [h][s][m] of its pairs of siblings."""
+    own = [float(scores[h][m]) for m, h in enumerate(heads, 1)]
+    return math.fsum(own + [float(pairs[h][s][m]) for h, s, m in pairs_of(heads) if pairs is not None])
+
+
+def tree_scores(scores: Rows, projective: bool, single_root: bool, pairs: Cube | None = None) -> dict[Heads, float]:
     """The scores of all trees that are allowed at all; excluded arcs score -inf."""
     found: dict[Heads, float] = {}
     for heads in trees(len(scores) - 1, projective, single_root):
         if all(scores[h][m] > NEVER for m, h in enumerate(heads, 1)):
-            found[heads] = score(scores, heads)
+            found[heads] = score(scores, heads, pairs)
     return found
 
 
@@ -89,6 +103,16 @@ def marginals(weights: Mapping[Heads, float], n: int) -> list[list[float]]:
         for m, h in enumerate(heads, 1):
             table[h][m] += math.exp(weight - log_z)
     return table
+
+
+def pair_marginals(weights: Mapping[Heads, float], n: int) -> list[list[list[float]]]:
+    """[n + 1][n + 1][n + 1]: the probability of every pair of siblings, by head, sibling and modifier."""
+    log_z = log_partition(weights)
+    cube = [[[0.0] * (n + 1) for _ in range(n + 1)] for _ in range(n + 1)]
+    for heads, weight in weights.items():
+        for h, s, m in pairs_of(heads):
+            cube[h][s][m] += math.exp(weight - log_z)
+    return cube
 
 
 def expected_loss(weights: Mapping[Heads, float], q: Mapping[Heads, float]) -> float:

@@ -18,13 +18,18 @@ SMALL = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]"))
 
 def test_a_template_has_terms_of_each_side() -> None:
     template = ArcTemplate.parse("h.xpos[0] b.upos[0] m.form[-1] m.xpos[+1]")
-    assert template.sides == ((("xpos", 0),), (("form", -1), ("xpos", 1)), (("upos", 0),))
+    assert template.sides == ((("xpos", 0),), (("form", -1), ("xpos", 1)), (("upos", 0),), ())
     assert template.is_between
-    assert not template.is_pair
+    assert not template.is_of_siblings
+    assert ArcTemplate.parse("s.xpos[0] m.xpos[0]").is_of_siblings
 
 
 @pytest.mark.parametrize(
-    "text", ["h.xpos", "x.xpos[0]", "xpos[0]", "h.[0]", "", "b.xpos[0]", "h.xpos[a]", "h.xpos[33]", "h.xpos[0] " * 33]
+    "text",
+    [
+        *("h.xpos", "x.xpos[0]", "xpos[0]", "h.[0]", "", "b.xpos[0]", "h.xpos[a]", "h.xpos[33]", "h.xpos[0] " * 33),
+        *("s.xpos[0]", "h.xpos[0] s.xpos[0]", "s.xpos[0] b.xpos[0] m.xpos[0]"),
+    ],
 )
 def test_malformed_templates(text: str) -> None:
     with pytest.raises(TemplateError, match="found"):
@@ -32,11 +37,12 @@ def test_malformed_templates(text: str) -> None:
 
 
 def test_the_preset_has_the_templates_of_the_paper() -> None:
-    texts = arc_preset("xpos").texts
+    texts = arc_preset("xpos", siblings=False).texts
     assert sum("last" not in text and "b." not in text for text in texts) == 31  # jiang-2015, Table 2
     assert "h.xpos[-1] h.xpos[0] m.xpos[0] m.xpos[1]" in texts
     assert len(set(texts)) == len(texts)
     assert "h.xpos[0] b.xpos[0] m.xpos[0]" in texts
+    assert {*arc_preset("xpos").texts} - {*texts} >= {"h.xpos[0] s.xpos[0] m.xpos[0]"}
     assert any("user:feats" in text for text in arc_preset("xpos", "upos", True).texts)
 
 
@@ -48,6 +54,16 @@ def test_codes_have_the_order_of_the_kernel() -> None:
     # head and modifier of the pair, the head alone, the modifier alone, then head, between and modifier
     assert terms[:, 0].tolist() == [[upos, 0], [upos, 0], [form, 0], [form, 0], [upos, 0], [upos, 0], [upos, 1]]
     assert len(set(seeds.tolist())) == 7
+
+
+def test_codes_of_siblings_follow() -> None:
+    """The heads of templates with a head, then all siblings, then all modifiers."""
+    templates = ArcTemplates(("s.form[0] m.upos[1]", "h.upos[0] m.upos[0]", "h.upos[0] s.upos[0] m.form[0]"))
+    terms, seeds = templates.codes
+    assert (templates.sizes.tolist(), templates.sibling_sizes.tolist()) == ([1, 0, 0, 0, 0], [1, 1])
+    assert (templates.first_of_siblings, len(seeds)) == (2, 7)
+    form, upos = templates.columns.index("form"), templates.columns.index("upos")
+    assert terms[2:, 0].tolist() == [[upos, 0], [upos, 0], [form, 0], [form, 0], [upos, 1]]
 
 
 def test_a_guide_is_joined_to_templates_without_tokens_between() -> None:

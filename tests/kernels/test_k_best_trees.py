@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,21 +15,25 @@ from tagweave.kernels import arborescence, k_best_arborescences, k_best_trees, t
 
 
 def run(
-    scores: np.ndarray, k: int, single_root: bool, projective: bool = True
+    scores: np.ndarray, k: int, single_root: bool, projective: bool = True, pairs: np.ndarray | None = None
 ) -> tuple[list[tuple[int, ...]], np.ndarray]:
     heads, totals = np.full((k, len(scores) - 1), -7, np.int32), np.full(k, np.nan)
-    k_best = k_best_trees.k_best if projective else k_best_arborescences.k_best
-    k_best(scores.astype(np.float32), single_root, heads, totals)
+    if projective:
+        pairs = np.zeros(0) if pairs is None else pairs
+        k_best_trees.k_best(scores.astype(np.float32), pairs.astype(np.float32), single_root, heads, totals)
+    else:
+        k_best_arborescences.k_best(scores.astype(np.float32), single_root, heads, totals)
     return [tuple(row) for row in heads.tolist()], totals
 
 
 @settings(max_examples=40)
-@given(forests(5), st.integers(1, 40), st.booleans())
+@given(forests(5, pairs=True), st.integers(1, 40), st.booleans())
 def test_the_k_best_trees(forest: Forest, k: int, projective: bool) -> None:
+    forest = forest if projective else replace(forest, pairs=[])
     for s, n in enumerate(forest.lengths.tolist()):
         weights = forest.trees(s, projective)
         expected = sorted(weights.values(), reverse=True)[:k]
-        heads, totals = run(forest.excluded(s), k, forest.single_root, projective)
+        heads, totals = run(forest.excluded(s), k, forest.single_root, projective, forest.in_rows(s))
         np.testing.assert_allclose(totals[: len(expected)], expected, rtol=1e-9, atol=1e-9)
         assert totals[len(expected) :].tolist() == [-math.inf] * (k - len(expected))
         assert heads[len(expected) :] == [(-1,) * n] * (k - len(expected))
@@ -54,7 +59,8 @@ def test_a_long_sentence(single_root: bool, projective: bool) -> None:
     scores = np.random.default_rng(0).normal(size=(n + 1, n + 1)).astype(np.float32)
     best = np.empty(n, np.int32)
     decode = tree.best_heads if projective else arborescence.best_arborescence
-    decode(scores.ravel(), np.array([0]), np.array([n]), single_root, best)
+    ptr = (np.array([0]), np.zeros(2, np.int64)) if projective else (np.array([0]),)
+    decode(scores.ravel(), *ptr, np.array([n]), single_root, best)
     few, few_totals = run(scores, 4, single_root, projective)
     many, many_totals = run(scores, 16, single_root, projective)
     assert few[0] == tuple(best.tolist())

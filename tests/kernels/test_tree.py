@@ -18,13 +18,13 @@ from tagweave.kernels import tree
 def best(forest: Forest) -> list[tuple[int, ...]]:
     scores, heads = forest.flat(), np.full(forest.lengths.sum(), -7, np.int32)
     tree.exclude(scores, forest.evidence())
-    tree.best_heads(scores, forest.ptr, forest.lengths, forest.single_root, heads)
+    tree.best_heads(scores, forest.ptr, forest.pair_ptr, forest.lengths, forest.single_root, heads)
     ptr = forest.token_ptr
     return [tuple(heads[a:b].tolist()) for a, b in pairwise(ptr)]
 
 
 @settings(max_examples=60)
-@given(st.sampled_from([0.5, 3.0, 300.0]).flatmap(lambda spread: forests(5, spread)))
+@given(st.sampled_from([0.5, 3.0, 300.0]).flatmap(lambda spread: forests(5, spread, pairs=True)))
 def test_the_best_tree(forest: Forest) -> None:
     for s, found in enumerate(best(forest)):
         weights = forest.trees(s)

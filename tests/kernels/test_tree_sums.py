@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import naive_trees
-from forests import Forest, check_gradient, forests, sums
+from forests import Forest, check_gradient, forests, pair_order, sums
 from tagweave.kernels import tree, tree_logarithms, tree_sums
 
 SPREADS = st.sampled_from([0.0, 0.5, 3.0, 50.0, 1000.0])
@@ -26,12 +27,23 @@ run = partial(sums, tree_sums.marginals)
 
 def in_logarithms(scores: Floats, single_root: bool) -> tuple[float, Floats]:
     """log Z and marginals of one sentence, excluded arcs -inf, by the kernel that knows no range."""
-    n = len(scores) - 1
-    charts, marginal = np.full((8, n + 2, n + 2), np.nan), np.full((n + 1, n + 1), np.nan, np.float32)
+    forest = one(scores, single_root)
+    log_z, marginal, _ = all_in_logarithms(forest, 0)
+    return log_z, marginal
+
+
+def all_in_logarithms(forest: Forest, s: int) -> tuple[float, Floats, Floats]:
+    """As `in_logarithms`, with the marginals of pairs."""
+    scores, pairs = forest.excluded(s), forest.in_rows(s)
+    n, step = len(scores) - 1, min(1, len(pairs))
+    charts, marginal = np.full((10, n + 2, n + 2), np.nan), np.full((n + 1, n + 1), np.nan, np.float32)
     charts[0, : n + 1, : n + 1] = scores
     np.fill_diagonal(charts[0], -np.inf)
     charts[0, :, 0] = -np.inf
-    return tree_logarithms.log_marginals(n, single_root, charts, marginal), marginal
+    pairs = pairs if step else np.zeros(n + 1)
+    of_pairs = np.full(len(pairs), np.nan, np.float32)
+    log_z = tree_logarithms.log_marginals(n, forest.single_root, step, pairs, charts, marginal, of_pairs)
+    return log_z, marginal, of_pairs[: len(pairs) * step]
 
 
 def one(scores: Floats, single_root: bool = True) -> Forest:
@@ -47,19 +59,22 @@ def check(forest: Forest, log_z: Floats, marginal: Floats) -> None:
         np.testing.assert_allclose(log_z[s], expected, rtol=1e-9, atol=1e-9)
         table = naive_trees.marginals(weights, n)
         np.testing.assert_allclose(forest.sentence(marginal, s), table, rtol=1e-6, atol=1e-7)
+        cube, found = naive_trees.pair_marginals(weights, n), marginal[forest.pair_ptr[s] : forest.pair_ptr[s + 1]]
+        if len(found):
+            np.testing.assert_allclose(found, [cube[h][k][m] for h, k, m in pair_order(n)], rtol=1e-6, atol=1e-7)
 
 
 @settings(max_examples=60)
-@given(SPREADS.flatmap(lambda spread: forests(5, spread)))
+@given(SPREADS.flatmap(lambda spread: forests(5, spread, pairs=True)))
 def test_log_z_and_marginals(forest: Forest) -> None:
     check(forest, *run(forest))
 
 
-@given(SPREADS.flatmap(lambda spread: forests(5, spread, shortest=1)))
+@given(SPREADS.flatmap(lambda spread: forests(5, spread, shortest=1, pairs=True)))
 def test_in_logarithms(forest: Forest) -> None:
-    found = [in_logarithms(forest.excluded(s), forest.single_root) for s in range(len(forest.lengths))]
-    flat = np.concatenate([marginal.ravel() for _, marginal in found])
-    check(forest, np.array([log_z for log_z, _ in found]), flat)
+    found = [all_in_logarithms(forest, s) for s in range(len(forest.lengths))]
+    flat = np.concatenate([*(marginal.ravel() for _, marginal, _ in found), *(of_pairs for _, _, of_pairs in found)])
+    check(forest, np.array([log_z for log_z, _, _ in found]), flat)
 
 
 @given(forests())
@@ -76,7 +91,7 @@ def test_no_evidence_is_the_same_as_evidence_that_allows_everything(forest: Fore
         assert mine.tolist() == others.tolist()
 
 
-@given(forests(), st.data())
+@given(forests(pairs=True), st.data())
 def test_where_every_word_has_one_head_left(forest: Forest, data: st.DataObject) -> None:
     """Trees, projective or not, and what is no tree."""
     for s, n in enumerate(forest.lengths.tolist()):
@@ -92,7 +107,7 @@ def test_a_shift_of_all_arcs_into_a_word_changes_log_z_alone(forest: Forest, siz
     for table in forest.scores:
         table[:] = np.round(4 * table) / 4  # float32 has all of the sums
     added = [random.integers(-size, size, n + 1).astype(np.float32) for n in forest.lengths]
-    moved = Forest([a + b for a, b in zip(forest.scores, added, strict=True)], forest.allowed, forest.single_root)
+    moved = replace(forest, scores=[a + b for a, b in zip(forest.scores, added, strict=True)])
     log_z, marginal = run(forest)
     moved_z, moved_marginal = run(moved)
     np.testing.assert_allclose(moved_marginal, marginal, atol=1e-6)
@@ -100,17 +115,17 @@ def test_a_shift_of_all_arcs_into_a_word_changes_log_z_alone(forest: Forest, siz
 
 
 @settings(max_examples=20)
-@given(forests(9, 2.0, most=2), st.data())
+@given(forests(9, 2.0, most=2, pairs=True), st.data())
 def test_marginals_are_the_gradient_of_the_loss(forest: Forest, data: st.DataObject) -> None:
     """log Z(all) - log Z(allowed), in each score, by central differences."""
     check_gradient(run, forest, data)
 
 
-@given(SPREADS.flatmap(lambda spread: forests(5, spread)))
+@given(SPREADS.flatmap(lambda spread: forests(5, spread, pairs=True)))
 def test_entropies(forest: Forest) -> None:
     log_z, marginal = run(forest)
     found = np.full(len(log_z), -7.0)
-    tree_sums.entropies(forest.flat(), forest.ptr, forest.lengths, marginal, log_z, found)
+    tree_sums.entropies(forest.flat(), forest.ptr, forest.pair_ptr, forest.lengths, marginal, log_z, found)
     for s in range(len(log_z)):
         weights = forest.trees(s)
         expected = naive_trees.entropy(weights) if weights else math.nan
@@ -175,7 +190,7 @@ def test_trees_on_the_edge_of_the_range(gap: int, single_root: bool) -> None:
 def test_a_best_tree_far_above_all_others_is_certain(n: int) -> None:
     scores = np.random.default_rng(n).normal(size=(n + 1, n + 1)).astype(np.float32)
     heads = np.empty(n, np.int32)
-    tree.best_heads(scores.ravel(), np.array([0]), np.array([n]), True, heads)
+    tree.best_heads(scores.ravel(), np.array([0]), np.zeros(2, np.int64), np.array([n]), True, heads)
     scores[heads, range(1, n + 1)] += 1e4
     log_z, marginal = run(one(scores))
     expected = np.zeros((n + 1, n + 1))

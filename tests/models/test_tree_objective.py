@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_trees
+from forests import tables
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features.arc_noise import with_noise
 from tagweave.features.arc_templates import ArcTemplates
@@ -27,10 +28,10 @@ from tagweave.models.tree_objective import TreeObjective
 from tagweave.structures.loss import ContradictionError
 from treebank import sentence, treebank, with_evidence
 
-TEMPLATES = ArcTemplates(
-    ("h.upos[0] m.upos[0]", "h.form[0] m.upos[0]", "h.upos[0]", "m.form[0]", "h.upos[0] b.upos[0] m.upos[0]")
-)
+_OF_ARCS = ("h.upos[0] m.upos[0]", "h.form[0] m.upos[0]", "h.upos[0]", "m.form[0]", "h.upos[0] b.upos[0] m.upos[0]")
+TEMPLATES = ArcTemplates((*_OF_ARCS, "h.upos[0] s.upos[0] m.upos[0]", "s.form[0] m.upos[0]"))
 FEATURES = ArcFeatures(TEMPLATES, 64)
+_OF_ANY_TREES = ArcFeatures(ArcTemplates(_OF_ARCS), 64)
 SEED = st.integers(0, 10_000)
 EVIDENCE = st.sampled_from(["full", "partial", "ambiguous", "unknown", "mixed"])
 
@@ -67,21 +68,37 @@ def encoded_evidence(sentences: list[Sentence]) -> EncodedArcs:
     return with_noise(encode_arcs(sentences, TEMPLATES, "head"), sentences)
 
 
-def objective(sentences: list[Sentence], **options: Any) -> TreeObjective:
-    return TreeObjective(FEATURES, encoded_evidence(sentences), **options)
+def features_of(projective: bool) -> ArcFeatures:
+    """Pairs of siblings have scores in projective trees only."""
+    return FEATURES if projective else _OF_ANY_TREES
 
 
-def random_weights(seed: int = 0) -> Any:
-    return np.random.default_rng(seed).normal(size=FEATURES.size).astype(np.float32)
+def objective(sentences: list[Sentence], projective: bool = True, **options: Any) -> TreeObjective:
+    return TreeObjective(features_of(projective), encoded_evidence(sentences), projective=projective, **options)
+
+
+def random_weights(seed: int = 0, projective: bool = True) -> Any:
+    return np.random.default_rng(seed).normal(size=features_of(projective).size).astype(np.float32)
+
+
+def scores_of(given: Sentence, weights: Any, projective: bool) -> tuple[Any, Any]:
+    """Of arcs, and of pairs of siblings."""
+    features = features_of(projective)
+    batch = features.batch(encode_arcs([given], TEMPLATES), 0, 1)
+    return tables(features.scores(weights, batch), len(given))
+
+
+def all_trees(given: Sentence, weights: Any, single_root: bool, projective: bool) -> dict[naive_trees.Heads, float]:
+    """The scores of all trees of a sentence."""
+    arcs, pairs = scores_of(given, weights, projective)
+    return naive_trees.tree_scores(arcs.tolist(), projective, single_root, None if pairs is None else pairs.tolist())
 
 
 def expected_loss(sentences: list[Sentence], weights: Any, single_root: bool, projective: bool) -> float:
     """log Z of all trees less log Z under the evidence, by enumeration."""
     total = 0.0
     for each in sentences:
-        encoded, n = encode_arcs([each], TEMPLATES), len(each)
-        scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(n + 1, n + 1)
-        trees = naive_trees.tree_scores(scores.tolist(), projective, single_root)
+        trees = all_trees(each, weights, single_root, projective)
         agree = naive_trees.under_evidence(trees, shares(each))
         total += naive_trees.log_partition(trees) - naive_trees.log_partition(agree)
     return total
@@ -89,13 +106,14 @@ def expected_loss(sentences: list[Sentence], weights: Any, single_root: bool, pr
 
 def expected_slope(given: Sentence, weights: Any, direction: Any, projective: bool) -> float:
     """The derivative of the loss of a sentence in a direction, by enumeration."""
-    encoded, n = encode_arcs([given], TEMPLATES), len(given)
-    batch = FEATURES.batch(encoded, 0, 1)
-    scores, counts = (FEATURES.scores(each, batch).reshape(n + 1, n + 1) for each in (weights, direction))
-    trees = naive_trees.tree_scores(scores.tolist(), projective, True)
+    n, (arcs, pairs) = len(given), scores_of(given, direction, projective)
+    trees = all_trees(given, weights, True, projective)
     agree = naive_trees.under_evidence(trees, shares(given))
-    difference = np.subtract(naive_trees.marginals(trees, n), naive_trees.marginals(agree, n))
-    return float((difference * counts).sum())
+    slope = float((np.subtract(naive_trees.marginals(trees, n), naive_trees.marginals(agree, n)) * arcs).sum())
+    if pairs is not None:
+        difference = np.subtract(naive_trees.pair_marginals(trees, n), naive_trees.pair_marginals(agree, n))
+        slope += float((difference * pairs).sum())
+    return slope
 
 
 def shares(given: Sentence) -> Any:
@@ -116,7 +134,7 @@ def shares(given: Sentence) -> Any:
 def test_the_loss_is_that_of_all_trees(
     seed: int, evidence: str, single_root: bool, is_noisy: bool, projective: bool
 ) -> None:
-    sentences, weights = problem(seed, evidence, single_root, projective), random_weights(seed)
+    sentences, weights = problem(seed, evidence, single_root, projective), random_weights(seed, projective)
     if is_noisy:
         sentences = uncertain(sentences, seed)
     own = objective(sentences, single_root=single_root, projective=projective)
@@ -129,7 +147,7 @@ def test_the_loss_is_that_of_all_trees(
 def test_the_gradient_is_that_of_all_trees(
     seed: int, evidence: str, is_noisy: bool, projective: bool, data: st.DataObject
 ) -> None:
-    sentences, weights = problem(seed, evidence, projective=projective), random_weights(seed)
+    sentences, weights = problem(seed, evidence, projective=projective), random_weights(seed, projective)
     sentences = uncertain(sentences, seed) if is_noisy else sentences
     own = objective(sentences, projective=projective)
     own._threshold = 0.0  # arcs of small probability count, too
@@ -138,7 +156,7 @@ def test_the_gradient_is_that_of_all_trees(
     bounds = [(a, min(len(own), a + size)) for a in range(0, len(own), size)]
     assert sum(own.add_batch(weights, *bound, parts) for bound in bounds) == pytest.approx(loss)
     np.testing.assert_allclose(parts, gradient, atol=1e-5)
-    for at in np.random.default_rng(seed).choice(FEATURES.size, 30, replace=False):
+    for at in np.random.default_rng(seed).choice(len(weights), 30, replace=False):
         one = np.zeros_like(weights)
         one[at] = 1
         slope = sum(expected_slope(each, weights, one, projective) for each in sentences)
@@ -197,16 +215,15 @@ def test_evidence_of_every_head_is_no_evidence() -> None:
 @settings(max_examples=25, deadline=None)
 @given(SEED, EVIDENCE, st.booleans())
 def test_mistakes_lead_from_the_best_tree_to_the_best_allowed_one(seed: int, evidence: str, projective: bool) -> None:
-    sentences, weights = problem(seed, evidence, projective=projective), random_weights(seed)
-    own, gradient = objective(sentences, projective=projective), np.zeros(FEATURES.size, np.float32)
+    sentences, weights = problem(seed, evidence, projective=projective), random_weights(seed, projective)
+    own, gradient = objective(sentences, projective=projective), np.zeros_like(weights)
     wrong = own.add_mistakes(weights, 0, len(own), gradient) if len(own) else 0
     gap, expected = 0.0, 0
     for each in sentences:
-        model = TreeModel(FEATURES, weights, projective=projective)
-        encoded, n = encode_arcs([each], TEMPLATES, "head"), len(each)
-        scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(n + 1, n + 1)
+        model = TreeModel(features_of(projective), weights, projective=projective)
+        encoded, trees = encode_arcs([each], TEMPLATES, "head"), all_trees(each, weights, True, projective)
         free, allowed = model.best(encoded), model.best(encoded, True)
-        difference = scores[free, np.arange(1, n + 1)].sum() - scores[allowed, np.arange(1, n + 1)].sum()
+        difference = trees[tuple(free.tolist())] - trees[tuple(allowed.tolist())]
         gap, expected = gap + difference, expected + (free != allowed).any()
     assert wrong == expected
     assert weights @ gradient == pytest.approx(gap, abs=1e-4)
@@ -289,9 +306,10 @@ def test_where_all_trees_are_possible_arcs_may_cross() -> None:
         with_evidence(crossing, *heads, None, None)
         for heads in (crossing.heads["head"][:2], ((Arc(2, None),), (Arc(1, None),)))
     )
-    assert 0 < objective([partial], projective=False).loss_and_gradient(random_weights())[0] < np.inf
+    weights = random_weights(projective=False)
+    assert 0 < objective([partial], projective=False).loss_and_gradient(weights)[0] < np.inf
     with pytest.raises(ContradictionError, match="no tree agrees"):
-        objective([circle], projective=False).loss_and_gradient(random_weights())
+        objective([circle], projective=False).loss_and_gradient(weights)
 
 
 @pytest.mark.parametrize("learner", [AdaGrad(rate=0.02), AveragedPerceptron(), SGD(c2=0.01), LBFGS(c2=0.1)])
@@ -317,8 +335,7 @@ def test_probabilities_are_those_of_all_trees() -> None:
     given, weights = sentence("DNVN", [2, 3, 0, 3]), random_weights()
     encoded = encode_arcs([given], TEMPLATES, "head")
     marginal, log_z = TreeModel(FEATURES, weights).marginals(encoded)
-    scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(5, 5)
-    trees = naive_trees.tree_scores(scores.tolist(), True, True)
+    trees = all_trees(given, weights, True, True)
     np.testing.assert_allclose(marginal.reshape(5, 5), naive_trees.marginals(trees, 4), atol=1e-6)
     assert log_z[0] == pytest.approx(naive_trees.log_partition(trees))
     under, _ = TreeModel(FEATURES, weights).marginals(encoded, evidence=True)

@@ -61,7 +61,7 @@ def k_best(scores, pairs, single_root, heads, totals):
         # S[0, m] is unused: it holds the part left of the root's child, which R[m, n] completes
         for m in range(1, n + 1):
             S[0, m] = L[1, m]
-            score = scores[0, m] + pairs[m - 1]
+            score = np.float64(scores[0, m]) + pairs[m - 1]
             _combine(S[0, m], R[m, n], score, m, R[0, n], source[_RIGHT, 0, n], ranks[_RIGHT, 0, n])
     totals[:] = R[0, n]
     stack = np.empty((3 * n + 8, 4), np.int32)
@@ -79,11 +79,11 @@ def _fill_arcs(scores, pairs, step, i, j, values, source, ranks):
     to_left = step * block(n)
     for k in range(i, j):
         at = step * row(n, i, k) + j - k - 1
-        score = scores[i, j] + pairs[at]
+        score = np.float64(scores[i, j]) + pairs[at]
         one, other = (R[i, i], L[i + 1, j]) if k == i else (r[i, k], S[k, j])
         _combine(one, other, score, k, r[i, j], source[_OUTWARD, i, j], ranks[_OUTWARD, i, j])
         if i > 0:
-            score = scores[j, i] + pairs[to_left + at]
+            score = np.float64(scores[j, i]) + pairs[to_left + at]
             one, other = (R[i, j - 1], L[j, j]) if k == i else (S[i, k], l[k, j])
             _combine(one, other, score, k, l[i, j], source[_INWARD, i, j], ranks[_INWARD, i, j])
 
