@@ -62,7 +62,7 @@ def _add_decisions(scores: Floats, difference: Floats, heads: NDArray[np.int32])
 
 def fit_local(corpus: Corpus, recipe: ParserRecipe, dev: Corpus, run: Run = SILENT) -> FittedParser:
     """As `tagweave.training.parsing.fit_parser` where trees have no relations, with the loss above."""
-    templates = usual_templates(corpus.sentences)
+    templates = usual_templates(corpus.sentences, siblings=False)
     features = ArcFeatures(templates, 1 << recipe.bits)
     objective = LocalObjective(features, encode_arcs(corpus.sentences, templates, corpus.guideline))
     model = TreeModel(features, np.zeros(features.size, np.float32), guideline=corpus.guideline)

@@ -25,12 +25,14 @@ from tagweave.structures.tree import ArcGradient
 from treebank import sentence
 
 FEATURES = ArcFeatures(ArcTemplates(("h.upos[0] m.upos[0]",)), 4)
+SIBLINGS = ArcFeatures(ArcTemplates((*FEATURES.templates.texts, "s.upos[0] m.upos[0]")), 4)
+WITH_PAIRS = pytest.mark.parametrize("features", [FEATURES, SIBLINGS], ids=["arcs", "siblings"])
 SEED = st.integers(0, 2**32)
 
 
-def batch_of(sentences: list[Sentence], reading: Reading) -> ArcBatch:
-    encoded = with_noise(encode_arcs(sentences, FEATURES.templates, "head", reading=reading), sentences)
-    return FEATURES.batch(encoded, 0, len(sentences))
+def batch_of(sentences: list[Sentence], reading: Reading, features: ArcFeatures = FEATURES) -> ArcBatch:
+    encoded = with_noise(encode_arcs(sentences, features.templates, "head", reading=reading), sentences)
+    return features.batch(encoded, 0, len(sentences))
 
 
 def loss_and_gradient(
@@ -123,9 +125,10 @@ SOFT = [
 
 @pytest.mark.parametrize("reading", ["posterior", "likelihood"])
 @pytest.mark.parametrize("count", [1, 2])
-def test_gradient_by_differences(reading: Reading, count: int) -> None:
+@WITH_PAIRS
+def test_gradient_by_differences(features: ArcFeatures, reading: Reading, count: int) -> None:
     more = [sentence_of((Arc(2, None), Arc(0, None)), None)] if count == 2 else []
-    batch = batch_of(SOFT + more, reading)
+    batch = batch_of(SOFT + more, reading, features)
     scores, step = np.random.default_rng(3).normal(0, 1, batch.size), 1e-5
     _, gradient = loss_and_gradient(scores, batch)
     for at in range(batch.size):
@@ -134,14 +137,16 @@ def test_gradient_by_differences(reading: Reading, count: int) -> None:
 
 
 @pytest.mark.parametrize("reading", ["posterior", "likelihood"])
-def test_a_certain_number_is_a_known_head(reading: Reading) -> None:
+@WITH_PAIRS
+def test_a_certain_number_is_a_known_head(features: ArcFeatures, reading: Reading) -> None:
     heads = (2, 0, 2)
     known = sentence_of(*((Arc(head, None),) for head in heads))
     certain = sentence_of(*(Soft((Arc(h, None), Arc((h + 1) % 2 * 3, None)), (1.0, 0.0)) for h in heads))
-    scores = np.random.default_rng(0).normal(size=16)
-    one, other = (loss_and_gradient(scores, batch_of([each], reading)) for each in (known, certain))
-    assert one[0] == other[0]
-    assert (one[1] == other[1]).all()
+    batches = [batch_of([each], reading, features) for each in (known, certain)]
+    scores = np.random.default_rng(0).normal(size=batches[0].size)
+    one, other = (loss_and_gradient(scores, batch) for batch in batches)
+    assert one[0] == pytest.approx(other[0], abs=1e-12)
+    np.testing.assert_allclose(one[1], other[1], atol=1e-12)
 
 
 def test_equal_likelihoods_are_a_set() -> None:

@@ -30,7 +30,8 @@ import numpy as np
 
 from tagweave.kernels import inner, kernel
 from tagweave.kernels.elimination import eliminate_logarithms, eliminate_potentials
-from tagweave.kernels.tree_sums import LOG_SHARE, shifted, take_only_heads
+from tagweave.kernels.tree_potentials import shifted, take_only_heads
+from tagweave.kernels.tree_sums import LOG_SHARE
 
 _OF_ROOT = 150.0  # nats
 _SECOND_CHILD = 1e-9  # a share of trees with two children of the root above which logarithms are used

@@ -29,10 +29,10 @@ from functools import partial
 import numpy as np
 
 from tagweave.kernels import inner, kernel
-from tagweave.kernels.projective import is_projective, is_tree
-from tagweave.kernels.siblings import block, most_pairs, pair, row, stride
+from tagweave.kernels.siblings import block, most_pairs, row, stride
 from tagweave.kernels.tree import best_total, fill
 from tagweave.kernels.tree_logarithms import log_marginals
+from tagweave.kernels.tree_potentials import potentials, shifted_with_pairs, take_only_heads, take_only_pairs
 
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -95,13 +95,13 @@ def _sentence(scores, pairs, allowed, n, step, single_root, space, rows, q, marg
         return 0.0
     charts = space[: _CHARTS * (n + 2) * (n + 2)].reshape((_CHARTS, n + 2, n + 2))
     p, out = charts[0], marginal.reshape((n + 1, n + 1))
-    shift, allows = _shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q)
+    shift, allows = shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q)
     if shift == -np.inf:  # a word without any head
         return shift
     if allows == n:
         if not take_only_heads(n, single_root, True, p, out):
             return -np.inf
-        return shift + _only_pairs(n, step, out, q, of_pairs)
+        return shift + take_only_pairs(n, step, out, q, of_pairs)
     gauge = 0.0
     for attempt in range(2):
         total, is_exact = _sums(n, step, single_root, gauge, charts, rows, q)
@@ -109,7 +109,7 @@ def _sentence(scores, pairs, allowed, n, step, single_root, space, rows, q, marg
             if total > 0:
                 _outside(n, step, single_root, total, charts, rows, q, out, of_pairs)
             return shift + n * gauge + math.log(total)
-        _shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q)
+        shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q)
         if attempt == 0:
             gauge = _gauge(n, step, single_root, total, charts, rows, q)
     return shift + log_marginals(n, single_root, step, q, charts, out, of_pairs)
@@ -119,7 +119,7 @@ def _sentence(scores, pairs, allowed, n, step, single_root, space, rows, q, marg
 def _sums(n, step, single_root, gauge, charts, rows, q):
     """Z of the scores in charts[0], each less the gauge, and q, in potentials; and whether the result is exact
     enough."""
-    log_product, least, largest = _potentials(n, gauge, charts[0], rows)
+    log_product, least, largest = potentials(n, gauge, charts[0], rows)
     if not largest < _LARGEST:
         return np.inf, False
     for a in range(_U(q.shape[0])):
@@ -129,102 +129,6 @@ def _sums(n, step, single_root, gauge, charts, rows, q):
     total = _total(n, single_root, charts, q)
     is_exact = least > _LEAST or (total > 0 and math.log(total) - log_product > LOG_SHARE)
     return total, is_exact and largest < _LARGEST
-
-
-@inner
-def _shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q):
-    """As `shifted`, with the best score of the pairs of each arc added to the arc's; q = what is left of the pairs'."""
-    p, folded = charts[0], charts[1].reshape(-1)[: (n + 1) * (n + 1)]
-    for a in range((n + 1) * (n + 1)):
-        folded[a] = scores[a]
-    q[:] = pairs
-    if step:
-        _fold(n, q, folded.reshape((n + 1, n + 1)), charts[2])
-    return shifted(folded, allowed, n, p, rows)
-
-
-@inner
-def _fold(n, q, arcs, best):
-    """arcs += the best score of each arc's pairs; q -= it."""
-    for side in range(2):
-        begin = side * block(n)
-        for i in range(n):
-            best[i, i + 1 : n + 1] = -np.inf
-            for k in range(i, n):
-                at = begin + row(n, i, k) - k - 1
-                for x in range(_U(k + 1), _U(n + 1)):
-                    best[i, x] = max(best[i, x], q[at + x])
-            for k in range(i, n):
-                at = begin + row(n, i, k) - k - 1
-                for x in range(_U(k + 1), _U(n + 1)):
-                    q[at + x] -= best[i, x]
-            for x in range(i + 1, n + 1):
-                if side == 0:
-                    arcs[i, x] += best[i, x]
-                else:
-                    arcs[x, i] += best[i, x]
-
-
-@inner
-def _only_pairs(n, step, marginal, q, of_pairs):
-    """Where only one tree is left: set the marginals of its pairs to 1. Returns the sum of q."""
-    total = 0.0
-    if step:
-        heads = np.empty(n, np.int32)
-        for h in range(n + 1):
-            for m in range(1, n + 1):
-                if marginal[h, m] > 0:
-                    heads[m - 1] = h
-        for m in range(1, n + 1):
-            at = pair(heads, m)
-            total += q[at]
-            of_pairs[at] = 1
-    return total
-
-
-@inner
-def shifted(scores, allowed, n, p, rows):
-    """Set p[h, m] = s[h, m] - the best score into m, -inf where an arc is excluded.
-
-    Returns the sum of the best scores, -inf if a word has no head, and the number of arcs that are not excluded.
-    """
-    best = rows[0]
-    best[: n + 1] = -np.inf
-    allows = 0
-    for h in range(n + 1):
-        for m in range(n + 1):
-            a = h * (n + 1) + m
-            value = -np.inf
-            if m > 0 and m != h and (allowed.shape[0] == 0 or allowed[a]):
-                value = np.float64(scores[a])
-            p[h, m] = value
-            allows += value > -np.inf
-            best[m] = max(best[m], value)
-    total = 0.0
-    for m in range(1, n + 1):
-        total += best[m]
-    if total > -np.inf:
-        best[0] = 0.0
-        for h in range(n + 1):
-            for m in range(n + 1):
-                p[h, m] -= best[m]
-    return total, allows
-
-
-@inner
-def take_only_heads(n, single_root, projective, p, marginal):
-    """If every word has one head left: set their marginals to 1 if they form a tree, without arcs that cross if
-    `projective`. Returns whether."""
-    heads = np.empty(n, np.int32)
-    for h in range(n + 1):
-        for m in range(1, n + 1):
-            if p[h, m] > -np.inf:
-                heads[m - 1] = h
-    if not is_tree(heads, single_root) or (projective and not is_projective(heads)):
-        return False
-    for m in range(1, n + 1):
-        marginal[heads[m - 1], m] = 1
-    return True
 
 
 @inner
@@ -238,27 +142,6 @@ def _gauge(n, step, single_root, total, charts, rows, q):
     if best == -np.inf:
         return 0.0
     return max(best, math.log(total)) / n
-
-
-@inner
-def _potentials(n, gauge, p, rows):
-    """p = exp(p - gauge). Returns log of the product of all A, and the least (of allowed arcs) and the largest p."""
-    totals = rows[0]
-    totals[:] = 0.0
-    least, largest = np.inf, 0.0
-    for h in range(n + 1):
-        for m in range(n + 1):
-            if p[h, m] > -np.inf:
-                value = math.exp(p[h, m] - gauge)
-                p[h, m] = value
-                totals[m] += value
-                least, largest = min(least, value), max(largest, value)
-            else:
-                p[h, m] = 0.0
-    log_product = 0.0
-    for m in range(1, n + 1):
-        log_product += math.log(totals[m])
-    return log_product, least, largest
 
 
 @inner

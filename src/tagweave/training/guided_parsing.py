@@ -43,7 +43,9 @@ def fit_guided_parser(
         TrainingError: the learner diverged.
     """
     check_guidelines(corpora, guide.guideline)
-    templates = recipe.templates or usual_templates(*(corpus.sentences for corpus in corpora))
+    templates = recipe.templates or usual_templates(
+        *(corpus.sentences for corpus in corpora), siblings=recipe.projective
+    )
     recipe = replace(recipe, templates=templates.with_guide(guide.guideline))
     shown = [_shown(corpus, guide, recipe.threads) for corpus in corpora]
     fitted = fit_parser(shown, recipe, dev and _shown(dev, guide, recipe.threads), run)

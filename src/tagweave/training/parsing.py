@@ -47,7 +47,7 @@ class ParserRecipe:
     """How to fit a parser.
 
     Attributes:
-        templates: features of arcs; by default jiang-2015, Table 2, over the tag layers of the corpora.
+        templates: features of arcs and of pairs of siblings; by default those of `usual_templates`.
         learner, settings: the name and the settings of the learner of heads.
         bits: features are hashed into 2^bits rows of weights (test UAS of zh/udc with 17 to 21, without 18: 80.0, 81.7,
             82.0, 82.3).
@@ -80,6 +80,8 @@ class ParserRecipe:
             raise ValueError(f"found drop_columns={self.drop_columns}, expected 0 to 1")
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
+        if self.templates and self.templates.has_siblings and not self.projective:
+            raise ValueError("found templates of siblings for trees whose arcs may cross, expected projective trees")
         reading(self.soft_labels)
         check_average_seeds(self.learner, self.average_seeds)
 
@@ -152,7 +154,7 @@ def fit_parser(
     sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
     check_lengths(sentences)
     sentences = without_disbelieved(sentences, layer)
-    templates = recipe.templates or usual_templates(sentences)
+    templates = recipe.templates or usual_templates(sentences, siblings=recipe.projective)
     features = ArcFeatures(templates, 1 << recipe.bits)
     trees, crosses = projectivised(sentences, layer) if recipe.projective else (sentences, crossing(sentences, layer))
     tags, given = next(iter(tag_layers(sentences)), "form"), len(sentences)
@@ -201,12 +203,13 @@ def evidence_line(corpora: Sequence[Corpus]) -> str:
     return f"{len(evidence):,} sentences with evidence, {tokens:,} tokens ({known:,} with evidence)"
 
 
-def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:
-    """jiang-2015, Table 2, over the finest tags that every sentence has, with coarser tags and `feats` if present.
+def usual_templates(*parts: Sequence[Sentence], siblings: bool = True) -> ArcTemplates:
+    """`arc_preset` over the finest tags that every sentence has, with coarser tags and `feats` if present.
 
     Args:
         parts: groups of sentences; `feats` are used if every group has some. The models of an adaptation need the same
             templates, so all corpora of both guidelines are groups.
+        siblings: whether pairs of siblings have scores, as only those of projective trees can.
 
     Raises:
         CorpusError: sentences without tags.
@@ -217,7 +220,7 @@ def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:
         raise CorpusError(
             "sentences without tags", "a layer upos or xpos", *(sentences[0].location if sentences else ())
         )
-    return arc_preset(known[0], known[1] if len(known) > 1 else None, all(map(_have_feats, parts)))
+    return arc_preset(known[0], known[1] if len(known) > 1 else None, all(map(_have_feats, parts)), siblings)
 
 
 def _have_feats(sentences: Sequence[Sentence]) -> bool:

@@ -51,8 +51,8 @@ class TreeJob(Job[FittedParser]):
     @cached_property
     def shared_recipe(self) -> ParserRecipe:
         """The recipe with templates that use only layers and columns of all corpora."""
-        templates = self.recipe.templates or usual_templates(*(corpus.sentences for corpus in self.data.corpora))
-        return replace(self.recipe, templates=templates)
+        recipe, parts = self.recipe, (corpus.sentences for corpus in self.data.corpora)
+        return replace(recipe, templates=recipe.templates or usual_templates(*parts, siblings=recipe.projective))
 
     def check(self) -> None:
         """See `Job.check`."""
