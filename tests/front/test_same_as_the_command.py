@@ -38,8 +38,8 @@ NORMS = {
     "transform": 14.8764782,
     "iterate": 15.4080598,
     "sources": 9.7740897,
-    "single parser": 3.3153009,
-    "stacked parser": 5.3596734,
+    "single parser": 3.4118142,
+    "stacked parser": 5.4373265,
 }
 """Of the weights, as they were before code was moved about. `python -m benchmarks.digests` holds them bit by bit."""
 
