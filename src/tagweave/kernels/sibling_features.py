@@ -38,10 +38,11 @@ def _of_two(codes, first, sizes, k, m, is_none, left, t):
 
 
 @inner
-def _of_three(codes, first, sizes, i, k, x, left, t):
-    """The code of a feature of all three, at cell x of row (i, k)."""
+def _feature(codes, first, sizes, i, k, x, left, t):
+    """The code of feature t of the pair at cell x of row (i, k)."""
     h, m = (x, i) if left else (i, x)
-    return codes[h, first + t] + _of_two(codes, first, sizes, k, m, k == i, left, t)
+    code = _of_two(codes, first, sizes, k, m, k == i, left, t)
+    return code + codes[h, first + t] if t < sizes[0] else code
 
 
 @inner
@@ -160,11 +161,7 @@ def add_pair_gradient(gradient, codes, first, sizes, ptr, pair_ptr, difference, 
                         written = enlarge(written, size + features)
                         distance = _distance(i, k, x, left)
                         for t in range(features):
-                            if t < sizes[0]:
-                                code = _of_three(own, first, sizes, i, k, x, left, t)
-                            else:
-                                code = _of_two(own, first, sizes, k, i if left else x, k == i, left, t)
-                            at = _U(code & rows) * _U(BINS)
+                            at = _U(_feature(own, first, sizes, i, k, x, left, t) & rows) * _U(BINS)
                             size = note(flat, at, written, size)
                             flat[at] += d
                             if distance > 0:
@@ -188,9 +185,6 @@ def touched_pair_rows(codes, first, sizes, ptr, pair_ptr, seen, stamp):
                 for k in range(i, n):
                     for x in range(k + 1, n + 1):
                         for t in range(features):
-                            if t < sizes[0]:
-                                code = _of_three(own, first, sizes, i, k, x, left, t)
-                            else:
-                                code = _of_two(own, first, sizes, k, i if left else x, k == i, left, t)
+                            code = _feature(own, first, sizes, i, k, x, left, t)
                             size = enter(code & rows, seen, stamp, found, size)
     return found[:size]
