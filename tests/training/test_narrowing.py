@@ -42,6 +42,17 @@ def test_the_tagger_of_the_target_looks_at_given_tags(narrowing: Narrowing, corp
     assert likely_tags(to_target, sentences, THRESHOLD) != proposals(to_target, sentences, THRESHOLD)
 
 
+def test_a_source_with_one_tag_has_no_tagger(corpora: list[Corpus]) -> None:
+    target, source = corpora
+    alone = source.with_sentences([s.with_layer("pd", [("n",)] * len(s)) for s in source.sentences[:5]])
+    found = fit_narrowing([target, alone], RECIPE, THRESHOLD, run=Run(Schedule(1)))
+    assert [*found.taggers] == [("pd", "ctb")]
+    space = bundles_of([target, alone], RECIPE, ())
+    own, others = found.narrowed([target, alone], space)
+    assert "pd" not in own.sentences[0].layers
+    assert any(len(candidates or ()) < 5 for candidates in others.sentences[0].layers["ctb"])
+
+
 def test_candidates_are_the_likely_tags_that_meet_the_token_s_own(narrowing: Narrowing, corpora: list[Corpus]) -> None:
     space = bundles_of(corpora, RECIPE, ())
     for corpus, narrowed in zip(corpora, narrowing.narrowed(corpora, space), strict=True):

@@ -5,8 +5,9 @@ tags of a small target become hidden states of the model of a large source. So a
 which of its tags come into question, and that is evidence like any annotation. It restricts only one of the two sums of
 the loss, so unlike pruning (`training/pruning.py`) it is not needed for new text.
 
-The tagger of the target looks at the tags that a source corpus has (the two-stage CRF), the others are plain. None of
-them was trained on the text that it narrows.
+The tagger of the target looks at the tags that a source corpus has (the two-stage CRF), the others are plain, and so is
+that of the target for a source with one tag only, which leaves nothing to narrow and says nothing. None of them was
+trained on the text that it narrows.
 """
 
 from __future__ import annotations
@@ -109,12 +110,22 @@ def fit_narrowing(
     of = {name: [corpus for corpus in corpora if corpus.guideline == name] for name in (target, *sources)}
     plain, taggers = {}, {}
     for name in sources:
+        if len(_tags(of[name])) == 1:
+            run.tell(f"a tagger of {target}; {name} has one tag only")
+            taggers[name, target] = _model(fit(of[target], recipe, dev, run.aside()))
+            continue
         run.tell(f"a tagger of {name}, then one of {target} that looks at its labels")
         plain[name] = _model(fit(of[name], recipe, run=run.aside(_SHORT)))
         taggers[target, name] = plain[name]
         taggers[name, target] = _model(fit_guided(of[target], plain[name], recipe, dev, run.aside()))
-    taggers.update({(own, other): plain[other] for own, other in permutations(sources, 2)})
+    taggers.update({(own, other): plain[other] for own, other in permutations(sources, 2) if other in plain})
     return Narrowing(taggers, threshold)
+
+
+def _tags(corpora: Sequence[Corpus]) -> set[str]:
+    """The tags that corpora of one guideline have."""
+    layers = (sentence.layers.get(corpus.guideline, ()) for corpus in corpora for sentence in corpus)
+    return {tag for layer in layers for candidates in layer for tag in candidates or ()}
 
 
 def _model(fitted: Fitted) -> ChainModel:
