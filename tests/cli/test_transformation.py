@@ -132,8 +132,8 @@ def test_rounds_are_judged_by_development_data(adapt):
         (("--method", "iterate", "--predict-self", "x"), "found --predict-self x, expected numbers"),
         (("--method", "iterate", "--predict-self", "0.1", "--filter"), "expected one of them"),
         (
-            ("--method", "transform", "--rounds", "2"),
-            "--rounds with the method transform, expected stacked or iterate",
+            ("--method", "merged", "--rounds", "2"),
+            "--rounds with the method merged, expected stacked or transform",
         ),
         (("--method", "merged", "--guide", "joined"), "found --guide with the method merged, expected stacked or"),
         (("--method", "transform", "--guide", "x"), "unknown guide 'x', expected one of window, joined"),

@@ -154,7 +154,8 @@ def test_model_1_is_the_guided_parser(name: str, cache: Cache) -> None:
 
 
 def test_model_2_is_the_transformed_parser(cache: Cache) -> None:
-    pair = pair_of("parsing-french")
+    """That of a perceptron, which has no probabilities: the model of the paper learns from whole trees."""
+    pair = pair_of("parsing-perceptron")
     system, target, source = structure(pair).system(Run(pair.schedule)), pair.target, pair.source
     fitted = fit_transformed(system, [target.train], [source.train], target.dev, [source.dev])
     assert adaptation(pair, cache).transformed(Way(1, 0)).found(target.test) == on_test(fitted, pair)

@@ -105,6 +105,9 @@ class Dictionaries:
         pairs = zip(corpus, annotations, strict=True)
         return Corpus(tuple(Sentence(s.forms, {guideline: ((label,),)}) for s, label in pairs), guideline)
 
+    def relabelled(self, transfer: Model, text: Parallel[str], guideline: str) -> Corpus:
+        return self.annotated(text.corpus, self.transform(transfer, text), guideline)
+
     def score(self, model: Model, dev: Corpus) -> float:
         return self.scores_by_step.get(model.name, 0.0)
 

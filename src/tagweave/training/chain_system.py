@@ -129,6 +129,10 @@ class ChainSystem:
         sentences = (relabelled(s, own, labels, guideline) for s, labels in zip(own, annotations, strict=True))
         return replace(own, sentences=tuple(sentences), guideline=guideline, covered=None)
 
+    def relabelled(self, transfer: Fitted, text: Parallel[Labels], guideline: str) -> Corpus:
+        """The text with the best labels of the transfer model."""
+        return self.annotated(text.corpus, self.transform(transfer, text), guideline)
+
     def score(self, model: Fitted, dev: Corpus) -> float:
         """See `dev_score`."""
         prepared = self.recipe.task.prepare(dev)

@@ -17,7 +17,7 @@ from typing import Generic, NamedTuple
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.training.guided import check_guidelines
-from tagweave.training.system import Annotation, GuidingSystem, Model, Parallel, Steps
+from tagweave.training.system import Annotation, GuidingSystem, Model, Parallel, Steps, System
 
 
 class _Side(NamedTuple, Generic[Annotation]):
@@ -75,20 +75,39 @@ def fit_guided_in_rounds(
     steps = Steps(rounds + 2, system.run)
     guide = system.train(sources, source_dev, steps.next(f"source model of {sources[0].guideline}"))
     model = system.train(targets, dev, steps.next(f"target model of {targets[0].guideline}"))
-    mine, theirs = _side(system, model, targets, dev), _side(system, guide, sources, source_dev)
-    to, other, annotator = (mine, theirs, guide) if rounds % 2 else (theirs, mine, model)
+    parallel = guided_texts(system, (targets, dev, model), (sources, source_dev, guide), rounds, steps)
+    last = steps.next(f"round {rounds}: guided model of {targets[0].guideline}", last=True)
+    return system.train_guided(guide, *parallel, last)
+
+
+def guided_texts(
+    system: System[Model, Annotation],
+    target: tuple[Sequence[Corpus], Corpus | None, Model],
+    source: tuple[Sequence[Corpus], Corpus | None, Model],
+    rounds: int,
+    steps: Steps,
+) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
+    """Training and development data of the target with the guiding annotation of its last round.
+
+    Args:
+        system: the system.
+        target, source: training data, development data, and a model of these.
+        rounds: 1 or more; all but the last one train a transfer model.
+        steps: counts these.
+    """
+    mine, theirs = _side(system, *target), _side(system, *source)
+    to, other, annotator = (mine, theirs, source[2]) if rounds % 2 else (theirs, mine, target[2])
     guides = [system.annotate(annotator, text) for text in to.texts]
     for number in range(1, rounds):
         step = steps.next(f"round {number}: transfer model, {other.guideline} to {to.guideline}")
         transfer = system.train_transfer(*to.parallel(guides), step)
         guides = [system.transform(transfer, Parallel(*each)) for each in zip(other.texts, other.given, strict=True)]
         to, other = other, to
-    last = steps.next(f"round {rounds}: guided model of {to.guideline}", last=True)
-    return system.train_guided(guide, *mine.parallel(guides), last)
+    return mine.parallel(guides)
 
 
 def _side(
-    system: GuidingSystem[Model, Annotation], model: Model, corpora: Sequence[Corpus], dev: Corpus | None
+    system: System[Model, Annotation], corpora: Sequence[Corpus], dev: Corpus | None, model: Model
 ) -> _Side[Annotation]:
     return _Side(corpora, dev, [system.given(model, text) for text in (*corpora, *_dev(dev))])
 

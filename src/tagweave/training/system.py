@@ -97,6 +97,13 @@ class System(Protocol[Model, Annotation]):
         """The text as training data of a guideline; positions unknown in the corpus's own annotation stay unknown."""
         ...
 
+    def relabelled(self, transfer: Model, text: Parallel[Annotation], guideline: str) -> Corpus:
+        """The text as training data of the transfer model's guideline, as far as that model believes in it.
+
+        Positions unknown in the corpus's own annotation stay unknown.
+        """
+        ...
+
     def score(self, model: Model, dev: Corpus) -> float:
         """The score of an ordinary model on development data, higher is better."""
         ...

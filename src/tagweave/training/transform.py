@@ -20,6 +20,7 @@ from typing import Generic, NamedTuple
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
+from tagweave.training.guided_rounds import guided_texts
 from tagweave.training.predict_self import PredictSelf, Ranking, rankings
 from tagweave.training.system import Annotation, Model, Parallel, Step, Steps, System
 
@@ -33,8 +34,12 @@ def fit_transformed(
     sources: Sequence[Corpus],
     dev: Corpus | None = None,
     source_devs: Sequence[Corpus] = (),
+    rounds: int = 1,
 ) -> Model:
     """Model 2 (section 4.3, Algorithm 3): an ordinary model of the target corpora and the relabelled source corpora.
+
+    In one round the transfer model is guided by the annotation of a source model, as in the paper. In two it is guided
+    by the target's own annotation, which a transfer model of the first round has transformed (`guided_texts`).
 
     Args:
         system: the system, with its run.
@@ -42,23 +47,40 @@ def fit_transformed(
         sources: corpora of one or several others; each guideline has its own source model and transfer model.
         dev: development data of the target guideline.
         source_devs: development data of source guidelines.
+        rounds: 1 or more.
 
     Raises:
         CorpusError: no target corpus or no source corpus, a source of the target guideline; and as the system.
         KeyboardInterrupt: the user stopped a step before the last.
+        ValueError: no rounds.
     """
+    if rounds < 1:
+        raise ValueError(f"found {rounds} rounds, expected 1 or more")
     groups = _by_guideline(targets, sources)
-    steps, target = Steps(2 * len(groups) + 1, system.run), targets[0].guideline
+    steps, target = Steps((1 + rounds) * len(groups) + 1 + (rounds > 1), system.run), targets[0].guideline
+    own = system.train(targets, dev, steps.next(f"target model of {target}")) if rounds > 1 else None
     merged = [*targets]
     for guideline, corpora in groups.items():
-        source = system.train(corpora, _dev_of(guideline, source_devs), steps.next(f"source model of {guideline}"))
-        parallel = [Parallel(corpus, system.annotate(source, corpus)) for corpus in targets]
-        parallel_dev = Parallel(dev, system.annotate(source, dev)) if dev is not None else None
-        transfer = system.train_transfer(parallel, parallel_dev, steps.next(f"transfer model, {guideline} to {target}"))
+        source_dev = _dev_of(guideline, source_devs)
+        source = system.train(corpora, source_dev, steps.next(f"source model of {guideline}"))
+        if own is None:
+            parallel, parallel_dev = _annotated(system, source, targets, dev)
+        else:
+            theirs = corpora, source_dev, source
+            parallel, parallel_dev = guided_texts(system, (targets, dev, own), theirs, rounds, steps)
+        what = f"{f'round {rounds}: ' if rounds > 1 else ''}transfer model, {guideline} to {target}"
+        transfer = system.train_transfer(parallel, parallel_dev, steps.next(what))
         for corpus in corpora:
-            relabelled = system.transform(transfer, Parallel(corpus, system.given(source, corpus)))
-            merged.append(system.annotated(corpus, relabelled, target))
+            merged.append(system.relabelled(transfer, Parallel(corpus, system.given(source, corpus)), target))
     return system.train(merged, dev, steps.next(f"final model of {target}", last=True))
+
+
+def _annotated(
+    system: System[Model, Annotation], model: Model, corpora: Sequence[Corpus], dev: Corpus | None
+) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
+    """The text guided by the annotation of a model."""
+    parallel = [Parallel(corpus, system.annotate(model, corpus)) for corpus in corpora]
+    return parallel, None if dev is None else Parallel(dev, system.annotate(model, dev))
 
 
 class Round(NamedTuple):
@@ -249,6 +271,10 @@ class _Relabelling(Generic[Model, Annotation]):
         """The source corpora under the target guideline."""
         corpora = []
         for text in self.pair.source.texts:
+            if share == 0 and not self.predict_self.filter:
+                own = Parallel(text.corpus, text.given)
+                corpora.append(self.system.relabelled(self.forward, own, self.pair.target.guideline))
+                continue
             chosen = self._chosen(text, self.forward, self.backward, share)
             relabelled = _Text(text.corpus, text.given, chosen).parallel()
             corpora.append(self.system.annotated(relabelled.corpus, relabelled.guides, self.pair.target.guideline))

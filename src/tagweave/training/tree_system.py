@@ -25,6 +25,7 @@ from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import DevScore, FittedParser, ParserRecipe, fit_parser
 from tagweave.training.projectivity import projectivised
+from tagweave.training.soft_tree import with_probabilities
 from tagweave.training.system import KBest, Parallel, Step
 
 Tree = tuple[Arc, ...]
@@ -118,6 +119,24 @@ class TreeSystem:
         pairs = zip(corpus, annotations, strict=True)
         sentences = (replace(s, heads={guideline: _where_known(s.heads.get(corpus.guideline), t)}) for s, t in pairs)
         return replace(corpus, sentences=tuple(sentences), guideline=guideline)
+
+    def relabelled(self, transfer: FittedParser, text: Parallel[Tree], guideline: str) -> Corpus:
+        """The text with the probabilities of heads under the transfer model.
+
+        Relations are those of its best tree; what is unlikely as a head has none. For a perceptron, and in sentences in
+        which some head is unknown, the best tree is the annotation.
+        """
+        best = self.annotated(text.corpus, self.transform(transfer, text), guideline)
+        if self.recipe.learner == "perceptron":
+            return best
+        encoded = self._parser(transfer).encode(_shown(text).sentences)
+        probabilities = transfer.model.marginals(encoded, threads=self.recipe.threads)[0]
+        cells = encoded.cells(0, len(encoded))
+        tables = (probabilities[first:last] for first, last in pairwise(cells.tolist()))
+        return best.with_sentences(
+            replace(each, heads={guideline: with_probabilities(each.heads[guideline], table)})
+            for each, table in zip(best, tables, strict=True)
+        )
 
     def score(self, model: FittedParser, dev: Corpus) -> float:
         """UAS over all tokens with one known head."""

@@ -20,7 +20,7 @@ _ALL = (
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 """Methods by name; the one for a single guideline comes first."""
 
-SINGLE, COUPLED, STACKED = single.METHOD.name, coupled.METHOD.name, stacked.METHOD.name
+SINGLE, COUPLED, TRANSFORM = single.METHOD.name, coupled.METHOD.name, transform.METHOD.name
 """The defaults: for corpora of one guideline, and for taggers and parsers of several."""
 
 
@@ -31,4 +31,4 @@ def serving(structure: str) -> tuple[str, ...]:
 
 def usual(structure: str) -> str:
     """The default method for corpora of several guidelines."""
-    return STACKED if structure == TREE else COUPLED
+    return TRANSFORM if structure == TREE else COUPLED
