@@ -126,7 +126,7 @@ def test_circles_are_named(trees: Path, run: Run) -> None:
         ),
         (("--guide", "joined"), "--guide with the task parse"),
         (("--method", "merged"), "expected --source of another guideline, for --method merged"),
-        (("--rounds", "2"), "found --rounds with the method single, expected stacked or iterate"),
+        (("--rounds", "2"), "found --rounds with the method single, expected stacked or transform or iterate"),
         (("--coding", "BI"), "--coding with the task parse"),
         (("--incomplete", "argmax"), "--incomplete with the task parse"),
         (("--learner", "magic"), "magic"),
