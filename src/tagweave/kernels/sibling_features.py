@@ -79,16 +79,10 @@ def score_pairs(weights, codes, first, sizes, ptr, pair_ptr, scores):
                 for k in range(i, n):
                     begin = pair_ptr[s] + left * block(n) + row(n, i, k)
                     out = scores[begin : begin + n - k]
-                    if left and i == 0:  # the root is no modifier
-                        out[:] = 0
-                    elif left:
-                        out[:] = two[k, i]
-                    elif k > i:
-                        out[:] = two[k, k + 1 : n + 1]
-                    else:
-                        for x in range(k + 1, n + 1):
-                            out[x - k - 1] = two[x, x]
-                    for t in range(X if i or not left else 0):
+                    _start_row(two, i, k, n, left, out)
+                    if left and i == 0:
+                        continue
+                    for t in range(X):
                         sibling = _sibling(own, first, sizes, k, k == i, t)
                         joined = sibling + own[i, first + t + (2 * X + sizes[1] if left else 0)]
                         if k == i:
@@ -97,6 +91,18 @@ def score_pairs(weights, codes, first, sizes, ptr, pair_ptr, scores):
                             _add_left(flat, rows, last[t, k + 1 :], joined, distances[k - i], out)
                         else:
                             _add_right(flat, rows, last[t, k + 1 :], joined, distances, out)
+
+
+@inner
+def _start_row(two, i, k, n, left, out):
+    """Set row (i, k) to the sums of sibling and modifier alone; to 0 where the root would be the modifier."""
+    if left:
+        out[:] = two[k, i] if i > 0 else 0
+    elif k > i:
+        out[:] = two[k, k + 1 : n + 1]
+    else:
+        for x in range(k + 1, n + 1):
+            out[x - k - 1] = two[x, x]
 
 
 @inner
