@@ -30,7 +30,7 @@ import numpy as np
 
 from tagweave.kernels import inner, kernel
 from tagweave.kernels.elimination import eliminate_logarithms, eliminate_potentials
-from tagweave.kernels.tree_potentials import shifted, take_only_heads
+from tagweave.kernels.tree_potentials import only_heads, shifted, take_only_heads
 from tagweave.kernels.tree_sums import LOG_SHARE
 
 _OF_ROOT = 150.0  # nats
@@ -65,7 +65,7 @@ def _sentence(scores, allowed, n, single_root, memory, best, marginal):
     if shift == -np.inf:  # a word without any head
         return shift
     if allows == n:
-        return shift if take_only_heads(n, single_root, False, p, out) else -np.inf
+        return shift if take_only_heads(only_heads(n, p), single_root, False, out) else -np.inf
     into = space[: n * (n + 1)].reshape((n, n + 1))
     gauge = _OF_ROOT if single_root else 0.0
     log_product = _potentials(p, gauge, into)

@@ -102,32 +102,33 @@ def potentials(n, gauge, p, rows):
 
 
 @inner
-def take_only_heads(n, single_root, projective, p, marginal):
-    """If every word has one head left: set their marginals to 1 if they form a tree, without arcs that cross if
-    `projective`. Returns whether."""
+def only_heads(n, p):
+    """int32[n]: the heads of the words, where every word has one left."""
     heads = np.empty(n, np.int32)
     for h in range(n + 1):
         for m in range(1, n + 1):
             if p[h, m] > -np.inf:
                 heads[m - 1] = h
+    return heads
+
+
+@inner
+def take_only_heads(heads, single_root, projective, marginal):
+    """Set the marginals of the only heads to 1 if they form a tree, without arcs that cross if `projective`. Returns
+    whether."""
     if not is_tree(heads, single_root) or (projective and not is_projective(heads)):
         return False
-    for m in range(1, n + 1):
+    for m in range(1, heads.shape[0] + 1):
         marginal[heads[m - 1], m] = 1
     return True
 
 
 @inner
-def take_only_pairs(n, step, marginal, q, of_pairs):
-    """Where only one tree is left: set the marginals of its pairs to 1. Returns the sum of q."""
+def take_only_pairs(heads, step, q, of_pairs):
+    """Set the marginals of the pairs of the only tree to 1. Returns the sum of their q."""
     total = 0.0
     if step:
-        heads = np.empty(n, np.int32)
-        for h in range(n + 1):
-            for m in range(1, n + 1):
-                if marginal[h, m] > 0:
-                    heads[m - 1] = h
-        for m in range(1, n + 1):
+        for m in range(1, heads.shape[0] + 1):
             at = pair(heads, m)
             total += q[at]
             of_pairs[at] = 1

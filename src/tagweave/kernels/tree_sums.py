@@ -32,7 +32,13 @@ from tagweave.kernels import inner, kernel
 from tagweave.kernels.siblings import block, most_pairs, row, stride
 from tagweave.kernels.tree import best_total, fill
 from tagweave.kernels.tree_logarithms import log_marginals
-from tagweave.kernels.tree_potentials import potentials, shifted_with_pairs, take_only_heads, take_only_pairs
+from tagweave.kernels.tree_potentials import (
+    only_heads,
+    potentials,
+    shifted_with_pairs,
+    take_only_heads,
+    take_only_pairs,
+)
 
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -99,9 +105,10 @@ def _sentence(scores, pairs, allowed, n, step, single_root, space, rows, q, marg
     if shift == -np.inf:  # a word without any head
         return shift
     if allows == n:
-        if not take_only_heads(n, single_root, True, p, out):
+        heads = only_heads(n, p)
+        if not take_only_heads(heads, single_root, True, out):
             return -np.inf
-        return shift + take_only_pairs(n, step, out, q, of_pairs)
+        return shift + take_only_pairs(heads, step, q, of_pairs)
     gauge = 0.0
     for attempt in range(2):
         total, is_exact = _sums(n, step, single_root, gauge, charts, rows, q)
