@@ -47,12 +47,14 @@ _NOTES = {
     "narrowing": (
         "Of the tags that a corpus lacks, those come into question to which a tagger gives a probability of 1% or more:"
         " a tagger of the source guideline for the target corpus, and the two-stage model, which sees the given tags,"
-        " for the source corpus. The latter also gives the automatic mapping. None of this is in the paper.",
+        " for the source corpus. The latter also gives the automatic mapping. `three seeds in one`: the weights are the"
+        " means of those of three trainings. None of this is in the paper.",
     ),
     "english": (
         "The rows are those of Tables 3 and 6, which the paper has for Chinese only; its differences stand below for"
-        " orientation. Brown's tags are taken without the marks of titles, headlines, cited words and foreign"
-        " words. A seed also draws the tenth of the target corpus.",
+        " orientation. `coupled, narrowed` is of the page of narrowing, not of the paper. Brown's tags are taken without"
+        " the marks of titles, headlines, cited words and foreign words. A seed also draws the tenth of the target"
+        " corpus.",
     ),
     "belief": (
         "The source corpus as the coupled model converts it, as more training data: its tags as if they were certain;"

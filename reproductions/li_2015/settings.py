@@ -11,6 +11,8 @@ from pathlib import Path
 from reproductions.lab.corpora import Parts, cut, of_sample, read_parts, share_of, there
 from reproductions.lab.run import Setting
 from reproductions.li_2015.methods import (
+    AVERAGED,
+    AVERAGED_CONVERTED,
     BASELINE,
     CERTAIN,
     COMPLETE,
@@ -22,6 +24,7 @@ from reproductions.li_2015.methods import (
     MANY_SOURCES,
     MERGED,
     NARROWED,
+    NARROWED_CONVERTED,
     NARROWED_SEPARATE,
     POSTERIOR,
     PRUNED,
@@ -30,6 +33,7 @@ from reproductions.li_2015.methods import (
     SEPARATE,
     TIGHT,
     TWO_STAGE,
+    TWO_STAGE_AVERAGED,
     Method,
 )
 from reproductions.li_2015.pair import Pair, halves, retagged
@@ -46,7 +50,17 @@ FIVE = (BASELINE, MERGED, TWO_STAGE, COUPLED, CONVERTED)
 TAGGING = (*FIVE, TIGHT, RELAXED, SEPARATE, JOINT)
 MAPPINGS = (BASELINE, TIGHT, RELAXED, COUPLED, PRUNED, COMPLETE, PRUNED_COMPLETE)
 WEIGHTING = (BASELINE, FEW_SOURCES, COUPLED, MANY_SOURCES)
-NARROWING = (BASELINE, TWO_STAGE, NARROWED, NARROWED_SEPARATE)
+NARROWING = (
+    BASELINE,
+    TWO_STAGE,
+    COUPLED,
+    NARROWED,
+    NARROWED_SEPARATE,
+    TWO_STAGE_AVERAGED,
+    AVERAGED,
+    NARROWED_CONVERTED,
+    AVERAGED_CONVERTED,
+)
 BELIEF = (BASELINE, COUPLED, CERTAIN, CONVERTED, LIKELIHOOD, POSTERIOR)
 CONVERSION = (BASELINE, TWO_STAGE, COUPLED, COMPLETE)
 
@@ -108,7 +122,7 @@ def _english(folder: Path | None) -> list[Rivals]:
     pair = _chinese(None) if folder is None else _brown_to_wsj(folder)
     titles = {0.1: f"A random tenth of the target corpus: {pair.name}", 1.0: f"The whole target corpus: {pair.name}"}
     return [
-        Setting(f"english-{round(100 * share)}", title, partial(_with_share, pair, share), FIVE)
+        Setting(f"english-{round(100 * share)}", title, partial(_with_share, pair, share), (*FIVE, NARROWED))
         for share, title in titles.items()
     ]
 

@@ -9,10 +9,10 @@ from reproductions.lab.paper import paper
 from reproductions.lab.run import Run, Setting
 from reproductions.lab.summary import of_methods, of_run
 from reproductions.li_2015.measures import measures
-from reproductions.li_2015.methods import BASELINE, TWO_STAGE, Method
+from reproductions.li_2015.methods import BASELINE, TWO_STAGE, TWO_STAGE_AVERAGED, Method
 from reproductions.li_2015.pair import Pair
 
-REFERENCES = (BASELINE, TWO_STAGE)
+REFERENCES = (BASELINE, TWO_STAGE, TWO_STAGE_AVERAGED)
 """The methods that every other one is tested against."""
 
 
