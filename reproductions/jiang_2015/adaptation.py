@@ -73,10 +73,12 @@ class Adaptation:
         """The transfer model of a round, or one of gold annotation of both guidelines."""
         if method.kind == "parallel":
             return self.trainings.transfer("transfer model of gold annotation", self._gold())
-        before = method.round - 1
-        way_back = self.way(method).way_back
-        side, _ = self._after(self.round(before, way_back), way_back) if before else self._first()
-        return self.trainings.transfer(f"transfer model, round {method.round}", side)
+        return self._transfer(method.round, self.way(method).way_back)
+
+    def relabelled(self, number: int) -> Training:
+        """Of the target corpus and the source corpus with the probabilities of the transfer model of a round."""
+        target, name = self.pair.target, f"round {number}, probabilities"
+        return self.trainings.relabelled(name, self._transfer(number), target.train, self.pair.source.train, target.dev)
 
     def transformed(self, way: Way) -> Training:
         """Of the target corpus and the transformed source corpus: Model 2 is that of `Way(1, 0)`."""
@@ -121,12 +123,19 @@ class Adaptation:
             return training
         if method.kind in ("conversion", "parallel"):
             return self.transfer(method)
+        if method.kind == "relabelled":
+            return self.relabelled(method.round)
         return self.transformed(self.way(method))
 
     def dev_score(self, training: Training) -> float:
         """On development data."""
         dev = self.pair.target.dev
         return self.pair.structure.measures[""].score(dev, training.found(dev))
+
+    def _transfer(self, number: int, way_back: float = 0.0) -> Training:
+        """The transfer model to the target guideline, trained on what the rounds before have made."""
+        side, _ = self._after(self.round(number - 1, way_back), way_back) if number > 1 else self._first()
+        return self.trainings.transfer(f"transfer model, round {number}", side)
 
     def _first(self) -> tuple[Side, Side]:
         """Each side's text is annotated by the model of the other one (lines 2 to 5)."""

@@ -80,6 +80,8 @@ class Cell:
         }
 
     def _way(self) -> Result:
+        if self.method.kind == "relabelled":
+            return {"round": self.method.round, "way back": 0.0, "sentences": len(self.pair.source.train)}
         if self.method.kind not in ("transformed", "best"):
             return {}
         way = self.adaptation.way(self.method)

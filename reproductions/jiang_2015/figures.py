@@ -11,6 +11,7 @@ from reproductions.jiang_2015.methods import (
     CONVERSION,
     FILTERED,
     MODEL_1,
+    PROBABILITIES,
     TIMED,
     in_rounds,
     way_back,
@@ -32,7 +33,7 @@ def draw(summary: dict[str, Any], folder: Path) -> list[str]:
 
 def _models(setting: dict[str, Any], folder: Path, score: str) -> list[str]:
     parts = ("dev", "test")
-    methods = [method for method in (*TIMED, CONVERSION) if method.name in setting["methods"]]
+    methods = [method for method in (*TIMED, *PROBABILITIES, CONVERSION) if method.name in setting["methods"]]
     series = {method.name: with_seeds([_scores(setting, method)[part] for part in parts]) for method in methods}
     name = f"jiang-2015-{setting['name']}.png"
     bar(folder / name, parts, series, score=score, title=setting["title"])

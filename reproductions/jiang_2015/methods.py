@@ -23,9 +23,10 @@ class Method:
     Attributes:
         name: in the tables.
         kind: what is done with the source corpus: `baseline` (nothing), `source` (it alone is trained on), `merging`,
-            `guided` (Model 1), `transformed`, or `best` (transformed as is best on dev: Model 3). A `conversion` is a
-            transfer model, given gold annotation of the source guideline, `parallel` one that gold annotation of both
-            guidelines has taught. `decoding` trains nothing, and measures the time of all others.
+            `guided` (Model 1), `transformed`, or `best` (transformed as is best on dev: Model 3). In `relabelled` text
+            heads have the probabilities that the transfer model gives them. A `conversion` is a transfer model, given
+            gold annotation of the source guideline, `parallel` one that gold annotation of both guidelines has taught.
+            `decoding` trains nothing, and measures the time of all others.
         round: how often the corpora are transformed.
         way_back: lambda of predict-self re-estimation; `None` is the one that is best on dev after one transformation.
         filter: instead, sentences that do not lead back are dropped.
@@ -57,6 +58,12 @@ MODEL_2 = Method("Model 2", "transformed")
 MODEL_3 = Method("Model 3", "best")
 FILTERED = Method("filtering", "transformed", filter=True)
 ONE_ROUND = Method("Model 3, 1 round", "transformed", way_back=_WAY_BACK)
+PROBABILITIES = (
+    Method("Model 2, probabilities", "relabelled"),
+    Method("two rounds, probabilities", "relabelled", 2),
+)
+"""What `tagweave train --method transform` does with trees, with `--rounds 1` and by default."""
+DEFAULT = PROBABILITIES[1]
 CONVERSIONS = (
     Method("conversion, 1 round", "conversion"),
     Method("conversion, 2 rounds", "conversion", 2),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from reproductions.jiang_2015.methods import (
     BASELINE,
     CONVERSION,
+    DEFAULT,
     FILTERED,
     MERGING,
     MODEL_1,
@@ -110,6 +111,10 @@ def _sizes(figure: int, table: str, gain: float) -> tuple[Finding, ...]:
 _FILTERED_WORDS = Finding("Filtering is slightly better than Model 2 (Figure 9).", FILTERED, MODEL_2, +1, measure="dev")
 _FILTERED_TREES = Finding("Filtering is worse than Model 2 (Figure 10).", FILTERED, MODEL_2, -1, measure="dev")
 _OF_TREES = _models("Table 9", -11.56, 1.18, 1.22, 1.83)
+_PROBABILITIES = tuple(
+    Finding(f"Two rounds with probabilities are better than {name} (not in the paper).", DEFAULT, each, +1)
+    for name, each in (("the baseline", BASELINE), ("Model 2", MODEL_2))
+)
 _CONVERSIONS = tuple(
     Finding(f"With the gold tree of the source guideline: better than {name} (not in the paper).", CONVERSION, each, +1)
     for name, each in (("the baseline", BASELINE), ("Model 1", MODEL_1))
@@ -119,10 +124,10 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
     "models": (*_opposite("Table 6", -6.12, -7.60), *_models("Table 8", -3.56, 0.32, 0.34, 0.62)),
     "predict-self": _predict_self((7, 9, 11), ROUNDS, _FILTERED_WORDS, 0.3),
     "sizes": _sizes(13, "Table 8", 0.30),
-    "parsing-models": (*_opposite("Table 7"), *_OF_TREES),
+    "parsing-models": (*_opposite("Table 7"), *_OF_TREES, *_PROBABILITIES),
     "parsing-perceptron": (*_opposite("Table 7"), *_OF_TREES),
     "parsing-predict-self": _predict_self((8, 10, 12), TREE_ROUNDS, _FILTERED_TREES, 0.6),
-    "parsing-sizes": _sizes(14, "Table 9", 0.65),
-    "parsing-french": (*_opposite("Table 7"), *_OF_TREES, *_CONVERSIONS),
+    "parsing-sizes": (*_sizes(14, "Table 9", 0.65), *_PROBABILITIES),
+    "parsing-french": (*_opposite("Table 7"), *_OF_TREES, *_PROBABILITIES, *_CONVERSIONS),
 }
 """What the paper finds, per part."""

@@ -10,12 +10,14 @@ from reproductions.jiang_2015.methods import (
     BASELINE,
     CONVERSIONS,
     DECODING,
+    DEFAULT,
     FILTERED,
     MERGING,
     MODEL_1,
     MODEL_2,
     MODEL_3,
     ONE_ROUND,
+    PROBABILITIES,
     ROUNDS,
     SOURCE,
     TARGET_SHARES,
@@ -56,9 +58,11 @@ Draw = Callable[[str, float, int], Pair]
 Rivals = Setting[Pair, Method]
 
 MODELS = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, DECODING)
+TREE_MODELS = (*MODELS[:-1], *PROBABILITIES, DECODING)
 SIZES = (BASELINE, MODEL_1, MODEL_2, ONE_ROUND)
+TREE_SIZES = (*SIZES, DEFAULT)
 TREE_SHARES = (1.0, 0.25, 0.1)
-FRENCH = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, *CONVERSIONS)
+FRENCH = (*MODELS[:-1], *PROBABILITIES, *CONVERSIONS)
 
 
 def _predict_self(ways_back: Sequence[float], rounds: int) -> tuple[Method, ...]:
@@ -79,9 +83,9 @@ def _of_learners(
     return settings
 
 
-def _sizes(part: str, draw: Draw, learner: str) -> list[Rivals]:
+def _sizes(part: str, draw: Draw, learner: str, methods: tuple[Method, ...]) -> list[Rivals]:
     return [
-        Setting(f"{part}-{share:g}", f"{share:g} of the target corpus", partial(draw, learner, share), SIZES)
+        Setting(f"{part}-{share:g}", f"{share:g} of the target corpus", partial(draw, learner, share), methods)
         for share in TARGET_SHARES
     ]
 
@@ -90,7 +94,10 @@ def _parsing_models(folder: Path | None) -> list[Rivals]:
     draw = english(folder)
     return [
         Setting(
-            f"parsing-models-{share:g}", f"{share:.0%} of the target trees", partial(draw, "adagrad", share), MODELS
+            f"parsing-models-{share:g}",
+            f"{share:.0%} of the target trees",
+            partial(draw, "adagrad", share),
+            TREE_MODELS,
         )
         for share in TREE_SHARES
     ]
@@ -141,11 +148,11 @@ def _of_sample(learner: str, share: float, seed: int) -> Pair:
 PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
     "models": _of_learners("models", tuple(RECIPES), MODELS),
     "predict-self": _of_learners("predict-self", ("perceptron",), _predict_self(WAYS_BACK, ROUNDS)),
-    "sizes": lambda folder: _sizes("sizes", _pairs(folder), "perceptron"),
+    "sizes": lambda folder: _sizes("sizes", _pairs(folder), "perceptron", SIZES),
     "parsing-models": _parsing_models,
     "parsing-perceptron": _parsing_perceptron,
     "parsing-predict-self": _parsing_predict_self,
-    "parsing-sizes": lambda folder: _sizes("parsing-sizes", english(folder), "adagrad"),
+    "parsing-sizes": lambda folder: _sizes("parsing-sizes", english(folder), "adagrad", TREE_SIZES),
     "parsing-french": _parsing_french,
 }
 """What a command may ask for.

@@ -60,6 +60,11 @@ class Training:
         )
         return list(found[key])
 
+    def relabelled(self, corpus: Corpus, guideline: str) -> Corpus:
+        """A corpus as training data of the guideline to which it, a transfer model, transforms."""
+        text = Parallel(corpus, self.structure.annotations(self.structure.of_corpus(corpus)))
+        return self.structure.system().relabelled(self._fitted[0], text, guideline)
+
     def course(self) -> Result:
         """`labels` and `weights` (how many), `history` (the development score of every iteration) and `seconds`."""
         return self.cache.result(f"{self.name} course", self.description, lambda: self._fitted[1])
@@ -190,6 +195,14 @@ class Trainings:
     def transfer(self, name: str, side: Side) -> Training:
         """A transfer model to the guideline of a side."""
         return self._training(name, {"side": side.description()}, lambda: self._transfer(side))
+
+    def relabelled(self, name: str, transfer: Training, target: Corpus, source: Corpus, dev: Corpus) -> Training:
+        """A model of the target corpus and the source corpus, to which the transfer model has given probabilities."""
+        return self._training(
+            name,
+            {"corpora": [digest(target), digest(source)], "dev": digest(dev), "transfer": transfer.description},
+            lambda: self._structure.fit([target, transfer.relabelled(source, target.guideline)], dev, self.run),
+        )
 
     def both_ways(self, name: str, target: Side, source: Side) -> tuple[Transformed, Transformed]:
         """Transfer models in both directions (Algorithm 4, lines 6 to 10): the text of the target, and of the source.

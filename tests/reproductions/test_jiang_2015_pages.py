@@ -12,6 +12,7 @@ from reproductions.jiang_2015.methods import (
     MODEL_1,
     MODEL_2,
     MODEL_3,
+    PROBABILITIES,
     SOURCE,
 )
 
@@ -39,6 +40,23 @@ def test_table_8_and_the_paper_beside_it(pages: Pages) -> None:
     test = setting["methods"][MODEL_3.name]["against"][MODEL_1.name]["test"]
     assert table[MODEL_3.name][4] == f"{test['difference']:+.2f}, {test['p_all']:.4f}"
     assert table[BASELINE.name][3] == table[MODEL_1.name][4] == "-"
+
+
+@pytest.mark.parametrize("part", ["parsing-models", "parsing-french"])
+def test_the_method_of_the_package_is_held_against_those_of_the_paper(part: str, pages: Pages) -> None:
+    for setting in pages[part].settings:
+        table = rows(section(pages[part].text, setting["title"]), "Table 9" if "models" in part else "The models")
+        for method in PROBABILITIES:
+            for reference in (BASELINE, MODEL_1):
+                test = setting["methods"][method.name]["against"][reference.name]["test"]
+                assert f"{test['difference']:+.2f}, {test['p_all']:.4f}" in table[method.name]
+    assert "`two rounds, probabilities`, its default" in pages[part].text
+
+
+def test_only_what_is_timed_has_a_speed(pages: Pages) -> None:
+    table = rows(pages["parsing-models"].text, "Table 9")
+    assert list(table) == [*TABLE, *(method.name for method in PROBABILITIES)]
+    assert [row[5:7] == ["-", "-"] for row in table.values()] == [False] * len(TABLE) + [True] * len(PROBABILITIES)
 
 
 def test_conversions_are_held_against_parsing_without_the_gold_tree(pages: Pages) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reproductions.jiang_2015 import invented, tree_lines
 from reproductions.jiang_2015.adaptation import Adaptation, Way
 from reproductions.jiang_2015.cells import Cells
-from reproductions.jiang_2015.methods import BASELINE, CONVERSIONS, MODEL_1, MODEL_2, SOURCE, Method
+from reproductions.jiang_2015.methods import BASELINE, CONVERSIONS, MODEL_1, MODEL_2, PROBABILITIES, SOURCE, Method
 from reproductions.jiang_2015.pair import Pair
 from reproductions.jiang_2015.settings import PARTS
 from reproductions.jiang_2015.trainings import Trainings
@@ -159,6 +159,32 @@ def test_model_2_is_the_transformed_parser(cache: Cache) -> None:
     system, target, source = structure(pair).system(Run(pair.schedule)), pair.target, pair.source
     fitted = fit_transformed(system, [target.train], [source.train], target.dev, [source.dev])
     assert adaptation(pair, cache).transformed(Way(1, 0)).found(target.test) == on_test(fitted, pair)
+
+
+def test_model_2_of_the_paper_learns_from_one_head_for_a_token(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the learner: the probabilities of the package are those of other methods."""
+    pair, trained = pair_of("parsing-models-0.25"), list[Corpus]()
+
+    def recorded(corpora: list[Corpus], *_rest: Any) -> None:
+        trained.extend(corpora)
+
+    own = adaptation(pair, cache)
+    own.round(1, 0.0)
+    monkeypatch.setattr(Trees, "fit", lambda _self, corpora, *rest: recorded(corpora, *rest))
+    own.transformed(Way(1, 0)).fit()
+    assert [len(each) for each in trained] == [len(pair.target.train), len(pair.source.train)]
+    assert all(len(arcs or ()) == 1 for corpus in trained for s in corpus for arcs in s.heads[corpus.guideline])
+
+
+@pytest.mark.parametrize("method", PROBABILITIES, ids=lambda method: method.name)
+def test_probabilities_are_those_of_the_library(method: Method, cache: Cache) -> None:
+    pair = pair_of("parsing-models-0.25")
+    system, target, source = structure(pair).system(Run(pair.schedule)), pair.target, pair.source
+    fitted = fit_transformed(system, [target.train], [source.train], target.dev, [source.dev], method.round)
+    found = Cells(cache)(pair, method, 0)
+    assert found["test"] == on_test(fitted, pair)
+    assert (found["round"], found["way back"], found["sentences"]) == (method.round, 0.0, len(source.train))
+    assert max(found["history"]) == fitted.outcome.score
 
 
 @pytest.mark.parametrize("name", ["parsing-models-0.25", "parsing-perceptron"])
