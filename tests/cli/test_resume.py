@@ -126,11 +126,16 @@ for times, between, *options in runs:
 
 
 def test_a_killed_run_of_two_models_is_resumed_to_the_same_model(run, corpora, tmp_path):
-    """In the first model, at its end, in the second one; with the part of a checkpoint that was being written."""
+    """In the first model, at its end, in the second one; with the part of a checkpoint that was being written.
+
+    Or of three: a narrowed coupled model is that of two taggers, too.
+    """
     few = {name: (corpora / f"{name}.txt").read_text("utf-8").splitlines()[:20] for name in ("train", "words")}
     train, words = (write(tmp_path / f"{name}.txt", lines) for name, lines in few.items())
     common = ["train", f"ctb={train}", "--source", f"pd={words}", "--iterations", "3", "--seed", "5"]
-    methods = {"coupled": ["--mapping", "automatic", "--sample", "10,15"], "stacked": ["--method", "stacked"]}
+    of_pairs = ["--sample", "10,15"]
+    methods = {"narrowed": of_pairs, "coupled": [*of_pairs, "--narrow", "0"], "stacked": ["--method", "stacked"]}
+    parts = {"narrowed": ("source-1", 9), "coupled": ("mapping", 6), "stacked": ("source", 6)}
     killed, straight = tmp_path / "killed", tmp_path / "straight"
     killed.mkdir()
     straight.mkdir()
@@ -143,10 +148,10 @@ def test_a_killed_run_of_two_models_is_resumed_to_the_same_model(run, corpora, t
         run(*common, *options, "-o", straight / name)
     for name, times, _, model in cases:
         assert not model.exists()
-        part = "mapping" if name == "coupled" else "source"
+        part, iterations = parts[name]
         assert (killed / f"{model.name}.checkpoint.{part}").exists()
         resumed = run(*common, *methods[name], "-o", model, "--resume")
-        assert sum(line.startswith("iteration ") for line in resumed.stderr.splitlines()) == 6 - times
+        assert sum(line.startswith("iteration ") for line in resumed.stderr.splitlines()) == iterations - times
         assert contents(model) == contents(straight / name), model.name
     assert sorted(killed.iterdir()) == sorted(model for *_, model in cases)
 

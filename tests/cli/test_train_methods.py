@@ -64,25 +64,36 @@ def bundles(model):
 
 
 def test_coupled_is_the_default_and_what_the_library_does(couple, files):
+    """Narrowed by taggers, which also give the mapping."""
     model, lines = couple()
+    narrowing = fit_narrowing(corpora(files), RECIPE, 0.01, None, Run(SHORT))
+    recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
+    mappings = mappings_by(narrowing.taggers["pd", "ctb"], corpora(files), RECIPE)
+    fitted = fit_coupled(corpora(files), recipe, Coupling(mappings), None, Run(SHORT), narrowing=narrowing)
+    assert np.array_equal(model.weights, fitted.model.weights)
+    assert model.space.guidelines == ("ctb", "pd", "ctb&pd") and not isinstance(model.encoder, ProposingEncoder)
+    assert lines[0] == "method coupled, for corpora of ctb and pd"
+    assert lines[1] == "first taggers, which allow labels with a probability of at least 0.01"
+    assert f"automatic mapping of ctb and pd: {len(mappings[0].counts)} pairs of tags" in lines
+    assert lines[-2].startswith("no --dev: nothing tells whether the sources made the model better or worse")
+    assert [line.split("  ")[0] for line in lines if line.startswith("iteration")] == [
+        "iteration 1/2",
+        "iteration 2/2",
+    ] * 3
+
+
+def test_a_model_that_is_not_narrowed_is_what_the_library_does(couple, files):
+    model, lines = couple("--narrow", 0)
     ctb, pd = corpora(files)
     mappings = fit_mappings([ctb], [pd], RECIPE, run=Run(SHORT))
     recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
     fitted = fit_coupled([ctb, pd], recipe, Coupling(mappings), None, Run(SHORT))
-    assert model.space.guidelines == ("ctb", "pd", "ctb&pd")
     assert np.array_equal(model.weights, fitted.model.weights)
-    assert lines[0] == "method coupled, for corpora of ctb and pd"
-    assert lines[-2].startswith("no --dev: nothing tells whether the sources made the model better or worse")
     assert lines[1] == "first a model of ctb, whose labels of the other corpora give the automatic mapping"
-    assert f"automatic mapping of ctb and pd: {len(mappings[0].counts)} pairs of tags" in lines
-    assert [line.split("  ")[0] for line in lines if line.startswith("iteration")] == [
-        "iteration 1/2",
-        "iteration 2/2",
-    ] * 2
 
 
 def test_a_pruned_model_is_what_the_library_makes_of_the_same_proposals(couple, files):
-    model, lines = couple("--prune", 0.01, "--mapping", "complete")
+    model, lines = couple("--prune", 0.01, "--narrow", 0, "--mapping", "complete")
     ctb, pd = corpora(files)
     pruning = fit_pruning([ctb, pd], RECIPE, 0.01)
     recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
@@ -93,19 +104,6 @@ def test_a_pruned_model_is_what_the_library_makes_of_the_same_proposals(couple, 
     assert isinstance(model.encoder, ProposingEncoder)
     assert model.about["plan"]["options"]["prune"] == 0.01
     assert any(line.startswith("first models of ctb and pd, which propose labels") for line in lines)
-
-
-def test_a_narrowed_model_is_what_the_library_makes_of_the_same_taggers(couple, files):
-    model, lines = couple("--narrow", 0.01)
-    narrowing = fit_narrowing(corpora(files), RECIPE, 0.01, None, Run(SHORT))
-    recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
-    coupling = Coupling(mappings_by(narrowing.taggers["pd", "ctb"], corpora(files), RECIPE))
-    fitted = fit_coupled(corpora(files), recipe, coupling, None, Run(SHORT), narrowing=narrowing)
-    assert np.array_equal(model.weights, fitted.model.weights)
-    assert not isinstance(model.encoder, ProposingEncoder)
-    assert any(
-        line.startswith("first taggers, which allow labels with a probability of at least 0.01") for line in lines
-    )
 
 
 def test_only_words_are_narrowed(couple):
@@ -183,8 +181,8 @@ def test_development_data_of_the_source(couple, files):
 
 def test_a_layer_that_is_named_is_the_only_one(couple, files):
     """Its sentences are evidence of one side; without a name of a layer both layers of the file are."""
-    alone, _ = couple("--mapping", "complete", source=f"{files / 'dev.tsv'}#pd")
-    both, _ = couple("--mapping", "complete", source=str(files / "dev.tsv"))
+    alone, _ = couple("--mapping", "complete", "--narrow", 0, source=f"{files / 'dev.tsv'}#pd")
+    both, _ = couple("--mapping", "complete", "--narrow", 0, source=str(files / "dev.tsv"))
     assert not np.array_equal(alone.weights, both.weights)
     one_layer = load(f"{files / 'dev.tsv'}#pd").map(lambda sentence: sentence.with_layers_of(["pd"]))
     recipe = replace(RECIPE, sample=tuple(alone.about["recipe"]["sample"]))
@@ -347,29 +345,33 @@ def test_info_shows_the_guide(run, couple, tmp_path):
     assert json.loads(run("info", tmp_path / "m", "--json").stdout)["guide"] == "pd"
 
 
-@pytest.mark.parametrize("options", [("--mapping", "automatic"), ("--method", "stacked")])
-def test_the_log_has_the_iterations_of_both_models(couple, tmp_path, options):
+@pytest.mark.parametrize(("options", "models"), [((), 3), (("--narrow", 0), 2), (("--method", "stacked"), 2)])
+def test_the_log_has_the_iterations_of_all_models(couple, tmp_path, options, models):
     couple(*options, "--log", tmp_path / "log")
     numbers = [json.loads(line)["number"] for line in (tmp_path / "log").read_text("utf-8").splitlines()]
-    assert numbers == [1, 2, 1, 2]
+    assert numbers == [1, 2] * models
 
 
-@pytest.mark.parametrize("options", [("--mapping", "automatic"), ("--method", "stacked")])
-@pytest.mark.parametrize("stop", [1, 2, 3])
-def test_an_interrupt_of_either_model_is_resumed(couple, tmp_path, interrupted, options, stop):
+@pytest.mark.parametrize(
+    ("options", "stop", "models"),
+    [
+        *(((), stop, 3) for stop in (1, 2, 3, 5)),
+        *((options, stop, 2) for options in (("--narrow", 0), ("--method", "stacked")) for stop in (1, 2, 3)),
+    ],
+)
+def test_an_interrupt_of_any_model_is_resumed(couple, tmp_path, interrupted, options, stop, models):
     couple(*options)
     straight = contents(tmp_path / "m")
     (tmp_path / "m").unlink()
     with interrupted(stop):
         last = couple(*options, code=130)[-1]
     whole = "interrupted: the same command with --resume goes on"
-    assert last == (
-        whole if stop > 2 else "interrupted before the model itself: the same command with --resume goes on"
-    )
-    assert (tmp_path / "m").exists() == (stop > 2)
+    of_last = stop > 2 * (models - 1)
+    assert last == (whole if of_last else "interrupted before the model itself: the same command with --resume goes on")
+    assert (tmp_path / "m").exists() == of_last
     _, lines = couple(*options, "--resume")
     assert contents(tmp_path / "m") == straight
-    assert len([line for line in lines if line.startswith("iteration")]) == 4 - stop
+    assert len([line for line in lines if line.startswith("iteration")]) == 2 * models - stop
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m"]
 
 
@@ -378,10 +380,10 @@ def test_an_interrupted_first_model_is_announced(couple, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tagweave.training.coupled.automatic_mapping", interrupted)
-    couple(code=130)
+    couple("--narrow", 0, code=130)
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == ["m.checkpoint.mapping"]
-    _, lines = couple()
+    _, lines = couple("--narrow", 0)
     told = f"{tmp_path / 'm.checkpoint.mapping'} of an earlier run is overwritten; --resume would go on from it"
     assert told in lines
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
@@ -389,14 +391,14 @@ def test_an_interrupted_first_model_is_announced(couple, tmp_path, monkeypatch):
 
 def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, interrupted):
     own = write(tmp_path / "own", ["# ctb\tpd", "NN\tn"])
-    command = ("--mapping", own)
+    command = ("--mapping", own, "--narrow", 0)
     with interrupted(1):
         couple(*command, code=130)
     refused = f"tagweave: {tmp_path / 'm'}.checkpoint: a checkpoint of another training run; delete it to start anew"
     others = [("--views", "joint"), ("--mapping-tight",), ("--sample", "5,5"), ("--mapping-minimum", 2)]
     for other in others:
         assert couple(*command, *other, "--resume", code=2)[-1] == refused
-    assert couple("--mapping", "complete", "--resume", code=2)[-1] == refused
+    assert couple(*command[2:], "--mapping", "complete", "--resume", code=2)[-1] == refused
     write(own, ["# ctb\tpd", "NN\tvn"])
     assert couple(*command, "--resume", code=2)[-1] == refused
 

@@ -47,7 +47,7 @@ def user_options(values: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         OptionError: a value that should be a list of numbers and is not.
     """
-    nonempty = {name: value for name, value in values.items() if value not in (None, False, [], ())}
+    nonempty = {name: value for name, value in values.items() if value or (value == 0 and value is not False)}
     return {
         name: _numbers(name, value) if _KINDS[name] == tuple[float, ...] else value for name, value in nonempty.items()
     }

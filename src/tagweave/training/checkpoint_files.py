@@ -27,6 +27,6 @@ class Checkpoints:
             file.unlink()
 
     def _left(self) -> list[Path]:
-        ends = (".part", ".start", ".mapping", ".source", ".plain")
+        ends, numbered = (".part", ".start", ".mapping", ".source", ".plain"), (".step-", ".source-", ".target-")
         files = sorted(self.whole.parent.glob(f"{escape(self.whole.name)}*"))
-        return [file for file in files if file == self.whole or file.suffix in ends or file.suffix.startswith(".step-")]
+        return [file for file in files if file == self.whole or file.suffix in ends or file.suffix.startswith(numbered)]

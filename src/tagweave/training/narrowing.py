@@ -19,7 +19,7 @@ from itertools import permutations
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.space import LabelSpace
-from tagweave.learning.run import SILENT, Run, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.proposal import likely_tags
 from tagweave.training.fit import Fitted, fit
@@ -27,7 +27,7 @@ from tagweave.training.guided import fit_guided
 from tagweave.training.pruning import guidelines_of
 from tagweave.training.recipe import Recipe
 
-_SHORT = Schedule(4)  # of a tagger of a source, which is large
+_EPOCHS = 4  # of a tagger of a source, which is large
 
 
 @dataclass(frozen=True)
@@ -99,25 +99,27 @@ def fit_narrowing(
         recipe: how to fit; its sample is ignored.
         threshold: see `Narrowing`.
         dev: development data of the target guideline.
-        run: the run; taggers of sources have a short schedule of their own. All are fitted again when it is resumed.
+        run: the run; taggers of sources have a short schedule of their own. Each has its own checkpoint, a part of the
+            run, which stays, so that a resumed coupled fit has the same evidence. Remove them after that fit.
 
     Raises:
         CorpusError: as `fit`.
         KeyboardInterrupt: the user stopped one of the fits.
     """
-    recipe = replace(recipe, sample=())
+    recipe = replace(recipe, sample=(), average_seeds=1)
     target, *sources = guidelines_of(corpora)
     of = {name: [corpus for corpus in corpora if corpus.guideline == name] for name in (target, *sources)}
     plain, taggers = {}, {}
-    for name in sources:
+    for number, name in enumerate(sources, 1):
+        of_source, of_target = (run.part(f"{side}-{number}") for side in ("source", "target"))
         if len(_tags(of[name])) == 1:
             run.tell(f"a tagger of {target}; {name} has one tag only")
-            taggers[name, target] = _model(fit(of[target], recipe, dev, run.aside()))
+            taggers[name, target] = _model(fit(of[target], recipe, dev, of_target))
             continue
         run.tell(f"a tagger of {name}, then one of {target} that looks at its labels")
-        plain[name] = _model(fit(of[name], recipe, run=run.aside(_SHORT)))
+        plain[name] = _model(fit(of[name], recipe, run=_short(of_source)))
         taggers[target, name] = plain[name]
-        taggers[name, target] = _model(fit_guided(of[target], plain[name], recipe, dev, run.aside()))
+        taggers[name, target] = _model(fit_guided(of[target], plain[name], recipe, dev, of_target))
     taggers.update({(own, other): plain[other] for own, other in permutations(sources, 2) if other in plain})
     return Narrowing(taggers, threshold)
 
@@ -126,6 +128,10 @@ def _tags(corpora: Sequence[Corpus]) -> set[str]:
     """The tags that corpora of one guideline have."""
     layers = (sentence.layers.get(corpus.guideline, ()) for corpus in corpora for sentence in corpus)
     return {tag for layer in layers for candidates in layer for tag in candidates or ()}
+
+
+def _short(run: Run) -> Run:
+    return replace(run, schedule=replace(run.schedule, iterations=min(run.schedule.iterations or _EPOCHS, _EPOCHS)))
 
 
 def _model(fitted: Fitted) -> ChainModel:

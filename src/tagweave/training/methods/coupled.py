@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tagweave.training.pruning import Pruning
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
+_NARROW = 0.01  # better than none on dev and test of four pairs, a small target or a large one (docs/coupled.md)
 _VIEWS = {"both": (True, True), "joint": (True, False), "separate": (False, True)}
 
 
@@ -51,7 +52,7 @@ class CoupledOptions(Options):
     narrow: float | None = option(
         None,
         "Of the labels that a corpus lacks, allow at each token those to which a tagger gives at least this"
-        " probability, such as 0.01, so that rare labels do not become hidden states. For the task tag.",
+        " probability, so that rare labels do not become hidden states; 0: all. For the task tag. Default: 0.01.",
         "PROBABILITY",
         0,
         1,
@@ -78,8 +79,13 @@ class CoupledOptions(Options):
         return self.prune is not None
 
     def for_task(self, task: str) -> CoupledOptions:
-        """The options with the default mapping filled in: complete for segmentation, otherwise automatic."""
-        return self if self.mapping else replace(self, mapping=(COMPLETE if task == "segment" else AUTOMATIC,))
+        """The options with the defaults of a task filled in.
+
+        The mapping is complete for segmentation, otherwise automatic; taggers of words are narrowed.
+        """
+        mapping = self.mapping or (COMPLETE if task == "segment" else AUTOMATIC,)
+        narrow = _NARROW if self.narrow is None and task == "tag" else self.narrow
+        return replace(self, mapping=mapping, narrow=narrow)
 
     @cached_property
     def files(self) -> list[tuple[str, TagMapping]]:
@@ -169,7 +175,7 @@ class _Coupling:
         from tagweave.training.narrowing import fit_narrowing
 
         job, threshold = self.job, self.options.narrow
-        if threshold is None:
+        if not threshold:
             return None
         job.run.tell(f"first taggers, which allow labels with a probability of at least {threshold:g}")
         return fit_narrowing(job.data.corpora, job.recipe, threshold, self._target_dev, job.run)
@@ -243,7 +249,7 @@ def _check(job: Job[Any]) -> None:
     from tagweave.training.contradictions import refuse_contradictions
 
     coupling = _of(job)
-    if coupling.options.narrow is not None and (task := job.plan.task) != "tag":
+    if coupling.options.narrow and (task := job.plan.task) != "tag":
         raise PlanError(f"found --narrow with the task {task}, expected tag")
     refuse_contradictions(job.data.corpora, coupling.job.recipe, coupling.coupling().mappings)
 
