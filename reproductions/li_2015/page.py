@@ -52,9 +52,9 @@ _NOTES = {
     ),
     "english": (
         "The rows are those of Tables 3 and 6, which the paper has for Chinese only; its differences stand below for"
-        " orientation. `coupled, narrowed` is of the page of narrowing, not of the paper. Brown's tags are taken without"
-        " the marks of titles, headlines, cited words and foreign words. A seed also draws the tenth of the target"
-        " corpus.",
+        " orientation. `coupled, narrowed` is of the page of narrowing, not of the paper. Brown's tags are taken"
+        " without the marks of titles, headlines, cited words and foreign words. A seed also draws the tenth of the"
+        " target corpus.",
     ),
     "belief": (
         "The source corpus as the coupled model converts it, as more training data: its tags as if they were certain;"
