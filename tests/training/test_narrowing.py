@@ -15,7 +15,7 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import GuidedEncoder
 from tagweave.models.proposal import likely_tags, proposals
-from tagweave.training.coupled import Coupling, bundles_of, fit_coupled, prepare_coupled
+from tagweave.training.coupled import Coupling, bundles_of, fit_coupled, mappings_by_narrowing, prepare_coupled
 from tagweave.training.narrowing import Narrowing, fit_narrowing
 from tagweave.training.recipe import Recipe
 
@@ -102,10 +102,31 @@ def test_narrowing_leaves_new_text_alone(narrowing: Narrowing, corpora: list[Cor
     assert sizes[encoded.allow].mean() < 0.5 * everything.mean()
 
 
-def test_three_guidelines_have_a_tagger_for_each_pair(corpora: list[Corpus]) -> None:
-    renamed = corpora[1].map(lambda s: replace(s, layers={"ud": s.layers["pd"]}))
-    third = replace(renamed, guideline="ud")
-    found = fit_narrowing([*corpora, third], RECIPE, THRESHOLD, run=Run(Schedule(1)))
+@pytest.fixture(scope="module")
+def three(corpora: list[Corpus]) -> list[Corpus]:
+    """And the first letters of PD's tags as a guideline of their own, for the other half of the sentences."""
+    layers = ((s, tuple(tags and (tags[0][0].upper(),) for tags in s.layers["pd"])) for s in corpora[1])
+    third = [replace(sentence, layers={"ud": layer}) for sentence, layer in layers]
+    return [
+        corpora[0],
+        corpora[1].with_sentences(corpora[1].sentences[:20]),
+        replace(corpora[1].with_sentences(third[20:]), guideline="ud"),
+    ]
+
+
+def test_three_guidelines_have_a_tagger_for_each_pair(three: list[Corpus]) -> None:
+    found = fit_narrowing(three, RECIPE, THRESHOLD, run=Run(Schedule(1)))
     names = ("ctb", "pd", "ud")
     assert set(found.taggers) == {(a, b) for a in names for b in names if a != b}
     assert all(ChainPredictor(model).guideline == other for (_, other), model in found.taggers.items())
+
+
+@pytest.mark.parametrize("minimum", [1, 10**6])
+def test_of_three_guidelines_every_tag_has_a_bundle_and_every_token_a_label(three: list[Corpus], minimum: int) -> None:
+    """Also where only the most frequent pair of each tag is kept, and where taggers narrow two sides of a token."""
+    recipe = replace(RECIPE, sample=())
+    found = fit_narrowing(three, recipe, THRESHOLD, run=Run(Schedule(3)))
+    mappings = mappings_by_narrowing(found, three, recipe, minimum)
+    assert [(each.first, each.second) for each in mappings] == [("ctb", "pd"), ("ctb", "ud"), ("pd", "ud")]
+    problem = prepare_coupled(three, recipe, Coupling(mappings), narrowing=found)  # raises where either is missing
+    assert len(problem.model.space) < len(bundles_of(three, recipe, mappings[:2]))

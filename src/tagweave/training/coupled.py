@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
@@ -191,6 +191,54 @@ def mappings_by(
             sources.setdefault(corpus.guideline, []).append(recipe.task.prepare(corpus))
     counted = [automatic_mapping(model, own, threads=recipe.threads) for own in sources.values()]
     return tuple(with_attested(often(each, minimum), corpora) for each in counted)
+
+
+def mappings_by_narrowing(
+    narrowing: Narrowing, corpora: Sequence[Corpus], recipe: Recipe, minimum: int | None = None
+) -> tuple[TagMapping, ...]:
+    """The automatic mappings by the taggers of a narrowing, whose first guideline is the target.
+
+    Two sources have a mapping as well, or each would multiply the bundles by its tags: the pairs that meet where the
+    tagger of the second labels the first, and those that meet through a tag of the target.
+
+    Args:
+        narrowing: taggers of the guidelines of the corpora.
+        corpora: those of the model to train, of the target first.
+        recipe: of the taggers.
+        minimum: see `often`.
+    """
+    target, *sources = guidelines_of(corpora)
+
+    def mapping(own: str, other: str) -> TagMapping:
+        of_own = [corpus for corpus in corpora if corpus.guideline == own]
+        return mappings_by(narrowing.taggers[own, other], of_own, recipe, minimum)[0]
+
+    of_target = {name: mapping(name, target) for name in sources}
+    pairs = [(own, other) for own, other in combinations(sources, 2) if (own, other) in narrowing.taggers]
+    of_sources = (
+        mapping(own, other).swapped().including(_through(of_target[own], of_target[other])) for own, other in pairs
+    )
+    return (*of_target.values(), *of_sources)
+
+
+def _through(first: TagMapping, second: TagMapping) -> dict[tuple[str, str], int]:
+    """The pairs of two sources' tags that leave every tag a bundle: the most frequent partners of one target tag.
+
+    Args:
+        first, second: mappings of the target, their first side, and of a source each.
+    """
+    partners = [_partners(mapping) for mapping in (first, second)]
+    back = [_partners(mapping.swapped()) for mapping in (first, second)]
+    pairs = [(partners[0].get(tag), partners[1].get(tag)) for tag in partners[0]]
+    pairs += [(tag, partners[1].get(own)) for tag, own in back[0].items()]
+    pairs += [(partners[0].get(own), tag) for tag, own in back[1].items()]
+    return {(a, b): 1 for a, b in pairs if a is not None and b is not None}
+
+
+def _partners(mapping: TagMapping) -> dict[str, str]:
+    """The most frequent partner of every tag of the first side, as `TagMapping.at_least` keeps it."""
+    ordered = sorted(mapping.counts, key=lambda pair: (-mapping.counts[pair], pair), reverse=True)
+    return dict(ordered)
 
 
 def with_attested(mapping: TagMapping, corpora: Sequence[Corpus]) -> TagMapping:

@@ -14,7 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import permutations
+
+import numpy as np
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
@@ -45,7 +48,8 @@ class Narrowing:
     def narrowed(self, corpora: Sequence[Corpus], space: LabelSpace, threads: int = 1) -> list[Corpus]:
         """The corpora with candidates of the other guidelines at every token that has a tag of its own.
 
-        A layer that a corpus has stays, and so does a token open whose own tag meets none of the candidates.
+        A layer that a corpus has stays, and so does a token open whose own tag meets none of the candidates. Of
+        three guidelines, what one of the others has left counts for the next one.
 
         Args:
             corpora: corpora of words, each with tags of its guideline.
@@ -69,24 +73,28 @@ class _Fill:
 
     def __init__(self, space: LabelSpace, own: str, other: str) -> None:
         self._space, self._own, self._other = space, own, other
-        self._known: dict[tuple[Candidates, str], Candidates] = {}
+        self._sides = [view.guideline for view in space.sides]
+        self._known: dict[tuple[tuple[Candidates, ...], str], Candidates] = {}
 
     def __call__(self, sentence: Sentence, likely: Sequence[str]) -> Sentence:
         open_ = (None,) * len(sentence)
-        own, given = (sentence.layers.get(name, open_) for name in (self._own, self._other))
-        columns = zip(own, given, likely, strict=True)
+        given = [sentence.layers.get(name, open_) for name in self._sides]
+        own, other = (given[self._sides.index(name)] for name in (self._own, self._other))
+        columns = zip(own, other, zip(*given, strict=True), likely, strict=True)
         layer = [
-            other if other is not None or mine is None else self._meeting(mine, tags) for mine, other, tags in columns
+            theirs if theirs is not None or mine is None else self._meeting(all_, tags)
+            for mine, theirs, all_, tags in columns
         ]
         return sentence.with_layer(self._other, layer)
 
-    def _meeting(self, own: tuple[str, ...], likely: str) -> Candidates:
-        """The likely tags that a bundle joins to one of the token's own; `None` if there are none."""
-        if (own, likely) not in self._known:
+    def _meeting(self, given: tuple[Candidates, ...], likely: str) -> Candidates:
+        """The likely tags that a bundle joins to what a token has on all other sides; `None` if there are none."""
+        if (given, likely) not in self._known:
             view = self._space.view(self._other)
-            partners = {view.names[tag] for tag in view.projection[self._space.allow(self._own, own)]}
-            self._known[own, likely] = tuple(tag for tag in likely.split(" ") if tag in partners) or None
-        return self._known[own, likely]
+            sets = (self._space.allow(name, tags) for name, tags in zip(self._sides, given, strict=True) if tags)
+            partners = {view.names[tag] for tag in view.projection[reduce(np.intersect1d, sets)]}
+            self._known[given, likely] = tuple(tag for tag in likely.split(" ") if tag in partners) or None
+        return self._known[given, likely]
 
 
 def fit_narrowing(

@@ -187,13 +187,13 @@ class _Coupling:
 
     def _automatic(self, narrowing: Narrowing | None) -> tuple[TagMapping, ...]:
         """The automatic mappings between the target and every other guideline."""
-        from tagweave.training.coupled import mappings_by
+        from tagweave.training.coupled import mappings_by, mappings_by_narrowing
 
         job, minimum = self.job, self.options.mapping_minimum
         data, tell = job.data, job.run.tell
         if narrowing:
             tell("the same taggers label the other corpora, for the automatic mapping")
-            mappings = self._mappings_by(narrowing)
+            mappings = mappings_by_narrowing(narrowing, data.corpora, job.recipe, minimum)
         elif job.plain and len(data.targets) == data.own:
             tell(f"the plain model labels the other corpora, for the automatic mapping of {data.target} and their tags")
             mappings = mappings_by(job.plain.model, data.corpora, job.recipe, minimum)
@@ -202,18 +202,6 @@ class _Coupling:
         for mapping in mappings:
             tell(f"automatic mapping of {mapping.first} and {mapping.second}: {len(mapping.counts):,} pairs of tags")
         return mappings
-
-    def _mappings_by(self, narrowing: Narrowing) -> tuple[TagMapping, ...]:
-        from tagweave.training.coupled import mappings_by
-
-        data, minimum = self.job.data, self.options.mapping_minimum
-        target, *sources = data.guidelines
-        by_source = {name: [each for each in data.corpora if each.guideline == name] for name in sources}
-        return tuple(
-            mapping
-            for name, own in by_source.items()
-            for mapping in mappings_by(narrowing.taggers[name, target], own, self.job.recipe, minimum)
-        )
 
     def _mappings_by_a_tagger(self, minimum: int | None) -> tuple[TagMapping, ...]:
         from tagweave.training.coupled import fit_mappings
