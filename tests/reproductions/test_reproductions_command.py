@@ -71,6 +71,21 @@ def test_missing_columns_writes_its_page_into_a_new_folder(tmp_path: Path, monke
     assert "| 0.5 | 80.0 / 70.0 | 60.0 / 50.0 | 40.0 / 30.0 |" in (tmp_path / "new" / "missing-columns.md").read_text()
 
 
+def test_three_guidelines_of_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["three-guidelines", "--quick", "--seeds", "1", "--out", str(tmp_path)]
+    main(words)
+    page = (tmp_path / "three-guidelines.md").read_text("utf-8")
+    assert f"    python -m reproductions {' '.join(words)}\n" in page
+    assert [line for line in page.splitlines() if line.startswith("## Tags")] == [
+        f"## Tags of {name}" for name in ("ctb", "pd", "ud")
+    ]
+    rows = [line for line in page.splitlines() if line.startswith("| ctb, pd, ud | **")]
+    assert len(rows) == 3 and len({row.split("**")[1] for row in rows}) == 3
+    scores = capsys.readouterr().out
+    main(words)
+    assert (tmp_path / "three-guidelines.md").read_text("utf-8") == page and capsys.readouterr().out == scores
+
+
 def test_word_clusters_writes_its_page_into_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = {"es": {"path": "es.paths", "words": 3, "tokens": 4000}}
     monkeypatch.setattr(word_clusters, "cluster_files", lambda *_: made)

@@ -48,7 +48,7 @@ def train(
             one of the target alone, and the better one is returned.
         task: `tag` (words), `segment`, `segtag` (both), `spans` (entities, phrases) or `parse` (trees); by default
             `tag`, or `spans` if the labels of the first corpus are like `B-PER I-PER O`.
-        method: how to combine corpora; with sources of another guideline by default `coupled` (parsers: `stacked`).
+        method: how to combine corpora; with sources of another guideline by default `coupled` (parsers: `transform`).
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
         callback: is called after every iteration; by default it prints lines to standard error.
