@@ -62,10 +62,10 @@ class KnownForms:
 
     def numbered(self, sentences: Sequence[Sentence]) -> Numbered | None:
         """The forms of sentences in numbers; `None`, for good, if they are too many beside those that are known."""
-        ptr = np.concatenate([[0], np.cumsum(np.fromiter(map(len, sentences), np.int64, len(sentences)))])
+        texts = [sentence.forms for sentence in sentences]  # then neither loop below runs Python code for a step
+        ptr = np.concatenate([[0], np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))])
         known = len(self._numbers)
-        forms = chain.from_iterable(sentence.forms for sentence in sentences)
-        ids = np.fromiter(map(self._numbers.__getitem__, forms), np.int32, int(ptr[-1]))
+        ids = np.fromiter(map(self._numbers.__getitem__, chain.from_iterable(texts)), np.int32, int(ptr[-1]))
         count = len(self._numbers) - known
         first = known + self._first
         if first + count > self._most:
