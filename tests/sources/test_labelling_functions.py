@@ -13,12 +13,13 @@ import pytest
 
 import tagweave as tw
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.found_spans import FoundSpan, layer_of
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.corpus.soft import Soft
 from tagweave.sources.functions.answer_file import AnswerFile
 from tagweave.sources.functions.declaration import read_functions
 from tagweave.sources.functions.expression import Expression
-from tagweave.sources.functions.function import FoundSpan, FunctionError, layer_of
+from tagweave.sources.functions.function import FunctionError
 from tagweave.sources.functions.lexicon import Lexicon
 from tagweave.sources.functions.python_function import labelling_function, load_functions
 from tagweave.sources.functions.spacy_model import SpacyModel

@@ -18,12 +18,13 @@ from functools import lru_cache
 from typing import Any
 
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.found_spans import FoundSpan, layer_of
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.soft import Soft
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.corpus.text_file import read_lines
-from tagweave.sources.functions.function import FoundSpan, digest_of, layer_of, stamp
-from tagweave.sources.functions.token_offsets import TokenOffsets, without_blanks
+from tagweave.corpus.token_offsets import TokenOffsets, without_blanks
+from tagweave.sources.functions.function import digest_of, stamp
 
 
 @dataclass(frozen=True)

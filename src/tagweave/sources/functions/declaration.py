@@ -15,9 +15,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from tagweave.corpus.found_spans import SPANS, TAGS
 from tagweave.sources.functions.answer_file import AnswerFile
 from tagweave.sources.functions.expression import Expression
-from tagweave.sources.functions.function import SPANS, TAGS, FunctionError, LabellingFunction
+from tagweave.sources.functions.function import FunctionError, LabellingFunction
 from tagweave.sources.functions.lexicon import Lexicon
 from tagweave.sources.functions.spacy_model import SpacyModel
 from tagweave.sources.functions.tagweave_model import TagweaveModel

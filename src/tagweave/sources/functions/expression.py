@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tagweave.corpus.found_spans import FoundSpan, layer_of
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.sources.functions.function import FoundSpan, FunctionError, digest_of, layer_of
-from tagweave.sources.functions.token_offsets import TokenOffsets
+from tagweave.corpus.token_offsets import TokenOffsets
+from tagweave.sources.functions.function import FunctionError, digest_of
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from tagweave.corpus.found_spans import TAGS
 from tagweave.corpus.gazetteer import read
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
-from tagweave.sources.functions.function import TAGS, FunctionError, digest_of, stamp
+from tagweave.sources.functions.function import FunctionError, digest_of, stamp
 
 _LAYER = "found"
 

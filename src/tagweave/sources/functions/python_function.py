@@ -23,9 +23,10 @@ from typing import Any, overload
 
 from tagweave import __version__
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.found_spans import FoundSpan, layer_of
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.soft import Soft
-from tagweave.sources.functions.function import FoundSpan, FunctionError, layer_of, stamp
+from tagweave.sources.functions.function import FunctionError, stamp
 
 Finder = Callable[[Sentence], Iterable[Any] | None]
 """Gives spans `(start, stop, type)` or `(start, stop, type, probability)` of some tokens, or a label for each token."""

@@ -9,8 +9,9 @@ from functools import lru_cache
 from importlib import metadata
 from typing import Any
 
+from tagweave.corpus.found_spans import FoundSpan, layer_of
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.sources.functions.function import FoundSpan, FunctionError, digest_of, layer_of
+from tagweave.sources.functions.function import FunctionError, digest_of
 
 
 @dataclass(frozen=True)
