@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tagweave.front.corpora import load, save
     from tagweave.front.description import compare_sources
     from tagweave.front.evaluation import compare, evaluate
+    from tagweave.front.exchange import read_documents, write_documents
     from tagweave.front.functions import apply_functions, labelling_function
     from tagweave.front.gazetteers import harvest_gazetteer, harvest_gazetteer_files
     from tagweave.front.harvest import (
@@ -71,10 +72,12 @@ _HOMES = {
     "labelling_function": "tagweave.front.functions",
     "load": "tagweave.front.corpora",
     "load_model": "tagweave.front.loading",
+    "read_documents": "tagweave.front.exchange",
     "save": "tagweave.front.corpora",
     "simulate": "tagweave.front.simulation",
     "train": "tagweave.front.training",
     "tune": "tagweave.front.tuning",
+    "write_documents": "tagweave.front.exchange",
 }
 """The module of each name."""
 
@@ -105,10 +108,12 @@ __all__ = [
     "labelling_function",
     "load",
     "load_model",
+    "read_documents",
     "save",
     "simulate",
     "train",
     "tune",
+    "write_documents",
 ]
 
 

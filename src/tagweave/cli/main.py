@@ -27,14 +27,18 @@ COMMANDS = (
     "info",
     "label",
     "aggregate",
+    "import",
+    "export",
     "simulate",
     "demo",
     "warm",
     "harvest",
     "annotate",
 )
-"""The commands in the order of the help: each is a function or a Typer in the file of its name."""
+"""The commands in the order of the help: each is a function or a Typer in the file of its name, or in `_FILES`."""
 _WITHOUT_ARGUMENTS = {"demo", "warm"}
+_FILES = {"import": "import_documents", "export": "export_documents"}
+"""Of commands whose names Python keeps for itself, or that say too little."""
 
 
 class _Commands(Commands):
@@ -67,13 +71,14 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     for name in names:
-        command = getattr(import_module(f"tagweave.cli.{name}"), name)
+        file = _FILES.get(name, name)
+        command = getattr(import_module(f"tagweave.cli.{file}"), file)
         if isinstance(command, typer.Typer):
             app.add_typer(command)
         else:
-            app.command(no_args_is_help=name not in _WITHOUT_ARGUMENTS, cls=getattr(command, "command_class", None))(
-                command
-            )
+            app.command(
+                name, no_args_is_help=name not in _WITHOUT_ARGUMENTS, cls=getattr(command, "command_class", None)
+            )(command)
     app.callback()(_tagweave)
     return app
 

@@ -1,0 +1,35 @@
+"""`tagweave export`: spans for an annotation tool to import, as suggestions to look over."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.import_documents import Tool
+from tagweave.cli.outputs import check_outputs
+from tagweave.cli.printing import say
+
+
+def export_documents(
+    tool: Tool,
+    corpus: Annotated[str, typer.Argument(metavar="[G=]CORPUS[#LAYER]", help="Labels of spans.")],
+    output: options.Output,
+    layers: Annotated[
+        list[str] | None,
+        typer.Option("--layer", metavar="LAYER", help="Whose spans; by default those of CORPUS (repeatable)."),
+    ] = None,
+    format: options.InputFormat = None,  # noqa: A002
+) -> None:
+    """Write spans for an annotation tool to import, with their probabilities where labels have numbers.
+
+    What `tagweave import` made becomes the documents that it was, also after `tagweave tag`; of any other corpus, every
+    sentence is a document.
+    """
+    from tagweave.corpus.load import load
+    from tagweave.front.exchange import write_documents
+
+    check_outputs([output], [corpus])
+    count = write_documents(tool, load(corpus, format), output, layers or ())
+    say(f"{output}: {count:,} documents")

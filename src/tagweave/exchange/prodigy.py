@@ -1,0 +1,55 @@
+"""Prodigy's JSON Lines.
+
+    {"text": "Ann left.", "spans": [{"start": 0, "end": 3, "label": "PER"}], "answer": "accept", "_annotator_id": "ann"}
+
+An answer `accept` says that the spans are right, `reject` that something is wrong with them, which is no use as a
+layer, and `ignore` that nobody knows: such tasks are left out. Tokens that it brings are kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from tagweave.exchange.document import Document, Mark, Tool
+from tagweave.exchange.json_values import Values, read_json_lines
+
+_ANNOTATOR = "annotator"
+_ANSWERS = ("accept", "reject", "ignore")
+
+
+def read(path: str) -> Iterator[Document]:
+    """The documents of a file.
+
+    Raises:
+        CorpusError: a line that is not in this form.
+        OSError: the file cannot be read.
+    """
+    for line in read_json_lines(path):
+        if (answer := line.values.get("answer", "accept")) not in _ANSWERS:
+            raise line.error(f"the answer {json.dumps(answer)}", f"one of {', '.join(_ANSWERS)}")
+        if answer != "ignore":
+            yield _document(line, answer == "accept")
+
+
+def _document(line: Values, accepted: bool) -> Document:
+    who = next((line.get(key, str) for key in ("_annotator_id", "_session_id") if key in line), _ANNOTATOR)
+    spans = line.objects("spans") if "spans" in line else ()
+    marks = tuple(Mark(each.get("start", int), each.get("end", int), each.get("label", str)) for each in spans)
+    tokens = None
+    if "tokens" in line:
+        tokens = tuple((each.get("start", int), each.get("end", int)) for each in line.objects("tokens"))
+    name = str(line.values.get("_task_hash", ""))
+    return Document(line.get("text", str), {who: marks if accepted else None}, name, tokens, line.location)
+
+
+def write(documents: Iterable[Document], stream: IO[str]) -> None:
+    """Write documents as tasks, with what all annotators marked as spans to look over."""
+    for each in documents:
+        marks = [mark for marks in each.marks.values() for mark in marks or ()]
+        task = {"text": each.text, "spans": [{"start": m.start, "end": m.stop, "label": m.label} for m in marks]}
+        stream.write(json.dumps(task, ensure_ascii=False) + "\n")
+
+
+TOOL = Tool("prodigy", read, write, ".jsonl")

@@ -1,0 +1,16 @@
+"""The tools whose files are read and written."""
+
+from __future__ import annotations
+
+from tagweave.exchange import doccano, label_studio, prodigy
+from tagweave.exchange.document import Tool
+from tagweave.exchange.errors import ExchangeError
+
+TOOLS: dict[str, Tool] = {each.TOOL.name: each.TOOL for each in (doccano, label_studio, prodigy)}
+
+
+def tool(name: str) -> Tool:
+    """The tool of this name. Raises ExchangeError if there is none."""
+    if name not in TOOLS:
+        raise ExchangeError(f"found the tool {name!r}, expected one of {', '.join(TOOLS)}")
+    return TOOLS[name]

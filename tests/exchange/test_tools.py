@@ -1,0 +1,112 @@
+"""What each annotation tool writes is read, and what is written for it is what it reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.exchange.document import Document, Mark
+from tagweave.exchange.errors import ExchangeError
+from tagweave.exchange.registry import TOOLS, tool
+
+TEXT = "Ann left Graz.\nBob stays."
+MARKS = (Mark(0, 3, "PER"), Mark(9, 13, "LOC"), Mark(15, 18, "PER"))
+
+
+def read(name: str, path: Path, content: str) -> list[Document]:
+    path.write_text(content, "utf-8")
+    return list(tool(name).read(str(path)))
+
+
+def test_doccano(tmp_path: Path) -> None:
+    spans = [[each.start, each.stop, each.label] for each in MARKS]
+    relational = [{"id": 1, "label": a.label, "start_offset": a.start, "end_offset": a.stop} for a in MARKS]
+    forms = ({"label": spans}, {"labels": spans}, {"entities": relational, "relations": []})
+    lines = "\n".join(json.dumps({"id": 7, "text": TEXT, **form}) for form in forms)
+    found = read("doccano", tmp_path / "ann.jsonl", lines)
+    assert [(each.text, each.marks, each.name) for each in found] == [(TEXT, {"ann": MARKS}, "7")] * 3
+    assert [each.location.line for each in found] == [1, 2, 3]
+
+
+def test_prodigy(tmp_path: Path) -> None:
+    spans = [{"start": each.start, "end": each.stop, "label": each.label} for each in MARKS]
+    tokens = [{"text": "Ann", "start": 0, "end": 3, "id": 0}, {"text": "left", "start": 4, "end": 8, "id": 1}]
+    tasks = [
+        {"text": TEXT, "spans": spans, "answer": "accept", "_annotator_id": "ann", "tokens": tokens},
+        {"text": TEXT, "spans": spans, "answer": "reject", "_session_id": "bob"},
+        {"text": TEXT, "spans": spans, "answer": "ignore"},
+        {"text": TEXT},
+    ]
+    found = read("prodigy", tmp_path / "a.jsonl", "\n".join(map(json.dumps, tasks)))
+    assert [each.marks for each in found] == [{"ann": MARKS}, {"bob": None}, {"annotator": ()}]
+    assert found[0].tokens == ((0, 3), (4, 8)) and found[1].tokens is None
+
+
+def test_label_studio(tmp_path: Path) -> None:
+    def result(mark: Mark, **more: object) -> dict[str, object]:
+        value = {"start": mark.start, "end": mark.stop, "text": TEXT[mark.start : mark.stop], "labels": [mark.label]}
+        return {"from_name": "ner", "to_name": "body", "type": "labels", "value": value, **more}
+
+    choice = {"from_name": "mood", "to_name": "body", "type": "choices", "value": {"choices": ["good"]}}
+    task = {
+        "id": 7,
+        "data": {"body": TEXT, "number": 3},
+        "annotations": [
+            {"completed_by": 1, "result": [*map(result, MARKS), choice]},
+            {"completed_by": {"id": 2, "email": "bob@there"}, "result": []},
+            {"completed_by": 3, "was_cancelled": True, "result": [result(MARKS[0])]},
+        ],
+        "predictions": [{"model_version": "m1", "result": [result(MARKS[0], score=0.75)]}],
+    }
+    (found,) = read("label-studio", tmp_path / "a.json", json.dumps([task]))
+    assert found.marks == {"annotator1": MARKS, "bob@there": (), "m1": (Mark(0, 3, "PER", 0.75),)}
+    assert (found.text, found.name) == (TEXT, "7")
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 4), st.sampled_from(["PER", "LOC"])), max_size=4)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+@given(text=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=24, max_size=40), spans=SPANS)
+def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, name: str, text: str, spans: list) -> None:
+    """Characters beyond the first plane count as one."""
+    marks = tuple(Mark(start, start + length, label) for start, length, label in spans)
+    path = tmp_path_factory.getbasetemp() / f"written{tool(name).extension}"
+    with path.open("w", encoding="utf-8") as stream:
+        tool(name).write([Document(text, {"x": marks}), Document("y", {"x": ()})], stream)
+    found = list(tool(name).read(str(path)))
+    assert [(each.text, *each.marks.values()) for each in found] == [(text, marks), ("y", ())]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("doccano", "{", "a.json:1: found no JSON"),
+        ("doccano", "[]", "a.json:1: found [], expected an object"),
+        ("doccano", '{"label": []}', "found no 'text', expected \"text\", a text"),
+        ("doccano", '{"text": "a"}', "found no 'label', expected \"label\", a list"),
+        ("doccano", '{"text": "a", "label": [[0, "x"]]}', 'expected spans [start, end, "LABEL"]'),
+        ("doccano", '{"text": "a", "label": [[0, 2, "X"]]}', "found a span from 0 to 2, expected characters of the"),
+        ("doccano", '{"text": "a", "label": [[0, 1, ""]]}', "found a span from 0 to 1 without a label"),
+        ("doccano", '{"text": "a", "label": [[true, 1, "X"]]}', "found the label [true"),
+        ("prodigy", '{"text": "a", "answer": "perhaps"}', 'found the answer "perhaps", expected one of accept'),
+        ("prodigy", '{"text": "a", "spans": [{"start": "0"}]}', 'found start "0", expected "start", a whole number'),
+        ("label-studio", "{}", "found {}, expected a list of objects"),
+        ("label-studio", '[{"data": {"a": "x", "b": "y"}}]', "found no 'text'"),
+        ("label-studio", "[" * 100_000, "found no JSON"),
+    ],
+)
+def test_mistakes_are_named_with_their_place(tmp_path: Path, name: str, content: str, told: str) -> None:
+    with pytest.raises(CorpusError) as error:
+        read(name, tmp_path / "a.json", content)
+    assert told in str(error.value) and str(error.value).startswith(str(tmp_path / "a.json"))
+
+
+def test_an_unknown_tool() -> None:
+    with pytest.raises(ExchangeError, match="found the tool 'brat', expected one of doccano, label-studio, prodigy"):
+        tool("brat")
