@@ -85,7 +85,7 @@ def main(words: Sequence[str]) -> None:
             compute = _training(corpora, names, seed, iterations, options.threads)
             found.setdefault(names, []).append(cache.result(title, about, compute))
             print(title, f"{found[names][-1]['seconds']:.0f} s", flush=True)
-    command = " ".join(["python -m reproductions three-guidelines", *words])
+    command = f"python -m reproductions three-guidelines --seeds {options.seeds}{' --quick' * options.quick}"
     numbers = summary(found, {name: parts.sizes() for name, parts in corpora.items()}, command)
     lab.write_page(options.out, "three-guidelines", numbers, page(numbers))
 

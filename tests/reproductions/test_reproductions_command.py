@@ -75,7 +75,7 @@ def test_three_guidelines_of_the_sample(tmp_path: Path, capsys: pytest.CaptureFi
     words = ["three-guidelines", "--quick", "--seeds", "1", "--out", str(tmp_path)]
     main(words)
     page = (tmp_path / "three-guidelines.md").read_text("utf-8")
-    assert f"    python -m reproductions {' '.join(words)}\n" in page
+    assert "    python -m reproductions three-guidelines --seeds 1 --quick\n" in page
     assert [line for line in page.splitlines() if line.startswith("## Tags")] == [
         f"## Tags of {name}" for name in ("ctb", "pd", "ud")
     ]
