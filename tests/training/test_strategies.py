@@ -264,6 +264,19 @@ def test_posterior_is_what_the_first_model_believes_under_the_annotation() -> No
             assert dict(own) == pytest.approx(expected, abs=1e-4)
 
 
+def test_few_complete_sentences_among_very_many_are_enough_if_they_are_long() -> None:
+    """The raw sentences in which a list was found may be a hundred times as many as the annotated ones."""
+    known, marked = corpus(*["N V V D"] * 150), corpus(*["N ? ? N"] * 3000)
+    recipe = Recipe(precision="float64")
+    first = ChainPredictor(fit([known], recipe, run=Run(SHORT)).model)
+    _, found = treated("posterior", [known, marked], recipe, run=Run(SHORT))[0]
+    (table,) = first.probabilities(marked.sentences[:1], "g")
+    unknown = found[0].layers["g"][1]
+    assert isinstance(unknown, Soft)
+    expected = {name: p for name, p in zip(first.labels, table[1].tolist(), strict=True) if p > 5e-5}
+    assert dict(unknown.numbered()) == pytest.approx(expected, abs=1e-4)
+
+
 @pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])
 def test_posterior_of_characters(coding: str) -> None:
     rows = [characters("B E S"), characters("S B E"), characters("B/S M/E S"), characters("B/S B/M/E/S E/S")]
