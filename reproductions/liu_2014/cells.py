@@ -15,15 +15,17 @@ from reproductions.lab import cell as lab
 from reproductions.lab.cache import Result
 from reproductions.lab.cell import costs, finished
 from reproductions.lab.corpora import digest
-from reproductions.lab.words import segmented
+from reproductions.lab.words import segmented, word_counts
 from reproductions.liu_2014.domain import Domain
-from reproductions.liu_2014.methods import Method
+from reproductions.liu_2014.methods import BASELINE, Method
 from reproductions.liu_2014.partial import Partial, partial
 from tagweave import __version__
+from tagweave.evaluation.score import f_of_counts
 from tagweave.features.lookups import Lookups
 from tagweave.features.presets import PRESETS
 from tagweave.learning.run import Run
 from tagweave.training.fit import Fitted, fit
+from tagweave.training.incomplete import treated
 from tagweave.training.recipe import Recipe
 
 
@@ -33,7 +35,7 @@ class Cell(lab.Cell[Domain, Method]):
 
     Its result has `sentences` (partially annotated ones) and `marked` (words or spans in them), `labels` and `weights`
     (how many), `history` (the loss of every iteration), `seconds`; `dev` (if there is any) and `test`, of every
-    sentence the lengths of its words as one string.
+    sentence the lengths of its words as one string; likewise, of the baseline, `pages`.
     """
 
     def description(self) -> Result:
@@ -46,19 +48,33 @@ class Cell(lab.Cell[Domain, Method]):
             "method": self.method.name,
             "texts": self.data.digests,
             "partial": [[digest(each.corpus), each.marked] for each in self.partial],
+            "incomplete": self.method.incomplete,
+            "weight": self.method.weight,
+            "chosen": [each.name for each in self.method.chosen],
             "words": hashlib.sha256(words.encode()).hexdigest()[:12],
             "recipe": recipe,
             "iterations": self.data.schedule.iterations,
             "seed": self.seed,
+            **({"pages": digest(self.data.natural.corpus)} if self._labels_pages else {}),
         }
 
     def run(self) -> Result:
-        """Train, and segment."""
+        """Train, and segment; or take the best of several methods."""
+        return self._best() if self.method.chosen else self._trained()
+
+    def _best(self) -> Result:
+        """The result of the method with the highest F on development data, and its name as `chosen`."""
+        results = {each.name: replace(self, method=each).result() for each in self.method.chosen}
+        gold = self.data.gold["dev"]
+        scores = {name: f_of_counts(word_counts(gold, each["dev"]).sum(axis=0)) for name, each in results.items()}
+        best = max(scores, key=lambda name: scores[name])
+        return {**results[best], "chosen": best}
+
+    def _trained(self) -> Result:
         begin = time.perf_counter()
         fitted = finished(self._fit())
-        found = {
-            part: segmented(fitted.model, gold, self.threads, whole_runs=True) for part, gold in self.data.gold.items()
-        }
+        texts = {**self.data.gold, **({"pages": self.data.natural.corpus} if self._labels_pages else {})}
+        found = {part: segmented(fitted.model, gold, self.threads, whole_runs=True) for part, gold in texts.items()}
         return {
             "sentences": sum(len(each.corpus) for each in self.partial),
             "marked": sum(each.marked for each in self.partial),
@@ -66,6 +82,11 @@ class Cell(lab.Cell[Domain, Method]):
             **costs(fitted, time.perf_counter() - begin),
             **found,
         }
+
+    @property
+    def _labels_pages(self) -> bool:
+        """Whether it is asked what it makes of the pages itself, to be compared with their markup."""
+        return self.method == BASELINE and len(self.data.natural.corpus) > 0
 
     @cached_property
     def partial(self) -> list[Partial]:
@@ -80,9 +101,13 @@ class Cell(lab.Cell[Domain, Method]):
         return replace(recipe, templates=templates, settings=settings, threads=self.threads)
 
     def _fit(self) -> Fitted:
-        corpora = [self.data.train, *(each.corpus for each in self.partial if len(each.corpus))]
+        own = (replace(each.corpus, weight=self.method.weight) for each in self.partial if len(each.corpus))
         lookups = Lookups(words=tuple(self.data.listed) if self.method.columns else ())
-        return fit(corpora, self.recipe(), None, Run(self.data.schedule, self.callback), lookups)
+        run = Run(self.data.schedule, self.callback)
+        corpora, recipe = treated(
+            self.method.incomplete, [self.data.train, *own], self.recipe(), None, run, self.seed, lookups
+        )
+        return fit(corpora, recipe, None, run, lookups)
 
 
 cells = lab.cells_of(Cell)

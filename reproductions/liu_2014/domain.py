@@ -30,6 +30,7 @@ class Domain:
         lexicon: words of the target domain.
         natural: sentences of pages, with what their markup tells.
         recipe, schedule: of every training.
+        words: the raw sentences as words, where they are known: for measures and for lexicons that nobody has.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Domain:
     natural: Pages
     recipe: Recipe
     schedule: Schedule
+    words: Corpus | None = None
 
     @cached_property
     def digests(self) -> dict[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from reproductions.lab.figures import series as with_seeds
 from reproductions.lab.paper import Table, paper
-from tagweave.evaluation.plots import bar, curve
+from tagweave.evaluation.plots import Series, bar, curve
 
 _FIGURES = {"raw-text": ("Figure 3", "dev"), "natural": ("Figure 4", "test")}
 _SCORES = {"": "F of words", " OOV": "recall of unknown words"}
@@ -17,6 +17,8 @@ _SCORES = {"": "F of words", " OOV": "recall of unknown words"}
 
 def draw(summary: dict[str, Any], folder: Path) -> list[str]:
     """Draw the plots of a part into a folder, and give their file names."""
+    if summary["part"] == "own-words":
+        return [_differences(summary, folder)]
     if summary["part"] not in _FIGURES:
         return [_bars(summary, folder)]
     title, part = _FIGURES[summary["part"]]
@@ -34,6 +36,20 @@ def _curve(figure: Table, setting: dict[str, Any], measure: str, folder: Path) -
     name = f"liu-2014-{title.lower().replace(' ', '-')}-{setting['name']}{'-oov' if ending else ''}.png"
     title = f"{title}: {setting['title']}"
     curve(folder / name, sizes, series, score=_SCORES[ending], axis="partially annotated sentences", title=title)
+    return name
+
+
+def _differences(summary: dict[str, Any], folder: Path) -> str:
+    """How far each method is above the baseline, setting by setting."""
+    settings = summary["settings"]
+    first, *others = settings[0]["methods"]
+    series = {
+        name: Series([each["methods"][name]["against"][first]["test"]["difference"] for each in settings])
+        for name in others
+    }
+    name = f"liu-2014-{summary['part']}.png"
+    title = "Beside the annotated sentences alone"
+    bar(folder / name, [each["name"] for each in settings], series, score="F of words on test data", title=title)
     return name
 
 

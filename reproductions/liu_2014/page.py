@@ -8,8 +8,15 @@ from typing import Any
 
 from reproductions.lab import page as lab
 from reproductions.lab.paper import Table, paper
+from reproductions.liu_2014.evidence_page import of_evidence
+from reproductions.liu_2014.summary import ONES, OOV
 
-_TITLES = {"lexicon": "Table 4", "raw-text": "Figure 3", "natural": "Tables 5 to 7 and Figure 4"}
+_TITLES = {
+    "lexicon": "Table 4",
+    "raw-text": "Figure 3",
+    "natural": "Tables 5 to 7 and Figure 4",
+    "own-words": "a lexicon of the target's own words",
+}
 _LEXICON = (
     "`+ PA (lexicon)`: the words of a lexicon of the target domain, found in raw sentences of that domain by forward"
     " and backward maximum matching, both (2.1); the rest of these sentences is left open."
@@ -21,6 +28,10 @@ _PHRASES = (
 _SELECTED = (
     "`+ PA (selected)`: the sentences of pages that mark a span of two characters and more which occurs in raw text of"
     " the target domain (2.2)"
+)
+_POSTERIOR = (
+    "`posterior`: what is left open has the probabilities that the model of the fully annotated sentences gives it, in"
+    " place of marginal likelihood (`--incomplete posterior`)."
 )
 _NOTES = {
     "lexicon": (
@@ -46,6 +57,18 @@ _NOTES = {
         " that target are the sentences of the pages of which no markup tells, without those of the test data.",
         "For Table 7, the pages have no lexicon of their own that is free, so both sources are put together for"
         " Zhuxian: its names in its raw sentences, and the sentences of pages selected by its raw text.",
+        f"{_POSTERIOR} `believed 0.9`: labels that the markup excludes keep a tenth of their likelihood. `boundaries"
+        " alone`: a span of two characters need not be one word. `titles and items of lists`: sentences that end"
+        " without a full stop or the like. `weight 3`: sentences of pages count three times.",
+    ),
+    "own-words": (
+        "Not in the paper: the target itself has a few annotated sentences, and raw ones. `+ own words`: the words of"
+        " two characters and more that the annotated sentences have, found in the raw ones by forward and backward"
+        " maximum matching, as partial annotation by marginal likelihood; `weight`: how much such a sentence counts.",
+        f"{_POSTERIOR} `+ raw sentences, posterior`: the same without a list. `+ new words`: what a list could do that"
+        " nobody has: the words of the raw sentences that the annotated ones lack.",
+        "Annotated sentences are the first ones of the training data, raw ones the next (at most 2,000). The Japanese"
+        " corpus has no training data here: its development data are cut in two.",
     ),
 }
 
@@ -54,16 +77,18 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     """The page, line by line."""
     part = summary["part"]
     title = f"Liu et al. (2014): {_TITLES[part]}"
-    yield from lab.of_paper(title, summary, _NOTES[part], _setup(summary), partial(_of_setting, part))
+    setup = [*_setup(summary), *(_overview(summary) if part == "own-words" else ())]
+    yield from lab.of_paper(title, summary, _NOTES[part], setup, partial(_of_setting, part))
     yield from lab.plots_below(plots, lab.FARTHEST)
 
 
 def _of_setting(part: str, setting: dict[str, Any]) -> Iterator[str]:
     yield from _sizes(setting)
     for each in paper("liu_2014").tables[part]:
-        if setting["name"] in each.settings:
+        if not each.settings or setting["name"] in each.settings:
             yield from _scores(each, setting)
             yield from _differences(each, setting)
+    yield from of_evidence(setting)
     yield from lab.findings(setting["findings"])
     yield from lab.cost(setting["methods"])
 
@@ -76,6 +101,17 @@ def _setup(summary: dict[str, Any]) -> Iterator[str]:
     )
     yield "- Sentences: partially annotated ones; marked: words of the lexicon found in them, or spans of markup."
     yield lab.significance(summary["trials"])
+
+
+def _overview(summary: dict[str, Any]) -> Iterator[str]:
+    """F on test data of every method in every setting."""
+    settings = summary["settings"]
+    yield "\n### F of words on test data\n"
+    methods = settings[0]["methods"]
+    rows = [
+        [name, *(f"{each['methods'][name]['scores']['test']['mean']:.2f}" for each in settings)] for name in methods
+    ]
+    yield from lab.table(["method", *(each["name"] for each in settings)], rows)
 
 
 def _sizes(setting: dict[str, Any]) -> Iterator[str]:
@@ -100,7 +136,9 @@ def _scores(each: Table, setting: dict[str, Any]) -> Iterator[str]:
 
 
 def _measure(name: str) -> str:
-    return name if name.endswith("OOV") else f"{name} F"
+    if name.endswith(ONES):
+        return f"{name.removesuffix(ONES)}, words of one character found for 100"
+    return name if name.endswith(OOV) else f"{name} F"
 
 
 def _differences(each: Table, setting: dict[str, Any]) -> Iterator[str]:
@@ -111,5 +149,6 @@ def _differences(each: Table, setting: dict[str, Any]) -> Iterator[str]:
         for reference, tests in setting["methods"][method.name]["against"].items():
             if reference in above:
                 rows.append([method.name, reference, *(cell for each in tests.values() for cell in lab.test(each))])
-    measures = [_measure(name) for name in next(iter(setting["methods"].values()))["scores"]]
+    scores = next(iter(setting["methods"].values()))["scores"]
+    measures = [_measure(name) for name in scores if not name.endswith(ONES)]
     yield from lab.table(["method", "beside", *(cell for name in measures for cell in (name, "p"))], rows)

@@ -21,10 +21,12 @@ class Pages:
     Attributes:
         corpus: sentences of characters of which the markup tells something.
         spans: by its text, how many spans a sentence has.
+        edges: the same sentences without what spans of two characters tell of their inside.
     """
 
     corpus: Corpus = NOTHING
     spans: dict[str, int] | None = None
+    edges: Corpus = NOTHING
 
     def spans_of(self, corpus: Corpus) -> int:
         """How many spans some of the sentences have."""
@@ -39,7 +41,13 @@ def harvested(folder: Path, kept_out: Collection[str] = ()) -> Pages:
         CorpusError: no pages, or one that cannot be read.
         OSError: a file cannot be read.
     """
-    harvest, sentences, spans = MarkupHarvest(), [], {}
+    corpus, spans = _harvested(folder, kept_out, MarkupHarvest())
+    edges, _ = _harvested(folder, kept_out, MarkupHarvest(words_of_two=False))
+    return Pages(corpus, spans, edges)
+
+
+def _harvested(folder: Path, kept_out: Collection[str], harvest: MarkupHarvest) -> tuple[Corpus, dict[str, int]]:
+    sentences, spans = [], dict[str, int]()
     for path, name in find(str(folder)):
         before = harvest.spans
         for sentence in harvest.of(read(path, name), path):
@@ -48,7 +56,7 @@ def harvested(folder: Path, kept_out: Collection[str] = ()) -> Pages:
                 sentences.append(sentence)
                 spans[text] = harvest.spans - before
             before = harvest.spans
-    return Pages(Corpus(tuple(sentences), SEGMENTATION, "character", None, str(folder)), spans)
+    return Corpus(tuple(sentences), SEGMENTATION, "character", None, str(folder)), spans
 
 
 def raw_text(folder: Path, kept_out: Collection[str] = ()) -> tuple[str, ...]:

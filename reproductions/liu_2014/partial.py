@@ -6,14 +6,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from reproductions.lab.corpora import drawn, share_of
+from reproductions.lab.corpora import drawn, new_words, share_of
 from reproductions.liu_2014.domain import Domain
 from reproductions.liu_2014.methods import Source
 from reproductions.liu_2014.pages import NOTHING
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats.kytea import SEGMENTATION
+from tagweave.corpus.sentence import Sentence
 from tagweave.harvest.annotation import annotated
+from tagweave.harvest.lexicon import Lexicon
 from tagweave.harvest.matching import LexiconMatcher
 from tagweave.harvest.select import sampled, selected
+
+_ENDS = "。！？!?；;…：:."
 
 
 class Partial(NamedTuple):
@@ -32,20 +37,56 @@ def partial(domain: Domain, source: Source, seed: int) -> Partial:
     if source.kind not in KINDS:
         raise ValueError(f"unknown kind {source.kind!r}, expected one of {', '.join(KINDS)}")
     found = KINDS[source.kind](domain, source, seed)
-    return found._replace(corpus=replace(found.corpus, guideline=domain.train.guideline))
+    corpus = (
+        found.corpus if source.confidence == 1 else found.corpus.map(lambda each: _believed(each, source.confidence))
+    )
+    return found._replace(corpus=replace(corpus, guideline=domain.train.guideline))
+
+
+def _believed(sentence: Sentence, confidence: float) -> Sentence:
+    return replace(sentence, confidence=(confidence,) * len(sentence))
 
 
 def _lexicon(domain: Domain, source: Source, seed: int) -> Partial:
     """Words of the lexicon in raw sentences (2.1); the share is one of the raw sentences."""
+    return _found(domain, domain.lexicon, source, seed)
+
+
+def _new(domain: Domain, source: Source, seed: int) -> Partial:
+    """Words of the raw sentences that the source corpus lacks, in these sentences."""
+    words = () if domain.words is None else new_words(domain.train, domain.words)
+    return _found(domain, Lexicon(words, (None,) * len(words)), source, seed)
+
+
+def _found(domain: Domain, lexicon: Lexicon, source: Source, seed: int) -> Partial:
     lines = drawn(domain.raw, source.share, seed)
-    matcher = LexiconMatcher((domain.lexicon,), phrases=source.phrases or None)
+    matcher = LexiconMatcher((lexicon,), phrases=source.phrases or None)
     found = [each for each in annotated(lines, matcher) if each.words]
     return Partial(NOTHING.with_sentences(each.sentence for each in found), sum(each.words for each in found))
+
+
+def _raw(domain: Domain, source: Source, seed: int) -> Partial:
+    """Raw sentences of which nothing is known."""
+    lines = drawn(domain.raw, source.share, seed)
+    sentences = (Sentence(tuple(line), {SEGMENTATION: (None,) * len(line)}) for line in lines)
+    return Partial(NOTHING.with_sentences(sentences), 0)
 
 
 def _all(domain: Domain, source: Source, seed: int) -> Partial:
     """Sentences of pages (2.2)."""
     return _of_pages(domain, share_of(domain.natural.corpus, source.share, seed))
+
+
+def _edges(domain: Domain, _source: Source, _seed: int) -> Partial:
+    """All of them, a span of two Chinese characters like any other: its inside is left open."""
+    corpus = domain.natural.edges
+    return _of_pages(domain, corpus)
+
+
+def _unended(domain: Domain, _source: Source, _seed: int) -> Partial:
+    """Those without a full stop or the like: titles, and items of lists."""
+    corpus = domain.natural.corpus
+    return _of_pages(domain, corpus.with_sentences(each for each in corpus if each.forms[-1] not in _ENDS))
 
 
 def _selected(domain: Domain, source: Source, seed: int) -> Partial:
@@ -65,7 +106,11 @@ def _of_pages(domain: Domain, corpus: Corpus) -> Partial:
 
 KINDS: dict[str, Callable[[Domain, Source, int], Partial]] = {
     "lexicon": _lexicon,
+    "new": _new,
+    "raw": _raw,
     "all": _all,
+    "edges": _edges,
+    "unended": _unended,
     "selected": _selected,
     "random": _random,
 }

@@ -13,18 +13,24 @@ from reproductions.liu_2014.held_out import held_out, texts
 from reproductions.liu_2014.methods import (
     ALL,
     BASELINE,
+    BELIEVED,
     BOTH,
     COLUMNS,
     COMBINED,
+    EDGES,
     LEXICON,
     PHRASES,
     RANDOM,
     SELECTED,
     SHARES,
+    UNENDED,
     Method,
     lexicon_share,
     natural_share,
+    posterior,
+    weighted,
 )
+from reproductions.liu_2014.own_words import own_words
 from reproductions.liu_2014.pages import Pages, harvested, raw_text
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.presets import PRESETS
@@ -39,8 +45,21 @@ SCHEDULE = Schedule(3)
 
 LEXICON_METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH)
 RAW_TEXT_METHODS = (BASELINE, *map(lexicon_share, SHARES))
-NATURAL_METHODS = (BASELINE, ALL, RANDOM, SELECTED, *map(natural_share, SHARES[:-1]))
-COMBINED_METHODS = (BASELINE, PHRASES, SELECTED, COMBINED)
+NATURAL_METHODS = (
+    BASELINE,
+    ALL,
+    RANDOM,
+    SELECTED,
+    *map(natural_share, SHARES[:-1]),
+    *(posterior(natural_share(share)) for share in SHARES[1:]),
+    posterior(SELECTED),
+    *BELIEVED,
+    EDGES,
+    UNENDED,
+    weighted(ALL, 3),
+    weighted(posterior(ALL), 3),
+)
+COMBINED_METHODS = (BASELINE, PHRASES, SELECTED, COMBINED, posterior(PHRASES), posterior(COMBINED))
 
 _SAMPLE_PAGES = Path(__file__).with_name("sample")
 _NO_WORDS = Lexicon((), ())
@@ -114,5 +133,6 @@ PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
     "lexicon": _lexicon,
     "raw-text": _raw_text,
     "natural": _natural,
+    "own-words": own_words,
 }
-"""What a command may ask for: Table 4; Figure 3; Tables 5 to 7 and Figure 4."""
+"""What a command may ask for: Table 4; Figure 3; Tables 5 to 7 and Figure 4; a list of the target's own words."""
