@@ -21,9 +21,11 @@ from functools import cached_property
 from typing import Any
 
 from reproductions.lab.cache import Cache, Result
-from reproductions.lab.corpora import drawn
+from reproductions.lab.cell import finished
+from reproductions.lab.corpora import drawn, share_of
 from reproductions.lab.tagged_words import Labels, answered_words, character_labels, without_tags
 from reproductions.sun_wan_2012.levels import Columns, Sample, Shown, Trainer, trained
+from reproductions.sun_wan_2012.likeness import ALIKE, RANDOM, label_likeness, most, text_likeness
 from reproductions.sun_wan_2012.methods import Method
 from reproductions.sun_wan_2012.pair import Pair
 from tagweave import __version__
@@ -49,7 +51,7 @@ class Cascade:
         threads: of every training.
         callback: is told of every iteration.
         target_share, source_share: of the training sentences.
-        times: of what is relabelled, as in `Method`.
+        times, like, kept: of what is relabelled, as in `Method`.
     """
 
     pair: Pair
@@ -60,6 +62,8 @@ class Cascade:
     target_share: float = 1.0
     source_share: float = 1.0
     times: float = 0.0
+    like: str = ""
+    kept: float = 1.0
 
     def result(self, method: Method) -> Result:
         """What a method says of the gold texts, and what its last training cost.
@@ -72,7 +76,8 @@ class Cascade:
             CorpusError: a damaged file in the cache; and as `fit`.
             KeyboardInterrupt: the user stopped a training.
         """
-        own = replace(self, target_share=method.target, source_share=method.source, times=method.times)
+        own = replace(self, target_share=method.target, source_share=method.source)
+        own = replace(own, times=method.times, like=method.like, kept=method.kept)
         if method.level == "characters":
             return own.tagger(method.characters)
         if method.level == "guided":
@@ -89,7 +94,7 @@ class Cascade:
     def tagger(self, again: bool = False, asked: Asked = ()) -> Result:
         """The tagger of characters; `again`: from D' too. That one is expensive and always asked for everything."""
         needs = ("target", "source") if again else ("target",)
-        asked = (*self._gold, "source") if again else asked or self._gold
+        asked = (*self._gold, "source") if again and not self.like else asked or self._gold
 
         def train() -> Fitted:
             corpora = self._training(again)
@@ -175,8 +180,26 @@ class Cascade:
 
     @cached_property
     def _converted(self) -> Corpus:
-        """D' of section 5: the source corpus as feature stacking relabels it, given its own annotation."""
-        return answered_words(self.source, self.guided(("source",))["source"], self.target.guideline)
+        """D' of section 5: the source corpus as feature stacking relabels it, given its own annotation; or a share."""
+        found = answered_words(self.source, self.guided(("source",))["source"], self.target.guideline)
+        if self.like == RANDOM:
+            return share_of(found, self.kept, self.seed)
+        return most(found, self._likeness(found), self.kept) if self.like else found
+
+    def _likeness(self, relabelled: Corpus) -> list[float]:
+        """How like the target each sentence is."""
+
+        def compute() -> Result:
+            if self.like == ALIKE:
+                return {"scores": text_likeness(relabelled, self.target)}
+            tagger = finished(self._trainer.characters([self.target])).model
+            return {"scores": label_likeness(relabelled, tagger, self.pair.recipe.task, self.threads)}
+
+        description = self._description("likeness", ("target", "source"), (), {"like": self.like})
+        scores: list[float] = self.cache.result(f"{self.pair.name} likeness {self.seed}", description, compute)[
+            "scores"
+        ]
+        return scores
 
     def _converted_pieces(self, characters: bool) -> tuple[Corpus, Columns]:
         """D'' of section 5: as sub-word tagging relabels it. In its columns is noise, as there will be in use."""
@@ -238,7 +261,8 @@ class Cascade:
 
     def _how(self, again: bool) -> dict[str, Any]:
         """How what is relabelled is sampled, for the description of a training that visits it."""
-        return {"times": self.times} if again and self.times else {}
+        sampled = {"times": self.times} if again and self.times else {}
+        return {**sampled, **({"like": self.like, "kept": self.kept} if again and self.like else {})}
 
     def _step(
         self,

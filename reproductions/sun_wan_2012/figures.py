@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from reproductions.lab.figures import series as with_seeds
+from reproductions.sun_wan_2012.likeness import LIKENESS, RANDOM
 from reproductions.sun_wan_2012.methods import (
     AGAIN,
     CHARACTERS,
+    CHARACTERS_AGAIN,
     GUIDED,
+    LIKE_SHARES,
     PIECES,
     SOURCE_SHARES,
     TARGET_SHARES,
     Method,
+    alike,
     sampled,
     with_source,
     with_target,
@@ -29,6 +33,8 @@ def draw(summary: dict[str, Any], folder: Path) -> list[str]:
         return [_source_curve(summary, folder), _target_curve(summary, folder)]
     if summary["part"] == "retraining":
         return [_retrained(setting, folder) for setting in summary["settings"]]
+    if summary["part"] == "likeness":
+        return [_alike(setting, folder) for setting in summary["settings"]]
     return [_bars(summary["part"], setting, folder) for setting in summary["settings"]]
 
 
@@ -52,6 +58,22 @@ def _retrained(setting: dict[str, Any], folder: Path) -> str:
     name = f"sun-wan-2012-retraining-{setting['name']}.png"
     groups = [method.name.replace(", ", ",\n") for method in AGAIN]
     bar(folder / name, groups, series, score=_SCORE, title=f"{setting['title']}, trained again")
+    return name
+
+
+def _alike(setting: dict[str, Any], folder: Path) -> str:
+    """Trained again on a share of what is relabelled, chosen in several ways."""
+    scores = {name: found["scores"] for name, found in setting["methods"].items()}
+    series = {
+        f"{like}, {gold}": with_seeds(
+            [scores[alike(CHARACTERS_AGAIN, like, share).name][gold] for share in LIKE_SHARES]
+        )
+        for gold in scores[CHARACTERS.name]
+        for like in (RANDOM, *LIKENESS)
+    }
+    name = f"sun-wan-2012-likeness-{setting['name']}.png"
+    groups = [f"1/{round(1 / share)} of D'" for share in LIKE_SHARES]
+    bar(folder / name, groups, series, score=_SCORE, title=f"{setting['title']}, {CHARACTERS_AGAIN.name}")
     return name
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from reproductions.sun_wan_2012.likeness import LIKENESS, RANDOM
+
 LEVELS = ("characters", "guided", "pieces")
 """CTag, feature stacking (4.3), and sub-word tagging (4.4)."""
 
@@ -19,6 +21,8 @@ class Method:
             feature stacking relabels it (section 5), too.
         pieces: whether the model of pieces learns from D'', the source corpus as such a model relabels it, too.
         times: of D' and D'' an iteration visits so many times as many words as the target has; 0: all of them.
+        like: of D' the share `kept` that is most like the target, by one of `reproductions.sun_wan_2012.likeness`.
+        kept: of the sentences of D'.
         tags: whether the model of pieces sees the tags of the source tagger, or its words alone (6.2).
         target, source: the share of the sentences of each corpus.
         given: whether the source annotation of the test data is given (6.4) or predicted.
@@ -29,6 +33,8 @@ class Method:
     characters: bool = False
     pieces: bool = False
     times: float = 0.0
+    like: str = ""
+    kept: float = 1.0
     tags: bool = True
     target: float = 1.0
     source: float = 1.0
@@ -71,3 +77,12 @@ def with_target(method: Method, share: float) -> Method:
 def sampled(method: Method) -> Method:
     """The method, with samples of the relabelled source corpora."""
     return replace(method, name=f"{method.name}, sampled", times=TIMES)
+
+
+def alike(method: Method, like: str, share: float) -> Method:
+    """The method, with the share of D' that is most like the target."""
+    return replace(method, name=f"{method.name}, {like} 1/{round(1 / share)}", like=like, kept=share)
+
+
+LIKE_SHARES = (1 / 4, 1 / 2)
+CHARACTERS_LIKE = tuple(alike(CHARACTERS_AGAIN, like, share) for share in LIKE_SHARES for like in (RANDOM, *LIKENESS))

@@ -15,6 +15,7 @@ _TITLES = {
     "learning-curve": "Table 3: learning curves",
     "gold": "Table 4: the source annotation given",
     "retraining": "Tables 5 and 6: re-training",
+    "likeness": "re-training on sentences like the target",
 }
 _LEVELS = (
     "`CTag`: characters, labelled with their place in a word and its tag (4.2). `feature stacking`: the same, with"
@@ -51,6 +52,16 @@ _NOTES = {
         " seen the text, of D, D' and D'' alike.",
         f"`sampled`: every iteration visits all of the target, and of D' and D'' a sample of {TIMES:g} times as many"
         " words, another one each time. The source here is fifteen times as large as the target, in the paper twice.",
+        _CORPORA,
+    ),
+    "likeness": (
+        _LEVELS,
+        "D: the target corpus. D': the source corpus as feature stacking relabels it, given its own annotation (section"
+        " 5). Not in the paper: of D' a quarter or a half of the sentences is kept. `random`: any. `alike`: those whose"
+        " text is likeliest by a bigram model of the target's characters, in comparison with one of the source's own"
+        " (Moore and Lewis 2010). `likely`: those whose new words and tags the character tagger of the target finds"
+        " likeliest, for a character.",
+        f"`sampled`: of all of D', every iteration visits {TIMES:g} times as many words as the target has.",
         _CORPORA,
     ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -13,6 +14,8 @@ from reproductions.lab.twice import Twice
 from reproductions.sun_wan_2012.methods import (
     AGAIN,
     CHARACTERS,
+    CHARACTERS_AGAIN,
+    CHARACTERS_LIKE,
     GUIDED,
     GUIDED_GIVEN,
     PIECES,
@@ -38,10 +41,13 @@ SCHEDULE = Schedule(6)
 SMALL_SCHEDULE = Schedule(10)
 """For corpora of some hundred sentences."""
 FOLDS = 10
+FEWER_FOLDS = 5
+"""Where the source is trained on, in the part with the most of such rows."""
 _SHORT, _LONG = ("gsd-suw", "suw"), ("gsd-luw", "luw")
 
 STACKING_METHODS = (CHARACTERS, GUIDED, UNTAGGED, PIECES)
 RETRAINING_METHODS = (CHARACTERS, PIECES, *AGAIN, *map(sampled, AGAIN))
+LIKENESS_METHODS = (CHARACTERS, PIECES, sampled(CHARACTERS_AGAIN), *CHARACTERS_LIKE)
 CURVE_METHODS = (
     CHARACTERS,
     *(with_source(method, share) for share, method in product(SOURCE_SHARES, (GUIDED, PIECES))),
@@ -52,9 +58,9 @@ GIVEN_METHODS = (CHARACTERS, GUIDED, PIECES, GUIDED_GIVEN, PIECES_GIVEN)
 Rivals = Setting[Pair, Method]
 
 
-def _chinese(methods: tuple[Method, ...]) -> Callable[[Path | None], list[Rivals]]:
+def _chinese(methods: tuple[Method, ...], large_folds: int = FOLDS) -> Callable[[Path | None], list[Rivals]]:
     def settings(folder: Path | None) -> list[Rivals]:
-        pair = _sample_pair() if folder is None else _zhuxian(folder)
+        pair = _sample_pair() if folder is None else replace(_zhuxian(folder), large_folds=large_folds)
         return [Setting("zx", "PD to CTB", lambda _seed: pair, methods)]
 
     return settings
@@ -100,5 +106,6 @@ PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
     "learning-curve": _chinese(CURVE_METHODS),
     "gold": _given,
     "retraining": _chinese(RETRAINING_METHODS),
+    "likeness": _chinese(LIKENESS_METHODS, FEWER_FOLDS),
 }
-"""What a command may ask for: Table 2; Table 3; Table 4; Tables 5 and 6."""
+"""What a command may ask for: Table 2; Table 3; Table 4; Tables 5 and 6; a choice of the relabelled source."""
