@@ -149,6 +149,6 @@ def _differences(each: Table, setting: dict[str, Any]) -> Iterator[str]:
         for reference, tests in setting["methods"][method.name]["against"].items():
             if reference in above:
                 rows.append([method.name, reference, *(cell for each in tests.values() for cell in lab.test(each))])
-    scores = next(iter(setting["methods"].values()))["scores"]
-    measures = [_measure(name) for name in scores if not name.endswith(ONES)]
+    tests = next(iter(setting["methods"][each.methods[1].name]["against"].values()))
+    measures = [_measure(name) for name in tests]
     yield from lab.table(["method", "beside", *(cell for name in measures for cell in (name, "p"))], rows)

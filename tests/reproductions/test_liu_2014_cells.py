@@ -11,36 +11,58 @@ from hypothesis import strategies as st
 
 from reproductions.lab.cache import Cache
 from reproductions.lab.corpora import drawn
+from reproductions.lab.words import word_counts
+from reproductions.liu_2014 import own_words
 from reproductions.liu_2014.cells import Cell
 from reproductions.liu_2014.domain import Domain
+from reproductions.liu_2014.list_evidence import of_lexicons
+from reproductions.liu_2014.markup_evidence import of_markup
 from reproductions.liu_2014.methods import (
     ALL,
     BASELINE,
+    BELIEVED,
     BOTH,
     COLUMNS,
     COMBINED,
+    EDGES,
     LEXICON,
+    NEW,
+    OWN,
+    OWN_CHOSEN,
+    OWN_LIGHT,
     PHRASES,
     RANDOM,
+    RAW,
     SELECTED,
     SHARES,
     Method,
     Source,
+    posterior,
 )
 from reproductions.liu_2014.pages import Pages, harvested, raw_text
 from reproductions.liu_2014.partial import Partial, partial
 from reproductions.liu_2014.settings import PARTS, RECIPE
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
 from tagweave.harvest.lexicon import Lexicon
 from tagweave.harvest.select import marked_spans
 from tagweave.learning.run import Schedule
 
-METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH, ALL, RANDOM, SELECTED, COMBINED)
+METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH, ALL, RANDOM, SELECTED, COMBINED, EDGES, *BELIEVED, posterior(ALL))
+OWN_METHODS = (BASELINE, RAW, OWN, *OWN_LIGHT, OWN_CHOSEN, NEW, posterior(OWN))
 
 
 @pytest.fixture(scope="module")
 def sample() -> Domain:
     """The sample, with a lexicon and with pages."""
     return PARTS["natural"](None)[2].draw(0)
+
+
+@pytest.fixture(scope="module")
+def small() -> Domain:
+    """Few annotated sentences, and raw ones of which the words are known."""
+    (setting,) = PARTS["own-words"](None)
+    return setting.draw(0)
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +116,61 @@ def test_selected_sentences_mark_a_word_of_the_target(sample: Domain) -> None:
         assert has == (sentence.forms in {s.forms for s in chosen})
 
 
+def test_lists_of_own_and_of_new_words(small: Domain) -> None:
+    own = {form for sentence in small.train for form in sentence.forms}
+    marked = {method: partial(small, method.partial[0], 0).corpus for method in (OWN, NEW)}
+    assert set(small.lexicon.words) == {form for form in own if len(form) > 1}
+    assert small.words is not None
+    new = {form for sentence in small.words for form in sentence.forms} - own
+    for method, words in ((OWN, own), (NEW, new)):
+        layers = [sentence.layers["segmentation"] for sentence in marked[method]]
+        found = [
+            (s.forms, at)
+            for s, layer in zip(marked[method], layers, strict=True)
+            for at, c in enumerate(layer)
+            if c == ("B",)
+        ]
+        assert found
+        assert all(any("".join(forms[at:]).startswith(word) for word in words) for forms, at in found)
+    assert len(of(small, "raw").corpus) == len(small.raw)
+    assert not any(any(s.layers["segmentation"]) for s in of(small, "raw").corpus)
+
+
+def test_titles_end_without_a_full_stop_and_pairs_may_be_open(tmp_path: Path, sample: Domain) -> None:
+    (tmp_path / "a.md").write_text("# 标题\n\n我在**北京**看[电影院](x)。\n\n- 在**北京**看\n", "utf-8")
+    domain = replace(sample, natural=harvested(tmp_path))
+    assert ["".join(s.forms) for s in of(domain, "unended").corpus] == ["标题", "在北京看"]
+    whole, edges = (of(domain, kind).corpus[-1].layers["segmentation"] for kind in ("all", "edges"))
+    assert (whole[1], edges[1]) == (("B",), ("B", "S"))
+    (believed,) = {s.confidence for s in partial(domain, BELIEVED[1].partial[0], 0).corpus if len(s) == 4}
+    assert believed == (0.5,) * 4
+
+
+# what they tell
+
+
+def test_what_the_markup_tells_that_the_baseline_does_not_know(tmp_path: Path, sample: Domain) -> None:
+    """The pages mark 京|看, which the baseline has wrong, and 在|北, which it has right."""
+    (tmp_path / "a.md").write_text("我在**北京**看。\n", "utf-8")
+    words = ("我", "在", "北京", "看", "书"), ("上", "京", "看", "的")
+    gold = Corpus(tuple(map(Sentence, words)), "pd")
+    domain = replace(sample, natural=harvested(tmp_path), gold={"test": gold})
+    found = of_markup(domain, [{"pages": ["1 1 3 1"], "test": ["1 1 3 1", "1 2 1"]}] * 2)
+    assert (found["known"], found["wrong"]) == ([2, 1], [1, 0])
+    test = found["gold"]["test"]
+    assert (test["mistakes"], test["alike"], test["edges"]) == (2, [2, 100], [1, pytest.approx(100 * 14 / 17)])
+    assert test["F"] == pytest.approx(100 * 2 * 5 / (9 + 7))
+
+
+def test_what_lists_mark(small: Domain) -> None:
+    words = Corpus((Sentence(("我", "在", "图书馆", "看", "书")), Sentence(("去", "北京"))), "pd")
+    raw = tuple("".join(sentence.forms) for sentence in words)
+    domain = replace(small, raw=raw, words=words, lexicon=Lexicon(("图书馆", "看书"), (None, None)))
+    found = of_lexicons(domain)[OWN.name]
+    assert (found["marked"], found["right"], found["share"]) == (2, 50, pytest.approx(100 / 7))
+    assert found["ones"] == [pytest.approx(500 / 7), pytest.approx(500 / 6)]
+
+
 # pages
 
 
@@ -122,7 +199,7 @@ def test_the_sample_serves_every_part(part: str) -> None:
         assert not texts[-1] & {"".join(s.forms) for s in domain.natural.corpus}
         if setting.name != "pages":
             assert not texts[-1] & set(domain.raw)
-        assert domain.recipe == RECIPE
+        assert domain.recipe == (own_words.RECIPE if part == "own-words" else RECIPE)
 
 
 def test_the_corpora_of_the_lexicon(real_corpora: Path) -> None:
@@ -148,6 +225,23 @@ def test_every_method_learns_and_keeps_its_words(method: Method, sample: Domain,
     assert result["history"][-1] < result["history"][0]
     assert bool(method.partial) == (result["sentences"] > 0) == (result["marked"] > 0)
     assert result["labels"] == 4
+
+
+@pytest.mark.parametrize("method", OWN_METHODS, ids=lambda method: method.name)
+def test_methods_with_a_list_of_own_words_learn(method: Method, small: Domain, cache: Cache) -> None:
+    result = Cell(small, method, 0, cache).result()
+    assert len(result["test"]) == len(small.gold["test"])
+    assert bool(method.partial) == (result["sentences"] > 0)
+    if method.chosen:
+        results = {each.name: Cell(small, each, 0, cache).result() for each in method.chosen}
+        right = {name: int(word_counts(small.gold["dev"], each["dev"])[:, 0].sum()) for name, each in results.items()}
+        assert len(set(right.values())) > 1, "they do not differ"
+        assert result == {**results[result["chosen"]], "chosen": result["chosen"]}
+
+
+def test_weights_and_posteriors_change_what_is_learned(small: Domain, cache: Cache) -> None:
+    losses = {m: Cell(small, m, 0, cache).result()["history"][-1] for m in (OWN, *OWN_LIGHT, posterior(OWN))}
+    assert len(set(losses.values())) == len(losses)
 
 
 def test_what_a_result_depends_on(sample: Domain, cache: Cache) -> None:

@@ -22,6 +22,7 @@ from reproductions.lab.tagged_words import (
 from reproductions.lab.twice import Twice
 from reproductions.sun_wan_2012 import cascade as cascades
 from reproductions.sun_wan_2012.cascade import Cascade, cells
+from reproductions.sun_wan_2012.likeness import Bigrams, label_likeness, most, text_likeness
 from reproductions.sun_wan_2012.methods import (
     BOTH_AGAIN,
     CHARACTERS,
@@ -35,6 +36,7 @@ from reproductions.sun_wan_2012.methods import (
     SOURCE_SHARES,
     UNTAGGED,
     Method,
+    alike,
     sampled,
     with_source,
     with_target,
@@ -49,7 +51,7 @@ from tagweave.learning.callback import SILENCE
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import Fitted
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_stages
 from tagweave.training.recipe import Recipe
 from tagweave.training.subword import Stacking, fit_stack
@@ -187,6 +189,41 @@ def test_shares_of_the_corpora(cascade: Cascade, sample: Pair) -> None:
         assert all(sentence in rest for sentence in few)
     assert sources[-1] == sample.source.sentences
     assert replace(cascade, target_share=0.5, seed=3).target != replace(cascade, target_share=0.5).target
+
+
+# likeness
+
+
+def test_sentences_like_the_target_in_their_text() -> None:
+    def corpus(*texts: str) -> Corpus:
+        return Corpus(tuple(Sentence(tuple(text)) for text in texts), "g")
+
+    source, target = corpus("甲乙丙", "丁戊", "甲乙", "丁戊丁"), corpus("丁戊", "戊丁戊丁")
+    scores = text_likeness(source, target)
+    assert max(scores[0], scores[2]) < 0 < min(scores[1], scores[3])
+    assert [sentence.forms for sentence in most(source, scores, 0.5)] == [tuple("丁戊"), tuple("丁戊丁")]
+    model = Bigrams.of(["甲乙", "乙"])
+    assert sum(model._share("甲", each) for each in ("甲", "乙", "\n", "new")) == pytest.approx(1)
+
+
+def test_sentences_whose_labels_the_tagger_of_the_target_believes(sample: Pair) -> None:
+    tagger = fit([sample.target], sample.recipe, None, Run(Schedule(4))).model
+    wrong = sample.target.map(
+        lambda each: Sentence(tuple("".join(each.forms)), {"ctb": as_layer(["NN"] * len("".join(each.forms)))})
+    )
+    pairs = [label_likeness(corpus, tagger, sample.recipe.task) for corpus in (sample.target, wrong)]
+    assert all(right > other for right, other in zip(*pairs, strict=True))
+    assert max(pairs[0]) <= 0
+
+
+@pytest.mark.parametrize("like", ["random", "alike", "likely"])
+def test_a_share_of_the_relabelled_source(like: str, cascade: Cascade) -> None:
+    few, many = (replace(cascade, like=like, kept=share)._converted.sentences for share in (0.25, 0.5))
+    whole = cascade._converted.sentences
+    assert (len(few), len(many)) == (round(len(whole) / 4), round(len(whole) / 2))
+    assert {s.forms for s in few} <= {s.forms for s in many} <= {s.forms for s in whole}
+    method = alike(CHARACTERS_AGAIN, like, 0.25)
+    assert cascade.result(method)["weights"] < cascade.result(CHARACTERS_AGAIN)["weights"]
 
 
 # the cache
