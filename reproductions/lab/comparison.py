@@ -88,11 +88,11 @@ class Finding(NamedTuple):
 
 
 def judged(findings: Sequence[Finding], found: Mapping[str, Measures], trials: int = TRIALS) -> list[dict[str, Any]]:
-    """Those of the findings whose methods there are, each with the difference here and whether it is so."""
+    """Those of the findings whose methods and measure there are, each with the difference here and whether it is so."""
     return [
         _judged(finding, found[finding.first.name], found[finding.second.name], trials)
         for finding in findings
-        if {finding.first.name, finding.second.name} <= found.keys()
+        if {finding.first.name, finding.second.name} <= found.keys() and finding.measure in found[finding.first.name]
     ]
 
 

@@ -35,7 +35,7 @@ class Cell(lab.Cell[Domain, Method]):
 
     Its result has `sentences` (partially annotated ones) and `marked` (words or spans in them), `labels` and `weights`
     (how many), `history` (the loss of every iteration), `seconds`; `dev` (if there is any) and `test`, of every
-    sentence the lengths of its words as one string; likewise, of the baseline, `pages`.
+    sentence the lengths of its words as one string; likewise, of the baseline, `marked pages`.
     """
 
     def description(self) -> Result:
@@ -55,7 +55,7 @@ class Cell(lab.Cell[Domain, Method]):
             "recipe": recipe,
             "iterations": self.data.schedule.iterations,
             "seed": self.seed,
-            **({"pages": digest(self.data.natural.corpus)} if self._labels_pages else {}),
+            **({"marked pages": digest(self.data.natural.corpus)} if self._labels_pages else {}),
         }
 
     def run(self) -> Result:
@@ -73,7 +73,7 @@ class Cell(lab.Cell[Domain, Method]):
     def _trained(self) -> Result:
         begin = time.perf_counter()
         fitted = finished(self._fit())
-        texts = {**self.data.gold, **({"pages": self.data.natural.corpus} if self._labels_pages else {})}
+        texts = {**self.data.gold, **({"marked pages": self.data.natural.corpus} if self._labels_pages else {})}
         found = {part: segmented(fitted.model, gold, self.threads, whole_runs=True) for part, gold in texts.items()}
         return {
             "sentences": sum(len(each.corpus) for each in self.partial),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from reproductions.lab.figures import series as with_seeds
 from reproductions.lab.paper import Table, paper
 from tagweave.evaluation.plots import Series, bar, curve
 
-_FIGURES = {"raw-text": ("Figure 3", "dev"), "natural": ("Figure 4", "test")}
+_FIGURES = {"raw-text": ("Figure 3", ("dev",)), "natural": ("Figure 4", ("test", "pages"))}
 _SCORES = {"": "F of words", " OOV": "recall of unknown words"}
 
 
@@ -21,10 +22,11 @@ def draw(summary: dict[str, Any], folder: Path) -> list[str]:
         return [_differences(summary, folder)]
     if summary["part"] not in _FIGURES:
         return [_bars(summary, folder)]
-    title, part = _FIGURES[summary["part"]]
+    title, parts = _FIGURES[summary["part"]]
     (figure,) = (each for each in paper("liu_2014").tables[summary["part"]] if each.title.startswith(title))
     chosen = [setting for setting in summary["settings"] if setting["name"] in figure.settings]
-    return [_curve(figure, setting, part + ending, folder) for setting in chosen for ending in _SCORES]
+    every = product(chosen, parts, _SCORES)
+    return [_curve(figure, setting, part + ending, folder) for setting, part, ending in every]
 
 
 def _curve(figure: Table, setting: dict[str, Any], measure: str, folder: Path) -> str:
@@ -33,8 +35,9 @@ def _curve(figure: Table, setting: dict[str, Any], measure: str, folder: Path) -
     found = [setting["methods"][method.name] for method in figure.methods]
     sizes = [float(np.mean(each["sentences"])) for each in found]
     series = {f"{_SCORES[ending]} on {part}": with_seeds([each["scores"][measure] for each in found])}
-    name = f"liu-2014-{title.lower().replace(' ', '-')}-{setting['name']}{'-oov' if ending else ''}.png"
-    title = f"{title}: {setting['title']}"
+    own = "pages" if part == "pages" else setting["name"]
+    name = f"liu-2014-{title.lower().replace(' ', '-')}-{own}{'-oov' if ending else ''}.png"
+    title = f"{title}: {'sentences of the pages' if part == 'pages' else setting['title']}"
     curve(folder / name, sizes, series, score=_SCORES[ending], axis="partially annotated sentences", title=title)
     return name
 

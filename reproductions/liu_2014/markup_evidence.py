@@ -43,7 +43,7 @@ def of_markup(domain: Domain, results: Sequence[Result]) -> Numbers:
 
 
 def _of_markup(domain: Domain, result: Result) -> Numbers:
-    marks = _marks(domain.natural.corpus, result["pages"])
+    marks = _marks(domain.natural.corpus, result["marked pages"])
     alike = frozenset(marks.wrong)
     spans = frozenset(span for each in domain.natural.corpus for span in marked_spans(each))
     found = {name: [_count(each, True), _count(each, False)] for name, each in marks._asdict().items()}

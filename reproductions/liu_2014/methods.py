@@ -82,7 +82,7 @@ COMBINED = Method("+ PA (lexicon, phrases + selected)", (Source("lexicon", phras
 
 EDGES = Method("+ PA (boundaries alone)", (Source("edges"),))
 UNENDED = Method("+ PA (titles and items of lists)", (Source("unended"),))
-BELIEVED = tuple(Method(f"+ PA (all), believed {p:g}", (Source("all", confidence=p),)) for p in (0.9, 0.5))
+BELIEVED = Method("+ PA (all), believed 0.5", (Source("all", confidence=0.5),))
 
 OWN = Method("+ own words", (Source("lexicon"),))
 """The lexicon has the words of the target's training data, and no others."""

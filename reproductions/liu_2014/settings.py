@@ -43,23 +43,24 @@ RECIPE = Recipe(Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05, "b
 SCHEDULE = Schedule(3)
 """How everything is trained, chosen on ZX dev: a fixed number of iterations, and no development data."""
 
+SMALL, SMALL_SCHEDULE = 500, Schedule(12)
+"""A source of so many sentences, and how a segmenter learns from it."""
+
 LEXICON_METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH)
 RAW_TEXT_METHODS = (BASELINE, *map(lexicon_share, SHARES))
+PAGES_METHODS = (BASELINE, ALL, RANDOM, SELECTED)
 NATURAL_METHODS = (
-    BASELINE,
-    ALL,
-    RANDOM,
-    SELECTED,
+    *PAGES_METHODS,
     *map(natural_share, SHARES[:-1]),
     *(posterior(natural_share(share)) for share in SHARES[1:]),
     posterior(SELECTED),
-    *BELIEVED,
+    BELIEVED,
     EDGES,
     UNENDED,
     weighted(ALL, 3),
-    weighted(posterior(ALL), 3),
 )
-COMBINED_METHODS = (BASELINE, PHRASES, SELECTED, COMBINED, posterior(PHRASES), posterior(COMBINED))
+SMALL_METHODS = (BASELINE, ALL, posterior(ALL), EDGES)
+COMBINED_METHODS = (BASELINE, PHRASES, SELECTED, COMBINED, posterior(PHRASES))
 
 _SAMPLE_PAGES = Path(__file__).with_name("sample")
 _NO_WORDS = Lexicon((), ())
@@ -80,16 +81,22 @@ def _natural(folder: Path | None) -> list[Rivals]:
     own = _page_sentences() if folder is None else held_out(pages)
     natural, novel = harvested(pages, texts(own)), _novel(folder)
     unmarked = raw_text(pages, {*(natural.spans or ()), *texts(own)})
-    domains = {
-        "udc": replace(_encyclopedia(folder, novel), natural=natural),
-        "pages": replace(novel, name=f"{novel.name}, pages", gold={"test": own}, raw=unmarked, natural=natural),
-        "zx": replace(novel, natural=natural),
-    }
+    udc = replace(_encyclopedia(folder, novel), natural=natural)
+    udc = replace(udc, gold={**udc.gold, "pages": own})
+    itself = replace(novel, name=f"{novel.name}, pages", gold={"test": own}, raw=unmarked, natural=natural)
     return [
-        _setting("udc", "Wikipedia (UD Chinese)", domains["udc"], NATURAL_METHODS),
-        _setting("pages", "Sentences of the pages themselves", domains["pages"], NATURAL_METHODS),
-        _setting("zx", "Zhuxian, with lexicon and pages", domains["zx"], COMBINED_METHODS),
+        _setting("udc", "Wikipedia (UD Chinese)", udc, NATURAL_METHODS),
+        _setting("udc-small", "The same with a small source", _small(udc), SMALL_METHODS),
+        _setting("pages", "Sentences of the pages themselves", itself, PAGES_METHODS),
+        _setting("zx", "Zhuxian, with lexicon and pages", replace(novel, natural=natural), COMBINED_METHODS),
     ]
+
+
+def _small(domain: Domain) -> Domain:
+    """The domain with the first sentences of its source alone."""
+    train = domain.train.with_sentences(domain.train.sentences[:SMALL])
+    schedule = SMALL_SCHEDULE if domain.schedule is SCHEDULE else domain.schedule
+    return replace(domain, name=f"{domain.name}, {SMALL} sentences", train=train, schedule=schedule)
 
 
 def _setting(name: str, title: str, domain: Domain, methods: tuple[Method, ...]) -> Rivals:

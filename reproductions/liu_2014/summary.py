@@ -74,7 +74,7 @@ def _evidence(run: Run[Domain, Method], setting: Setting[Domain, Method]) -> dic
     domain = setting.draw(0)
     baseline = run.of(setting, BASELINE)
     return {
-        "markup": of_markup(domain, baseline) if "pages" in baseline[0] else {},
+        "markup": of_markup(domain, baseline) if "marked pages" in baseline[0] else {},
         "lists": of_lexicons(domain),
         "chosen": [each["chosen"] for each in run.of(setting, OWN_CHOSEN)] if OWN_CHOSEN in setting.methods else [],
     }

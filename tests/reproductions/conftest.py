@@ -42,7 +42,7 @@ def _li(pair: Any, method: Any, seed: int) -> dict[str, Any]:
 def _liu(domain: Any, method: Any, seed: int) -> dict[str, Any]:
     counts = {"sentences": 10 * len(method.partial), "marked": 30 * len(method.partial)}
     chosen = {"chosen": method.chosen[seed % len(method.chosen)].name} if method.chosen else {}
-    texts = {**domain.gold, **({"pages": domain.natural.corpus} if len(domain.natural.corpus) else {})}
+    texts = {**domain.gold, **({"marked pages": domain.natural.corpus} if len(domain.natural.corpus) else {})}
     return made_up({part: of_words(corpus) for part, corpus in texts.items()}, method, seed, **counts, **chosen)
 
 
