@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reproductions.lab.figures import series as with_seeds
-from reproductions.sun_wan_2012.likeness import LIKENESS, RANDOM
+from reproductions.sun_wan_2012.likeness import LIKENESS
 from reproductions.sun_wan_2012.methods import (
     AGAIN,
     CHARACTERS,
@@ -69,7 +69,7 @@ def _alike(setting: dict[str, Any], folder: Path) -> str:
             [scores[alike(CHARACTERS_AGAIN, like, share).name][gold] for share in LIKE_SHARES]
         )
         for gold in scores[CHARACTERS.name]
-        for like in (RANDOM, *LIKENESS)
+        for like in LIKENESS
     }
     name = f"sun-wan-2012-likeness-{setting['name']}.png"
     groups = [f"1/{round(1 / share)} of D'" for share in LIKE_SHARES]

@@ -85,4 +85,7 @@ def alike(method: Method, like: str, share: float) -> Method:
 
 
 LIKE_SHARES = (1 / 4, 1 / 2)
-CHARACTERS_LIKE = tuple(alike(CHARACTERS_AGAIN, like, share) for share in LIKE_SHARES for like in (RANDOM, *LIKENESS))
+CHARACTERS_LIKE = (
+    *(alike(CHARACTERS_AGAIN, like, LIKE_SHARES[0]) for like in (RANDOM, *LIKENESS)),
+    *(alike(CHARACTERS_AGAIN, like, LIKE_SHARES[1]) for like in LIKENESS),
+)

@@ -61,7 +61,6 @@ _NOTES = {
         " text is likeliest by a bigram model of the target's characters, in comparison with one of the source's own"
         " (Moore and Lewis 2010). `likely`: those whose new words and tags the character tagger of the target finds"
         " likeliest, for a character.",
-        f"`sampled`: of all of D', every iteration visits {TIMES:g} times as many words as the target has.",
         _CORPORA,
     ),
 }

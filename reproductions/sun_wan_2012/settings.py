@@ -14,7 +14,6 @@ from reproductions.lab.twice import Twice
 from reproductions.sun_wan_2012.methods import (
     AGAIN,
     CHARACTERS,
-    CHARACTERS_AGAIN,
     CHARACTERS_LIKE,
     GUIDED,
     GUIDED_GIVEN,
@@ -47,7 +46,7 @@ _SHORT, _LONG = ("gsd-suw", "suw"), ("gsd-luw", "luw")
 
 STACKING_METHODS = (CHARACTERS, GUIDED, UNTAGGED, PIECES)
 RETRAINING_METHODS = (CHARACTERS, PIECES, *AGAIN, *map(sampled, AGAIN))
-LIKENESS_METHODS = (CHARACTERS, PIECES, sampled(CHARACTERS_AGAIN), *CHARACTERS_LIKE)
+LIKENESS_METHODS = (CHARACTERS, PIECES, *CHARACTERS_LIKE)
 CURVE_METHODS = (
     CHARACTERS,
     *(with_source(method, share) for share, method in product(SOURCE_SHARES, (GUIDED, PIECES))),
