@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from reproductions.liu_2014.domain import Domain
-from reproductions.liu_2014.methods import NEW, OWN, Method
+from reproductions.liu_2014.methods import NEW, OWN, UNAMBIGUOUS, Method
 from reproductions.liu_2014.partial import partial
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -23,7 +23,7 @@ def of_lexicons(domain: Domain) -> Numbers:
     """
     if domain.words is None:
         return {}
-    return {method.name: _of_lexicon(domain, method, domain.words) for method in (OWN, NEW)}
+    return {method.name: _of_lexicon(domain, method, domain.words) for method in (OWN, UNAMBIGUOUS, NEW)}
 
 
 def _of_lexicon(domain: Domain, method: Method, words: Corpus) -> Numbers:

@@ -86,6 +86,8 @@ BELIEVED = Method("+ PA (all), believed 0.5", (Source("all", confidence=0.5),))
 
 OWN = Method("+ own words", (Source("lexicon"),))
 """The lexicon has the words of the target's training data, and no others."""
+UNAMBIGUOUS = Method("+ own words, unambiguous", (Source("unambiguous"),))
+"""Without entries that occur in the training data as parts of words, or across several."""
 NEW = Method("+ new words", (Source("new"),))
 """It has the words that the raw sentences have beyond these; nobody has such a list."""
 RAW = Method("+ raw sentences, posterior", (Source("raw"),), incomplete="posterior")

@@ -8,7 +8,17 @@ from pathlib import Path
 from reproductions.lab.corpora import cut, new_words, of_sample, read_parts, there
 from reproductions.lab.run import Setting
 from reproductions.liu_2014.domain import Domain
-from reproductions.liu_2014.methods import BASELINE, NEW, OWN, OWN_CHOSEN, OWN_LIGHT, RAW, Method, posterior
+from reproductions.liu_2014.methods import (
+    BASELINE,
+    NEW,
+    OWN,
+    OWN_CHOSEN,
+    OWN_LIGHT,
+    RAW,
+    UNAMBIGUOUS,
+    Method,
+    posterior,
+)
 from reproductions.liu_2014.pages import Pages
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
@@ -18,7 +28,7 @@ from tagweave.learning.run import Schedule
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
-METHODS = (BASELINE, RAW, OWN, *OWN_LIGHT, OWN_CHOSEN, posterior(OWN), NEW, posterior(NEW))
+METHODS = (BASELINE, RAW, OWN, *OWN_LIGHT, OWN_CHOSEN, posterior(OWN), posterior(UNAMBIGUOUS), NEW, posterior(NEW))
 RECIPE = Recipe(Task("segment"))
 """The defaults of `tagweave train`, but for a fixed number of iterations."""
 SCHEDULE = Schedule(12)

@@ -61,12 +61,14 @@ _NOTES = {
         " Zhuxian: its names in its raw sentences, and the sentences of pages selected by its raw text.",
         f"{_POSTERIOR} `believed 0.5`: labels that the markup excludes keep half of their likelihood. `boundaries"
         " alone`: a span of two characters need not be one word. `titles and items of lists`: sentences that end"
-        " without a full stop or the like. `weight 3`: sentences of pages count three times.",
+        " without a full stop or the like.",
     ),
     "own-words": (
         "Not in the paper: the target itself has a few annotated sentences, and raw ones. `+ own words`: the words of"
         " two characters and more that the annotated sentences have, found in the raw ones by forward and backward"
-        " maximum matching, as partial annotation by marginal likelihood; `weight`: how much such a sentence counts.",
+        " maximum matching, as partial annotation by marginal likelihood; `weight`: how much such a sentence"
+        " counts. `unambiguous`: without entries of which, in the annotated sentences, more than one occurrence in ten"
+        " is no word.",
         f"{_POSTERIOR} `+ raw sentences, posterior`: the same without a list. `+ new words`: what a list could do that"
         " nobody has: the words of the raw sentences that the annotated ones lack.",
         "Annotated sentences are the first ones of the training data, raw ones the next (at most 2,000). The Japanese"

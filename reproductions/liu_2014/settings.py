@@ -28,7 +28,6 @@ from reproductions.liu_2014.methods import (
     lexicon_share,
     natural_share,
     posterior,
-    weighted,
 )
 from reproductions.liu_2014.own_words import own_words
 from reproductions.liu_2014.pages import Pages, harvested, raw_text
@@ -52,12 +51,11 @@ PAGES_METHODS = (BASELINE, ALL, RANDOM, SELECTED)
 NATURAL_METHODS = (
     *PAGES_METHODS,
     *map(natural_share, SHARES[:-1]),
-    *(posterior(natural_share(share)) for share in SHARES[1:]),
+    *(posterior(natural_share(share)) for share in (SHARES[1], SHARES[-1])),
     posterior(SELECTED),
     BELIEVED,
     EDGES,
     UNENDED,
-    weighted(ALL, 3),
 )
 SMALL_METHODS = (BASELINE, ALL, posterior(ALL), EDGES)
 COMBINED_METHODS = (BASELINE, PHRASES, SELECTED, COMBINED, posterior(PHRASES))
