@@ -35,6 +35,7 @@ from reproductions.liu_2014.methods import (
     RAW,
     SELECTED,
     SHARES,
+    UNAMBIGUOUS,
     Method,
     Source,
     posterior,
