@@ -10,6 +10,7 @@ import numpy as np
 
 from reproductions.lab.figures import series as with_seeds
 from reproductions.lab.paper import Table, paper
+from reproductions.liu_2014.methods import OWN_LIGHT
 from tagweave.evaluation.plots import Series, bar, curve
 
 _FIGURES = {"raw-text": ("Figure 3", ("dev",)), "natural": ("Figure 4", ("test", "pages"))}
@@ -49,6 +50,7 @@ def _differences(summary: dict[str, Any], folder: Path) -> str:
     series = {
         name: Series([each["methods"][name]["against"][first]["test"]["difference"] for each in settings])
         for name in others
+        if name not in {method.name for method in OWN_LIGHT}
     }
     name = f"liu-2014-{summary['part']}.png"
     title = "Beside the annotated sentences alone"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import accumulate, pairwise, product
 from typing import NamedTuple
 
 from reproductions.lab.corpora import drawn, new_words, share_of
@@ -16,7 +14,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.sentence import Sentence
 from tagweave.harvest.annotation import annotated
-from tagweave.harvest.lexicon import Lexicon
+from tagweave.harvest.lexicon import Lexicon, uncontradicted
 from tagweave.harvest.matching import LexiconMatcher
 from tagweave.harvest.select import sampled, selected
 
@@ -62,26 +60,7 @@ def _new(domain: Domain, source: Source, seed: int) -> Partial:
 
 def _unambiguous(domain: Domain, source: Source, seed: int) -> Partial:
     """Words of the lexicon that the training data do not contradict, in raw sentences."""
-    words = tuple(uncontradicted(domain.lexicon.words, domain.train))
-    return _found(domain, Lexicon(words, (None,) * len(words)), source, seed)
-
-
-def uncontradicted(words: Sequence[str], corpus: Corpus, share: float = 0.9) -> Iterator[str]:
-    """The words of which at least a share of all occurrences in the text of a corpus are words there."""
-    wanted, lengths = set(words), {len(word) for word in words}
-    every, right = Counter[str](), Counter[str]()
-    for sentence in corpus:
-        text, spans = "".join(sentence.forms), _spans(sentence)
-        places = (each for each in product(range(len(text)), lengths) if sum(each) <= len(text))
-        for start, size in places:
-            if (found := text[start : start + size]) in wanted:
-                every[found] += 1
-                right[found] += (start, start + size) in spans
-    return (word for word in words if right[word] >= share * every[word])
-
-
-def _spans(sentence: Sentence) -> set[tuple[int, int]]:
-    return set(pairwise(accumulate(map(len, sentence.forms), initial=0)))
+    return _found(domain, uncontradicted(domain.lexicon, domain.train), source, seed)
 
 
 def _found(domain: Domain, lexicon: Lexicon, source: Source, seed: int) -> Partial:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from reproductions.sun_wan_2012.likeness import LIKENESS, RANDOM
+from reproductions.sun_wan_2012.likeness import ALIKE, LIKENESS, RANDOM
 
 LEVELS = ("characters", "guided", "pieces")
 """CTag, feature stacking (4.3), and sub-word tagging (4.4)."""
@@ -89,3 +89,5 @@ CHARACTERS_LIKE = (
     *(alike(CHARACTERS_AGAIN, like, LIKE_SHARES[0]) for like in (RANDOM, *LIKENESS)),
     *(alike(CHARACTERS_AGAIN, like, LIKE_SHARES[1]) for like in LIKENESS),
 )
+PIECES_LIKE = alike(PIECES_ON_AGAIN, ALIKE, LIKE_SHARES[0])
+"""Sub-words above the best of these on development data."""

@@ -19,6 +19,7 @@ from reproductions.sun_wan_2012.methods import (
     GUIDED_GIVEN,
     PIECES,
     PIECES_GIVEN,
+    PIECES_LIKE,
     SOURCE_SHARES,
     TARGET_SHARES,
     UNTAGGED,
@@ -46,7 +47,7 @@ _SHORT, _LONG = ("gsd-suw", "suw"), ("gsd-luw", "luw")
 
 STACKING_METHODS = (CHARACTERS, GUIDED, UNTAGGED, PIECES)
 RETRAINING_METHODS = (CHARACTERS, PIECES, *AGAIN, *map(sampled, AGAIN))
-LIKENESS_METHODS = (CHARACTERS, PIECES, *CHARACTERS_LIKE)
+LIKENESS_METHODS = (CHARACTERS, PIECES, *CHARACTERS_LIKE, PIECES_LIKE)
 CURVE_METHODS = (
     CHARACTERS,
     *(with_source(method, share) for share, method in product(SOURCE_SHARES, (GUIDED, PIECES))),

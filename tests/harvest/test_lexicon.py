@@ -9,7 +9,7 @@ import pytest
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.harvest.lexicon import Lexicon, frequent_words, parse, read
+from tagweave.harvest.lexicon import Lexicon, frequent_words, parse, read, uncontradicted
 
 
 def entries(*lines: str) -> dict[str, tuple[str, ...] | None]:
@@ -97,3 +97,14 @@ def test_the_most_frequent_words_of_corpora():
 def test_characters_are_no_words_to_count():
     with pytest.raises(CorpusError, match=r"^a\.kytea: found a corpus of characters, expected words"):
         frequent_words([Corpus((Sentence(("a",)),), "g", "character", None, "a.kytea")], 1)
+
+
+def test_entries_that_a_corpus_contradicts():
+    """AB is a word twice, and once a part of ABC; BC is a word once, and once a part of it; a text may end with it."""
+    lexicon = Lexicon(("AB", "ABC", "BC", "XY"), (("N",), None, None, ("V",)), "f")
+    corpus = Corpus((Sentence(("AB", "D", "AB")), Sentence(("ABC", "BC"))), "pd")
+    assert uncontradicted(lexicon, corpus) == Lexicon(("ABC", "XY"), (None, ("V",)), "f")
+    assert uncontradicted(lexicon, corpus, 0.6) == Lexicon(("AB", "ABC", "XY"), (("N",), None, ("V",)), "f")
+    assert uncontradicted(lexicon, corpus, 0) == lexicon
+    with pytest.raises(CorpusError, match="a corpus of characters"):
+        uncontradicted(lexicon, Corpus((), "segmentation", "character"))

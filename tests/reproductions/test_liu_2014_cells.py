@@ -41,7 +41,7 @@ from reproductions.liu_2014.methods import (
     posterior,
 )
 from reproductions.liu_2014.pages import Pages, harvested, raw_text
-from reproductions.liu_2014.partial import Partial, partial, uncontradicted
+from reproductions.liu_2014.partial import Partial, partial
 from reproductions.liu_2014.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -135,14 +135,6 @@ def test_lists_of_own_and_of_new_words(small: Domain) -> None:
         assert all(any("".join(forms[at:]).startswith(word) for word in words) for forms, at in found)
     assert len(of(small, "raw").corpus) == len(small.raw)
     assert not any(any(s.layers["segmentation"]) for s in of(small, "raw").corpus)
-
-
-def test_entries_that_the_corpus_contradicts() -> None:
-    """AB is a word twice and stands inside ABC once; BC is a word once, and inside ABC once."""
-    corpus = Corpus((Sentence(("AB", "D", "AB")), Sentence(("ABC", "BC"))), "pd")
-    words = ("AB", "ABC", "BC", "XY")
-    assert list(uncontradicted(words, corpus)) == ["ABC", "XY"]
-    assert list(uncontradicted(words, corpus, 0.6)) == ["AB", "ABC", "XY"]
 
 
 def test_titles_end_without_a_full_stop_and_pairs_may_be_open(tmp_path: Path, sample: Domain) -> None:

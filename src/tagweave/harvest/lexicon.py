@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.blanks import BLANKS
@@ -106,6 +107,31 @@ def frequent_words(corpora: Iterable[Corpus], count: int) -> Lexicon:
             counts.update(sentence.forms)
     words = sorted((word for word in counts if word), key=lambda word: (-counts[word], word))[:count]
     return Lexicon(tuple(words), (None,) * len(words))
+
+
+def uncontradicted(lexicon: Lexicon, corpus: Corpus, share: float = 0.9) -> Lexicon:
+    """The entries of which, in the text of a corpus, at least a share of all occurrences are words; or that never occur.
+
+    Others stand inside longer words or across several, and so they would be found in other text.
+
+    Raises:
+        CorpusError: a corpus of characters, whose words are unknown.
+    """
+    if corpus.unit == "character":
+        raise CorpusError("a corpus of characters", "words, to compare them with entries", corpus.path)
+    every, right = Counter[str](), Counter[str]()
+    wanted, lengths = set(lexicon.words), {len(word) for word in lexicon.words}
+    for sentence in corpus:
+        text, ends = "".join(sentence.forms), accumulate(map(len, sentence.forms), initial=0)
+        words = set(pairwise(ends))
+        places = ((start, start + length) for start in range(len(text)) for length in lengths)
+        for start, stop in places:
+            if stop <= len(text) and (found := text[start:stop]) in wanted:
+                every[found] += 1
+                right[found] += (start, stop) in words
+    entries = zip(lexicon.words, lexicon.tags, strict=True)
+    kept = {word: tags for word, tags in entries if right[word] >= share * every[word]}
+    return Lexicon(tuple(kept), tuple(kept.values()), lexicon.path)
 
 
 def _entry(line: str, path: str, number: int) -> tuple[str, Candidates]:
