@@ -110,7 +110,7 @@ def frequent_words(corpora: Iterable[Corpus], count: int) -> Lexicon:
 
 
 def uncontradicted(lexicon: Lexicon, corpus: Corpus, share: float = 0.9) -> Lexicon:
-    """The entries of which, in the text of a corpus, at least a share of all occurrences are words; or that never occur.
+    """The entries of which at least a share of all occurrences in the text of a corpus are words, or that never occur.
 
     Others stand inside longer words or across several, and so they would be found in other text.
 
