@@ -38,6 +38,7 @@ CJK_FONTS = (
     "Arial Unicode MS",
 )
 """Fonts with Chinese or Japanese characters; common systems have one of them."""
+_LETTERS = 70  # of names below the bars, from which small ones do not overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,9 @@ def bar(path: Path, groups: Sequence[str], series: Mapping[str, Series], *, scor
             centres = [group + (number - (len(series) - 1) / 2) * width for group in range(len(groups))]
             style = {"color": PALETTE[number], "hatch": HATCHES[number], "edgecolor": "white"}
             axes.bar(centres, data.values, width, yerr=data.errors, capsize=3, label=readable(name), **style)
-        axes.set_xticks(range(len(groups)), [readable(group) for group in groups])
+        names = [readable(group) for group in groups]
+        is_full = len(names) * max(map(len, names), default=0) > _LETTERS
+        axes.set_xticks(range(len(names)), names, fontsize="small" if is_full else None)
         axes.set_ylim(*_limits(series))
         axes.grid(axis="y", alpha=0.3)
         axes.set_axisbelow(True)
