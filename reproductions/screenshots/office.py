@@ -19,7 +19,6 @@ from tagweave.annotate.simulated import Chance, Simulated, StoreDesk, even
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose, label
-from tagweave.annotate.training_command import ANNOTATED, MODEL
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load, save
@@ -33,6 +32,7 @@ from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
 from tagweave.training.task import Task
 from tagweave.training.train import train
+from tagweave.training.training_command import ANNOTATED, MODEL
 
 GUIDELINE = "ctb"
 PASSWORD = "correct horse"  # noqa: S105  # of everybody here

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from tagweave.annotate.app import application
-from tagweave.annotate.server import server
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
+from tagweave.web.server import server
 
 CHROMIUM = shutil.which("chromium")
 """The browser; `None` where it is not installed."""

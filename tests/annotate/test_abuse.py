@@ -14,13 +14,14 @@ from browsing import PASSWORD, Browser, new_store, signed_in, visitor, word_list
 from itsdangerous import URLSafeTimedSerializer
 from sqlalchemy import create_engine, select
 
-from tagweave.annotate import body_limit, sessions
-from tagweave.annotate.headers import SECURITY
+from tagweave.annotate import sessions
+from tagweave.annotate.forms import LONGEST
 from tagweave.annotate.rate_limit import Attempts
 from tagweave.annotate.schema import metadata
 from tagweave.annotate.sessions import COOKIE
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
+from tagweave.web.headers import SECURITY
 
 HOSTILE = (
     "' OR '1'='1",
@@ -227,7 +228,7 @@ def test_ten_megabytes(curator: Browser, rows: Any, refusals: Any, path: str) ->
 
 def test_the_longest_form_that_is_read(curator: Browser) -> None:
     form = {"content-type": "application/x-www-form-urlencoded"}
-    for size, status in ((body_limit.LONGEST, 403), (body_limit.LONGEST + 1, 413)):
+    for size, status in ((LONGEST, 403), (LONGEST + 1, 413)):
         assert curator.post("/task", content=b"x" * size, headers=form).status_code == status
 
 

@@ -17,9 +17,10 @@ from browsing import PASSWORD, new_store
 from httpx2 import Client
 
 from reproductions.screenshots.served import served
-from tagweave.annotate import body_limit, connection
+from tagweave.annotate.forms import LONGEST
 from tagweave.annotate.pages import sign_in
 from tagweave.annotate.store import Store
+from tagweave.web import body_limit, connection
 
 GET = b"GET /sign-in HTTP/1.1\r\nHost: x\r\n"
 POST = b"POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
@@ -107,7 +108,7 @@ def test_headers_as_browsers_have_them(address: tuple[str, int]) -> None:
         for _ in range(5):  # each has its own bound
             opened.sendall(GET + cookie + b"A: a\r\n" * 90 + b"\r\n")
             assert opened.recv(65_536).startswith(b"HTTP/1.1 200 ")
-        body = b"name=" + b"x" * (body_limit.LONGEST - 5)
+        body = b"name=" + b"x" * (LONGEST - 5)
         opened.sendall(POST + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         assert answer(opened).startswith(b"HTTP/1.1 403 ")
 

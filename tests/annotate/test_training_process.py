@@ -19,7 +19,6 @@ from tagweave.annotate import training_process
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.training_command import take
 from tagweave.annotate.training_process import start, training
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -27,6 +26,7 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import save_model
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
+from tagweave.training.training_command import take
 
 COPY = "import shutil, sys; shutil.copy(*sys.argv[2:])"
 

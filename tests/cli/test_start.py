@@ -68,7 +68,7 @@ import sys
 sys.modules["fcntl"] = sys.modules["resource"] = None
 from pathlib import Path
 import tagweave.annotate.training_process
-from tagweave.annotate.training_command import take
+from tagweave.training.training_command import take
 from tagweave.training.summary import peak_bytes
 print(peak_bytes())
 try:

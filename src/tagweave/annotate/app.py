@@ -13,11 +13,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from tagweave.annotate.database import CONNECTIONS
-from tagweave.annotate.headers import SecurityHeaders
 from tagweave.annotate.page_request import Page, endpoint, refusal_outside
 from tagweave.annotate.pages import adjudication, concordance, dashboard, sign_in, task, uncertain
 from tagweave.annotate.site import HERE, Site, WordList
 from tagweave.annotate.store import Store
+from tagweave.web.headers import SecurityHeaders
 
 
 def application(store: Store, address: str, words: WordList | None = None) -> Starlette:

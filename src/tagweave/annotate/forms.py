@@ -7,6 +7,8 @@ from urllib.parse import parse_qsl
 
 from tagweave.annotate.task import Answer, Kind, label
 
+LONGEST = 65_536
+"""Bytes of a form."""
 _MOST = 300  # fields
 _LABEL = "label "
 

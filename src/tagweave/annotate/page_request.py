@@ -15,12 +15,12 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from tagweave.annotate import csrf, sessions
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.body_limit import read_body
-from tagweave.annotate.forms import FieldError, Fields, parse
-from tagweave.annotate.headers import SECURITY
+from tagweave.annotate.forms import LONGEST, FieldError, Fields, parse
 from tagweave.annotate.people import Annotator
 from tagweave.annotate.sessions import COOKIE, Session
 from tagweave.annotate.site import Site
+from tagweave.web.body_limit import read_body
+from tagweave.web.headers import SECURITY
 
 LOG = logging.getLogger("tagweave.annotate")
 _FORM = "application/x-www-form-urlencoded"
@@ -149,7 +149,7 @@ def refusal_outside(request: Request, error: Exception) -> Response:
 async def _form(request: Request) -> bytes:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise HTTPException(415, "This is no form.")
-    return await read_body(request)
+    return await read_body(request, LONGEST, "form")
 
 
 def _person(site: Site, session: Session | None) -> Annotator | None:

@@ -17,7 +17,6 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import ModelVersion
 from tagweave.annotate.settings import Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.training_command import ANNOTATED, MODEL, run
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.load import load
 from tagweave.models.chain import ChainModel
@@ -25,6 +24,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.training.dev_score import dev_score
 from tagweave.training.task import Task
+from tagweave.training.training_command import ANNOTATED, MODEL, run
 
 _PAGE = 100  # tasks ranked at a time: annotators should not wait for a longer transaction
 

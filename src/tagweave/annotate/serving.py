@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import socket
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -14,18 +13,18 @@ from tagweave.annotate import kwic
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.app import application
 from tagweave.annotate.retraining import Plan
-from tagweave.annotate.server import server
 from tagweave.annotate.site import WordList
 from tagweave.annotate.span_tasks import codes_spans
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose
-from tagweave.annotate.training_command import ANNOTATED, MODEL
 from tagweave.corpus.formats import columns, conllu, kytea
 from tagweave.corpus.text_file import read_lines
 from tagweave.corpus.whole_file import whole_file
 from tagweave.harvest.lexicon import read
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.again import again, exported
+from tagweave.training.training_command import ANNOTATED, MODEL
+from tagweave.web.server import listening, server
 
 
 def check_training_phase(store: Store) -> None:
@@ -120,9 +119,6 @@ def run(
         OSError: the address cannot be listened on.
     """
     logging.basicConfig(format="%(asctime)s %(message)s")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family) as listening:
-        name = f"[{host}]" if ":" in host else host
-        address = f"http://{name}:{listening.getsockname()[1]}"
+    with listening(host, port) as (opened, address):
         tell(f"{address}/")
-        server(application(store, url or address, words), proxies).run([listening])
+        server(application(store, url or address, words), proxies).run([opened])

@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from tagweave.annotate.retraining import Plan, retrain
 from tagweave.annotate.store import Store
-from tagweave.annotate.training_command import take
+from tagweave.training.training_command import take
 
 _LOG = logging.getLogger(__name__)
 _LOCK = "watching.lock"

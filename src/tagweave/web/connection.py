@@ -11,7 +11,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-LOG = logging.getLogger("tagweave.annotate")
+LOG = logging.getLogger("tagweave.web")
 
 LONGEST, MOST = 16_384, 100
 """Bytes of the request line and all headers, and number of headers; browsers send some 2,000 bytes in 20 headers."""
