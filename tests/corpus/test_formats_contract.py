@@ -91,6 +91,9 @@ SEEDS = {
     + "2.1\tx\t_\t_\t_\t_\t_\t_\t1:x\t_\n\n"
     + UD_ROW.format(1, "c", "_", "_")
     + "\n",
+    "conllu-plus": "# global.columns = ID FORM UPOS HEAD DEPREL MISC PARSEME:MWE TAGWEAVE:ne\n# guideline = ne\n"
+    "1-2\tab\t_\t_\t_\t_\t*\t_\n1\ta\tX\t2\tx\tAltUpos=Y\t1:VID\tA|B\n2\tb\t_\t0\troot\t_\t*\t_\n\n"
+    "1\tc\tX\t_\t_\t_\t_\tC:0.5|O:0.5\n",
     "columns": "# columns = form lemma ctb pd\n-DOCSTART-\t_\t_\t_\n\n# id = 1\na\tA\tX|Y\t_\nb\tB\t?\tO\n\nc\t\t\tZ\n",
     "attributes": "b|s\tw=a\\:b\tn:2.5\n?\tw=x\\\\\n\te\n\nB\n",
 }
@@ -173,6 +176,8 @@ HEAD = "the ID of a token, 0 for the root or _"
 ONE = "0 or another token of the sentence (1 to 1)"
 END = "a tag only where a word ends"
 ONCE = "each alternative once"
+PLUS = "# global.columns ="
+PLUS_HEADER = f"`{PLUS} ID FORM NAME ...`, each name once"
 IDS = "1, 1-N for a multiword token or 0.N for an empty node"
 DIFFERENT = "different, non-empty alternatives"
 BAD_FILES = [
@@ -219,6 +224,21 @@ BAD_FILES = [
     ("conllu", UD_ROW.format(1, "a", 0, "AltHead=9:x"), f"x:1: found the head 9 of token 1, expected {ONE}"),
     ("conllu", "# only\n\n", "x:1: found no tokens, expected at least one token before the blank line"),
     ("conllu", UD_ROW.format(1, "a", 0, "_") + "# late\n", f"x:2: found 1 fields, expected {TEN}"),
+    ("conllu-plus", "# x\n1\ta\n", "x:1: found '# x', expected a first line `# global.columns = ID FORM ...`"),
+    ("conllu-plus", f"{PLUS} ID UPOS\n1\tX\n", f"x:1: found the header '{PLUS} ID UPOS', expected {PLUS_HEADER}"),
+    ("conllu-plus", f"{PLUS} FORM A A\n", f"x:1: found the header '{PLUS} FORM A A', expected {PLUS_HEADER}"),
+    ("conllu-plus", f"{PLUS} FORM misc\n", "x:1: found the column 'misc', expected another name, or that of CoNLL-U"),
+    (
+        "conllu-plus",
+        f"{PLUS} ID FORM\n1\ta\tb\n",
+        "x:2: found 3 fields, expected 2 fields separated by tabs, none of them empty",
+    ),
+    (
+        "conllu-plus",
+        f"{PLUS} FORM MISC\na\tAltUpos=X/Y\n",
+        "x:2: found candidates of UPOS in MISC, expected a column UPOS in the header",
+    ),
+    ("conllu-plus", f"{PLUS} FORM A\na\tX|X\n", f"x:2: found a repeated alternative in 'X|X', expected {ONCE}"),
     ("columns", "a X\nb\n", "x:2: found 1 columns, expected 2 columns: form tag"),
     ("columns", "a\tX\n\nb\tY\tZ\n", "x:3: found 3 columns, expected 2 columns: form tag"),
     ("columns", "a\tX\n\tY\n", "x:2: found an empty form, expected 2 columns: form tag"),

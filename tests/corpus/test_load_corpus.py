@@ -38,6 +38,7 @@ def test_formats():
         "raw",
         "kytea",
         "conllu",
+        "conllu-plus",
         "columns",
         "attributes",
     )
@@ -249,6 +250,7 @@ def test_iterate_does_not_read_ahead_of_what_detection_needs(here, monkeypatch):
         ("# columns = form pd\na\tX\n\nb\tX\n", "columns"),
         ("-DOCSTART- -X- O\n\na X O\nb Y O\n\n", "columns"),
         ("X\ta\tb:2\nY\ta", "attributes"),
+        ("# global.columns = ID FORM\n1\ta", "conllu-plus"),
         ("he/she said and/or 3/4 km/h", "segmented"),
         ("the user_name and the file_name of max_value", "segmented"),
         ("a/n b/n c/v d/v e/n f/v g h i", "tagged"),
@@ -292,6 +294,7 @@ def test_detection_for_a_model(text, share, name):
         ("a.b/x.part", "kytea"),
         ("x.conll", "columns"),
         ("x.crfsuite", "attributes"),
+        ("x.conllup", "conllu-plus"),
         ("x.raw", "raw"),
         ("x.seg", "segmented"),
         ("x.txt", None),

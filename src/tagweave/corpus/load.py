@@ -183,6 +183,8 @@ def _file(argument: str, form: Format, outline: Outline, unnamed: str | None) ->
     names = outline.names
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
+    if guideline is None and layer is None and outline.comments["guideline"] in names:
+        layer = outline.comments["guideline"]
     guideline = guideline or outline.comments["guideline"]
     if layer is None:
         is_known = unnamed in outline.known

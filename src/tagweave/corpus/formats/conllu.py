@@ -47,7 +47,7 @@ UPOS, XPOS, HEAD = "upos", "xpos", "head"
 _MISC = "misc"
 COLUMNS = ("lemma", "feats", "deps", _MISC)
 
-_FIELDS = 10
+FIELDS = 10
 _NONE = "_"
 _KEYS = ("AltUpos", "AltXpos", "AltHead")
 _CONFIDENCE = "Confidence"
@@ -64,20 +64,25 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
         CorpusError: a row without exactly ten fields, an ID out of sequence, a head outside the sentence, or a repeated
             or malformed alternative.
     """
+    return (sentence_of(block, path, start) for block, start in blocks(lines))
+
+
+def blocks(lines: Iterable[str]) -> Iterator[tuple[list[str], int]]:
+    """The lines between blank lines, and the line of the file with which they begin."""
     block: list[str] = []
     number = 0
     for number, line in enumerate(lines, 1):
         if line:
             block.append(line)
         elif block:
-            yield _sentence(block, path, number - len(block))
+            yield block, number - len(block)
             block = []
     if block:
-        yield _sentence(block, path, number - len(block) + 1)
+        yield block, number - len(block) + 1
 
 
-def _sentence(block: list[str], path: str, start: int) -> Sentence:
-    """The sentence of one block of lines, the first of which is line `start` of the file."""
+def sentence_of(block: list[str], path: str, start: int) -> Sentence:
+    """The sentence of one block of lines, the first of which is line `start` of the file. Raises as `read`."""
     tokens: list[_Token] = []
     locations: list[Location] = []
     extra: list[tuple[int, str]] = []
@@ -102,8 +107,8 @@ def _sentence(block: list[str], path: str, start: int) -> Sentence:
 
 def _split(line: str, location: Location) -> list[str]:
     fields = line.split("\t")
-    if len(fields) != _FIELDS or "" in fields:
-        found = "an empty field" if len(fields) == _FIELDS else f"{len(fields)} fields"
+    if len(fields) != FIELDS or "" in fields:
+        found = "an empty field" if len(fields) == FIELDS else f"{len(fields)} fields"
         raise CorpusError(found, "ten fields separated by tabs, none of them empty", *location)
     return fields
 
@@ -248,14 +253,15 @@ def _write_sentence(sentence: Sentence, stream: IO[str], names: tuple[str, str],
     for comment in sentence.comments:
         if not comment.startswith("#"):
             raise CorpusError(f"the comment {comment!r}", "comments that begin with #", *sentence.location)
-    rows = list(_rows(sentence, names, head))
+    rows = list(rows_of(sentence, names, head))
     for count, row in reversed(sentence.extra_rows):
-        rows.insert(count, row)
+        rows.insert(count, "\t".join(row.split("\t")[:FIELDS]))
     stream.writelines(checked(line, sentence) + "\n" for line in (*sentence.comments, *rows))
     stream.write("\n")
 
 
-def _rows(sentence: Sentence, names: tuple[str, str], head: str) -> Iterator[str]:
+def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str = HEAD) -> Iterator[str]:
+    """The rows of the tokens; the named layers are UPOS, XPOS, HEAD and DEPREL. Raises as `write`."""
     unknown: tuple[None, ...] = (None,) * len(sentence)
     blank = (_NONE,) * len(sentence)
     upos, xpos = (sentence.layers.get(name, unknown) for name in names)
@@ -351,8 +357,13 @@ def _with_confidence(misc: str, text: str) -> str:
     return "|".join([*kept, f"{_CONFIDENCE}={text}"])
 
 
+CONFIDENCE = Confidence(_take_confidence, _put_confidence)
+"""The confidence in MISC."""
+
+
 def _look(text: FirstLines) -> Look | None:
-    is_row = any(len(row) == _FIELDS and row[0][:1].isdigit() for row in text.tabbed)
+    is_row = any(len(row) == FIELDS and row[0][:1].isdigit() for row in text.tabbed)
+    is_row = is_row and not any(row.startswith("# global.columns =") for row in text.rows)  # CoNLL-U Plus
     return Look(Sign.LAYOUT) if is_row else None
 
 
@@ -365,6 +376,6 @@ FORMAT = Format(
     layers=(UPOS, XPOS),
     put_beside=_put_beside,
     heads=HEAD,
-    confidence=Confidence(_take_confidence, _put_confidence),
+    confidence=CONFIDENCE,
     comments=True,
 )

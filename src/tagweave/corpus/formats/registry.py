@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats import attributes, columns, conllu, kytea, raw, segmented, tagged
+from tagweave.corpus.formats import attributes, columns, conllu, conllu_plus, kytea, raw, segmented, tagged
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
@@ -18,6 +18,7 @@ _ALL = (
     raw.FORMAT,
     kytea.FORMAT,
     conllu.FORMAT,
+    conllu_plus.FORMAT,
     columns.FORMAT,
     attributes.FORMAT,
 )

@@ -1,0 +1,242 @@
+"""CoNLL-U Plus (universaldependencies.org/ext-format.html): the columns of CoNLL-U that a file names, and others.
+
+    # global.columns = ID FORM UPOS HEAD DEPREL MISC PARSEME:MWE
+
+The columns of CoNLL-U are what they are there, with candidates in MISC. Every other column is a layer of labels and a
+string column: `_` is unknown, and candidates are separated by bars, as in column files. A layer without a namespace of
+its own is written as `TAGWEAVE:NAME`, and read as NAME. Only FORM has to be there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from sys import intern
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
+
+from tagweave.corpus.alternatives import format_candidates, interned, parse_candidates
+from tagweave.corpus.blanks import split_blanks
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import conllu
+from tagweave.corpus.formats.conllu import COLUMNS, FIELDS, HEAD, UPOS, XPOS
+from tagweave.corpus.formats.format import Format, Look, Sign
+from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
+from tagweave.corpus.sentence import Candidates, Location, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from tagweave.corpus.formats.first_lines import FirstLines
+
+_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+_HEADER = "# global.columns ="
+_OWN = "TAGWEAVE:"
+_NONE = "_"
+_Values = TypeVar("_Values")
+
+
+class _Header(NamedTuple):
+    """The names of the columns: where the ten of CoNLL-U are (`None`: nowhere), and the others by layer."""
+
+    width: int
+    places: tuple[int | None, ...]
+    others: dict[str, int]
+
+    @classmethod
+    def of(cls, line: str, location: Location) -> _Header:
+        names = split_blanks(line.partition("=")[2])
+        layers = {name.removeprefix(_OWN): at for at, name in enumerate(names) if name not in _NAMES}
+        wrong = {*layers} & {UPOS, XPOS, HEAD, *COLUMNS, ""}
+        different = len(layers) + len({*names} & {*_NAMES})
+        if "FORM" not in names or different != len(names):
+            raise CorpusError(f"the header {line!r}", f"`{_HEADER} ID FORM NAME ...`, each name once", *location)
+        if wrong:
+            raise CorpusError(f"the column {min(wrong)!r}", "another name, or that of CoNLL-U", *location)
+        places = tuple(names.index(name) if name in names else None for name in _NAMES)
+        return cls(len(names), places, layers)
+
+    def ten(self, fields: Sequence[str], number: int) -> list[str]:
+        """The ten fields of CoNLL-U; a file without IDs has tokens alone."""
+        ten = [_NONE if at is None else fields[at] for at in self.places]
+        return ten if self.places[0] is not None else [str(number), *ten[1:]]
+
+
+def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
+    """The sentences between blank lines; constant memory.
+
+    Raises:
+        CorpusError: no header before the first token, or a malformed one; another number of fields than it names; a
+            repeated candidate; what `conllu.read` refuses.
+    """
+    header: _Header | None = None
+    for block, start in conllu.blocks(lines):
+        comments = next((at for at, line in enumerate(block) if line[0] != "#"), len(block))
+        for at, line in enumerate(block[:comments]):
+            if line.startswith(_HEADER):
+                header = _Header.of(line, Location(path, start + at))
+        if header is None:
+            raise CorpusError(f"{block[0]!r}", f"a first line `{_HEADER} ID FORM ...`", path, start)
+        if not all(line.startswith(_HEADER) for line in block):
+            yield _sentence(block, comments, header, Location(path, start))
+
+
+def _sentence(block: list[str], comments: int, header: _Header, start: Location) -> Sentence:
+    locations = [Location(start.path, start.line + at) for at in range(comments, len(block))]
+    rows = [_fields(line, header, location) for line, location in zip(block[comments:], locations, strict=True)]
+    ten = [header.ten(fields, number) for number, fields in enumerate(rows, 1)]
+    sentence = conllu.sentence_of([*block[:comments], *map("\t".join, ten)], *start)
+    tokens = [at for at, fields in enumerate(ten) if fields[0].isdigit()]
+    others = [[rows[at][place] for place in header.others.values()] for at in range(len(rows)) if at not in {*tokens}]
+    sentence = _kept(sentence, header)
+    layers, columns = dict(sentence.layers), dict(sentence.columns)
+    for name, place in header.others.items():
+        layers[name] = tuple(_candidates(rows[at][place], locations[at]) for at in tokens)
+        columns[name] = tuple(intern(rows[at][place]) for at in tokens)
+    return replace(
+        sentence,
+        layers=layers,
+        columns=columns,
+        comments=tuple(line for line in sentence.comments if not line.startswith(_HEADER)),
+        extra_rows=tuple(
+            (before, "\t".join((row, *fields)))
+            for (before, row), fields in zip(sentence.extra_rows, others, strict=True)
+        ),
+    )
+
+
+def _fields(line: str, header: _Header, location: Location) -> list[str]:
+    fields = line.split("\t")
+    if len(fields) != header.width or "" in fields:
+        found = "an empty field" if len(fields) == header.width else f"{len(fields)} fields"
+        raise CorpusError(found, f"{header.width} fields separated by tabs, none of them empty", *location)
+    return fields
+
+
+def _kept(sentence: Sentence, header: _Header) -> Sentence:
+    """The sentence with the layers and columns that the file has. Raises if MISC has candidates of others."""
+    there = {"misc", *(name.lower() for name, at in zip(_NAMES, header.places, strict=True) if at is not None)}
+    heads = sentence.heads if there & {"head", "deprel"} else {}
+    kept = replace(sentence, layers=_of(sentence.layers, there), columns=_of(sentence.columns, there), heads=heads)
+    for name, layer in {**sentence.layers, **sentence.heads}.items():
+        if any(layer) and name not in {**kept.layers, **heads}:
+            expected = f"a column {name.upper()} in the header"
+            raise CorpusError(f"candidates of {name.upper()} in MISC", expected, *sentence.location)
+    return kept
+
+
+def _of(values: Mapping[str, _Values], names: Collection[str]) -> dict[str, _Values]:
+    return {name: value for name, value in values.items() if name in names}
+
+
+def _candidates(field: str, location: Location) -> Candidates:
+    try:
+        return None if field == _NONE else interned(parse_candidates(field))
+    except CorpusError as error:
+        raise CorpusError(error.found, error.expected, *location) from None
+
+
+def write(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
+    """A header, and each sentence as a block that ends with a blank line; another layer than CoNLL-U's comes last.
+
+    Empty sentences are left out, since they have no rows.
+
+    Raises:
+        CorpusError: a sentence with other layers or columns than the first; a label `_` of a layer that CoNLL-U lacks;
+            a blank in the name of one; what `conllu.write` refuses.
+    """
+    header: _Written | None = None
+    for sentence in sentences:
+        if sentence.forms:
+            if layer not in sentence.heads:
+                layer_to_write(sentence, layer)
+            own = _Written.of(sentence, layer)
+            if header is None:
+                header = own
+                names = (*header.names, *(_column(name) for name in header.others))
+                stream.write(f"{_HEADER} {' '.join(names)}\n")
+            _write_sentence(sentence, stream, header, own)
+
+
+def _column(layer: str) -> str:
+    return layer if ":" in layer and not layer.startswith(_OWN) else _OWN + layer
+
+
+class _Written(NamedTuple):
+    """What is written of a sentence: the columns of CoNLL-U, the others, and the layer of heads."""
+
+    names: tuple[str, ...]
+    others: tuple[str, ...]
+    head: str
+
+    @classmethod
+    def of(cls, sentence: Sentence, layer: str) -> _Written:
+        head = layer if layer in sentence.heads else HEAD
+        there = {"id", "form", "misc", *sentence.columns, *sentence.layers}
+        if head in sentence.heads:
+            there |= {"head", "deprel"}
+        names = tuple(name for name in _NAMES if name.lower() in there)
+        found = dict.fromkeys((*sentence.columns, *sentence.layers))
+        others = sorted((name for name in found if name not in (UPOS, XPOS, *COLUMNS)), key=lambda name: name == layer)
+        refuse_blanks(others, "column name", " \t", sentence)
+        if wrong := {*others} & {*_NAMES, "id", "form", "head", "deprel"}:
+            raise CorpusError(f"a layer {min(wrong)!r}", "a name that is no column of CoNLL-U", *sentence.location)
+        return cls(names, tuple(others), head)
+
+
+def _write_sentence(sentence: Sentence, stream: IO[str], header: _Written, own: _Written) -> None:
+    if more := [name for name in (*own.names, *own.others) if name not in (*header.names, *header.others)]:
+        raise CorpusError(f"a column {more[0]!r}", "the columns of the sentences before", *sentence.location)
+    for comment in sentence.comments:
+        if not comment.startswith("#") or comment.startswith(_HEADER):
+            raise CorpusError(f"the comment {comment!r}", "comments that begin with #", *sentence.location)
+    places = [_NAMES.index(name) for name in header.names]
+    texts = zip(*(_texts(sentence, name) for name in header.others), strict=True) if header.others else None
+    rows = []
+    for row in conllu.rows_of(sentence, head=header.head):
+        fields = row.split("\t")
+        rows.append("\t".join([*(fields[at] for at in places), *(next(texts) if texts else ())]))
+    for count, row in reversed(sentence.extra_rows):
+        rows.insert(count, _extra_row(row, places, len(header.others)))
+    if wrong := [row for row in rows if row.count("\t") + 1 != len(places) + len(header.others)]:
+        raise CorpusError(f"a tab in {wrong[0]!r}", "fields without tabs", *sentence.location)
+    stream.writelines(checked(line, sentence) + "\n" for line in (*sentence.comments, *rows))
+    stream.write("\n")
+
+
+def _extra_row(row: str, places: Sequence[int], others: int) -> str:
+    """The row of a multiword token or an empty node; of a file with other columns, unknown there."""
+    fields = row.split("\t")
+    more = fields[FIELDS:] if len(fields) == FIELDS + others else [_NONE] * others
+    return "\t".join([*(fields[at] for at in places), *more])
+
+
+def _texts(sentence: Sentence, name: str) -> Sequence[str]:
+    """The fields of a layer, or else of a string column; what is missing is unknown everywhere."""
+    if name in sentence.columns and name not in sentence.layers:
+        return sentence.columns[name]
+    return [_text(candidates, sentence) for candidates in sentence.layers.get(name, (None,) * len(sentence))]
+
+
+def _text(candidates: Candidates, sentence: Sentence) -> str:
+    field = _NONE if candidates is None else format_candidates(candidates)
+    if field == _NONE and candidates is not None:
+        raise CorpusError("the label '_'", "labels that do not mean unknown in this column", *sentence.location)
+    return field
+
+
+def _look(text: FirstLines) -> Look | None:
+    return Look(Sign.LAYOUT) if any(row.startswith(_HEADER) for row in text.rows) else None
+
+
+FORMAT = Format(
+    name="conllu-plus",
+    read=read,
+    write=write,
+    look=_look,
+    extensions=(".conllup",),
+    layers=(UPOS, XPOS),
+    names_layers=True,
+    put_beside=lambda sentence, name, layer, _: sentence.with_layer(name, layer),
+    heads=HEAD,
+    confidence=conllu.CONFIDENCE,
+    comments=True,
+)
