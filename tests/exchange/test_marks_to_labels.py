@@ -114,9 +114,34 @@ class TestReading:
         ((first, second), _) = read(given)
         assert (first.forms, second.forms) == (("a", "b cd"), ("ef",)) and first.layers["tag"] == (OUTSIDE, ("B-X",))
 
+    def test_sentences_of_the_tool_are_kept(self) -> None:
+        """Two of them on one line, and one of two lines; a span of several sentences is no span of either."""
+        text = "Ann left. Bob\nstays."
+        given = Document(text, {"ann": (Mark(10, 20, "X"), Mark(8, 13, "Y"))}, sentences=((0, 9), (10, 20)))
+        (first, second), notes = read(given, misaligned="widen")
+        assert (first.forms, second.forms) == (("Ann", "left", "."), ("Bob", "stays", "."))
+        assert first.layers["tag"] == (OUTSIDE, OUTSIDE, UNKNOWN) and notes.misaligned
+        assert second.comments == ("# text = Bob stays.", "# start = 10", '# before = " "')
+        with pytest.raises(CorpusError, match="found a sentence from 2 to 4, expected characters of the text, 3 to 4"):
+            Document("abcd", sentences=((0, 3), (2, 4)))
+
+    def test_a_span_with_gaps_is_misaligned(self) -> None:
+        given = Document("a b c", {"ann": (Mark(0, 5, "X", gaps=True),)})
+        assert read(given, misaligned="unknown")[0][0].layers["tag"] == (UNKNOWN,) * 3
+        assert read(given, misaligned="widen")[0][0].layers["tag"] == (("B-X",), ("I-X",), ("I-X",))
+        with pytest.raises(CorpusError, match="found the span 'a b c'"):
+            read(given)
+
+    def test_tags_are_labels_of_tokens(self) -> None:
+        given = Document("a b c", {"ann": (Mark(0, 1, "X"), Mark(2, 5, "Y", 0.75))})
+        (sentence,) = sentences([given], WORDS, "error", "outside", Notes(), "tags")
+        assert sentence.layers["tag"] == (("X",), Soft(("Y", "O"), (0.75, 0.25)), Soft(("Y", "O"), (0.75, 0.25)))
+        (found,) = documents([sentence], ["tag"], "tags")
+        assert found.marks["tag"] == (Mark(0, 1, "X"), Mark(2, 3, "Y", 0.75), Mark(4, 5, "Y", 0.75))
+
     def test_a_line_without_tokens_is_no_sentence(self) -> None:
         ((only,), _) = read(Document("\n \na\n", {"ann": ()}))
-        assert only.comments == ("# document = 1", "# text = a", "# start = 3")
+        assert only.comments == ("# document = 1", "# text = a", "# start = 3", '# before = "\\n \\n"')
 
 
 WORD = st.text("ab,.", min_size=1, max_size=4)
@@ -145,6 +170,21 @@ class TestWriting:
         first, second = documents([words, characters], ["tag"])
         assert (first.text, first.marks) == ("Ann left", {"tag": (Mark(0, 3, "PER"),)})
         assert (second.text, second.marks) == ("我走", {"tag": ()})
+
+    @pytest.mark.parametrize("text", ["山上。有水。", "a. b.  c.", " a. b.\n c."])
+    def test_what_stands_between_sentences_is_kept(self, text: str) -> None:
+        ends = [at for at in range(1, len(text) + 1) if text[at - 1] in ".。" or at == len(text)]
+        bounds = tuple(zip([0, *ends[:-1]], ends, strict=True))
+        found = read(Document(text, {"x": ()}, sentences=bounds))[0]
+        assert [each.text for each in documents(found, ["tag"])] == [text]
+
+    def test_and_between_lines(self) -> None:
+        text = "\r\na\r\n \n\nb"
+        assert [each.text for each in documents(read(Document(text, {"x": ()}))[0], ["tag"])] == [text]
+
+    def test_a_comment_that_is_no_string(self) -> None:
+        with pytest.raises(CorpusError, match=r"found the comment before = \{, expected a JSON string"):
+            list(documents([Sentence(("a",), comments=("# text = a", "# before = {"))], ["tag"]))
 
     def test_a_comment_of_another_text_is_an_error(self) -> None:
         other = Sentence(("Ann",), {"tag": (OUTSIDE,)}, comments=("# text = Bob",))

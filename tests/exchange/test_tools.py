@@ -68,6 +68,13 @@ def test_label_studio(tmp_path: Path) -> None:
     assert (found.text, found.name) == (TEXT, "7")
 
 
+def rewritten(name: str, path: Path, documents: list[Document]) -> list[Document]:
+    binary = tool(name).binary
+    with path.open("wb" if binary else "w", encoding=None if binary else "utf-8") as stream:
+        tool(name).write(documents, stream)
+    return list(tool(name).read(str(path)))
+
+
 SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 4), st.sampled_from(["PER", "LOC"])), max_size=4)
 
 
@@ -77,9 +84,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, name:
     """Characters beyond the first plane count as one."""
     marks = tuple(Mark(start, start + length, label) for start, length, label in spans)
     path = tmp_path_factory.getbasetemp() / f"written{tool(name).extension}"
-    with path.open("w", encoding="utf-8") as stream:
-        tool(name).write([Document(text, {"x": marks}), Document("y", {"x": ()})], stream)
-    found = list(tool(name).read(str(path)))
+    found = rewritten(name, path, [Document(text, {"x": marks}), Document("y", {"x": ()})])
     assert [(each.text, *each.marks.values()) for each in found] == [(text, marks), ("y", ())]
 
 
@@ -108,5 +113,5 @@ def test_mistakes_are_named_with_their_place(tmp_path: Path, name: str, content:
 
 
 def test_an_unknown_tool() -> None:
-    with pytest.raises(ExchangeError, match="found the tool 'brat', expected one of doccano, label-studio, prodigy"):
-        tool("brat")
+    with pytest.raises(ExchangeError, match="found the tool 'x', expected one of doccano, label-studio, prodigy, brat"):
+        tool("x")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, cast
 
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.import_documents import Tool
+from tagweave.cli.errors import OptionError
+from tagweave.cli.import_documents import TASKS, Tool
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.printing import say
 
@@ -20,6 +21,9 @@ def export_documents(
         list[str] | None,
         typer.Option("--layer", metavar="LAYER", help="Whose spans; by default those of CORPUS (repeatable)."),
     ] = None,
+    task: Annotated[
+        str, typer.Option(metavar="|".join(TASKS), help="What is marked: spans, or every token that has one label.")
+    ] = "spans",
     format: options.InputFormat = None,  # noqa: A002
 ) -> None:
     """Write spans for an annotation tool to import, with their probabilities where labels have numbers.
@@ -30,6 +34,9 @@ def export_documents(
     from tagweave.corpus.load import load
     from tagweave.front.exchange import write_documents
 
+    if task not in TASKS:
+        raise OptionError(f"found --task {task}, expected {', '.join(TASKS)}")
     check_outputs([output], [corpus])
-    count = write_documents(tool, load(corpus, format), output, layers or ())
+    kind = cast("Literal['spans', 'tags']", task)
+    count = write_documents(tool, load(corpus, format), output, layers or (), kind)
     say(f"{output}: {count:,} documents")

@@ -15,6 +15,8 @@ from tagweave.exchange.registry import TOOLS
 Tool = Annotated[str, typer.Argument(metavar="|".join(TOOLS), help="The tool that exported, or will import.")]
 _MISALIGNED = ("error", "widen", "unknown")
 _UNMARKED = ("outside", "unknown")
+TASKS = ("spans", "tags")
+"""What marks can be."""
 
 
 def import_documents(
@@ -40,6 +42,9 @@ def import_documents(
     unmarked: Annotated[
         str, typer.Option(metavar="|".join(_UNMARKED), help="What tokens are that nobody marked.")
     ] = "outside",
+    task: Annotated[
+        str, typer.Option(metavar="|".join(TASKS), help="What marks are: spans, or labels of each of their tokens.")
+    ] = "spans",
     output_format: options.OutputFormat = None,
 ) -> None:
     """Make a corpus of texts in which people or models have marked spans.
@@ -50,7 +55,11 @@ def import_documents(
     from tagweave.corpus.load import save
     from tagweave.front.exchange import read_documents
 
-    for name, value, known in (("misaligned", misaligned, _MISALIGNED), ("unmarked", unmarked, _UNMARKED)):
+    for name, value, known in (
+        ("misaligned", misaligned, _MISALIGNED),
+        ("unmarked", unmarked, _UNMARKED),
+        ("task", task, TASKS),
+    ):
         if value not in known:
             raise OptionError(f"found --{name} {value}, expected {', '.join(known)}")
     check_outputs([output], files)
@@ -60,6 +69,7 @@ def import_documents(
         tokens=tokens,
         misaligned=cast("Literal['error', 'widen', 'unknown']", misaligned),
         unmarked=cast("Literal['outside', 'unknown']", unmarked),
+        task=cast("Literal['spans', 'tags']", task),
         tell=say,
     )
     save(corpus, output, output_format or (None if "." in output else "columns"))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Layer
 from tagweave.corpus.soft import Soft
 from tagweave.corpus.spans import OUTSIDE
 
-SPANS, TAGS = "spans", "tags"
+SPANS: Literal["spans"] = "spans"
+TAGS: Literal["tags"] = "tags"
 """What is found: spans, coded in IOB2, or labels of single tokens."""
 
 

@@ -179,6 +179,16 @@ def written(path: str) -> Iterator[IO[str]]:
 
 
 @contextmanager
+def written_bytes(path: str) -> Iterator[IO[bytes]]:
+    """As `written`, of bytes, which are never compressed. Raises as `written`."""
+    if path == STANDARD_STREAM:
+        yield sys.stdout.buffer
+        return
+    with whole_file(path) as part, part.open("wb") as file:
+        yield file
+
+
+@contextmanager
 def _text_stream(file: IO[bytes], path: str) -> Iterator[IO[str]]:
     if path.endswith(".gz"):
         with (

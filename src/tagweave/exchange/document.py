@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location
 
 
 class Mark(NamedTuple):
-    """The characters start .. stop - 1 (code points), their label, and the probability that the label is right."""
+    """The characters start .. stop - 1 (code points), their label, and the probability that the label is right.
+
+    With gaps, not all of these characters are marked, so the span is none of tokens that stand side by side.
+    """
 
     start: int
     stop: int
     label: str
     probability: float = 1.0
+    gaps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,11 @@ class Document:
         name: of the document in its tool; "" without one.
         tokens: the tokens, as pairs of offsets, if the tool has them.
         location: where it was read, for messages.
+        sentences: the sentences, as pairs of offsets in their order, if the tool has them; otherwise lines are.
+        left_out: what else was marked and cannot be kept, such as relations, and how often.
+
+    Raises:
+        CorpusError: a span without a label or without characters, or beyond the text; sentences that overlap.
     """
 
     text: str
@@ -37,8 +46,16 @@ class Document:
     name: str = ""
     tokens: tuple[tuple[int, int], ...] | None = None
     location: Location = Location()
+    sentences: tuple[tuple[int, int], ...] | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        end = 0
+        for start, stop in self.sentences or ():
+            if not end <= start <= stop <= len(self.text):
+                expected = f"characters of the text, {end} to {len(self.text)}, after the sentence before"
+                raise self.error(f"a sentence from {start} to {stop}", expected)
+            end = stop
         for marks in self.marks.values():
             for mark in marks or ():
                 self._check(mark)
@@ -67,9 +84,11 @@ class Tool:
         read: the documents of a file, by its path.
         write: writes documents to a stream, as annotation that people look at before they accept it.
         extension: of its files.
+        binary: whether it writes bytes, such as a zip of files, to the stream; otherwise text.
     """
 
     name: str
     read: Callable[[str], Iterator[Document]]
-    write: Callable[[Iterable[Document], IO[str]], None]
+    write: Callable[[Iterable[Document], IO[Any]], None]
     extension: str
+    binary: bool = False

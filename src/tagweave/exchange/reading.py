@@ -1,26 +1,30 @@
-"""From documents to sentences of tokens: a sentence for each line, a layer of spans for each annotator.
+"""From documents to sentences of tokens: a layer for each annotator. Without sentences of the tool, a line is one.
 
-A span that begins or ends within a token is misaligned, and so is one of several lines. What is to be done with these
-is for the user to say; blanks at the ends of a span do not count.
+A span that begins or ends within a token is misaligned, and so is one of several lines or with gaps. What is to be done
+with these is for the user to say; blanks at the ends of a span do not count.
 """
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.found_spans import FoundSpan, layer_of
+from tagweave.corpus.found_spans import SPANS, TAGS, FoundSpan, layer_of
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.tokens import Offsets, Tokenizer, lines
 
 Misalignment = Literal["error", "widen", "unknown"]
 Unmarked = Literal["outside", "unknown"]
-DOCUMENT, TEXT, START = "document", "text", "start"
-"""Comments of a sentence: the document that begins, the text of the line, and where it begins in the document."""
+Task = Literal["spans", "tags"]
+DOCUMENT, TEXT, START, BEFORE = "document", "text", "start", "before"
+"""Comments of a sentence: the document that begins, the text of the line, where it begins in the document, and what
+stands before it (JSON), if that is not just line breaks."""
 _ALONE = "tag"  # the layer of a single annotator
 
 
@@ -32,11 +36,13 @@ class Notes:
         spans: how many there were.
         misaligned: those that are not whole tokens of one line, as they are shown to people.
         overlapping: how many were left out, because they overlap longer ones of the same annotator.
+        left_out: what else was marked and is not kept.
     """
 
     spans: int = 0
     misaligned: list[str] = field(default_factory=list)
     overlapping: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 def annotators(documents: Iterable[Document]) -> list[str]:
@@ -61,9 +67,14 @@ def joined(documents: Iterable[Document]) -> list[Document]:
 
 
 def sentences(
-    documents: Sequence[Document], tokenizer: Tokenizer, misaligned: Misalignment, unmarked: Unmarked, notes: Notes
+    documents: Sequence[Document],
+    tokenizer: Tokenizer,
+    misaligned: Misalignment,
+    unmarked: Unmarked,
+    notes: Notes,
+    task: Task = SPANS,
 ) -> Iterator[Sentence]:
-    """The sentences of documents, with the labels of each annotator's spans in IOB2, and comments on where they stood.
+    """The sentences of documents, with the labels of each annotator's spans, and comments on where they stood.
 
     Args:
         documents: in which every annotator has one layer; that of a single one is called `tag`.
@@ -71,6 +82,7 @@ def sentences(
         misaligned: `error`, `widen` (to whole tokens of its line) or `unknown` (nothing is known of its tokens).
         unmarked: whether a token in no span is outside of spans, or unknown.
         notes: counts what happened.
+        task: `spans`, in IOB2, or `tags`: the label of a mark for each of its tokens; other tokens are unknown.
 
     Raises:
         CorpusError: a misaligned span, if that is an error.
@@ -78,11 +90,12 @@ def sentences(
     names = annotators(documents)
     for number, document in enumerate(documents, 1):
         comments: tuple[str, ...] = (f"# {DOCUMENT} = {document.name or number}",)
+        end = 0
         for tokens in _in_lines(document, tokenizer):
             start, stop = tokens[0][0], tokens[-1][1]
-            own = (*comments, f"# {TEXT} = {document.text[start:stop]}", f"# {START} = {start}")
-            aligned = _Aligned(document, tokens, misaligned, unmarked == "outside", notes)
-            layers = aligned.layers(names)
+            own = (*comments, *_place(document.text, end, start, stop))
+            aligned = _Aligned(document, tokens, misaligned, unmarked == "outside", notes, task)
+            layers, end = aligned.layers(names), stop
             yield Sentence(
                 tuple(document.text[a:b] for a, b in tokens),
                 {_ALONE if len(names) == 1 else name: layer for name, layer in layers.items()},
@@ -92,9 +105,18 @@ def sentences(
             comments = ()
 
 
+def _place(text: str, end: int, start: int, stop: int) -> Iterator[str]:
+    """The comments on a sentence from start to stop, after one that ended at `end`."""
+    yield f"# {TEXT} = {text[start:stop].translate({10: ' ', 13: ' '})}"
+    yield f"# {START} = {start}"
+    before = text[end:start]
+    if before.strip("\n") or (end and not before):
+        yield f"# {BEFORE} = {json.dumps(before)}"
+
+
 def _in_lines(document: Document, tokenizer: Tokenizer) -> Iterator[list[Offsets]]:
-    """The tokens of each line, by their offsets in the document."""
-    for start, stop in lines(document.text):
+    """The tokens of each sentence or line, by their offsets in the document."""
+    for start, stop in lines(document.text) if document.sentences is None else document.sentences:
         if document.tokens is None:
             tokens = [(start + a, start + b) for a, b in tokenizer(document.text[start:stop])]
         else:
@@ -105,13 +127,14 @@ def _in_lines(document: Document, tokenizer: Tokenizer) -> Iterator[list[Offsets
 
 @dataclass(frozen=True)
 class _Aligned:
-    """The tokens of a line, to which marks are aligned."""
+    """The tokens of a line or sentence, to which marks are aligned."""
 
     document: Document
     tokens: Sequence[Offsets]
     misaligned: Misalignment
     outside: bool
     notes: Notes
+    task: Task
 
     def layers(self, names: Sequence[str]) -> Mapping[str, Layer]:
         return {name: self._layer(self.document.marks.get(name)) for name in names}
@@ -126,6 +149,8 @@ class _Aligned:
         layer = layer_of(spans, len(self.tokens), self.outside)
         begun = sum(any(each[:2] == "B-" for each in candidates or ()) for candidates in layer)
         self.notes.overlapping += len(spans) - begun
+        if self.task == TAGS:
+            layer = layer_of(spans, len(self.tokens), False, TAGS)
         return tuple(None if at in unknown else candidates for at, candidates in enumerate(layer))
 
     def _align(self, mark: Mark, spans: list[FoundSpan], unknown: set[int]) -> None:
@@ -137,8 +162,8 @@ class _Aligned:
         last = bisect_left(self.tokens, stop, key=lambda token: token[0])
         if first >= last:
             return
-        whole = self.tokens[first][0] == start and self.tokens[last - 1][1] == stop
-        in_line = "\n" not in text[start:stop]
+        whole = self.tokens[first][0] == start and self.tokens[last - 1][1] == stop and not mark.gaps
+        in_line = self.tokens[0][0] <= start and stop <= self.tokens[-1][1]
         self.notes.spans += 1
         if not whole:
             self._note(mark, first, last)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tagweave.exchange import doccano, label_studio, prodigy
+from tagweave.exchange import brat, doccano, label_studio, prodigy
 from tagweave.exchange.document import Tool
 from tagweave.exchange.errors import ExchangeError
 
-TOOLS: dict[str, Tool] = {each.TOOL.name: each.TOOL for each in (doccano, label_studio, prodigy)}
+TOOLS: dict[str, Tool] = {each.TOOL.name: each.TOOL for each in (doccano, label_studio, prodigy, brat)}
 
 
 def tool(name: str) -> Tool:

@@ -1,0 +1,130 @@
+"""brat's standoff: a text `NAME.txt`, and beside it `NAME.ann` with what is marked in it.
+
+    T1<TAB>PER 0 3<TAB>Ann
+    T2<TAB>LOC 9 11;12 16<TAB>St Pölten
+
+Text-bound annotations (`T`) are spans; one of several fragments with more than blanks between them has gaps. Events,
+relations, attributes, equivalences, normalisations and notes are counted as left out. A folder or zip of pairs is an
+annotator, of its name; if names occur in several folders, each folder is. A text without `.ann` has not been seen. It
+is written as a zip of pairs, with a folder for each layer if there are several.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Location
+from tagweave.exchange.document import Document, Mark, Tool
+from tagweave.exchange.members import Member, members, unique
+
+_BOUND = re.compile(r"T\S*\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
+_OTHERS = {
+    "E": "events",
+    "R": "relations",
+    "*": "equivalences",
+    "A": "attributes",
+    "M": "attributes",
+    "N": "normalisations",
+    "#": "notes",
+}
+
+
+def read(path: str) -> Iterator[Document]:
+    """The documents of a folder, a zip or a pair, of which either file is named.
+
+    Raises:
+        CorpusError: an annotation without its text; a line that is not in this form; a span of another text than it
+            says; a broken zip.
+        OSError: a file cannot be read.
+    """
+    annotator = Path(path).name.partition(".")[0] if Path(path).is_dir() or path.endswith(".zip") else "annotator"
+    found = {each.name: each for each in _files(path)}
+    for name, member in found.items():
+        if name.suffix == ".ann" and name.with_suffix(".txt") not in found:
+            raise CorpusError(f"no {name.with_suffix('.txt')}", "the text beside its annotation", member.place)
+    texts = [name for name in found if name.suffix == ".txt"]
+    several = len({name.name for name in texts}) < len(texts)
+    for name in texts:
+        who, title = (name.parent.name, name.stem) if several else (annotator, str(name.with_suffix("")))
+        yield _document(found[name], found.get(name.with_suffix(".ann")), who or annotator, title)
+
+
+def _files(path: str) -> Iterator[Member]:
+    if Path(path).suffix in (".txt", ".ann") and not Path(path).is_dir():
+        for each in (Path(path).with_suffix(".txt"), Path(path).with_suffix(".ann")):
+            if each.is_file() or each.suffix == ".txt":
+                yield from members(str(each))
+    else:
+        yield from members(path, ".txt", ".ann")
+
+
+def _document(text: Member, marked: Member | None, annotator: str, name: str) -> Document:
+    if marked is None:
+        return Document(text.text(), name=name, location=Location(text.place))
+    left_out: Counter[str] = Counter()
+    marks = tuple(_marks(marked, text.text(), left_out))
+    return Document(text.text(), {annotator: marks}, name, None, Location(marked.place), None, left_out)
+
+
+def _marks(member: Member, text: str, left_out: Counter[str]) -> Iterator[Mark]:
+    for number, line in enumerate(member.text().split("\n"), 1):
+        line = line.rstrip("\r")  # noqa: PLW2901
+        if line[:1] in _OTHERS:
+            left_out[_OTHERS[line[0]]] += 1
+        elif line.strip():
+            yield _mark(line, text, Location(member.place, number))
+
+
+def _mark(line: str, text: str, location: Location) -> Mark:
+    match = _BOUND.fullmatch(line)
+    if match is None:
+        raise CorpusError(f"{line!r}", "T1<TAB>TYPE START END<TAB>TEXT, or another annotation of brat", *location)
+    label, places, shown = match.groups()
+    fragments = [tuple(map(_number, each.split(" "))) for each in places.split(";")]
+    ends = [offset for each in fragments for offset in each]
+    if ends != sorted(ends) or ends[-1] > len(text) or any(start == stop for start, stop in fragments):
+        raise CorpusError(f"the span {places}", f"characters of the text, 0 to {len(text)}", *location)
+    covered = " ".join(text[start:stop] for start, stop in fragments)
+    if shown is not None and covered.split() != shown.split():
+        raise CorpusError(f"the span {places} of {shown!r}", f"{covered!r}, as the text has it there", *location)
+    between = (text[stop:start] for (_, stop), (start, _) in pairwise(fragments))
+    return Mark(ends[0], ends[-1], label, gaps=any(each.strip() for each in between))
+
+
+def _number(digits: str) -> int:
+    return int(digits[:12])
+
+
+def write(documents: Iterable[Document], stream: IO[bytes]) -> None:
+    """Write a zip of pairs.
+
+    Raises:
+        CorpusError: a label with a blank, which brat's types cannot have.
+    """
+    taken: set[str] = set()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
+        for number, each in enumerate(documents, 1):
+            name = unique(each.name, taken, f"document{number}")
+            folders: set[str] = set()
+            for annotator, marks in each.marks.items():
+                folder = PurePosixPath(unique(annotator, folders, "layer") if len(each.marks) > 1 else "")
+                packed.writestr(str(folder / f"{name}.txt"), each.text)
+                packed.writestr(str(folder / f"{name}.ann"), "".join(_lines(each, marks or ())))
+
+
+def _lines(document: Document, marks: Iterable[Mark]) -> Iterator[str]:
+    for number, mark in enumerate(marks, 1):
+        if len(mark.label.split()) != 1 or mark.label != mark.label.strip():
+            raise document.error(f"the label {mark.label!r}", "a label without blanks, as brat has them")
+        shown = " ".join(document.text[mark.start : mark.stop].splitlines())
+        yield f"T{number}\t{mark.label} {mark.start} {mark.stop}\t{shown}\n"
+
+
+TOOL = Tool("brat", read, write, ".zip", binary=True)

@@ -1,0 +1,103 @@
+"""The files of an export: one file, those of a folder, or those of a zip, in which others may be packed.
+
+Nothing is unpacked to disk. What a zip says of sizes is not believed: reading stops where a limit is.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from tagweave.corpus.errors import CorpusError
+
+LARGEST = 1 << 28
+"""Bytes of the largest file of an export: a text of a thousand books, with its annotation."""
+_DEPTH = 3  # zips in zips: an export of a project, in it those of its annotators
+_MOST = 100_000  # files of an export
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError, KeyError)
+
+
+class Member(NamedTuple):
+    """A file of an export: its name there, with slashes, its bytes, and its place for messages."""
+
+    name: PurePosixPath
+    data: bytes
+    place: str
+
+    def text(self) -> str:
+        """Its text, with its line breaks. Raises CorpusError if it is not UTF-8."""
+        try:
+            return self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = self.data[: error.start].count(b"\n") + 1
+            raise CorpusError(f"the byte 0x{self.data[error.start]:02x}", "UTF-8", self.place, line) from None
+
+
+def members(path: str, *extensions: str) -> Iterator[Member]:
+    """The files of an export that have one of these extensions, by name; a single file whatever its extension.
+
+    Raises:
+        CorpusError: a broken zip; a file larger than `LARGEST`; too many files, or zips in zips in zips.
+        OSError: a file cannot be read.
+    """
+    top = Path(path)
+    if top.is_dir():
+        for each in sorted(each for each in top.rglob("*") if each.suffix in extensions and each.is_file()):
+            yield Member(PurePosixPath(each.relative_to(top).as_posix()), _read(each), str(each))
+    elif zipfile.is_zipfile(path):
+        yield from _unpacked(top.read_bytes(), path, PurePosixPath(), extensions, _DEPTH)
+    else:
+        yield Member(PurePosixPath(top.name), _read(top), path)
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return _limited(file.read(LARGEST + 1), str(path))
+
+
+def _limited(data: bytes, place: str) -> bytes:
+    if len(data) > LARGEST:
+        raise CorpusError(f"more than {LARGEST:,} bytes", "smaller files", place)
+    return data
+
+
+def _unpacked(
+    data: bytes, place: str, folder: PurePosixPath, extensions: tuple[str, ...], depth: int
+) -> Iterator[Member]:
+    if not depth:
+        raise CorpusError("zips in zips in zips", "an export of a project at most", place)
+    try:
+        packed = zipfile.ZipFile(io.BytesIO(data))
+        names = sorted(packed.namelist())
+    except _BROKEN as error:
+        raise CorpusError(f"a broken zip ({error})", "a whole zip", place) from None
+    if len(names) > _MOST:
+        raise CorpusError(f"{len(names):,} files", f"at most {_MOST:,}", place)
+    for name in names:
+        path = folder / name
+        if path.suffix not in (*extensions, ".zip") or name.endswith("/"):
+            continue
+        inner = f"{place}/{name}"
+        try:
+            with packed.open(name) as file:
+                content = _limited(file.read(LARGEST + 1), inner)
+        except CorpusError:
+            raise
+        except _BROKEN as error:
+            raise CorpusError(f"a broken zip ({error})", "a whole zip", inner) from None
+        if path.suffix == ".zip":
+            yield from _unpacked(content, inner, path.with_suffix(""), extensions, depth - 1)
+        else:
+            yield Member(path, content, inner)
+
+
+def unique(name: str, taken: set[str], otherwise: str) -> str:
+    """A name for a file: that of a document as far as it can be one, and different from those that are taken."""
+    plain = "".join(each if each.isalnum() or each in "-_." else "_" for each in name).strip(".")[:100] or otherwise
+    found = next(each for each in (plain, *(f"{plain}-{at}" for at in range(2, len(taken) + 3))) if each not in taken)
+    taken.add(found)
+    return found

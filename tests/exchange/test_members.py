@@ -1,0 +1,57 @@
+"""Files of exports, which may be zips in zips, broken ones and bombs among them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.exchange import members as module
+from tagweave.exchange.members import members
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for name, data in files.items():
+            zipped.writestr(name, data)
+    return stream.getvalue()
+
+
+def written(folder: Path, data: bytes) -> str:
+    (folder / "x.zip").write_bytes(data)
+    return str(folder / "x.zip")
+
+
+def test_zips_in_zips(tmp_path: Path) -> None:
+    path = written(tmp_path, packed({"b/c.txt": b"1", "a.zip": packed({"d.txt": b"2"}), "e.bin": b"3", "f.txt/": b""}))
+    assert [(str(each.name), each.data) for each in members(path, ".txt")] == [("a/d.txt", b"2"), ("b/c.txt", b"1")]
+    (tmp_path / "y.txt").write_bytes(b"4")
+    assert [each.data for each in members(str(tmp_path), ".txt")] == [b"4"]
+
+
+def test_too_deep(tmp_path: Path) -> None:
+    data = packed({"a.txt": b""})
+    for _ in range(3):
+        data = packed({"a.zip": data})
+    with pytest.raises(CorpusError, match="found zips in zips in zips"):
+        list(members(written(tmp_path, data), ".txt"))
+
+
+def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGEST", 1000)
+    with pytest.raises(CorpusError, match=r"x.zip/a.txt: found more than 1,000 bytes"):
+        list(members(written(tmp_path, packed({"a.txt": bytes(10_000)})), ".txt"))
+    monkeypatch.setattr(module, "_MOST", 1)
+    with pytest.raises(CorpusError, match="found 2 files, expected at most 1"):
+        list(members(written(tmp_path, packed({"a": b"", "b": b""})), ".txt"))
+
+
+def test_broken(tmp_path: Path) -> None:
+    data = bytearray(packed({"a.txt": b"some text of some length" * 9}))
+    data[40] ^= 0xFF
+    with pytest.raises(CorpusError, match=r"x.zip/a.txt: found a broken zip"):
+        list(members(written(tmp_path, bytes(data)), ".txt"))
