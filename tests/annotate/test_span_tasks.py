@@ -19,6 +19,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span, labels_of
+from tagweave.labels.transition_scheme import codes_spans
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit
@@ -188,7 +189,7 @@ class TestKnown:
     [(("O", "B-X", "I-X"), True), (("O",), False), (("B-X", "NN"), False), (("B", "M", "E", "S"), False)],
 )
 def test_which_labels_code_spans(labels: tuple[str, ...], expected: bool) -> None:
-    assert span_tasks.codes_spans(labels) == expected
+    assert codes_spans(labels) == expected
 
 
 def test_every_type_of_every_coding() -> None:

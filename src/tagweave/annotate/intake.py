@@ -15,6 +15,7 @@ from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.space import collect_names, is_wildcard
+from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.task import Task
 
@@ -50,7 +51,7 @@ def put_uncertain(
     Raises:
         ValueError, CorpusError: as `least_certain`.
     """
-    if span_tasks.codes_spans(tagger.labels):
+    if codes_spans(tagger.labels):
         store.add_labels(tagger.guideline, dict.fromkeys(span_tasks.types_of(tagger.labels), ""))
         return _put(store, span_tasks.tasks(tagger, corpus.sentences, share, model, seed, strategy))
     tokens = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed, strategy)
@@ -112,7 +113,7 @@ def put_known(
     Returns:
         The number of tasks that are new.
     """
-    if tagger is not None and span_tasks.codes_spans(tagger.labels):
+    if tagger is not None and codes_spans(tagger.labels):
         return put_known_spans(store, corpus, purpose, number, tagger, model, seed)
     guideline = corpus.guideline
     raw = [replace(each, layers={k: v for k, v in each.layers.items() if k != guideline}) for each in corpus]

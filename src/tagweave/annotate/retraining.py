@@ -19,6 +19,7 @@ from tagweave.annotate.settings import Settings
 from tagweave.annotate.store import Store
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.load import load
+from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model
@@ -116,7 +117,7 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     for page in store.task_pages(Status.OPEN, _PAGE):
         own = [each for each in page if each.task.guideline == plan.guideline]
         store.rank(version, selection.rankings(tagger, own, version, plan.strategy))
-        if span_tasks.codes_spans(tagger.labels):
+        if codes_spans(tagger.labels):
             store.rank(version, span_tasks.rankings(tagger, own, version, plan.strategy))
     if plan.corpus:
         corpus = load(plan.corpus, unnamed=plan.guideline)

@@ -14,13 +14,13 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.app import application
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.site import WordList
-from tagweave.annotate.span_tasks import codes_spans
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose
 from tagweave.corpus.formats import columns, conllu, kytea
 from tagweave.corpus.text_file import read_lines
 from tagweave.corpus.whole_file import whole_file
 from tagweave.harvest.lexicon import read
+from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.again import again, exported
 from tagweave.training.training_command import ANNOTATED, MODEL

@@ -30,12 +30,6 @@ _LEAST = 0.05  # a span is proposed if it is at least this probable
 _MOST = 20  # spans proposed in a sentence
 
 
-def codes_spans(labels: Sequence[str]) -> bool:
-    """Whether labels code spans with types: O, and B, I, E or S with a type, one of them B."""
-    parts = [split_label(name) for name in labels if name != OUTSIDE]
-    return any(letter == "B" for letter, _ in parts) and all(letter in "BIES" and kind for letter, kind in parts)
-
-
 def types_of(labels: Iterable[str]) -> list[str]:
     """The types of spans that labels code, sorted."""
     return sorted({split_label(name)[1] for name in labels if name != OUTSIDE} - {""})

@@ -34,6 +34,7 @@ COMMANDS = (
     "warm",
     "harvest",
     "annotate",
+    "serve",
 )
 """The commands in the order of the help: each is a function or a Typer in the file of its name, or in `_FILES`."""
 _WITHOUT_ARGUMENTS = {"demo", "warm"}

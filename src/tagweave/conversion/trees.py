@@ -6,7 +6,6 @@ best tree under its own guideline. Heads that the treebank already has under tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from typing import Any
@@ -45,7 +44,7 @@ def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
     sentences = []
     for block in in_blocks(corpus.sentences, _BLOCK):
         converted = [*parser.complete(block)]
-        for own, tree, table in zip(block, converted, _probabilities(parser, block), strict=True):
+        for own, tree, table in zip(block, converted, parser.probabilities(block, parser.model.guideline), strict=True):
             sentences.append(replace(tree, confidence=_confidence(own, tree, table, model.guideline)))
     return replace(corpus, sentences=tuple(sentences), guideline=model.guideline)
 
@@ -71,9 +70,8 @@ def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, th
     )
     least = nsmallest(n, open_ones)
     numbers = sorted({number for _, number, _ in least})
-    tables = dict(
-        zip(numbers, _probabilities(TreePredictor(model, threads), [corpus[i] for i in numbers]), strict=True)
-    )
+    asked = [corpus[number] for number in numbers]
+    tables = dict(zip(numbers, TreePredictor(model, threads).probabilities(asked, layer), strict=True))
     tokens = []
     for confidence, number, at in least:
         heads = [str(head) for head in range(len(corpus[number]) + 1)]
@@ -83,14 +81,6 @@ def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, th
         given = None if own is None or own[at] is None else tuple(map(_arc_text, own[at] or ()))
         tokens.append(UncertainToken(Context.of(corpus[number], at), given, _arc_text(arc), confidence, others))
     return tokens
-
-
-def _probabilities(parser: TreePredictor, sentences: Sequence[Sentence]) -> list[NDArray[Any]]:
-    """[n + 1, n + 1] for each sentence: the probability of every arc, given the evidence of its layer."""
-    encoded = parser.encode(sentences, parser.model.guideline)
-    flat, _ = parser.model.marginals(encoded, True, parser.threads)
-    tables = np.split(flat, encoded.cells(0, len(encoded))[1:-1]) if len(sentences) else []
-    return [table.reshape(n + 1, n + 1) for table, n in zip(tables, encoded.lengths.tolist(), strict=True)]
 
 
 def _confidence(own: Sentence, tree: Sentence, table: NDArray[Any], layer: str) -> tuple[float, ...]:

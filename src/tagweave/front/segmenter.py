@@ -47,7 +47,7 @@ class Segmenter(LabelModel):
             raise TypeError("found one text, expected lines; cut takes one text")
         segmenter = self._by_tables(True)
         if segmenter is None:
-            yield from (list(sentence.forms) for sentence in self._words(lines))
+            yield from (list(sentence.forms) for sentence in self.words(lines))
         else:
             yield from (line.split() for line in segmenter.segment(lines))
 
@@ -60,13 +60,13 @@ class Segmenter(LabelModel):
         if self.chain.task != "segtag":
             raise TypeError("found tag() with a segmenter without tags, expected cut(), or a model of the task segtag")
         if isinstance(data, str):
-            return "\n".join(as_text(sentence) for sentence in self._words(data.splitlines()))
+            return "\n".join(as_text(sentence) for sentence in self.words(data.splitlines()))
         return [self.tag(each) for each in data]
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         """See `Model.relabelled`."""
         own, name = self._tagger.guideline, corpus.guideline
-        words = self._words("".join(sentence.forms) for sentence in corpus)
+        words = self.words("".join(sentence.forms) for sentence in corpus)
         sentences = (replace(s, layers={name: s.layers[own]} if own in s.layers else {}) for s in words)
         return Corpus(tuple(sentences), name, "word", path=corpus.path)
 
@@ -88,7 +88,7 @@ class Segmenter(LabelModel):
     def _tables(self) -> dict[bool, TableSegmenter | None]:
         return {}
 
-    def _words(self, lines: Iterable[str]) -> Iterator[Sentence]:
+    def words(self, lines: Iterable[str]) -> Iterator[Sentence]:
         """Each line as a sentence of words, with tags if the model has any."""
         for block in ready_blocks(Sentence(tuple(line)) for line in lines):
             for sentence in self._tagger.complete(raw_evidence(self._tagger, block)):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Mask = NDArray[np.bool_]
+_OUTSIDE = "O"
 
 _RULES = {
     # scheme: letters that may begin a sequence, letters that may end one, and the letters that may follow each
@@ -41,6 +42,12 @@ def split_label(label: str) -> tuple[str, str]:
         return "-", label[2:]
     letter, _, kind = label.partition("-")
     return letter, kind
+
+
+def codes_spans(labels: Sequence[str]) -> bool:
+    """Whether labels code spans with types: O, and B, I, E or S with a type, one of them B."""
+    parts = [split_label(name) for name in labels if name != _OUTSIDE]
+    return any(letter == "B" for letter, _ in parts) and all(letter in "BIES" and kind for letter, kind in parts)
 
 
 @dataclass(frozen=True)

@@ -142,14 +142,16 @@ class ChainModel:
         batch, sums = self._sums(encoded, sentence, sentence + 1, scores, transitions, masks)
         return sums.marginals()[batch.rows], pair_marginals(sums, batch, transitions)
 
-    def visit_pair_marginals(self, encoded: Encoded, visit: Callable[[slice, Floats, Floats], None]) -> None:
+    def visit_pair_marginals(
+        self, encoded: Encoded, visit: Callable[[slice, Floats, Floats], None], masks: Masks | None = None
+    ) -> None:
         """Call `visit` for every batch of sentences, with its tokens, their state marginals and their pair marginals.
 
         Only one batch at a time is in memory, since every token has Y * Y numbers.
         """
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
-            batch, sums = self._sums(encoded, first, last, scores, transitions, None)
+            batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
             visit(batch.tokens, sums.marginals()[batch.rows], pair_marginals(sums, batch, transitions))
 
         self._over_chunks(encoded, run, 1)

@@ -26,7 +26,7 @@ from tagweave.labels.space import View
 from tagweave.labels.tasks import SPANS
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import Ranked, ranked
-from tagweave.models.spans import ProbableSpan, continuing, probable_spans
+from tagweave.models.spans import ProbableSpan, continuing, probable_spans, word_probabilities
 from tagweave.models.word_rows import WordRows
 
 Floats = NDArray[Any]
@@ -215,6 +215,29 @@ class ChainPredictor:
                 with one_blas_thread():
                     gamma, pairs = self.model.pair_marginals(encoded, number, None if sets is None else sets.masks)
                 yield probable_spans(gamma, pairs, self.model.space.names, least)
+
+    def word_probabilities(
+        self, sentences: Sequence[Sentence], words: Sequence[Sentence], layer: str | None = None
+    ) -> list[list[float]]:
+        """For each sentence of characters, the probability that each of its words is one, with any tag.
+
+        Args:
+            sentences: of characters.
+            words: the same sentences in words.
+            layer: the probabilities are conditioned on it, as in `probabilities`.
+
+        Raises:
+            CorpusError: as `complete`, of the layer.
+            ValueError: the labels of the model do not code words, or are those of pieces.
+        """
+        if any(one is not other for one, other in zip(self.tokens(sentences), sentences, strict=True)):
+            raise ValueError("found a model of pieces, expected one of characters for the probabilities of words")
+        counts = np.array([len(each) for each in words], np.int64)
+        lengths = np.array([len(form) for each in words for form in each.forms], np.int64)
+        encoded, sets = self._encoded(sentences, layer, None)
+        stop = np.cumsum(lengths)
+        found = word_probabilities(self.model, encoded, stop - lengths, stop, None if sets is None else sets.masks)
+        return [each.tolist() for each in np.split(found, np.cumsum(counts)[:-1])]
 
     def words(self, sentence: Sentence) -> Sentence:
         """A labelled sentence of characters as words, with their tags in the same layer if the labels carry any.

@@ -14,7 +14,7 @@ from tagweave.kernels import spans
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import to_characters
 from tagweave.labels.transition_scheme import split_label
-from tagweave.models.chain import ChainModel
+from tagweave.models.chain import ChainModel, Masks
 
 Floats = NDArray[Any]
 Numbers = NDArray[np.int64]
@@ -40,10 +40,12 @@ def span_entropies(model: ChainModel, encoded: Encoded, start: Numbers, stop: Nu
     return entropies
 
 
-def word_probabilities(model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers) -> NDArray[np.float64]:
+def word_probabilities(
+    model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers, masks: Masks | None = None
+) -> NDArray[np.float64]:
     """float64[K]: the probability that each span of characters is a word, with any tag.
 
-    Arguments are those of `span_entropies`.
+    Arguments are those of `span_entropies`; with `masks`, as `ChainModel.marginals`, under the evidence of `encoded`.
 
     Raises:
         ValueError: the labels of the model do not code words.
@@ -58,7 +60,7 @@ def word_probabilities(model: ChainModel, encoded: Encoded, start: Numbers, stop
         spans.word_probabilities(gamma, pairs, sets, *own, probabilities[inside])
 
     with one_blas_thread():
-        model.visit_pair_marginals(encoded, visit)
+        model.visit_pair_marginals(encoded, visit, masks)
     return probabilities
 
 

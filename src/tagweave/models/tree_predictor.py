@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,21 @@ class TreePredictor:
                 tree = "a projective tree" if self.projective else "a tree"
                 raise CorpusError("heads that exclude one another", f"{tree} that they allow", *block[at].location)
             yield from self.with_arcs(block, encoded, heads, layer)
+
+    def probabilities(self, sentences: Sequence[Sentence], layer: str | None = None) -> list[NDArray[Any]]:
+        """[n + 1, n + 1] for each sentence: the probability of the arc from each head (0 is the root) to each word.
+
+        With `layer`, they are conditioned on the arcs that it allows.
+
+        Raises:
+            CorpusError: as `parse`.
+        """
+        if not len(sentences):
+            return []
+        encoded = self.encode(sentences, layer)
+        flat, _ = self.model.marginals(encoded, layer is not None, self.threads)
+        tables = np.split(flat, encoded.cells(0, len(encoded))[1:-1])
+        return [table.reshape(n + 1, n + 1) for table, n in zip(tables, encoded.lengths.tolist(), strict=True)]
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
         """The encoded sentences, parsed by the model's guide, with the evidence of a layer.

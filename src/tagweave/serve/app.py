@@ -1,0 +1,48 @@
+"""The server as a Starlette application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from tagweave.serve import endpoints
+from tagweave.serve.served_models import OPERATIONS
+from tagweave.serve.settings import Settings
+from tagweave.serve.site import Site, refusal_outside, route
+from tagweave.web.headers import SecurityHeaders
+
+
+def application(settings: Settings) -> Starlette:
+    """The endpoints of some models, which are read first. Raises as `ServedModels`."""
+    site = Site.of(settings)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        site.batches.close()
+
+    routes = [
+        *(route(site, f"/{name}", "POST", endpoints.operation(name)) for name in OPERATIONS),
+        route(site, "/health", "GET", endpoints.health),
+        route(site, "/metrics", "GET", endpoints.metrics),
+        route(site, "/openapi.json", "GET", endpoints.openapi),
+        route(site, "/", "GET", endpoints.description),
+        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+    ]
+    hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*settings.hosts] or ["*"], www_redirect=False)
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(SecurityHeaders), hosts],
+        exception_handlers={HTTPException: refusal_outside, Exception: refusal_outside},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False  # it would redirect to whatever host the request names
+    return app

@@ -1,0 +1,144 @@
+"""Requests of many connections, computed together: one batch after the other, in a thread.
+
+While a batch is computed, further requests wait; those that ask the same of the same model are the next batch. So
+nobody waits for company, and under load the fixed cost of a call is paid once for many requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from tagweave.front.errors import message
+from tagweave.serve.documents import Item
+from tagweave.serve.errors import RefusedError
+from tagweave.serve.messages import LabelResponse
+from tagweave.serve.metrics import Metrics
+from tagweave.serve.parsing import Parsing
+from tagweave.serve.served_models import ServedModels
+from tagweave.serve.settings import Limits
+
+LOG = logging.getLogger("tagweave.serve")
+_ITEMS = 500  # texts of a batch of several requests
+_WAITING = 20  # requests of the greatest size may wait
+
+Key = tuple[str, str, bool | str]
+"""The operation, the name of the model, and the probabilities that are wanted: what a batch has in common."""
+
+
+@dataclass(eq=False)
+class _Work:
+    """A request that waits."""
+
+    key: Key
+    items: Sequence[Item]
+    characters: int
+    answer: asyncio.Future[LabelResponse] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class Batches:
+    """Computes requests with some models.
+
+    Args:
+        models: the models.
+        limits: how long a request waits, and how much may wait.
+        metrics: count batches.
+    """
+
+    def __init__(self, models: ServedModels, limits: Limits, metrics: Metrics) -> None:
+        self._models, self._limits, self._metrics = models, limits, metrics
+        self._waiting: list[_Work] = []
+        self._computing: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "compute")
+
+    async def response(self, key: Key, items: Sequence[Item], characters: int) -> LabelResponse:
+        """The answer to a request.
+
+        Raises:
+            RefusedError: what the model refuses; or too much is waiting, or it has waited too long (503).
+        """
+        if sum(each.characters for each in self._waiting) > _WAITING * self._limits.characters:
+            raise RefusedError("found more requests than can be computed, expected fewer; try again later", 503)
+        work = _Work(key, items, characters)
+        self._waiting.append(work)
+        if self._computing is None:
+            self._computing = asyncio.create_task(self._compute())
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return await work.answer
+        except TimeoutError:
+            raise RefusedError(
+                f"found no time for this request in {self._limits.seconds} seconds, expected it; try again later", 503
+            ) from None
+        finally:
+            if work in self._waiting:
+                self._waiting.remove(work)
+
+    def close(self) -> None:
+        """End the thread, after the batch that it computes."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    async def _compute(self) -> None:
+        """Compute until nothing waits."""
+        loop = asyncio.get_running_loop()
+        try:
+            while self._waiting:
+                batch = self._next()
+                outcomes = await loop.run_in_executor(self._thread, self._outcomes, batch)
+                for work, outcome in zip(batch, outcomes, strict=True):
+                    if work.answer.done():
+                        continue
+                    if isinstance(outcome, Exception):
+                        work.answer.set_exception(outcome)
+                    else:
+                        work.answer.set_result(outcome)
+        finally:
+            self._computing = None
+
+    def _next(self) -> list[_Work]:
+        """What waits longest, and what can be computed with it."""
+        batch: list[_Work] = []
+        for each in self._waiting:
+            if not batch or (each.key == batch[0].key and sum(len(w.items) for w in batch) + len(each.items) <= _ITEMS):
+                batch.append(each)
+        self._waiting = [each for each in self._waiting if each not in batch]
+        return batch
+
+    def _outcomes(self, batch: Sequence[_Work]) -> list[LabelResponse | Exception]:
+        """The answer or error of each; what is wrong with one of them does not concern the others."""
+        try:
+            self._models.refresh()
+        except Exception:  # a version that cannot be read; the one before goes on
+            LOG.exception("a new version of a model cannot be read")
+        self._metrics.batch(len(batch))
+        try:
+            return list(self._responses(batch))
+        except Exception as error:
+            if len(batch) == 1:
+                return [_told(error)]
+        return [outcome for each in batch for outcome in self._outcomes([each])]
+
+    def _responses(self, batch: Sequence[_Work]) -> list[LabelResponse]:
+        operation, name, probabilities = batch[0].key
+        served = self._models.that_can(operation, name)
+        run = served.operations[operation]
+        results = run.results([item for each in batch for item in each.items], probabilities)
+        self._metrics.tokens(operation, sum(len(each.tokens) for each in results))
+        found, at = [], 0
+        guideline = served.model.guidelines[0] if served.model.guidelines else None
+        for each in batch:
+            own = results[at : at + len(each.items)]
+            at += len(each.items)
+            columns = {name for result in own for name in result.columns or ()}
+            missing = run.missing(columns) if isinstance(run, Parsing) else []
+            found.append(LabelResponse(served.name, served.version, own, guideline, missing or None))
+        return found
+
+
+def _told(error: Exception) -> Exception:
+    """An error that the client can mend, as a refusal; any other as it is."""
+    reason = None if isinstance(error, RefusedError) else message(error)
+    return error if reason is None else RefusedError(reason)

@@ -1,0 +1,18 @@
+"""What clients and those who start a server can get wrong."""
+
+
+class ServeError(ValueError):
+    """Models that cannot be served together, or an option that does not fit."""
+
+
+class RefusedError(ValueError):
+    """A request that cannot be answered.
+
+    Args:
+        reason: what was found, and what was expected.
+        status: of HTTP.
+    """
+
+    def __init__(self, reason: str, status: int = 422) -> None:
+        super().__init__(reason)
+        self.status = status

@@ -1,0 +1,171 @@
+"""The models of a server: what each can do, and its newest version."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tagweave.exchange.tokens import tokenizer
+from tagweave.front.loading import load_model
+from tagweave.labels.transition_scheme import split_label
+from tagweave.serve.documents import Cut, Item, by_line
+from tagweave.serve.errors import RefusedError, ServeError
+from tagweave.serve.messages import ModelDescription, TextResult
+from tagweave.serve.settings import Settings
+
+if TYPE_CHECKING:
+    from tagweave.front.model import Model
+    from tagweave.models.chain_predictor import ChainPredictor
+
+OPERATIONS = ("tag", "segment", "parse")
+_PAUSE = 1.0  # seconds between two looks for new versions
+_WARM = "1"  # a text with which every kernel is compiled, or read
+
+
+class Operation(Protocol):
+    """What a model does to texts."""
+
+    name: str
+
+    def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
+        """The results of items, in their order; raises RefusedError, and other errors that clients can mend."""
+        ...
+
+
+class ServedModel:
+    """A model, and what it can do.
+
+    Attributes:
+        name: in requests.
+        path: the file of this version.
+        model: the model.
+        operations: by name.
+    """
+
+    def __init__(self, name: str, path: str) -> None:
+        self.name, self.path = name, path
+        self.model: Model = load_model(path, shared=True)
+        self.operations: dict[str, Operation] = {}
+
+    @property
+    def version(self) -> str:
+        """The name of the file."""
+        return Path(self.path).stem
+
+    def description(self, tokens: str) -> ModelDescription:
+        """What clients are told."""
+        labels = [*self.model.under().labels] if "tag" in self.operations else None
+        if labels and "segment" in self.operations:
+            labels = sorted({split_label(each)[1] for each in labels})
+        cut = None if self.operations.keys() <= {"tag", "segment"} and "segment" in self.operations else tokens
+        return ModelDescription(self.name, self.version, [*self.operations], [*self.model.guidelines], labels, cut)
+
+
+class ServedModels:
+    """The models of a server.
+
+    Args:
+        settings: of the server.
+
+    Raises:
+        ServeError: no models, or two of one name.
+        ExchangeError: an unknown way to cut texts.
+        ModelFileError, OSError: a file that is no model, or cannot be read.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        names = [name for name, _ in settings.models]
+        if not names or len({*names}) < len(names):
+            raise ServeError(f"found the models {', '.join(names) or 'none'}, expected one or more of different names")
+        self._settings, self._looked = settings, time.monotonic()
+        folder = settings.retraining.folder if settings.retraining else None
+        self.all = [ServedModel(name, newest(folder, name) or path) for name, path in settings.models]
+        self.cut, self.tokens = self._cut()
+        for each in self.all:
+            each.operations = self._operations(each)
+        for each in self.all:
+            for operation in each.operations.values():
+                operation.results([_WARM])
+
+    def that_can(self, operation: str, name: str | None = None) -> ServedModel:
+        """The model of a name, or the first one, that can do something.
+
+        Raises:
+            RefusedError: there is none; the reason says what there is.
+        """
+        for each in self.all:
+            if name in (None, each.name) and operation in each.operations:
+                return each
+        there = "; ".join(f"{each.name}: {', '.join(each.operations)}" for each in self.all)
+        if name is not None and name not in [each.name for each in self.all]:
+            raise RefusedError(f"found the model {name!r}, expected one that is served ({there})", 404)
+        raise RefusedError(f"found no model that can {operation}{f' in {name!r}' if name else ''}, only {there}")
+
+    def descriptions(self) -> list[ModelDescription]:
+        """What there is."""
+        return [each.description(self.tokens) for each in self.all]
+
+    def refresh(self) -> None:
+        """Read the new versions of models, if there are any. No request may be computed meanwhile."""
+        retraining = self._settings.retraining
+        if retraining is None or time.monotonic() - self._looked < _PAUSE:
+            return
+        self._looked = time.monotonic()
+        for at, each in enumerate(self.all):
+            path = newest(retraining.folder, each.name)
+            if path is not None and path != each.path:
+                new = ServedModel(each.name, path)
+                new.operations = self._operations(new)
+                self.all[at] = new
+
+    def _operations(self, served: ServedModel) -> dict[str, Operation]:
+        from tagweave.front.parser import Parser
+        from tagweave.front.segmenter import Segmenter
+
+        model: Any = served.model
+        found: list[Operation]
+        if isinstance(model, Parser):
+            from tagweave.serve.parsing import Parsing
+
+            found = [Parsing(model, self.cut, self._taggers, self._settings.limits.tokens)]
+        elif isinstance(model, Segmenter):
+            from tagweave.serve.segmenting import Segmenting
+
+            found = [Segmenting(model)]
+            if model.chain.task == "segtag":
+                found.append(Segmenting(model, tags=True))
+        else:
+            from tagweave.serve.tagging import Tagging
+
+            found = [Tagging(model, self.cut)]
+        return {each.name: each for each in found}
+
+    def _cut(self) -> tuple[Cut, str]:
+        """How texts become tokens, and what that is called."""
+        from tagweave.front.segmenter import Segmenter
+        from tagweave.serve.segmenting import Segmenting
+
+        if self._settings.tokens is not None:
+            return by_line(tokenizer(self._settings.tokens)), self._settings.tokens
+        for each in self.all:
+            if isinstance(each.model, Segmenter):
+                return Segmenting(each.model).cut, each.name
+        return by_line(tokenizer("words")), "words"
+
+    def _taggers(self) -> Iterator[ChainPredictor]:
+        """The taggers of words, for parsers."""
+        from tagweave.front.tagger import Tagger
+
+        return (each.model.under() for each in self.all if isinstance(each.model, Tagger))
+
+
+def newest(folder: str | None, name: str) -> str | None:
+    """The newest version of a model in a folder."""
+    if folder is None or not Path(folder).is_dir():
+        return None
+    pattern = re.compile(re.escape(name) + r"-([0-9]{1,9})\.model")
+    found = [(int(match[1]), each) for each in Path(folder).iterdir() if (match := pattern.fullmatch(each.name))]
+    return str(max(found)[1]) if found else None

@@ -1,0 +1,100 @@
+"""What all endpoints share, and how an endpoint becomes one of Starlette: checks, errors, numbers."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from tagweave.serve.access import check_token, check_type
+from tagweave.serve.batches import Batches
+from tagweave.serve.errors import RefusedError
+from tagweave.serve.messages import ErrorResponse
+from tagweave.serve.metrics import Metrics
+from tagweave.serve.served_models import ServedModels
+from tagweave.serve.settings import Settings
+from tagweave.web.body_limit import read_body
+
+LOG = logging.getLogger("tagweave.serve")
+Endpoint = Callable[["Site", Request, bytes], Awaitable[Any]]
+"""From the body of a request to its answer: a `Response`, or a value that becomes JSON."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What endpoints share.
+
+    Attributes:
+        settings: of the server.
+        models: that are served.
+        batches: compute requests.
+        metrics: count them.
+    """
+
+    settings: Settings
+    models: ServedModels
+    batches: Batches
+    metrics: Metrics
+
+    @classmethod
+    def of(cls, settings: Settings) -> Site:
+        """The site of settings. Raises as `ServedModels`."""
+        models, metrics = ServedModels(settings), Metrics()
+        return cls(settings, models, Batches(models, settings.limits, metrics), metrics)
+
+
+def json_response(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A value as JSON."""
+    return Response(msgspec.json.encode(value), status, headers, "application/json")
+
+
+def route(site: Site, path: str, method: str, endpoint: Endpoint) -> Route:
+    """An endpoint as a route: its request is checked, errors become JSON, and it is counted."""
+
+    async def answer(request: Request) -> Response:
+        began = time.perf_counter()
+        try:
+            check_token(request, site.settings.token)
+            body = b""
+            if method == "POST":
+                check_type(request)
+                body = await read_body(request, site.settings.limits.bytes)
+            found = await endpoint(site, request, body)
+            response = found if isinstance(found, Response) else json_response(found)
+        except (RefusedError, HTTPException) as error:
+            response = refusal(request, error)
+        except Exception as error:
+            LOG.exception("%s %r failed", request.method, request.url.path)
+            response = refusal(request, error)
+        site.metrics.request(path, response.status_code, time.perf_counter() - began)
+        return response
+
+    return Route(path, answer, methods=[method])
+
+
+async def refusal_outside(request: Request, error: Exception) -> Response:
+    """The response where no endpoint was reached: an unknown path, or a method that it does not have."""
+    return refusal(request, error)
+
+
+def refusal(request: Request, error: Exception) -> Response:
+    """The response to an error; what was not the client's fault is not described."""
+    status, reason, headers = 500, "something went wrong; the log of the server says what", {}
+    if isinstance(error, RefusedError):
+        status, reason = error.status, str(error)
+    elif isinstance(error, HTTPException):
+        status, reason, headers = error.status_code, error.detail, dict(error.headers or {})
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if status == 503:
+        headers["Retry-After"] = "1"
+    LOG.info("refused: %s %r: %d %s", request.method, request.url.path, status, reason)
+    return json_response(ErrorResponse(reason), status, headers)

@@ -1,0 +1,130 @@
+"""`tagweave serve`: a process that starts, answers, and ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from serving import PROGRAM
+
+from tagweave.kernels import notice
+
+Run = Any
+
+
+@contextmanager
+def served(*options: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process of a server, and its address."""
+    command = [*PROGRAM, "serve", "--port", "0", *map(str, options)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    try:
+        line = process.stderr.readline()
+        while notice.COMPILING in line:
+            line = process.stderr.readline()
+        assert line.startswith("http://"), line + process.stderr.read()
+        yield process, line.strip()
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def post(url: str, **body: object) -> Any:
+    request = Request(url, json.dumps(body).encode(), {"content-type": "application/json"})  # noqa: S310
+    with urlopen(request, timeout=60) as answer:  # noqa: S310
+        return json.load(answer)
+
+
+def test_two_processes_answer_until_they_are_told_to_end(tagger: Path, segmenter: Path) -> None:
+    with served(f"ctb={tagger}", segmenter, "--workers", 2) as (process, address):
+        for _ in range(6):
+            found = post(f"{address}tag", tokens=["他", "走"])
+            assert (found["model"], len(found["results"][0]["labels"])) == ("ctb", 2)
+        assert "".join(post(f"{address}segment", text="他走了")["results"][0]["tokens"]) == "他走了"
+        with urlopen(f"{address}metrics") as answer:  # noqa: S310
+            numbers = answer.read().decode()
+        assert 'tagweave_requests_total{path="/tag",status="200"} 6.0' in numbers  # of both processes
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        assert process.stderr and process.stderr.read() == ""
+
+
+def test_a_request_that_has_begun_is_answered(tagger: Path) -> None:
+    with served(tagger) as (process, address):
+        host, _, port = address.removeprefix("http://").strip("/").partition(":")
+        body = b'{"tokens": ["a"]}'
+        head = b"POST /tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+        with socket.create_connection((host, int(port)), 60) as slow:
+            slow.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body[:5])
+            post(f"{address}tag", tokens=["b"])  # by now the first one has arrived, too
+            process.send_signal(signal.SIGTERM)
+            slow.sendall(body[5:])
+            answer = b"".join(iter(lambda: slow.recv(65_536), b""))
+        assert answer.startswith(b"HTTP/1.1 200 ") and b'"labels"' in answer
+        assert process.wait(60) == -signal.SIGTERM
+        assert process.stderr and "Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("a/b={tagger}",), "found the model 'a/b={tagger}', expected NAME=FILE, with a name of letters"),
+        (("x=",), "found the model 'x=', expected NAME=FILE"),
+        (("{tagger}", "{tagger}"), "found the models tagger, tagger, expected one or more of different names"),
+        (("none.model",), "none.model: no such model file"),
+        (("{corpus}",), "train.txt: found"),
+        (("{tagger}", "--tokens", "letters"), "found the tokens 'letters', expected one of blanks, words, characters"),
+        (
+            ("{tagger}", "--token", "TAGWEAVE_NONE"),
+            "found nothing in the environment variable TAGWEAVE_NONE of --token",
+        ),
+        (("{tagger}", "--host", "192.0.2.1"), "Cannot assign requested address"),
+    ],
+)
+def test_what_cannot_be_served(run: Run, tagger: Path, corpora: Path, options: tuple[str, ...], reason: str) -> None:
+    names = {"tagger": tagger, "corpus": corpora / "train.txt"}
+    told = run("serve", *(each.format(**names) for each in options), "--port", 0, code=2)
+    assert told.stderr.startswith("tagweave: ") and reason.format(**names) in told.stderr
+    assert told.stderr.count("\n") == 1
+
+
+def test_settings_of_options(run: Run, tagger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr("tagweave.serve.serving.run", lambda *arguments: seen.append(arguments))
+    monkeypatch.setenv("SECRET", "s3")
+    run(
+        "serve",
+        tagger,
+        f"b={tagger}",
+        "--most-texts",
+        3,
+        "--token",
+        "SECRET",
+        "--allow-host",
+        "a.example",
+        "--workers",
+        4,
+    )
+    run("serve", tagger, "--host", "0.0.0.0", "--port", 9090)  # noqa: S104
+    (settings, host, port, workers, _), (other, *_) = seen
+    assert settings.models == (("tagger", str(tagger)), ("b", str(tagger)))
+    assert (settings.limits.texts, settings.token, host, port, workers) == (3, "s3", "127.0.0.1", 8766, 4)
+    assert settings.hosts == ("127.0.0.1", "localhost", "[::1]", "a.example")
+    assert other.hosts == () and other.token is None
+
+
+def test_an_extra_that_is_missing(run: Run, tagger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tagweave.cli.serve.find_spec", lambda name: None if name == "uvicorn" else name)
+    assert (
+        "found no uvicorn, expected the extra serve: pip install 'tagweave[serve]'"
+        in run("serve", tagger, code=2).stderr
+    )

@@ -1,0 +1,134 @@
+"""Requests of many connections: computed together, none at the cost of another, and none without end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.serve.batches import Batches
+from tagweave.serve.documents import Item
+from tagweave.serve.errors import RefusedError
+from tagweave.serve.messages import TextResult
+from tagweave.serve.metrics import Metrics
+from tagweave.serve.settings import Limits
+
+KEY = ("tag", "m", False)
+
+
+class Stub:
+    """Models whose operation notes its calls, and waits for `go`."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[Item]] = []
+        self.go = threading.Event()
+        self.operations = {"tag": self, "parse": self}
+        self.name = self.version = "m"
+        self.model = SimpleNamespace(guidelines=("g",))
+
+    def that_can(self, _operation: str, _name: str) -> Stub:
+        return self
+
+    def refresh(self) -> None:
+        self.go.wait(10)
+
+    def results(self, items: Sequence[Item], _probabilities: object) -> list[TextResult]:
+        self.calls.append([*items])
+        for each in items:
+            if each == "wrong":
+                raise CorpusError("something wrong", "something right")
+            if each == "bug":
+                raise IndexError(each)
+        return [TextResult([str(each)], []) for each in items]
+
+
+def run(work: Callable[[Batches, Stub], Awaitable[Any]], limits: Limits | None = None) -> Any:
+    async def in_loop() -> Any:
+        stub = Stub()
+        batches = Batches(stub, limits or Limits(), Metrics())  # type: ignore[arg-type]
+        try:
+            return await work(batches, stub)
+        finally:
+            stub.go.set()
+            batches.close()
+
+    return asyncio.run(in_loop())
+
+
+async def _several(batches: Batches, stub: Stub, *asked: tuple[Any, list[str]]) -> list[Any]:
+    """Answers to requests of which the first is being computed when the others come."""
+    tasks = [asyncio.create_task(batches.response(key, items, 1)) for key, items in asked]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    stub.go.set()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def tokens(answer: Any) -> list[str]:
+    return [form for each in answer.results for form in each.tokens]
+
+
+def test_what_waits_is_computed_together() -> None:
+    other = ("parse", "m", False)
+
+    async def work(batches: Batches, stub: Stub) -> Any:
+        first = asyncio.create_task(batches.response(KEY, ["a"], 1))
+        while batches._waiting or batches._computing is None:
+            await asyncio.sleep(0)
+        answers = await _several(batches, stub, (KEY, ["b", "c"]), (other, ["d"]), (KEY, []), (KEY, ["e"]))
+        return [await first, *answers], stub.calls
+
+    answers, calls = run(work)
+    assert list(map(tokens, answers)) == [["a"], ["b", "c"], ["d"], [], ["e"]]
+    assert calls == [["a"], ["b", "c", "e"], ["d"]]
+
+
+def test_an_error_is_that_of_its_request(caplog: pytest.LogCaptureFixture) -> None:
+    async def work(batches: Batches, stub: Stub) -> Any:
+        return await _several(batches, stub, (KEY, ["a"]), (KEY, ["wrong"]), (KEY, ["bug"]), (KEY, ["b"]))
+
+    first, wrong, bug, last = run(work)
+    assert (tokens(first), tokens(last)) == (["a"], ["b"])
+    assert isinstance(wrong, RefusedError) and str(wrong) == "found something wrong, expected something right"
+    assert isinstance(bug, IndexError)
+
+
+def test_nobody_waits_without_end() -> None:
+    async def work(batches: Batches, _stub: Stub) -> Any:
+        with pytest.raises(RefusedError, match="found no time for this request in 0") as error:
+            await batches.response(KEY, ["a"], 1)
+        return error.value.status, batches._waiting
+
+    assert run(work, Limits(seconds=0)) == (503, [])
+
+
+def test_no_more_waits_than_fits() -> None:
+    async def work(batches: Batches, stub: Stub) -> Any:
+        return await _several(batches, stub, *[(KEY, ["a"])] * 12)
+
+    async def large(batches: Batches, stub: Stub) -> Any:
+        tasks = [asyncio.create_task(batches.response(KEY, ["a"], 30)) for _ in range(12)]
+        await asyncio.sleep(0)
+        stub.go.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert not any(isinstance(each, Exception) for each in run(work, Limits(characters=10)))
+    refused = [each for each in run(large, Limits(characters=10)) if isinstance(each, RefusedError)]
+    assert refused and {each.status for each in refused} == {503}
+
+
+def test_a_version_that_cannot_be_read_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def work(batches: Batches, stub: Stub) -> Any:
+        def fail() -> None:
+            raise OSError("gone")
+
+        stub.refresh = fail  # type: ignore[method-assign]
+        return tokens(await batches.response(KEY, ["a"], 1))
+
+    assert run(work) == ["a"]
+    assert "cannot be read" in caplog.text
