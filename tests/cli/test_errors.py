@@ -78,7 +78,7 @@ OPTIONS = [
     (
         (*TRAIN, "--format", "x"),
         "found the format 'x', expected one of "
-        "tagged, tagged-underscore, segmented, raw, kytea, conllu, columns, attributes",
+        "tagged, tagged-underscore, segmented, raw, kytea, conllu, conllu-plus, columns, attributes",
     ),
     (
         ("train", "{c}/dev.seg", "-o", "{t}/m"),

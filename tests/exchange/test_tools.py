@@ -81,11 +81,14 @@ SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 4), st.sampled_fro
 @pytest.mark.parametrize("name", TOOLS)
 @given(text=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=24, max_size=40), spans=SPANS)
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, name: str, text: str, spans: list) -> None:
-    """Characters beyond the first plane count as one."""
+    """Characters beyond the first plane count as one. Files by tokens have no spans of blanks."""
+    if name == "inception":
+        pytest.importorskip("cassis", reason="the extra inception is not installed")
+    text = "".join("x" if each.isspace() and name == "webanno-tsv" else each for each in text)
     marks = tuple(Mark(start, start + length, label) for start, length, label in spans)
     path = tmp_path_factory.getbasetemp() / f"written{tool(name).extension}"
     found = rewritten(name, path, [Document(text, {"x": marks}), Document("y", {"x": ()})])
-    assert [(each.text, *each.marks.values()) for each in found] == [(text, marks), ("y", ())]
+    assert [(each.text, *map(sorted, each.marks.values())) for each in found] == [(text, sorted(marks)), ("y", [])]
 
 
 @pytest.mark.parametrize(

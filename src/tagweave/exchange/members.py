@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Location
 
 LARGEST = 1 << 28
 """Bytes of the largest file of an export: a text of a thousand books, with its annotation."""
@@ -35,6 +36,10 @@ class Member(NamedTuple):
         except UnicodeDecodeError as error:
             line = self.data[: error.start].count(b"\n") + 1
             raise CorpusError(f"the byte 0x{self.data[error.start]:02x}", "UTF-8", self.place, line) from None
+
+    def location(self) -> Location:
+        """The place of the file."""
+        return Location(self.place)
 
 
 def members(path: str, *extensions: str) -> Iterator[Member]:

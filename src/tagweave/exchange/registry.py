@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tagweave.exchange import brat, doccano, label_studio, prodigy
+from tagweave.exchange import brat, doccano, inception, label_studio, prodigy, webanno_tsv
 from tagweave.exchange.document import Tool
 from tagweave.exchange.errors import ExchangeError
 
-TOOLS: dict[str, Tool] = {each.TOOL.name: each.TOOL for each in (doccano, label_studio, prodigy, brat)}
+_ALL = (doccano, label_studio, prodigy, brat, inception, webanno_tsv)
+TOOLS: dict[str, Tool] = {each.TOOL.name: each.TOOL for each in _ALL}
 
 
 def tool(name: str) -> Tool:

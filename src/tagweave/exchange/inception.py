@@ -1,0 +1,104 @@
+"""INCEpTION's exports: UIMA CAS XMI and CAS JSON (dkpro-cassis), and WebAnno TSV.
+
+An argument is `PATH[#LAYER]`: a file, a folder or a zip, and if there are several, `Layer.feature`, or either of these.
+In the export of a project, `annotation/DOCUMENT/ANNOTATOR.xmi` (or a zip of it, or `.json`, `.tsv`) tells who annotated
+what, `curation` is like it, and sources and texts that nobody has opened (`INITIAL_CAS`) are not read. A span is an
+annotation with a text in the feature; a feature `score` between 0 and 1 is its probability.
+
+The way back is a zip of XMI files, with tokens and sentences, and spans as named entities with `value` and `score`.
+INCEpTION imports what its project knows: without a feature `score` of that layer, the scores are dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.exchange import webanno_tsv
+from tagweave.exchange.document import Document, Tool
+from tagweave.exchange.layered import LayeredText, documents, is_annotated, split_argument
+from tagweave.exchange.members import Member, members
+from tagweave.exchange.packing import packed_names
+
+_TYPES = "TypeSystem.xml"
+_CONTENT = "%FEATURE_STRUCTURES"
+
+
+def read(argument: str) -> Iterator[Document]:
+    """The documents of `PATH[#LAYER]`.
+
+    Raises:
+        CorpusError: a file that is not in one of these forms; XMI without its `TypeSystem.xml`; several layers, of
+            which none is named.
+        ExchangeError: dkpro-cassis is not installed.
+        OSError: a file cannot be read.
+    """
+    path, layer = split_argument(argument)
+    return documents(_texts(path), layer, path)
+
+
+def _texts(path: str) -> Iterator[tuple[Member, LayeredText]]:
+    systems = {each.name.parent: each for each in _type_systems(path)}
+    alone = not (Path(path).is_dir() or zipfile.is_zipfile(path))
+    for each in members(path, ".xmi", ".json", ".tsv"):
+        if is_annotated(each.name) and (found := _text(each, systems, alone)) is not None:
+            yield each, found
+
+
+def _type_systems(path: str) -> Iterator[Member]:
+    """The type systems of an export, or the one beside a file."""
+    if Path(path).is_dir() or zipfile.is_zipfile(path):
+        yield from (each for each in members(path, ".xml") if each.name.name == _TYPES)
+    elif (beside := Path(path).with_name(_TYPES)).is_file():
+        yield from members(str(beside))
+
+
+def _text(member: Member, systems: dict[PurePosixPath, Member], alone: bool) -> LayeredText | None:
+    """The text of a file; `None` for JSON of an export that is no CAS, such as the settings of the project."""
+    from tagweave.exchange import cas
+
+    if member.name.suffix == ".tsv":
+        return webanno_tsv.layered(member)
+    if member.name.suffix == ".json":
+        content = _json(member)
+        if not isinstance(content, dict) or _CONTENT not in content:
+            if alone:
+                raise CorpusError("no CAS", f'an object with "{_CONTENT}"', member.place)
+            return None
+        return cas.from_json(member, content)
+    folder = next((each for each in (member.name.parent, *member.name.parents) if each in systems), None)
+    if folder is None:
+        raise CorpusError(f"no {_TYPES}", "the type system beside the XMI, as INCEpTION exports both", member.place)
+    return cas.from_xmi(member, systems[folder])
+
+
+def _json(member: Member) -> object:
+    try:
+        return json.loads(member.text())
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, CorpusError):
+            raise
+        raise CorpusError(f"no JSON ({error})", "CAS JSON", member.place) from None
+
+
+def write(found: Iterable[Document], stream: IO[bytes]) -> None:
+    """Write a zip of XMI files with their type system.
+
+    Raises:
+        CorpusError: a text that XML cannot hold.
+        ExchangeError: dkpro-cassis is not installed.
+    """
+    from tagweave.exchange import cas
+
+    system = cas.type_system()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
+        for document, marks, name in packed_names(found, ".xmi"):
+            packed.writestr(name, cas.to_xmi(document, marks, system))
+        packed.writestr(_TYPES, system.to_xml())
+
+
+TOOL = Tool("inception", read, write, ".zip", binary=True)

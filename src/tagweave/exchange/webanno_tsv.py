@@ -1,0 +1,253 @@
+"""WebAnno TSV 3.2 and 3.3, as INCEpTION exports and imports it.
+
+    #FORMAT=WebAnno TSV 3.3
+    #T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|value
+
+    #Text=Ann Bell left.
+    1-1<TAB>0-3<TAB>Ann<TAB>PER[1]
+    1-2<TAB>4-8<TAB>Bell<TAB>PER[1]|LASTNAME[2]
+
+A column for each feature of each layer: `_` is nothing, `*` a span without a value, a bar stands between spans of one
+token, and a number in brackets joins the tokens of a span. Offsets are units of UTF-16. Rows `1-2.1` are parts of
+tokens. Relations, chains and slots are counted as left out. Exports of projects are read as in `exchange/inception.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import IO, NamedTuple
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.escapes import is_escaped, split_unescaped
+from tagweave.corpus.sentence import Location
+from tagweave.exchange.document import Document, Mark, Tool
+from tagweave.exchange.layered import ENTITY, LayeredText, documents, is_annotated, short, split_argument
+from tagweave.exchange.members import Member, members
+from tagweave.exchange.packing import packed_names
+from tagweave.exchange.tokens import Offsets, lines, tokenizer
+
+_FORMAT = "#FORMAT=WebAnno TSV 3.3"
+_FORMATS = (_FORMAT, "#FORMAT=WebAnno TSV 3.2")
+_ID = re.compile(r"\d+-\d+(\.\d+)?")
+_NUMBER = re.compile(r"\[(\d+)\]\Z")
+_NOTHING, _NO_VALUE = "_", "*"
+_VALUE = re.compile(r"\\(->|[\\\[\]|_;tn*])")
+_TEXT = re.compile(r"\\([tnfrb\\])")
+_CONTROL = {"t": "\t", "n": "\n", "f": "\f", "r": "\r", "b": "\b"}
+_FARTHEST = 1 << 16  # characters between two sentences
+
+
+class _Column(NamedTuple):
+    """A column: the layer of its spans, and their label if the layer has no features; or what it counts as."""
+
+    layer: str | None
+    label: str | None = None
+    left_out: str | None = None
+
+
+class _Row(NamedTuple):
+    """A token or a part of one: its offsets in UTF-16, its text, its values, and its line."""
+
+    is_token: bool
+    start: int
+    stop: int
+    text: str
+    values: list[str]
+    line: int
+
+
+def read(argument: str) -> Iterator[Document]:
+    """The documents of a file, a folder or a zip: `PATH[#LAYER]`.
+
+    Raises:
+        CorpusError: a file that is not in this form; several layers, of which none is named.
+        OSError: a file cannot be read.
+    """
+    path, layer = split_argument(argument)
+    found = ((each, layered(each)) for each in members(path, ".tsv") if is_annotated(each.name))
+    return documents(found, layer, path)
+
+
+def layered(member: Member) -> LayeredText:
+    """The text of a file, with all its layers. Raises CorpusError if it is not in this form."""
+    content = member.text().split("\n")
+    if content[0].rstrip("\r") not in _FORMATS:
+        raise CorpusError(f"{content[0]!r}", f"{_FORMAT!r}", member.place, 1)
+    columns: list[_Column] = []
+    sentences: list[tuple[list[str], list[_Row]]] = [([], [])]
+    for number, line in enumerate(content[1:], 2):
+        line = line.rstrip("\r")  # noqa: PLW2901
+        if line.startswith(("#T_SP=", "#T_RL=", "#T_CH=")):
+            columns += _columns(line)
+        elif line.startswith("#Text="):
+            if sentences[-1][1]:
+                sentences.append(([], []))
+            sentences[-1][0].append(_plain_text(line.removeprefix("#Text=")))
+        elif line.strip() and not line.startswith("#"):
+            sentences[-1][1].append(_row(line, len(columns), Location(member.place, number)))
+    return _assembled([each for each in sentences if each[1]], columns, member.place)
+
+
+def _columns(line: str) -> Iterator[_Column]:
+    name, *features = line.partition("=")[2].split("|")
+    if not line.startswith("#T_SP="):
+        what = "relations" if line.startswith("#T_RL=") else "chains"
+        yield _Column(None, left_out=what)
+        yield from [_Column(None)] * (len(features) - 1)
+    elif not any(features):
+        yield _Column(short(name), short(name))
+    else:
+        slot = False
+        for feature in features:
+            is_slot = feature.startswith("ROLE_")
+            yield (
+                _Column(None, left_out="slots" if is_slot else None)
+                if is_slot or slot
+                else _Column(f"{short(name)}.{feature}")
+            )
+            slot = is_slot
+
+
+def _row(line: str, columns: int, location: Location) -> _Row:
+    fields = line.split("\t")
+    if len(fields) == columns + 4 and not fields[-1]:
+        fields.pop()
+    expected = f"an ID, offsets, a token, and {columns} columns, as the header has them"
+    if len(fields) != columns + 3 or not _ID.fullmatch(fields[0]):
+        raise CorpusError(f"{line!r}", expected, *location)
+    offsets = re.fullmatch(r"(\d{1,12})-(\d{1,12})", fields[1])
+    if offsets is None:
+        raise CorpusError(f"the offsets {fields[1]!r}", "START-STOP", *location)
+    return _Row("." not in fields[0], int(offsets[1]), int(offsets[2]), fields[2], fields[3:], location.line)
+
+
+def _assembled(
+    sentences: Sequence[tuple[list[str], list[_Row]]], columns: Sequence[_Column], place: str
+) -> LayeredText:
+    text, length = "", 0
+    bounds: list[Offsets] = []
+    for texts, rows in sentences:
+        gap = rows[0].start - length
+        if not 0 <= gap <= _FARTHEST:
+            found = f"a sentence from {rows[0].start} after {length} characters"
+            raise CorpusError(found, "sentences one after the other", place, rows[0].line)
+        own = "\n".join(texts)
+        bounds.append((len(text) + gap, len(text) + gap + len(own)))
+        text += "\n" * gap + own
+        length += gap + len(own.encode("utf-16-le", "surrogatepass")) // 2
+    units = accumulate((1 + (character > "\uffff") for character in text), initial=0)
+    points = {unit: point for point, unit in enumerate(units)}
+    rows = [_in_points(row, points, text, place) for _, rows in sentences for row in rows]
+    tokens = [(row.start, row.stop) for row in rows if row.is_token]
+    whole = LayeredText(text, tokens, bounds)
+    for at, column in enumerate(columns):
+        _read_column(column, [(row, row.values[at]) for row in rows if row.values[at] != _NOTHING], whole, place)
+    return whole
+
+
+def _in_points(row: _Row, points: dict[int, int], text: str, place: str) -> _Row:
+    start, stop = points.get(row.start, -1), points.get(row.stop, -1)
+    if not 0 <= start < stop or text[start:stop] != row.text:
+        found = f"the token {row.text!r} from {row.start} to {row.stop}"
+        raise CorpusError(found, "what the text has there, in units of UTF-16", place, row.line)
+    return row._replace(start=start, stop=stop)
+
+
+def _read_column(column: _Column, cells: Sequence[tuple[_Row, str]], found: LayeredText, place: str) -> None:
+    values = [(row, each) for row, value in cells for each in split_unescaped(value, "|")]
+    if column.layer is None:
+        if column.left_out is not None and values:
+            found.left_out[column.left_out] += sum(
+                value != _NO_VALUE or column.left_out != "slots" for _, value in values
+            )
+        return
+    joined: dict[int | str, Mark] = {}
+    for at, (row, value) in enumerate(values):
+        number = _NUMBER.search(value)
+        if number is not None and is_escaped(value, number.start()):
+            number = None
+        plain = value[: number.start()] if number else value
+        label = (column.label or "") if plain == _NO_VALUE else _plain_value(plain)
+        key: int | str = f"{at}" if number is None else int(number[1][:18])
+        before = joined.get(key)
+        if before is not None and before.label != label:
+            expected = f"{before.label!r}, as before"
+            raise CorpusError(f"the value {label!r} of the span {value!r}", expected, place, row.line)
+        joined[key] = Mark(before.start if before else row.start, max(row.stop, before.stop if before else 0), label)
+    marks = [mark for mark in joined.values() if mark.label]
+    if len(marks) < len(joined):
+        found.left_out[f"spans without {column.layer}"] += len(joined) - len(marks)
+    if marks:
+        found.layers.setdefault(column.layer, []).extend(marks)
+
+
+def _plain_value(value: str) -> str:
+    return _VALUE.sub(lambda match: {"t": "\t", "n": "\n"}.get(match[1], match[1]), value)
+
+
+def _plain_text(text: str) -> str:
+    return _TEXT.sub(lambda match: _CONTROL.get(match[1], match[1]), text)
+
+
+def write(found: Iterable[Document], stream: IO[bytes]) -> None:
+    """Write a zip of files, with spans as values of INCEpTION's named entities.
+
+    Raises:
+        CorpusError: a span of blanks alone, which no token covers.
+    """
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
+        for document, marks, name in packed_names(found, ".tsv"):
+            packed.writestr(name, f"{_FORMAT}\n#T_SP={ENTITY}|value\n\n\n{''.join(_sentences(document, marks))}")
+
+
+def _sentences(document: Document, marks: Sequence[Mark]) -> Iterator[str]:
+    bounds = list(lines(document.text)) if document.sentences is None else document.sentences
+    units = list(accumulate((1 + (character > "\uffff") for character in document.text), initial=0))
+    covered: set[int] = set()
+    for number, (start, stop) in enumerate(bounds, 1):
+        tokens = _tokens(document, start, stop)
+        if tokens:
+            text = document.text[tokens[0][0] : stop]
+            yield from (f"#Text={_escaped_text(line)}\n" for line in text.split("\n"))
+        for at, token in enumerate(tokens, 1):
+            touching = [(i, mark) for i, mark in enumerate(marks, 1) if mark.start < token[1] and token[0] < mark.stop]
+            covered.update(i for i, _ in touching)
+            yield from _rows(f"{number}-{at}", token, touching, document.text, units)
+        yield "\n"
+    if missing := [mark for at, mark in enumerate(marks, 1) if at not in covered]:
+        raise document.error(f"the span {missing[0].start} to {missing[0].stop} without a token", "spans of tokens")
+
+
+def _tokens(document: Document, start: int, stop: int) -> list[Offsets]:
+    if document.tokens is None:
+        return [(start + a, start + b) for a, b in tokenizer("words")(document.text[start:stop])]
+    return [(a, b) for a, b in document.tokens if start <= a < b <= stop]
+
+
+def _rows(
+    name: str, token: Offsets, marks: Sequence[tuple[int, Mark]], text: str, units: Sequence[int]
+) -> Iterator[str]:
+    """The row of a token, and those of its parts that have spans of their own."""
+    parts: dict[Offsets, list[str]] = {token: []}
+    for number, mark in marks:
+        part = max(mark.start, token[0]), min(mark.stop, token[1])
+        parts.setdefault(part, []).append(f"{_escaped_value(mark.label)}[{number}]")
+    for at, ((start, stop), values) in enumerate(sorted(parts.items(), key=lambda item: (item[0] != token, item[0]))):
+        own = f"{name}.{at}" if at else name
+        yield f"{own}\t{units[start]}-{units[stop]}\t{text[start:stop]}\t{'|'.join(values) or _NOTHING}\t\n"
+
+
+def _escaped_value(value: str) -> str:
+    plain = re.sub(r"->|[\\\[\]|_;*]", lambda match: "\\" + match[0], value)
+    return plain.replace("\t", "\\t").replace("\n", "\\n")
+
+
+def _escaped_text(text: str) -> str:
+    escaped = {character: f"\\{name}" for name, character in _CONTROL.items()}
+    return "".join(escaped.get(each, "\\\\" if each == "\\" else each) for each in text)
+
+
+TOOL = Tool("webanno-tsv", read, write, ".zip", binary=True)
