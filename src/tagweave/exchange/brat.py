@@ -12,7 +12,6 @@ is written as a zip of pairs, with a folder for each layer if there are several.
 from __future__ import annotations
 
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -23,6 +22,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location
 from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.members import Member, members, unique
+from tagweave.exchange.packing import write_zip
 
 _BOUND = re.compile(r"T\S*\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
 _OTHERS = {
@@ -108,15 +108,18 @@ def write(documents: Iterable[Document], stream: IO[bytes]) -> None:
     Raises:
         CorpusError: a label with a blank, which brat's types cannot have.
     """
+    write_zip(stream, _pairs(documents))
+
+
+def _pairs(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:
     taken: set[str] = set()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
-        for number, each in enumerate(documents, 1):
-            name = unique(each.name, taken, f"document{number}")
-            folders: set[str] = set()
-            for annotator, marks in each.marks.items():
-                folder = PurePosixPath(unique(annotator, folders, "layer") if len(each.marks) > 1 else "")
-                packed.writestr(str(folder / f"{name}.txt"), each.text)
-                packed.writestr(str(folder / f"{name}.ann"), "".join(_lines(each, marks or ())))
+    for number, each in enumerate(documents, 1):
+        name = unique(each.name, taken, f"document{number}")
+        folders: set[str] = set()
+        for annotator, marks in each.marks.items():
+            folder = PurePosixPath(unique(annotator, folders, "layer") if len(each.marks) > 1 else "")
+            yield str(folder / f"{name}.txt"), each.text
+            yield str(folder / f"{name}.ann"), "".join(_lines(each, marks or ()))
 
 
 def _lines(document: Document, marks: Iterable[Mark]) -> Iterator[str]:

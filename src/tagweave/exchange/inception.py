@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -22,7 +23,7 @@ from tagweave.exchange import webanno_tsv
 from tagweave.exchange.document import Document, Tool
 from tagweave.exchange.layered import LayeredText, documents, is_annotated, split_argument
 from tagweave.exchange.members import Member, members
-from tagweave.exchange.packing import packed_names
+from tagweave.exchange.packing import packed_names, write_zip
 
 _TYPES = "TypeSystem.xml"
 _CONTENT = "%FEATURE_STRUCTURES"
@@ -95,10 +96,9 @@ def write(found: Iterable[Document], stream: IO[bytes]) -> None:
     from tagweave.exchange import cas
 
     system = cas.type_system()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
-        for document, marks, name in packed_names(found, ".xmi"):
-            packed.writestr(name, cas.to_xmi(document, marks, system))
-        packed.writestr(_TYPES, system.to_xml())
+    named = packed_names(found, ".xmi")
+    texts = ((name, cas.to_xmi(document, marks, system)) for document, marks, name in named)
+    write_zip(stream, chain(texts, [(_TYPES, system.to_xml())]))
 
 
 TOOL = Tool("inception", read, write, ".zip", binary=True)

@@ -1,11 +1,20 @@
-"""Names of the files of a zip: one for each document and annotator."""
+"""Zips of files: one for each document and annotator."""
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from typing import IO
 
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.members import unique
+
+
+def write_zip(stream: IO[bytes], files: Iterable[tuple[str, str]]) -> None:
+    """Write a zip of texts by name, without times, so that the same texts give the same bytes."""
+    with zipfile.ZipFile(stream, "w") as packed:
+        for name, text in files:
+            packed.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
 
 
 def packed_names(documents: Iterable[Document], extension: str) -> Iterator[tuple[Document, Sequence[Mark], str]]:

@@ -15,7 +15,6 @@ tokens. Relations, chains and slots are counted as left out. Exports of projects
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import IO, NamedTuple
@@ -26,7 +25,7 @@ from tagweave.corpus.sentence import Location
 from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.layered import ENTITY, LayeredText, documents, is_annotated, short, split_argument
 from tagweave.exchange.members import Member, members
-from tagweave.exchange.packing import packed_names
+from tagweave.exchange.packing import packed_names, write_zip
 from tagweave.exchange.tokens import Offsets, lines, tokenizer
 
 _FORMAT = "#FORMAT=WebAnno TSV 3.3"
@@ -198,9 +197,9 @@ def write(found: Iterable[Document], stream: IO[bytes]) -> None:
     Raises:
         CorpusError: a span of blanks alone, which no token covers.
     """
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
-        for document, marks, name in packed_names(found, ".tsv"):
-            packed.writestr(name, f"{_FORMAT}\n#T_SP={ENTITY}|value\n\n\n{''.join(_sentences(document, marks))}")
+    header = f"{_FORMAT}\n#T_SP={ENTITY}|value\n\n\n"
+    named = packed_names(found, ".tsv")
+    write_zip(stream, ((name, header + "".join(_sentences(document, marks))) for document, marks, name in named))
 
 
 def _sentences(document: Document, marks: Sequence[Mark]) -> Iterator[str]:
