@@ -40,7 +40,7 @@ from tagweave.training.coupled import Coupling, prepare_coupled
 from tagweave.training.fit import Fitted, fit, learn, prepare
 from tagweave.training.incomplete import treated
 from tagweave.training.problem import Problem
-from tagweave.training.recipe import LEARNERS, Recipe
+from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN, Recipe
 from tagweave.training.strategies import OF_SPANS, STRATEGIES
 from tagweave.training.subword import fit_pieces, prepare_pieces
 from tagweave.training.task import Task
@@ -50,7 +50,7 @@ FEATURES = ("all", "observed")
 SHORT = Schedule(iterations=3)
 COMPLETED = ("argmax", "posterior")  # strategies whose labels are a first model's
 WHOLE = [name for name in STRATEGIES if name not in OF_SPANS]
-EXACT = ("adagrad", "sgd", "rprop", "perceptron")  # learners without sums over all weights, whose order may change
+EXACT = ("adagrad", "sgd", "rprop", *MISTAKE_DRIVEN)  # learners without sums over all weights, whose order may change
 
 
 # Evidence of every kind
@@ -149,6 +149,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(task: str, kind: str, f
     objective.encoded = nothing  # also if it were not left out
     before, sums = weights.copy(), np.zeros(objective.size)
     assert objective.correct(weights, sums, 0, len(nothing), 1, 1) == 0
+    assert all(objective.mistake(weights, sentence, sums)[0] == 0 for sentence in range(len(nothing)))
     assert (weights == before).all()
     assert not sums.any()
     assert 0 < len(problem.objective) <= count
@@ -160,7 +161,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(task: str, kind: str, f
 def test_it_changes_nothing_bit_for_bit(task: str, kind: str, features: str, learner: str) -> None:
     known = corpora_of(task, kind)
     recipe = recipe_of(task, learner, features)
-    if learner == "perceptron" and kind == "soft" and task != "segment":
+    if learner in MISTAKE_DRIVEN and kind == "soft" and task != "segment":
         with pytest.raises(CorpusError, match="a learner that follows a gradient"):
             fit(known, recipe)
         return

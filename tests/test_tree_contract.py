@@ -35,7 +35,7 @@ from tagweave.structures.tree import allowed_cells
 from tagweave.training.guided import merged
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
-from tagweave.training.recipe import LEARNERS
+from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN
 from tagweave.training.transform import fit_transformed
 from tagweave.training.tree_system import TreeSystem
 from treebank import treebank
@@ -122,7 +122,7 @@ def fitted(kind: str, learner: str = "adagrad", projective: bool = True) -> Fitt
 
 def crossed(learners: Iterable[str]) -> list[tuple[str, str]]:
     """Every kind of evidence with every learner that takes it."""
-    return [each for each in product(EVIDENCE, learners) if each[0] not in NUMBERS or each[1] != "perceptron"]
+    return [each for each in product(EVIDENCE, learners) if each[0] not in NUMBERS or each[1] not in MISTAKE_DRIVEN]
 
 
 ALL = crossed(LEARNERS)
@@ -148,6 +148,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(single_root: bool, proj
     np.testing.assert_allclose(whole, 0, atol=1e-9)
     assert objective.add_mistakes(weights, 0, len(nothing), gradient) == 0
     assert objective.correct(weights, gradient, 0, len(nothing), 1, 1) == 0
+    assert all(objective.mistake(weights, sentence, gradient)[0] == 0 for sentence in range(len(nothing)))
     assert not gradient.any()
     assert (weights == before).all()
 

@@ -33,7 +33,10 @@ OPTIONS = [
     ),
     ((*TRAIN, "--features", "x"), "found features='x', expected 'all' or 'observed'"),
     ((*TRAIN, "--precision", "x"), "unknown precision 'x', expected 'float32' or 'float64'"),
-    ((*TRAIN, "--learner", "x"), "unknown learner 'x', expected one of adagrad, lbfgs, sgd, rprop, cg, perceptron"),
+    (
+        (*TRAIN, "--learner", "x"),
+        "unknown learner 'x', expected one of adagrad, lbfgs, sgd, rprop, cg, perceptron, pa, arow",
+    ),
     ((*TRAIN, "--set", "x=1"), "unknown setting 'x' of adagrad, expected one of rate, batch, average_from, initial"),
     (
         (*TRAIN, "--set", "seed=1"),

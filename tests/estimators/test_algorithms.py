@@ -15,21 +15,22 @@ from tagweave.training.recipe import LEARNERS
 
 def test_every_algorithm_is_a_learner_that_takes_its_settings() -> None:
     for name, algorithm in ALGORITHMS.items():
-        settings = settings_of(name, dict.fromkeys(algorithm.settings, 3))
+        settings = settings_of(name, dict.fromkeys(algorithm.settings, 2))
         learner = LEARNERS[algorithm.learner](**settings)
-        assert all(getattr(learner, key) == 3 for key in algorithm.settings.values())
+        assert all(getattr(learner, key) == 2 for key in algorithm.settings.values())
     assert set(LEARNERS) == {algorithm.learner for algorithm in ALGORITHMS.values()}
 
 
 def test_defaults_are_crfsuites() -> None:
     pycrfsuite = pytest.importorskip("pycrfsuite", reason="python-crfsuite is not installed")
-    for name in ("lbfgs", "l2sgd", "ap"):
+    for name in ("lbfgs", "l2sgd", "ap", "pa", "arow"):
         trainer = pycrfsuite.Trainer(algorithm=name, verbose=False)
         algorithm = ALGORITHMS[name]
         assert algorithm.iterations == trainer.get("max_iterations")
         learner = LEARNERS[algorithm.learner]()
         for parameter, setting in algorithm.settings.items():
-            assert getattr(learner, setting) == trainer.get(parameter)
+            theirs = parameter.replace("calibration_", "calibration.").replace("pa_type", "type")
+            assert getattr(learner, setting) == trainer.get(theirs)
         if algorithm.delta is not None:
             settled = trainer_of(name, learner, None, None)
             assert isinstance(settled, UntilSettled)

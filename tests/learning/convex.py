@@ -19,6 +19,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "rprop": {"c2": 0.1},
     "cg": {"c2": 0.1, "restart": 2, "tolerance": 1e-9},
     "perceptron": {},
+    "pa": {"slack": 2},
+    "arow": {"gamma": 2.0},
 }
 """Settings with which every learner goes on for a while; the suite fails where a learner is missing here."""
 
@@ -91,6 +93,13 @@ class Logistic:
             totals += (step + number) * move
             mistakes += int(wrong.sum())
         return mistakes
+
+    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
+        self._count()
+        wrong = (1 if self.x[sentence] @ weights > 0 else -1) != self.y[sentence]
+        if wrong:
+            gradient -= (self.x[sentence] * self.y[sentence]).astype(self.dtype)
+        return int(wrong), 1.0
 
     def touched(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """One block for every entry that is not 0, repeats included."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from tagweave.learning.arow import AROW
 from tagweave.learning.online import SGD, AdaGrad
+from tagweave.learning.passive_aggressive import PassiveAggressive
 from tagweave.learning.perceptron import AveragedPerceptron
 from tagweave.learning.trainer import Trainer, batches
 
@@ -156,3 +159,83 @@ def test_batches_cover_all_sentences(count: int, size: int) -> None:
     cut = list(batches(count, size))
     assert [row for first, last in cut for row in range(first, last)] == list(range(count))
     assert all(last - first == size for first, last in cut[:-1])
+
+
+def aggressive(slack: int, c: float, cost: float, squared: float) -> float:
+    """tau of Crammer et al. 2006, section 3."""
+    return {0: cost / squared, 1: min(c, cost / squared), 2: cost / (squared + 1 / (2 * c))}[slack]
+
+
+@settings(max_examples=25)
+@given(SEED, PASSES, st.sampled_from([0, 1, 2]), st.sampled_from([0.05, 1.0]), st.booleans())
+def test_passive_aggressive(seed: int, epochs: int, slack: int, c: float, averaging: bool) -> None:
+    objective = Logistic.random(seed)
+    weights, past, losses = np.zeros(objective.size), [np.zeros(objective.size)], []
+    for iteration in range(epochs):
+        losses.append(0.0)
+        for row in order_of(seed, iteration, len(objective)):
+            x, y = objective.x[row], objective.y[row]
+            if (x @ weights > 0) != (y > 0) and x.any():
+                cost = 1 - y * (x @ weights)
+                weights = weights + aggressive(slack, c, cost, x @ x) * y * x
+                losses[-1] += cost
+            past.append(weights)
+    trainer = PassiveAggressive(slack, c, averaging=averaging, seed=seed)
+    learned, reported = trained(trainer, objective, epochs)
+    np.testing.assert_allclose(learned, np.mean(past, axis=0) if averaging else weights, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(reported, losses, rtol=1e-9)
+
+
+@settings(max_examples=25)
+@given(SEED, PASSES, st.sampled_from([0.3, 1.0]), st.sampled_from([0.5, 1.0, 4.0]))
+def test_arow_with_a_full_matrix_that_stays_diagonal(seed: int, epochs: int, variance: float, gamma: float) -> None:
+    objective = Logistic.random(seed)
+    weights, precision, losses = np.zeros(objective.size), np.full(objective.size, 1 / variance), []
+    for iteration in range(epochs):
+        losses.append(0.0)
+        for row in order_of(seed, iteration, len(objective)):
+            x, y = objective.x[row], objective.y[row]
+            if (x @ weights > 0) != (y > 0) and x.any():
+                cost = 1 - y * (x @ weights)
+                weights = weights + cost / (gamma + x @ (x / precision)) * y * x / precision
+                precision = precision + x * x / gamma
+                losses[-1] += cost
+    learned, reported = trained(AROW(variance, gamma, seed=seed), objective, epochs)
+    np.testing.assert_allclose(learned, weights, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(reported, losses, rtol=1e-9)
+
+
+def test_no_step_of_pa_1_is_longer_than_c() -> None:
+    objective = Logistic.random(1)
+    single = objective.shuffled(np.array([4]))
+    for c, expected in ((0.01, 0.01), (1e9, 1 / (single.x[0] @ single.x[0]))):
+        learned, _ = trained(PassiveAggressive(1, c, averaging=False), single, 1)
+        at = np.flatnonzero(single.x[0])
+        assert single.y[0] > 0
+        np.testing.assert_allclose(learned[at] / single.x[0][at], expected)
+
+
+def test_the_mean_cost_can_end_training() -> None:
+    objective = Logistic.random(2)
+    for trainer in (PassiveAggressive(), AROW()):
+        state = trainer.start(objective, np.zeros(objective.size))
+        trainer.step(objective, state)
+        assert not state.converged
+        patient = type(trainer)(epsilon=state.loss / len(objective) * 1.01)
+        state = patient.start(objective, np.zeros(objective.size))
+        patient.step(objective, state)
+        assert state.converged
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PassiveAggressive(slack=3), "found slack=3, expected 0"),
+        (lambda: PassiveAggressive(c=0), "found c=0, expected a number above 0"),
+        (lambda: AROW(variance=0), "found variance=0, expected a number above 0"),
+        (lambda: AROW(gamma=float("nan")), "found gamma=nan, expected a number above 0"),
+    ],
+)
+def test_settings_out_of_range(make: Callable[[], Trainer], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -200,3 +200,33 @@ def test_nothing_to_correct_is_no_step() -> None:
     objective, weights, totals = start(problem)
     assert objective.correct(weights, totals, 0, 0, 1, 0) == 0
     np.testing.assert_array_equal(weights, problem.weights)
+
+
+# The mistakes that margins are computed from
+
+
+@settings(max_examples=40, deadline=None)
+@given(TEXTS, SPACES, SEED, SWITCHES)
+def test_the_mistake_of_a_sentence(
+    texts: list[list[str]], space: LabelSpace, seed: int, switches: dict[str, bool]
+) -> None:
+    problem = Problem(texts, space, seed, **switches)
+    objective, weights, gradient = start(problem)
+    gradient = gradient.astype(np.float32)
+    for number, sentence in enumerate(np.flatnonzero(problem.encoded.informative()).tolist()):
+        try:
+            found = mistake(problem, sentence)
+        except ValueError:
+            with pytest.raises(ContradictionError, match="training sentence"):
+                objective.mistake(weights, number, gradient)
+            continue
+        expected = np.zeros_like(gradient)
+        if found:
+            add_path(problem, expected, sentence, found[0], 1)
+            add_path(problem, expected, sentence, found[1], -1)
+        gradient[:] = 0
+        errors, weight = objective.mistake(weights, number, gradient)
+        np.testing.assert_array_equal(gradient, expected)
+        assert weight == problem.sentences[sentence].weight
+        allow = problem.encoded.allow[slice(*problem.encoded.sentence_ptr[sentence : sentence + 2])]
+        assert errors == (sum(problem.masks[allow, found[0]] == 0) if found else 0)

@@ -38,4 +38,4 @@ def test_as_many_words() -> None:
 
 
 def test_a_learner_samples_if_it_takes_batches() -> None:
-    assert [name for name in LEARNERS if in_batches(name)] == ["adagrad", "sgd", "perceptron"]
+    assert [name for name in LEARNERS if in_batches(name)] == ["adagrad", "sgd", "perceptron", "pa", "arow"]

@@ -99,7 +99,10 @@ Clusters = Annotated[
     ),
 ]
 Learner = Annotated[
-    str, typer.Option(metavar="NAME", help="adagrad, lbfgs, sgd, rprop, cg, perceptron.", rich_help_panel="Learning")
+    str,
+    typer.Option(
+        metavar="NAME", help="adagrad, lbfgs, sgd, rprop, cg, perceptron, pa, arow.", rich_help_panel="Learning"
+    ),
 ]
 Settings = Annotated[
     list[str] | None,

@@ -27,6 +27,7 @@ class Algorithm:
         delta: the default of the share by which the loss must fall within `period` iterations; `None` if the learner
             tests for convergence itself.
         weighs: whether it supports sentence weights.
+        ignored: parameters of CRFsuite's that it takes and that change nothing.
     """
 
     learner: str
@@ -34,6 +35,7 @@ class Algorithm:
     iterations: int
     delta: float | None = None
     weighs: bool = True
+    ignored: tuple[str, ...] = ()
 
 
 def _same(*names: str) -> Mapping[str, str]:
@@ -46,16 +48,41 @@ PERIOD = 10
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
     {
         "lbfgs": Algorithm(
-            "lbfgs", {**_same("c1", "c2", "epsilon", "period", "delta"), "num_memories": "memory"}, _UNLIMITED
+            "lbfgs",
+            {
+                **_same("c1", "c2", "epsilon", "period", "delta"),
+                "num_memories": "memory",
+                "max_linesearch": "trials",
+            },
+            _UNLIMITED,
+            ignored=("linesearch",),
         ),
-        "l2sgd": Algorithm("sgd", _same("c2"), 1000, delta=1e-6),
-        "ap": Algorithm("perceptron", _same(), 100, weighs=False),
+        "l2sgd": Algorithm(
+            "sgd",
+            {
+                **_same("c2"),
+                "calibration_eta": "trial",
+                "calibration_rate": "growth",
+                "calibration_samples": "sample",
+            },
+            1000,
+            delta=1e-6,
+            ignored=("calibration_candidates", "calibration_max_trials"),
+        ),
+        "ap": Algorithm("perceptron", _same("epsilon"), 100, weighs=False),
+        "pa": Algorithm("pa", {**_same("c", "error_sensitive", "averaging", "epsilon"), "pa_type": "slack"}, 100),
+        "arow": Algorithm("arow", _same("variance", "gamma", "epsilon"), 100),
         "adagrad": Algorithm("adagrad", _same(), 100, delta=1e-5),
         "rprop": Algorithm("rprop", _same("c2"), 100, delta=1e-5),
         "cg": Algorithm("cg", _same("c2"), 100),
     }
 )
-"""The algorithms by name. The first three are CRFsuite's, with its defaults."""
+"""The algorithms by name. The first five are CRFsuite's, with its defaults."""
+
+_ONE_OF: Mapping[str, tuple[Any, ...]] = MappingProxyType(
+    {"linesearch": ("MoreThuente", "Backtracking", "StrongBacktracking"), "pa_type": (0, 1, 2)}
+)
+_AT_LEAST_1 = ("period", "num_memories", "max_linesearch", "calibration_samples")
 
 
 def algorithm_of(name: str | None) -> Algorithm:
@@ -79,10 +106,22 @@ def settings_of(name: str | None, parameters: Mapping[str, Any]) -> dict[str, An
     present = {key: value for key, value in parameters.items() if value is not None}
     stopping = () if algorithm.delta is None else ("period", "delta")
     for key, value in present.items():
-        if key not in algorithm.settings and key not in stopping:
+        if key not in (*algorithm.settings, *algorithm.ignored, *stopping):
             raise ValueError(f"{key}={value!r}: the algorithm {name or 'lbfgs'!r} has no such parameter, leave it None")
-        at_least(key, value, 1 if key in ("period", "num_memories") else 0)
+        _check(key, value)
     return {algorithm.settings[key]: value for key, value in present.items() if key in algorithm.settings}
+
+
+def _check(name: str, value: Any) -> None:
+    """Raise unless a parameter is in its range.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if name not in _ONE_OF:
+        at_least(name, value, 1 if name in _AT_LEAST_1 else 0)
+    elif value not in _ONE_OF[name]:
+        raise ValueError(f"found {name}={value!r}, expected one of {', '.join(map(str, _ONE_OF[name]))}")
 
 
 def at_least(name: str, value: float, least: float) -> None:

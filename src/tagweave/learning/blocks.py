@@ -73,6 +73,11 @@ class BlockObjective:
             done += high - low
         return mistakes
 
+    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
+        """As `Objective`."""
+        ((block, own, _),) = self._runs(sentence, sentence + 1)
+        return self._block(block).mistake(weights, own, gradient)
+
     def touched(self, first: int, last: int) -> Blocks:
         """As `Objective`."""
         parts = [self._block(b).touched(low, high) for b, low, high in self._runs(first, last)]

@@ -72,6 +72,13 @@ class ReportingObjective:
         self._report(last)
         return mistakes
 
+    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
+        """As `Objective`."""
+        self.before()
+        mistake = self.objective.mistake(weights, sentence, gradient)
+        self._report(sentence + 1)
+        return mistake
+
     def touched(self, first: int, last: int) -> Blocks:
         """As `Objective`."""
         return self.objective.touched(first, last)

@@ -29,7 +29,7 @@ from tagweave.learning.trainer import Objective, State, StateRules, add_l2, stat
 
 Floats = NDArray[Any]
 
-_SHRINK, _ENOUGH, _TRIALS = 0.5, 1e-4, 20
+_SHRINK, _ENOUGH = 0.5, 1e-4
 _MOST = 1e100  # limit for products of a history read from a file
 
 
@@ -43,6 +43,7 @@ class LBFGS:
         memory: m, the number of steps in the curvature estimate.
         epsilon: converged when |gradient| < epsilon max(1, |w|).
         period, delta: converged when F fell by less than the share delta over the last `period` iterations.
+        trials: how many steps of a line search to try, each half as long as the one before.
     """
 
     epochs: ClassVar[int] = 200
@@ -53,6 +54,7 @@ class LBFGS:
     epsilon: float = 1e-5
     period: int = 10
     delta: float = 1e-5
+    trials: int = 20
 
     def fine_tuning(self) -> LBFGS:
         """Itself: its line search never increases the loss."""
@@ -170,7 +172,7 @@ class LBFGS:
         """Backtrack until F falls enough; with an L1 penalty, within the orthant of the weights."""
         orthant = np.where(weights != 0, np.sign(weights), -np.sign(slope)) if self.c1 else None
         falls = float(direction @ slope)
-        for _ in range(_TRIALS):
+        for _ in range(self.trials):
             new = weights + weights.dtype.type(length) * direction
             if orthant is not None:
                 new[new * orthant < 0] = 0

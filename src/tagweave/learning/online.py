@@ -90,9 +90,12 @@ class SGD:
 
     Args:
         c2: the regulariser is c2 |w|^2.
-        rate: the first step; `None` tries powers of two on a sample and takes the best (Bottou's calibration).
+        rate: the first step; `None` tries several on a sample and takes the best (Bottou's calibration).
         batch: sentences per update (li-2015 takes 30).
         seed: seed of the order of sentences.
+        trial: the rate in the middle of those tried.
+        growth: the factor between one rate tried and the next.
+        sample: how many sentences rates are tried on.
     """
 
     epochs: ClassVar[int] = 30
@@ -101,6 +104,9 @@ class SGD:
     rate: float | None = None
     batch: int = 8
     seed: int = 0
+    trial: float = 0.1
+    growth: float = 2.0
+    sample: int = 1000
 
     def fine_tuning(self) -> SGD:
         """Itself: its first rate is calibrated on the given weights."""
@@ -141,9 +147,9 @@ class SGD:
 
     def _calibrated(self, objective: Objective, weights: Floats) -> float:
         """The rate with the smallest loss after one epoch over a sample."""
-        sample = objective.shuffled(objective.order(self.seed, 0, self.batch)[:1000])
-        best, best_loss = 0.1, np.inf
-        for rate in 0.1 * 2.0 ** np.arange(-6, 6):
+        sample = objective.shuffled(objective.order(self.seed, 0, self.batch)[: self.sample])
+        best, best_loss = self.trial, np.inf
+        for rate in self.trial * self.growth ** np.arange(-6, 6):
             trial = weights.copy()
             self._epoch(sample, trial, rate, 0)
             loss, _ = sample.loss_and_gradient(trial)

@@ -28,12 +28,14 @@ class AveragedPerceptron:
     Args:
         batch: sentences per update; 1 in textbooks.
         seed: seed of the order of sentences.
+        epsilon: converged when a smaller share of the sentences than this has a mistake; 0: when none has.
     """
 
     epochs: ClassVar[int] = 12
     vectors: ClassVar[int] = 7
     batch: int = 1
     seed: int = 0
+    epsilon: float = 0.0
 
     def fine_tuning(self) -> AveragedPerceptron:
         """Itself: it updates only on mistakes."""
@@ -60,7 +62,7 @@ class AveragedPerceptron:
             state.numbers["step"] = step  # kept current, so that an interrupted epoch has an average too
         state.loss = float(mistakes)
         state.iteration += 1
-        state.converged = mistakes == 0
+        state.converged = mistakes == 0 or mistakes < self.epsilon * len(objective)
 
     def result(self, state: State) -> Floats:
         """The mean of the weights over all steps."""

@@ -94,6 +94,10 @@ class ShardedObjective:
         """Raises TypeError: sentences are on workers."""
         self._refuse()
 
+    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
+        """Raises TypeError: sentences are on workers."""
+        self._refuse()
+
     def touched(self, first: int, last: int) -> Blocks:
         """Raises TypeError: sentences are on workers."""
         self._refuse()

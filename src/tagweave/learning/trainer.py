@@ -50,6 +50,12 @@ class Objective(Protocol):
         sentences."""
         ...
 
+    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
+        """If the best sequence of a sentence contradicts its evidence, adds features(best sequence) - features(best
+        sequence that the evidence allows) to `gradient`. Returns at how many positions it does, and how often the
+        sentence counts, which the difference leaves out."""
+        ...
+
     def touched(self, first: int, last: int) -> Blocks:
         """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1."""
         ...

@@ -166,6 +166,15 @@ class LabelObjective:
         """Perceptron steps of `batch` arcs each over arcs first .. last - 1. Returns the number of mistakes."""
         return correct_mistakes(self, weights, totals, first, last, batch, step)
 
+    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
+        """As `Objective`, of an arc."""
+        shape, one = (self._rows, self._labels), slice(sentence, sentence + 1)
+        parts = self._features[one], self._allowed[one], np.ones(1)
+        weight = float(self._weights[sentence])
+        if weight <= 0:
+            return 0, weight
+        return int(arc_labels.add_label_mistakes(weights.reshape(shape), *parts, gradient.reshape(shape))), weight
+
     def touched(self, first: int, last: int) -> Blocks:
         """The weights of all relations for the features of these arcs."""
         start = self._features[first:last].reshape(-1).astype(np.int64) * self._labels

@@ -130,6 +130,16 @@ class ScorerParameters(ABC):
         """Perceptron steps: see `ChainObjective.correct`. Raises ValueError unless the scorer is linear."""
         raise ValueError(f"found the perceptron with {self.kind} scores, expected another learner")
 
+    def mistake(
+        self, weights: Floats, encoded: Encoded, masks: Floats, sentence: int, gradient: Floats, space: Workspace
+    ) -> int:
+        """The difference of features of a mistake: see `ChainObjective.mistake`. Returns the number of wrong labels.
+
+        Raises:
+            ValueError: the scorer is not linear.
+        """
+        raise ValueError(f"found a mistake-driven learner with {self.kind} scores, expected another learner")
+
     @abstractmethod
     def to_json(self) -> Description:
         """The entries of a model's description that `of_parts` needs, besides the label space."""

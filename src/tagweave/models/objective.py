@@ -190,6 +190,22 @@ class ChainObjective:
         """
         return self.parameters.correct(weights, totals, self.encoded, self.masks, first, last, batch, step)
 
+    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
+        """If the best sequence of a sentence contradicts its evidence, adds features(best) - features(best allowed) to
+        `gradient`.
+
+        Returns:
+            How many labels of the best sequence the evidence excludes, and how often the sentence counts.
+
+        Raises:
+            ContradictionError: no label sequence agrees with the evidence of a mistaken sentence.
+        """
+        weight = float(self.encoded.weights[sentence])
+        if weight <= 0:
+            return 0, weight
+        space = self._workspace(0, int(self.encoded.lengths[sentence]))
+        return self.parameters.mistake(weights, self.encoded, self.masks, sentence, gradient, space), weight
+
     def touched(self, first: int, last: int) -> Blocks:
         """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1 of the vector."""
         return self._touched(first, last)

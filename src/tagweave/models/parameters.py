@@ -15,10 +15,12 @@ from tagweave.kernels import transitions as kernels
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import perceptron
+from tagweave.models.chain_mistake import add_mistake
 from tagweave.models.chain_scorer import Description, ScorerParameters
 from tagweave.models.layout import Layout, check_layout
 from tagweave.models.linear_scorer import LinearScoring, TouchedWeights
 from tagweave.models.parts import Arrays
+from tagweave.structures.lockstep import Workspace
 from tagweave.structures.transitions import Transitions
 
 Floats = NDArray[Any]
@@ -96,6 +98,12 @@ class ChainParameters(ScorerParameters):
         """See `ScorerParameters.correct`."""
         batch, step = steps
         return perceptron.correct(self, weights, totals, encoded, masks, first, last, batch, step)
+
+    def mistake(
+        self, weights: Floats, encoded: Encoded, masks: Floats, sentence: int, gradient: Floats, space: Workspace
+    ) -> int:
+        """See `ScorerParameters.mistake`."""
+        return add_mistake(self.scoring(weights).scorer(gradient, space), encoded, masks, sentence, gradient)
 
     def to_json(self) -> Description:
         """See `ScorerParameters.to_json`."""

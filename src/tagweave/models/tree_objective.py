@@ -100,27 +100,43 @@ class TreeObjective:
         Returns:
             The number of such sentences.
         """
+        return int((self._add_mistakes(weights, first, last, gradient, self.encoded.weights[first:last]) > 0).sum())
+
+    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
+        """If the best tree of a sentence contradicts its evidence, adds features(best) - features(best allowed).
+
+        Returns:
+            How many tokens have a head that the evidence excludes, and how often the sentence counts.
+        """
+        errors = self._add_mistakes(weights, sentence, sentence + 1, gradient, np.ones(1))
+        return int(errors[0]), float(self.encoded.weights[sentence])
+
+    def _add_mistakes(
+        self, weights: Floats, first: int, last: int, gradient: Floats, counts: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Add the differences of mistaken sentences, times `counts`; int64[S]: their numbers of wrong heads."""
         batch = self.features.batch(self.encoded, first, last)
         scorer = self.features.scorer(weights, gradient, self._threshold)
         scores = scorer.scores(batch)
         best = self._structure.best(scores, batch)
-        wrong = self._contradicts(batch, best)
+        errors = self._errors(batch, best)
+        wrong = errors > 0
         if not wrong.any():
-            return 0
+            return errors
         target = known_heads(batch)
         if (target < 0).any():
             exclude(scores, batch)
             target = self._structure.best(scores, batch)
         if (target[np.repeat(wrong, batch.lengths)] < 0).any():
             raise self._contradiction(first, last)
-        times = np.repeat(wrong * self.encoded.weights[first:last], batch.lengths)
+        times = np.repeat(wrong * counts, batch.lengths)
         d_scores = ArcGradient()
         d_scores.arcs = np.zeros(batch.size, self.dtype)
         add_trees(d_scores.arcs, batch, best, times)
         add_trees(d_scores.arcs, batch, target, -times)
         scorer.add_gradient(batch, d_scores)
         self._written = first, last, scorer
-        return int(wrong.sum())
+        return errors
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
         """Perceptron steps of `batch` sentences over sentences first .. last - 1. Returns the number of mistakes."""
@@ -159,14 +175,13 @@ class TreeObjective:
         scorer.add_gradient(batch, d_scores)
         return loss
 
-    def _contradicts(self, batch: ArcBatch, heads: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """bool[n]: whether the tree of a sentence has an arc that its evidence excludes."""
+    def _errors(self, batch: ArcBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
+        """int64[S]: how many arcs of each tree its evidence excludes; 0 for sentences that do not count."""
         known = known_heads(batch)
         is_known = bool((known >= 0).all())
         wrong = heads != known if is_known else allowed_cells(batch)[arc_cells(batch, heads)] == 0
-        return np.logical_or.reduceat(wrong, pointers(batch.lengths)[:-1]) & (
-            self.encoded.weights[batch.first : batch.last] > 0
-        )
+        counts: NDArray[np.bool_] = self.encoded.weights[batch.first : batch.last] > 0
+        return np.add.reduceat(wrong.astype(np.int64), pointers(batch.lengths)[:-1]) * counts
 
     def _contradiction(self, first: int, last: int = 0) -> ContradictionError:
         sentences = f"sentences {first + 1} to {last}" if last > first + 1 else f"sentence {first + 1}"

@@ -33,7 +33,7 @@ from tagweave.training.dev_score import dev_score
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided, with_guide
 from tagweave.training.jackknife import in_characters, labelled
-from tagweave.training.recipe import Recipe
+from tagweave.training.recipe import MISTAKE_DRIVEN, Recipe
 from tagweave.training.system import KBest, Parallel, Step
 from tagweave.training.task import TAGS, segmentation_name
 
@@ -163,7 +163,7 @@ class ChainSystem:
 
     def _total(self, model: ChainModel, encoded: Encoded, masks: NDArray[Any] | None = None) -> Floats:
         """float64[S]: log Z of every sentence, or for a perceptron the score of the best sequence."""
-        if self.recipe.learner != "perceptron":
+        if self.recipe.learner not in MISTAKE_DRIVEN:
             return model.marginals(encoded, masks, self.recipe.threads)[1]
         labels = model.best(encoded, masks, self.recipe.threads)
         totals = model.sequence_scores(encoded, np.maximum(labels, 0), self.recipe.threads)

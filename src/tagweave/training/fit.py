@@ -33,7 +33,7 @@ from tagweave.models.rounding import rounded
 from tagweave.training.consistency import check_consistent
 from tagweave.training.dev_score import dev_score
 from tagweave.training.problem import AnyProblem, Problem
-from tagweave.training.recipe import Recipe
+from tagweave.training.recipe import MISTAKE_DRIVEN, Recipe
 
 Floats = NDArray[Any]
 
@@ -199,9 +199,9 @@ def prepare_in(
     if not encoded.allow.any():
         raise no_evidence(space, corpora[0].path)
     check_consistent(sentences, encoded.allow, encoded.noise, sets.masks, scheme)
-    if recipe.learner == "perceptron" and sets.has_numbers:
+    if recipe.learner in MISTAKE_DRIVEN and sets.has_numbers:
         expected = "a learner that follows a gradient"
-        raise CorpusError("candidates with numbers for the learner perceptron", expected, corpora[0].path)
+        raise CorpusError(f"candidates with numbers for the learner {recipe.learner}", expected, corpora[0].path)
     dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
     layouts = tuple(
         layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None

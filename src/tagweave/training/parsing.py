@@ -32,7 +32,7 @@ from tagweave.models.rounding import rounded
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.training.projectivity import crossing, projectivised
-from tagweave.training.recipe import LEARNERS, check_average_seeds, trainer_of
+from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN, check_average_seeds, trainer_of
 
 _LAYERS = ("xpos", "upos")
 _ADAGRAD: dict[str, Any] = {"rate": 0.05, "batch": 16, "initial": 1.0}
@@ -162,9 +162,9 @@ def fit_parser(
         with_copies(each, given_columns(templates.columns), recipe.drop_columns) for each in (sentences, trees)
     )
     encoded = with_noise(encode_arcs(trees, templates, layer, reading=recipe.soft_labels), trees)
-    if recipe.learner == "perceptron" and encoded.allowed.dtype != np.uint8:
+    if recipe.learner in MISTAKE_DRIVEN and encoded.allowed.dtype != np.uint8:
         expected = "a learner that follows a gradient"
-        raise CorpusError("heads with numbers for the learner perceptron", expected, corpora[0].path)
+        raise CorpusError(f"heads with numbers for the learner {recipe.learner}", expected, corpora[0].path)
     dtype = np.float32 if recipe.precision == "float32" else np.float64
     zeros, single_root = np.zeros(features.size, dtype), _single_root(encoded)
     model = TreeModel(features, zeros, None, single_root, layer, projective=recipe.projective)

@@ -10,12 +10,14 @@ from tagweave.training.errors import PlanError
 from tagweave.training.recipe import LEARNERS
 from tagweave.training.task import TASKS
 
+_SWITCH = {"true": True, "1": True, "false": False, "0": False}
 
-def learner_settings(learner: str, values: Mapping[str, str]) -> dict[str, int | float]:
+
+def learner_settings(learner: str, values: Mapping[str, str]) -> dict[str, int | float | bool]:
     """The settings of a learner in its types, from names and values as text.
 
     Raises:
-        PlanError: an unknown learner, an unknown setting, or a value that is not a number.
+        PlanError: an unknown learner, an unknown setting, or a value that is not a number, or not true or false.
     """
     if learner not in LEARNERS:
         raise PlanError(f"unknown learner {learner!r}, expected one of {', '.join(LEARNERS)}")
@@ -25,7 +27,11 @@ def learner_settings(learner: str, values: Mapping[str, str]) -> dict[str, int |
     return {name: _number(name, value, kinds[name]) for name, value in values.items()}
 
 
-def _number(name: str, value: str, kind: str) -> int | float:
+def _number(name: str, value: str, kind: str) -> int | float | bool:
+    if kind == "bool":
+        if value.lower() not in _SWITCH:
+            raise PlanError(f"found --set {name}={value}, expected true or false")
+        return _SWITCH[value.lower()]
     try:
         return int(value) if kind == "int" else float(value)
     except ValueError:

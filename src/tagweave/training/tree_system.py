@@ -25,6 +25,7 @@ from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import DevScore, FittedParser, ParserRecipe, fit_parser
 from tagweave.training.projectivity import projectivised
+from tagweave.training.recipe import MISTAKE_DRIVEN
 from tagweave.training.soft_tree import with_probabilities
 from tagweave.training.system import KBest, Parallel, Step
 
@@ -127,7 +128,7 @@ class TreeSystem:
         which some head is unknown, the best tree is the annotation.
         """
         best = self.annotated(text.corpus, self.transform(transfer, text), guideline)
-        if self.recipe.learner == "perceptron":
+        if self.recipe.learner in MISTAKE_DRIVEN:
             return best
         encoded = self._parser(transfer).encode(_shown(text).sentences)
         probabilities = transfer.model.marginals(encoded, threads=self.recipe.threads)[0]
@@ -157,7 +158,7 @@ class TreeSystem:
     def _totals(self, model: TreeModel, encoded: EncodedArcs, evidence: bool = False) -> Floats:
         """float64[S]: log Z of every sentence, or for a perceptron the score of the best tree."""
         threads = self.recipe.threads
-        if self.recipe.learner != "perceptron":
+        if self.recipe.learner not in MISTAKE_DRIVEN:
             return model.marginals(encoded, evidence, threads)[1]
         return model.tree_scores(encoded, model.best(encoded, evidence, threads), threads)
 

@@ -37,6 +37,8 @@ _OF_LEARNERS = {
     "rprop": {"c2": "log:0.001:10"},
     "cg": {"c2": "log:0.01:10"},
     "perceptron": {"batch": "int-log:1:32"},
+    "pa": {"c": "log:0.001:1"},
+    "arow": {"variance": "log:0.01:10", "gamma": "log:0.1:100"},
 }
 _OF_METHODS = {
     "coupled": {"views": "choice:both,joint,separate"},
