@@ -128,7 +128,10 @@ def raise_lanes(_context: Any, target: Any, to: Any, number: Any, source: Any, a
         size = context.get_abi_sizeof(element)
         before, after = (builder.load(pointer, align=size) for pointer in pointers)
         total = builder.fadd(_many(builder, arguments[2], count), after)
-        builder.store(builder.select(builder.fcmp_ordered(">", total, before), total, before), pointers[0], align=size)
+        # not `select`: that becomes a store under a mask, which a load right after it has to wait for
+        name = f"llvm.maxnum.v{count}f{8 * size}"
+        maximum = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(total.type, [total.type] * 2))
+        builder.store(builder.call(maximum, [total, before], fastmath=("nnan",)), pointers[0], align=size)
         return context.get_dummy_value()
 
     return types.void(target, to, target.dtype, source, at, lanes), generate
