@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import PurePath
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tagweave.cli.errors import OptionError
 from tagweave.cli.printing import say
+
+if TYPE_CHECKING:
+    from tagweave.serve.settings import Retraining
 
 _NEEDED = ("starlette", "uvicorn", "httptools", "prometheus_client")
 _NAME = re.compile(r"[\w.-]{1,100}")
@@ -56,6 +60,26 @@ def serve(
     most_seconds: Annotated[
         int, typer.Option(min=1, metavar="N", help="Seconds until a request is answered, or refused.")
     ] = 30,
+    models_folder: Annotated[
+        str | None,
+        typer.Option(
+            "--models",
+            metavar="FOLDER",
+            help="Train taggers again on what annotation tools send; annotations and new models are kept here.",
+        ),
+    ] = None,
+    train: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[G=]TRAIN", help="With --models, train on this, too (repeatable)."),
+    ] = None,
+    label_studio: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="With --models, fetch all annotations of a project from this Label Studio before training; the key is"
+            " in the environment variable LABEL_STUDIO_API_KEY.",
+        ),
+    ] = None,
 ) -> None:
     """Serve models as JSON over HTTP: POST /tag, /segment, /parse. Ctrl-C ends it, after requests that have begun.
 
@@ -68,7 +92,8 @@ def serve(
     from tagweave.serve.settings import Limits, Settings
 
     limits = Limits(most_texts, most_characters, most_bytes, most_tokens, most_seconds)
-    settings = Settings(named, tokens, limits, _token(token), hosts(host, tuple(allow_host or ())))
+    retraining = _retraining(models_folder, train or (), label_studio)
+    settings = Settings(named, tokens, limits, _token(token), hosts(host, tuple(allow_host or ())), retraining)
     run(settings, host, port, workers, say)
 
 
@@ -80,6 +105,21 @@ def _named(argument: str) -> tuple[str, str]:
     if not _NAME.fullmatch(name) or not path:
         raise OptionError(f"found the model {argument!r}, expected NAME=FILE, with a name of letters, digits and .-_")
     return name, path
+
+
+def _retraining(folder: str | None, train: Sequence[str], label_studio: str | None) -> Retraining | None:
+    """How models are trained again, if they are."""
+    from tagweave.serve.settings import Retraining
+
+    if folder is None:
+        if given := [name for name, value in (("--train", train), ("--label-studio", label_studio)) if value]:
+            raise OptionError(f"found {given[0]}, expected --models FOLDER with it")
+        return None
+    key = os.environ.get("LABEL_STUDIO_API_KEY", "")
+    if label_studio is not None and not (re.fullmatch(r"https?://[^?#@\s]+", label_studio) and key):
+        expected = "https:// and a host, and its key in the environment variable LABEL_STUDIO_API_KEY"
+        raise OptionError(f"found --label-studio {label_studio}, expected {expected}")
+    return Retraining(folder, tuple(train), label_studio and label_studio.rstrip("/"), key)
 
 
 def _token(variable: str | None) -> str | None:

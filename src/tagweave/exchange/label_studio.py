@@ -30,21 +30,33 @@ def read(path: str) -> Iterator[Document]:
         CorpusError: a task that is not in this form.
         OSError: the file cannot be read.
     """
-    for task in read_json_list(path):
-        data = Values.of(task.values.get("data"), task.location)
-        marks: dict[str, tuple[Mark, ...]] = {}
-        for each in task.objects("annotations") if "annotations" in task else ():
-            if not each.values.get("was_cancelled"):
-                marks[_annotator(each)] = tuple(_marks(each))
-        for each in task.objects("predictions") if "predictions" in task else ():
-            marks[str(each.values.get("model_version") or "model")] = tuple(_marks(each))
-        yield Document(_text(data), marks, str(task.values.get("id", "")), location=task.location)
+    return map(document, read_json_list(path))
 
 
-def _text(data: Values) -> str:
-    """The text of a task, whatever its name is: the only one of its data, if none is called `text`."""
-    texts = [name for name, value in data.values.items() if isinstance(value, str)]
-    return data.get(texts[0] if len(texts) == 1 else _TEXT, str)
+def document(task: Values, name: str | None = None) -> Document:
+    """The document of a task.
+
+    Args:
+        task: as it is exported.
+        name: of the text in its data; by default the only one, or `text`.
+
+    Raises:
+        CorpusError: a task that is not in this form.
+    """
+    marks: dict[str, tuple[Mark, ...]] = {}
+    for each in task.objects("annotations") if "annotations" in task else ():
+        if not each.values.get("was_cancelled"):
+            marks[_annotator(each)] = tuple(_marks(each))
+    for each in task.objects("predictions") if "predictions" in task else ():
+        marks[str(each.values.get("model_version") or "model")] = tuple(_marks(each))
+    return Document(text_of(task, name), marks, str(task.values.get("id", "")), location=task.location)
+
+
+def text_of(task: Values, name: str | None = None) -> str:
+    """The text of a task; `name` as for `document`. Raises CorpusError if it has none."""
+    data = Values.of(task.values.get("data"), task.location)
+    texts = [each for each, value in data.values.items() if isinstance(value, str)]
+    return data.get(name or (texts[0] if len(texts) == 1 else _TEXT), str)
 
 
 def _annotator(annotation: Values) -> str:
@@ -69,18 +81,25 @@ def write(documents: Iterable[Document], stream: IO[str]) -> None:
     """Write documents as tasks, in which every annotator is the version of a model that predicts."""
     stream.write("[")
     for number, each in enumerate(documents):
-        task = {"data": {_TEXT: each.text}, "predictions": [_prediction(each, name) for name in each.marks]}
+        task = {"data": {_TEXT: each.text}, "predictions": [prediction(each, name) for name in each.marks]}
         stream.write(f"{',' if number else ''}\n{json.dumps(task, ensure_ascii=False)}")
     stream.write("\n]\n")
 
 
-def _prediction(document: Document, name: str) -> dict[str, Any]:
+def prediction(document: Document, name: str, control: str = "label", text: str = _TEXT) -> dict[str, Any]:
+    """What a model predicts.
+
+    Args:
+        document: whose marks of the annotator `name` are the prediction.
+        name: of the version of the model.
+        control, text: the names of the tags `Labels` and `Text` in the project.
+    """
     marks = document.marks[name] or ()
     result = [
         {
             "id": f"span{number}",
-            "from_name": "label",
-            "to_name": _TEXT,
+            "from_name": control,
+            "to_name": text,
             "type": "labels",
             "score": mark.probability,
             "value": {

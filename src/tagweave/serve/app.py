@@ -13,11 +13,19 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from tagweave.serve import endpoints
+from tagweave.serve import endpoints, label_studio
 from tagweave.serve.served_models import OPERATIONS
 from tagweave.serve.settings import Settings
-from tagweave.serve.site import Site, refusal_outside, route
+from tagweave.serve.site import Endpoint, Site, refusal_outside, route
 from tagweave.web.headers import SecurityHeaders
+
+_LABEL_STUDIO: dict[str, Endpoint] = {
+    "setup": label_studio.setup,
+    "predict": label_studio.predict,
+    "webhook": label_studio.webhook,
+    "train": label_studio.train,
+    "versions": label_studio.versions,
+}
 
 
 def application(settings: Settings) -> Starlette:
@@ -27,7 +35,7 @@ def application(settings: Settings) -> Starlette:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
-        site.batches.close()
+        site.close()
 
     routes = [
         *(route(site, f"/{name}", "POST", endpoints.operation(name)) for name in OPERATIONS),
@@ -35,6 +43,12 @@ def application(settings: Settings) -> Starlette:
         route(site, "/metrics", "GET", endpoints.metrics),
         route(site, "/openapi.json", "GET", endpoints.openapi),
         route(site, "/", "GET", endpoints.description),
+        *(
+            route(site, f"{prefix}/{name}", "POST", endpoint)
+            for prefix in ("", "/label-studio/{model}")
+            for name, endpoint in _LABEL_STUDIO.items()
+        ),
+        route(site, "/label-studio/{model}/health", "GET", endpoints.health),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
     ]
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*settings.hosts] or ["*"], www_redirect=False)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tagweave.exchange.tokens import tokenizer
+from tagweave.exchange.tokens import Offsets, tokenizer
 from tagweave.front.loading import load_model
 from tagweave.labels.transition_scheme import split_label
 from tagweave.serve.documents import Cut, Item, by_line
 from tagweave.serve.errors import RefusedError, ServeError
 from tagweave.serve.messages import ModelDescription, TextResult
 from tagweave.serve.settings import Settings
+from tagweave.serve.versions import newest
 
 if TYPE_CHECKING:
     from tagweave.front.model import Model
@@ -108,6 +108,16 @@ class ServedModels:
         """What there is."""
         return [each.description(self.tokens) for each in self.all]
 
+    def cut_line(self, line: str) -> list[Offsets]:
+        """The tokens of a line, as the models of words see them."""
+        return self.cut([line])[0]
+
+    def taggers(self) -> Iterator[tuple[str, ChainPredictor]]:
+        """The taggers of words, by their names."""
+        from tagweave.front.tagger import Tagger
+
+        return ((each.name, each.model.under()) for each in self.all if isinstance(each.model, Tagger))
+
     def refresh(self) -> None:
         """Read the new versions of models, if there are any. No request may be computed meanwhile."""
         retraining = self._settings.retraining
@@ -130,7 +140,9 @@ class ServedModels:
         if isinstance(model, Parser):
             from tagweave.serve.parsing import Parsing
 
-            found = [Parsing(model, self.cut, self._taggers, self._settings.limits.tokens)]
+            found = [
+                Parsing(model, self.cut, lambda: (tagger for _, tagger in self.taggers()), self._settings.limits.tokens)
+            ]
         elif isinstance(model, Segmenter):
             from tagweave.serve.segmenting import Segmenting
 
@@ -154,18 +166,3 @@ class ServedModels:
             if isinstance(each.model, Segmenter):
                 return Segmenting(each.model).cut, each.name
         return by_line(tokenizer("words")), "words"
-
-    def _taggers(self) -> Iterator[ChainPredictor]:
-        """The taggers of words, for parsers."""
-        from tagweave.front.tagger import Tagger
-
-        return (each.model.under() for each in self.all if isinstance(each.model, Tagger))
-
-
-def newest(folder: str | None, name: str) -> str | None:
-    """The newest version of a model in a folder."""
-    if folder is None or not Path(folder).is_dir():
-        return None
-    pattern = re.compile(re.escape(name) + r"-([0-9]{1,9})\.model")
-    found = [(int(match[1]), each) for each in Path(folder).iterdir() if (match := pattern.fullmatch(each.name))]
-    return str(max(found)[1]) if found else None

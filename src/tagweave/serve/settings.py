@@ -33,10 +33,15 @@ class Retraining:
     Attributes:
         folder: holds annotations, training data, new models and logs.
         train: corpora that a model is trained on beside them, as arguments of the command line.
+        label_studio: the address of Label Studio, from which all annotations of a project are fetched; `None`: only
+            those count that it sends.
+        key: of its API.
     """
 
     folder: str
     train: tuple[str, ...] = ()
+    label_studio: str | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True)

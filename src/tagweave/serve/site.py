@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from tagweave.corpus.errors import CorpusError
 from tagweave.serve.access import check_token, check_type
 from tagweave.serve.batches import Batches
 from tagweave.serve.errors import RefusedError
@@ -22,6 +23,9 @@ from tagweave.serve.metrics import Metrics
 from tagweave.serve.served_models import ServedModels
 from tagweave.serve.settings import Settings
 from tagweave.web.body_limit import read_body
+
+if TYPE_CHECKING:
+    from tagweave.serve.retraining import Retrainer
 
 LOG = logging.getLogger("tagweave.serve")
 Endpoint = Callable[["Site", Request, bytes], Awaitable[Any]]
@@ -37,18 +41,39 @@ class Site:
         models: that are served.
         batches: compute requests.
         metrics: count them.
+        retrainers: train taggers again, by the names of these.
     """
 
     settings: Settings
     models: ServedModels
     batches: Batches
     metrics: Metrics
+    retrainers: Mapping[str, Retrainer] = field(default_factory=dict)
 
     @classmethod
     def of(cls, settings: Settings) -> Site:
-        """The site of settings. Raises as `ServedModels`."""
+        """The site of settings. Raises as `ServedModels`, and ServeError for models that cannot be trained again."""
         models, metrics = ServedModels(settings), Metrics()
-        return cls(settings, models, Batches(models, settings.limits, metrics), metrics)
+        retrainers = {}
+        if settings.retraining is not None:
+            from tagweave.serve.retraining import retrainer
+
+            cut = models.cut_line
+            for name, tagger in models.taggers():
+                retrainers[name] = retrainer(name, tagger, settings.retraining, cut)
+        return cls(settings, models, Batches(models, settings.limits, metrics), metrics, retrainers)
+
+    def retrainer(self, name: str) -> Retrainer:
+        """What trains a model again. Raises RefusedError if nothing does."""
+        if name not in self.retrainers:
+            raise RefusedError(f"found no training of {name} on this server, expected it started with --models FOLDER")
+        return self.retrainers[name]
+
+    def close(self) -> None:
+        """End what runs beside the requests."""
+        for each in self.retrainers.values():
+            each.close()
+        self.batches.close()
 
 
 def json_response(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -71,6 +96,8 @@ def route(site: Site, path: str, method: str, endpoint: Endpoint) -> Route:
             response = found if isinstance(found, Response) else json_response(found)
         except (RefusedError, HTTPException) as error:
             response = refusal(request, error)
+        except CorpusError as error:
+            response = refusal(request, RefusedError(str(error)))
         except Exception as error:
             LOG.exception("%s %r failed", request.method, request.url.path)
             response = refusal(request, error)

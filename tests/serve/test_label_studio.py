@@ -1,0 +1,261 @@
+"""Label Studio's ML backend: predictions for its tasks, annotations that are kept, and training on them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from clients import Connect
+from starlette.testclient import TestClient
+
+from tagweave.exchange import label_studio
+from tagweave.serve.app import application
+from tagweave.serve.errors import RefusedError
+from tagweave.serve.label_config import LabelConfig
+from tagweave.serve.label_studio_api import annotated_tasks
+from tagweave.serve.settings import Retraining, Settings
+
+CONFIG = """<View><Header value="Names"/><!-- ours -->
+<Labels name="ner" toName="doc"><Label value="PER" background="red"/><Label value="LOC"/></Labels>
+<Text name="doc" value="$body"/></View>"""
+TEXT = "Ann Bell left Graz."
+
+
+def result(start: int, end: int, label: str) -> dict[str, Any]:
+    value = {"start": start, "end": end, "text": TEXT[start:end], "labels": [label]}
+    return {"from_name": "ner", "to_name": "doc", "type": "labels", "value": value}
+
+
+def annotated(number: int, *results: dict[str, Any], **more: object) -> dict[str, Any]:
+    return {"id": number, "completed_by": 1, "result": [*results], **more}
+
+
+TASK = {"id": 1, "data": {"body": TEXT, "title": "x"}}
+PROJECT = {"id": 7, "label_config": CONFIG}
+
+
+def test_predictions_are_those_that_label_studio_imports(connect: Connect, tmp_path: Path) -> None:
+    tasks = [TASK, {"id": 2, "data": {"body": "", "title": ""}}]
+    asked = {"tasks": tasks, "label_config": CONFIG, "project": "7.1", "params": {"context": None}}
+    found = connect("ner").post("/predict", json=asked).json()
+    first, second = found["results"]
+    assert found["model_version"] == first["model_version"] == "ner"
+    assert [(each["from_name"], each["to_name"], each["type"]) for each in first["result"]] == [
+        ("ner", "doc", "labels")
+    ] * 2
+    assert [each["value"] for each in first["result"]] == [result(0, 8, "PER")["value"], result(14, 18, "LOC")["value"]]
+    assert 0 < first["score"] == min(each["score"] for each in first["result"]) < 1
+    assert second["result"] == []
+    (tmp_path / "tasks.json").write_text(json.dumps([{**TASK, "data": {"text": TEXT}, "predictions": [first]}]))
+    [document] = label_studio.read(str(tmp_path / "tasks.json"))
+    assert [mark[:3] for mark in document.marks["ner"] or ()] == [(0, 8, "PER"), (14, 18, "LOC")]
+
+
+def test_labels_that_the_project_lacks_are_left_out(connect: Connect) -> None:
+    config = CONFIG.replace('<Label value="LOC"/>', "")
+    found = connect("ner").post("/predict", json={"tasks": [TASK], "label_config": config}).json()["results"][0]
+    assert [each["value"]["labels"] for each in found["result"]] == [["PER"]]
+
+
+def test_labels_of_tokens_are_spans_of_one(connect: Connect) -> None:
+    tasks = [{"id": 1, "data": {"text": "他 走"}}]
+    found = connect("ner", "ctb").post("/label-studio/ctb/predict", json={"tasks": tasks}).json()["results"][0]
+    assert [(each["value"]["start"], each["value"]["end"]) for each in found["result"]] == [(0, 1), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "reason"),
+    [
+        ("/setup", {"schema": CONFIG}, 200, "ner"),
+        ("/setup", {}, 200, "ner"),
+        (
+            "/setup",
+            {"schema": CONFIG.replace("PER", "Person").replace("LOC", "Place")},
+            422,
+            "found the labels Person, Place",
+        ),
+        ("/setup", {"schema": "<View>"}, 422, "found a labelling configuration that is no XML"),
+        ("/setup", {"schema": "<View/>"}, 422, "found no Labels of a Text"),
+        ("/setup", {"schema": '<!DOCTYPE a [<!ENTITY b "c">]><View/>'}, 422, "that is no plain XML"),
+        ("/setup", {"schema": 7}, 422, "that is no plain XML"),
+        ("/predict", {"tasks": [{"id": 1}]}, 422, "the request: found null, expected an object"),
+        (
+            "/predict",
+            {"tasks": [{"data": {"other": 1}}]},
+            422,
+            'expected "text", a text',
+        ),
+        ("/predict", {"tasks": 1}, 422, "the request: found tasks 1"),
+        ("/predict", [], 422, "Expected `object`, got `array`"),
+        ("/predict", {}, 200, "[]"),
+        ("/label-studio/none/predict", {}, 404, "found the model 'none'"),
+        ("/label-studio/seg/setup", {}, 422, "found no model that can tag in 'seg'"),
+        ("/label-studio/segtag/setup", {}, 422, "found segtag, a model that segments, expected a tagger of words"),
+        ("/versions", {}, 200, "ner"),
+        ("/webhook", {"action": "PROJECT_UPDATED"}, 200, "nothing is done on PROJECT_UPDATED"),
+        (
+            "/webhook",
+            {"action": "ANNOTATION_CREATED", "task": TASK, "annotation": annotated(3)},
+            200,
+            "not kept: this server",
+        ),
+        ("/webhook", {"action": "START_TRAINING", "project": PROJECT}, 422, "found no training of ner on this server"),
+        ("/train", {"annotations": []}, 422, "expected it started with --models FOLDER"),
+    ],
+)
+def test_answers(connect: Connect, path: str, body: object, status: int, reason: str) -> None:
+    found = connect("ner", "seg", "segtag", tokens="words").post(path, json=body)
+    assert found.status_code == status, found.text
+    assert reason in str(found.json())
+
+
+@pytest.mark.parametrize(
+    ("xml", "expected"),
+    [
+        (None, LabelConfig()),
+        ("", LabelConfig()),
+        (CONFIG, LabelConfig("ner", "doc", "body", ("PER", "LOC"))),
+        (CONFIG.replace("$body", ""), LabelConfig("ner", "doc", None, ("PER", "LOC"))),
+    ],
+)
+def test_configurations(xml: str | None, expected: LabelConfig) -> None:
+    assert LabelConfig.of(xml) == expected
+
+
+@pytest.fixture
+def training(served_files: Path, tmp_path: Path) -> Iterator[TestClient]:
+    """A server of `ner` that trains."""
+    corpus = f"{served_files / 'ner.col'}"
+    settings = Settings(
+        (("ner", str(served_files / "ner.model")),), retraining=Retraining(str(tmp_path / "new"), (corpus,))
+    )
+    with TestClient(application(settings), raise_server_exceptions=False) as client:
+        yield client
+
+
+def until(condition: Any) -> Any:
+    end = time.monotonic() + 60
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return found
+
+
+def test_a_model_learns_what_was_annotated(
+    training: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`Eve` is no name before, and one after; the new version is served by itself."""
+    monkeypatch.setattr("tagweave.serve.served_models._PAUSE", 0.0)
+    text = "Eve Frost met Eve."
+    results = [
+        {**result(a, b, "PER"), "value": {"start": a, "end": b, "labels": ["PER"]}} for a, b in ((0, 9), (14, 17))
+    ]
+    task = {"id": 5, "data": {"body": text, "title": "y"}}
+    sent = {"action": "ANNOTATION_CREATED", "task": task, "project": PROJECT}
+    for number in range(3):
+        kept = training.post("/webhook", json={**sent, "annotation": annotated(number, *results)})
+        assert (kept.status_code, kept.json()) == (201, {"status": "kept", "annotations": 1})
+    training.post("/webhook", json={**sent, "action": "ANNOTATION_UPDATED", "annotation": annotated(1, *results)})
+    deleted = {**sent, "action": "ANNOTATION_DELETED", "annotation": {"id": 2}}
+    assert training.post("/webhook", json=deleted).status_code == 201
+    begun = training.post("/webhook", json={"action": "START_TRAINING", "project": PROJECT})
+    assert (begun.status_code, begun.json()) == (201, {"status": "training", "documents": 2, "job": "ner"})
+    again = training.post("/webhook", json={"action": "START_TRAINING", "project": PROJECT})
+    assert (again.status_code, again.json()["error"][:30]) == (429, "found a training under way, ex")
+    asked = {"tasks": [task], "label_config": CONFIG}
+    new = until(lambda: (f := training.post("/predict", json=asked).json())["model_version"] == "ner-1" and f)
+    assert [each["value"]["start"] for each in new["results"][0]["result"]] == [0, 14]
+    assert training.post("/tag", json={"text": "a"}).json()["version"] == "ner-1"
+    corpus = (tmp_path / "new" / "ner-1.col").read_text()
+    assert corpus.count("Frost\tI-PER") == 2
+    settings = Settings((("ner", "no longer needed"),), retraining=Retraining(str(tmp_path / "new")))
+    with TestClient(application(settings)) as client:  # another start goes on with the newest
+        assert client.get("/health").json()["models"][0]["version"] == "ner-1"
+
+
+def test_annotations_that_fit_nothing(training: TestClient) -> None:
+    begun = training.post("/webhook", json={"action": "START_TRAINING", "project": PROJECT})
+    assert (begun.status_code, begun.json()["error"]) == (
+        422,
+        "found no annotations for ner, expected some to learn from",
+    )
+    for wrong in (result(0, 99, "PER"), result(3, 1, "PER"), result(0, 3, "")):
+        sent = {
+            "annotations": [{**TASK, "annotations": [annotated(1, wrong)]}],
+            "project": "7.1",
+            "label_config": CONFIG,
+        }
+        assert training.post("/train", json=sent).status_code == 422
+    for sent in ({}, {"task": TASK}, {"annotation": annotated(1)}, {"task": 1, "annotation": {"id": "x"}}):
+        found = training.post("/webhook", json={"action": "ANNOTATION_CREATED", **sent})
+        assert (found.status_code, "the request: found" in found.json()["error"]) == (422, True)
+
+
+@contextmanager
+def label_studio_of(answers: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
+    """A stand-in of Label Studio: its address, and paths with their authorization, as they were asked for."""
+    seen: list[tuple[str, str | None]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append((self.path, self.headers["Authorization"]))
+            status, body = answers.get(self.path, (404, b"{}"))
+            self.send_response(status)
+            self.send_header("Location", "/elsewhere")
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", seen
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+EXPORT = "/api/projects/7/export?exportType=JSON"
+TASKS = json.dumps([{**TASK, "annotations": [annotated(3, result(0, 8, "PER"))]}]).encode()
+
+
+def test_annotations_are_fetched_with_either_key() -> None:
+    with label_studio_of({EXPORT: (200, TASKS), "/api/token/refresh": (200, b'{"access": "short"}')}) as (url, seen):
+        for key in ("legacy", "a.b.c"):
+            [task] = annotated_tasks(url, key, "7")
+            assert task.values["data"]["body"] == TEXT
+    assert seen == [(EXPORT, "Token legacy"), ("/api/token/refresh", None), (EXPORT, "Bearer short")]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason"),
+    [
+        (401, b"", "401"),
+        (302, b"", "302"),
+        (200, b"x", "Expecting value"),
+        (200, b"{}", "found no tasks at"),
+        (200, b"[1]", "found no tasks at"),
+        (200, b"[" * 100_000, "recursion"),
+    ],
+)
+def test_label_studio_that_does_not_answer(status: int, body: bytes, reason: str) -> None:
+    with label_studio_of({EXPORT: (status, body)}) as (url, seen):
+        with pytest.raises(RefusedError, match=reason) as error:
+            annotated_tasks(url, "k", "7")
+        assert error.value.status == 502 and len(seen) == 1
+    with pytest.raises(RefusedError, match="found the project '7/x', expected a number"):
+        annotated_tasks(url, "k", "7/x")
+    with pytest.raises(RefusedError, match=EXPORT.replace("?", ".")):
+        annotated_tasks(url, "k", "7")
