@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -21,6 +21,8 @@ from tagweave.serve.errors import RefusedError
 from tagweave.serve.label_config import LabelConfig
 from tagweave.serve.label_studio_api import annotated_tasks
 from tagweave.serve.settings import Retraining, Settings
+from tagweave.serve.site import Site
+from tagweave.training.training_command import take
 
 CONFIG = """<View><Header value="Names"/><!-- ours -->
 <Labels name="ner" toName="doc"><Label value="PER" background="red"/><Label value="LOC"/></Labels>
@@ -98,7 +100,9 @@ def test_labels_of_tokens_are_spans_of_one(connect: Connect) -> None:
         ("/label-studio/none/predict", {}, 404, "found the model 'none'"),
         ("/label-studio/seg/setup", {}, 422, "found no model that can tag in 'seg'"),
         ("/label-studio/segtag/setup", {}, 422, "found segtag, a model that segments, expected a tagger of words"),
-        ("/versions", {}, 200, "ner"),
+        ("/versions", None, 200, "['ner']"),
+        ("/label-studio/ner/versions", None, 200, "['ner']"),
+        ("/label-studio/ner/health", None, 200, "'UP'"),
         ("/webhook", {"action": "PROJECT_UPDATED"}, 200, "nothing is done on PROJECT_UPDATED"),
         (
             "/webhook",
@@ -111,7 +115,8 @@ def test_labels_of_tokens_are_spans_of_one(connect: Connect) -> None:
     ],
 )
 def test_answers(connect: Connect, path: str, body: object, status: int, reason: str) -> None:
-    found = connect("ner", "seg", "segtag", tokens="words").post(path, json=body)
+    client = connect("ner", "seg", "segtag", tokens="words")
+    found = client.get(path) if body is None else client.post(path, json=body)
     assert found.status_code == status, found.text
     assert reason in str(found.json())
 
@@ -259,3 +264,31 @@ def test_label_studio_that_does_not_answer(status: int, body: bytes, reason: str
         annotated_tasks(url, "k", "7/x")
     with pytest.raises(RefusedError, match=EXPORT.replace("?", ".")):
         annotated_tasks(url, "k", "7")
+
+
+def test_what_is_fetched_replaces_what_was_kept(served_files: Path, tmp_path: Path) -> None:
+    def exported(*numbers: int) -> tuple[int, bytes]:
+        task = {**TASK, "annotations": [annotated(number, result(0, 8, "PER")) for number in numbers]}
+        return 200, json.dumps([task]).encode()
+
+    answers = {EXPORT: exported(3, 4)}
+    with label_studio_of(answers) as (url, _):
+        retraining = Retraining(str(tmp_path), label_studio=url, key="k")
+        settings = Settings((("ner", str(served_files / "ner.model")),), retraining=retraining)
+        with TestClient(application(settings)) as client:
+            sent = {"task": TASK, "project": {"id": 8, "label_config": CONFIG}, "annotation": annotated(9)}
+            client.post("/webhook", json={"action": "ANNOTATION_CREATED", **sent})
+            kept = site_of(client).retrainer("ner").annotations
+            with take(tmp_path / "serving.lock") or nullcontext():  # so that nothing is trained
+                start = {"action": "START_TRAINING", "project": PROJECT}
+                for expected in (["8/9", "7/3", "7/4"], ["8/9", "7/4", "7/5"]):
+                    assert client.post("/webhook", json=start).status_code == 429
+                    assert list(kept.read()) == expected
+                    lines = (tmp_path / "ner.annotations.jsonl").read_text().count("\n")
+                    assert client.post("/webhook", json=start).status_code == 429
+                    assert (tmp_path / "ner.annotations.jsonl").read_text().count("\n") == lines
+                    answers[EXPORT] = exported(4, 5)
+
+
+def site_of(client: TestClient) -> Site:
+    return client.app.state.site  # type: ignore[attr-defined, no-any-return]

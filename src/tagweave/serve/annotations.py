@@ -55,6 +55,12 @@ class Annotations:
         finally:
             os.close(file)
 
+    def replace(self, several: Iterable[AnnotatedText], project: str) -> None:
+        """Make these the documents whose keys begin with that of a project. Raises as `add` and `read`."""
+        known, new = self.read(), {each.key: each for each in several}
+        gone = [AnnotatedText(key) for key in known if key.startswith(f"{project}/") and key not in new]
+        self.add([*(each for key, each in new.items() if known.get(key) != each), *gone])
+
     def read(self) -> Mapping[str, AnnotatedText]:
         """What stands, by key.
 

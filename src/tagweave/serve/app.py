@@ -24,7 +24,6 @@ _LABEL_STUDIO: dict[str, Endpoint] = {
     "predict": label_studio.predict,
     "webhook": label_studio.webhook,
     "train": label_studio.train,
-    "versions": label_studio.versions,
 }
 
 
@@ -39,7 +38,6 @@ def application(settings: Settings) -> Starlette:
 
     routes = [
         *(route(site, f"/{name}", "POST", endpoints.operation(name)) for name in OPERATIONS),
-        route(site, "/health", "GET", endpoints.health),
         route(site, "/metrics", "GET", endpoints.metrics),
         route(site, "/openapi.json", "GET", endpoints.openapi),
         route(site, "/", "GET", endpoints.description),
@@ -48,7 +46,11 @@ def application(settings: Settings) -> Starlette:
             for prefix in ("", "/label-studio/{model}")
             for name, endpoint in _LABEL_STUDIO.items()
         ),
-        route(site, "/label-studio/{model}/health", "GET", endpoints.health),
+        *(
+            route(site, f"{prefix}/{name}", "GET", endpoint)
+            for prefix in ("", "/label-studio/{model}")
+            for name, endpoint in {"health": endpoints.health, "versions": label_studio.versions}.items()
+        ),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
     ]
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*settings.hosts] or ["*"], www_redirect=False)
@@ -58,5 +60,6 @@ def application(settings: Settings) -> Starlette:
         exception_handlers={HTTPException: refusal_outside, Exception: refusal_outside},
         lifespan=lifespan,
     )
+    app.state.site = site
     app.router.redirect_slashes = False  # it would redirect to whatever host the request names
     return app

@@ -90,10 +90,12 @@ async def train(site: Site, request: Request, body: bytes) -> Response:
     settings = site.settings.retraining
 
     def begin() -> int:
-        tasks = _objects(sent, "annotations")
+        tasks, project = _objects(sent, "annotations"), _project(sent)
         if settings and settings.label_studio and not tasks:
-            tasks = [*annotated_tasks(settings.label_studio, settings.key, _project(sent))]
-        retrainer.annotations.add([each for task in tasks for each in _annotated(task, sent)])
+            fetched = annotated_tasks(settings.label_studio, settings.key, project)
+            retrainer.annotations.replace([each for task in fetched for each in _annotated(task, sent)], project)
+        else:
+            retrainer.annotations.add([each for task in tasks for each in _annotated(task, sent)])
         return retrainer.start()
 
     count = await run_in_threadpool(begin)
