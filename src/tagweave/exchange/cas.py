@@ -51,8 +51,18 @@ def cassis() -> ModuleType:
 
 def from_xmi(member: Member, types: Member) -> LayeredText:
     """The text of an XMI file with the type system beside it. Raises CorpusError if it is not one."""
+    return _layered(member, lambda: load_xmi(member, types))
+
+
+def load_xmi(member: Member, types: Member) -> Any:
+    """The CAS of an XMI file with the type system beside it, as the library has it. Raises as `from_xmi`."""
     system = _type_system(types)
-    return _layered(member, lambda: cassis().load_cas_from_xmi(io.BytesIO(member.data), typesystem=system))
+    return _read(member, lambda: cassis().load_cas_from_xmi(io.BytesIO(member.data), typesystem=system))
+
+
+def text_of(cas: Any, member: Member) -> LayeredText:
+    """The text of a CAS; `member` is its file. Raises CorpusError if it has none."""
+    return _layered(member, lambda: cas)
 
 
 def from_json(member: Member, content: dict[str, Any]) -> LayeredText:

@@ -13,7 +13,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from tagweave.serve import endpoints, label_studio
+from tagweave.serve import endpoints, inception, label_studio
 from tagweave.serve.served_models import OPERATIONS
 from tagweave.serve.settings import Settings
 from tagweave.serve.site import Endpoint, Site, refusal_outside, route
@@ -51,6 +51,8 @@ def application(settings: Settings) -> Starlette:
             for prefix in ("", "/label-studio/{model}")
             for name, endpoint in {"health": endpoints.health, "versions": label_studio.versions}.items()
         ),
+        route(site, "/{model}/predict", "POST", inception.predict),
+        route(site, "/{model}/train", "POST", inception.train),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
     ]
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*settings.hosts] or ["*"], www_redirect=False)

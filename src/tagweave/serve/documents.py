@@ -83,6 +83,13 @@ def of_texts(texts: Sequence[str], cut: Cut) -> list[ServedDocument]:
     ]
 
 
+def of_offsets(text: str, tokens: Sequence[Offsets], sentences: Sequence[Offsets]) -> ServedDocument:
+    """The document of a text whose tokens and sentences are known; a token in no sentence is left out."""
+    own = [tuple(token for token in tokens if start <= token[0] < token[1] <= stop) for start, stop in sentences]
+    kept = tuple(each for each in own if each)
+    return ServedDocument(tuple(Sentence(tuple(text[a:b] for a, b in each)) for each in kept), kept)
+
+
 def by_line(tokenizer: Tokenizer) -> Cut:
     """A tokenizer of lines for many of them."""
     return lambda several: list(map(tokenizer, several))

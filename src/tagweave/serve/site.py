@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.front.errors import message
 from tagweave.serve.access import check_token, check_type
 from tagweave.serve.batches import Batches
 from tagweave.serve.errors import RefusedError
@@ -96,11 +96,11 @@ def route(site: Site, path: str, method: str, endpoint: Endpoint) -> Route:
             response = found if isinstance(found, Response) else json_response(found)
         except (RefusedError, HTTPException) as error:
             response = refusal(request, error)
-        except CorpusError as error:
-            response = refusal(request, RefusedError(str(error)))
         except Exception as error:
-            LOG.exception("%s %r failed", request.method, request.url.path)
-            response = refusal(request, error)
+            reason = message(error) if isinstance(error, ValueError) else None
+            if reason is None:
+                LOG.exception("%s %r failed", request.method, request.url.path)
+            response = refusal(request, error if reason is None else RefusedError(reason))
         site.metrics.request(path, response.status_code, time.perf_counter() - began)
         return response
 

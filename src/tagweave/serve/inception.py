@@ -1,0 +1,183 @@
+"""INCEpTION's external recommender: predictions for a document, and training on those of a user.
+
+INCEpTION posts JSON with a document as UIMA CAS XMI and the types of its project to `NAME/predict`, and takes the
+document back with predictions in the layer and feature that it names. To `NAME/train` it posts all documents of a user.
+In these a sentence without any annotation may be one that nobody has come to, so it says nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Annotated, Any
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.exchange import cas as uima
+from tagweave.exchange.document import Document, Mark
+from tagweave.exchange.members import Member
+from tagweave.exchange.tokens import Offsets, lines
+from tagweave.serve.annotations import AnnotatedText, annotated_text
+from tagweave.serve.documents import Item, check, of_offsets
+from tagweave.serve.errors import RefusedError
+from tagweave.serve.marks import marks
+from tagweave.serve.messages import LabelRequest, decoded
+from tagweave.serve.site import Site
+
+PREDICTED = "inception_internal_predicted"
+"""The feature by which INCEpTION tells predictions from annotations."""
+_SCORE = "_score"  # behind the name of a feature: of its probability
+_Number = Annotated[int | str, msgspec.Meta(description="A number, which some versions write as text.")]
+
+
+class Metadata(msgspec.Struct, frozen=True, rename="camel"):
+    """What is to be predicted: a feature of a layer."""
+
+    layer: str
+    feature: str
+    project_id: _Number = 0
+
+
+class SentDocument(msgspec.Struct, frozen=True, rename="camel"):
+    """A document of a user."""
+
+    xmi: str
+    document_id: _Number = 0
+    user_id: str = ""
+
+
+class PredictRequest(msgspec.Struct, frozen=True, rename="camel"):
+    """A document to be predicted."""
+
+    metadata: Metadata
+    document: SentDocument
+    type_system: str
+
+
+class TrainRequest(msgspec.Struct, frozen=True, rename="camel"):
+    """Documents to learn from."""
+
+    metadata: Metadata
+    documents: list[SentDocument]
+    type_system: str
+
+
+async def predict(site: Site, request: Request, body: bytes) -> dict[str, str]:
+    """The document with predictions."""
+    asked: PredictRequest = decoded(body, PredictRequest)
+    served = site.models.that_can("tag", request.path_params["model"])
+    types = _member("the type system", asked.type_system)
+    document = _Cas(await run_in_threadpool(_loaded, asked.document, types), asked.metadata)
+    answer = await site.batches.response(("tag", served.name, True), [document.item], _checked(document, site))
+    return {"document": await run_in_threadpool(document.with_predictions, list(marks(answer.results[0])))}
+
+
+async def train(site: Site, request: Request, body: bytes) -> Response:
+    """Train on the documents of a user."""
+    asked: TrainRequest = decoded(body, TrainRequest)
+    retrainer = site.retrainer(site.models.that_can("tag", request.path_params["model"]).name)
+    types = _member("the type system", asked.type_system)
+    user = asked.documents[0].user_id if asked.documents else ""
+    project = f"inception/{asked.metadata.project_id}/{user}"
+
+    def begin() -> None:
+        own = (_Cas(_loaded(each, types), asked.metadata) for each in asked.documents)
+        numbered = zip(asked.documents, own, strict=True)
+        several = [each.annotated(f"{project}/{sent.document_id}") for sent, each in numbered]
+        retrainer.annotations.replace(several, project)
+        retrainer.start()
+
+    await run_in_threadpool(begin)
+    return Response(status_code=204)
+
+
+class _Cas:
+    """A document, with the layer and feature in question.
+
+    Raises:
+        RefusedError: its types have no such layer or feature; annotations beyond the text.
+    """
+
+    def __init__(self, cas: Any, metadata: Metadata) -> None:
+        self._cas, self._feature = cas, metadata.feature
+        name = metadata.layer
+        if not cas.typesystem.contains_type(name):
+            raise RefusedError(f"found no layer {name[:200]!r} among the types, expected it")
+        self._type = cas.typesystem.get_type(name)
+        self._features = {each.name: each.rangeType.name for each in self._type.all_features}
+        if self._features.get(self._feature) != "uima.cas.String":
+            raise RefusedError(f"found no feature {self._feature[:200]!r} of text in {name[:200]}, expected it")
+        found = uima.text_of(cas, _member("the document", ""))
+        self.text = found.text
+        for each in cas.select_all_annotations():  # the library cannot write such a document
+            if not 0 <= each.begin <= each.end <= len(self.text):
+                place = f"an annotation from {each.begin} to {each.end}"
+                raise RefusedError(f"found {place}, expected characters of the text, 0 to {len(self.text)}")
+        self.sentences: Sequence[Offsets] = found.sentences or tuple(lines(found.text))
+        self.tokens = found.tokens
+
+    @property
+    def item(self) -> Item:
+        """What is tagged."""
+        if self.tokens is None:
+            return self.text
+        return of_offsets(self.text, self.tokens, self.sentences)
+
+    def annotated(self, key: str) -> AnnotatedText:
+        """What the user marked, with the sentences in which that is."""
+        found = tuple(self._marks())
+        starts = [start for start, _ in self.sentences]
+        kept = {bisect_right(starts, mark.start) - 1 for mark in found} - {-1}
+        tokens = None if self.tokens is None else tuple(self.tokens)
+        own = tuple(self.sentences[at] for at in sorted(kept))
+        return annotated_text(key, Document(self.text, {"tag": found}, key, tokens, sentences=own), found)
+
+    def with_predictions(self, found: Sequence[Mark]) -> str:
+        """The XMI of the document with predictions.
+
+        Raises:
+            RefusedError: its types have no place for these.
+        """
+        if PREDICTED not in self._features:
+            raise RefusedError(f"found no feature {PREDICTED} of the layer, expected it, as INCEpTION sends it")
+        scored = f"{self._feature}{_SCORE}" in self._features
+        for mark in found:
+            values: dict[str, Any] = {self._feature: mark.label, PREDICTED: True}
+            if scored:
+                values[f"{self._feature}{_SCORE}"] = mark.probability
+            self._cas.add(self._type(begin=mark.start, end=mark.stop, **values))
+        return str(self._cas.to_xmi())
+
+    def _marks(self) -> Iterator[Mark]:
+        for each in self._cas.select(self._type.name):
+            value = each[self._feature]
+            predicted = PREDICTED in self._features and each[PREDICTED] in (True, "true")
+            if value and not predicted and each.begin < each.end:
+                yield Mark(each.begin, each.end, value)
+
+
+def _loaded(document: SentDocument, types: Member) -> Any:
+    return uima.load_xmi(_member("the document", document.xmi), types)
+
+
+def _member(name: str, xml: str) -> Member:
+    """XML of a request as a file of an export.
+
+    Raises:
+        RefusedError: it declares entities, or is no Unicode.
+    """
+    if "<!DOCTYPE" in xml or "<!ENTITY" in xml:
+        raise RefusedError(f"found a document type declaration in {name}, expected XML without")
+    try:
+        return Member(PurePosixPath(name), xml.encode(), f"{name} of the request")
+    except UnicodeEncodeError as error:
+        raise CorpusError(str(error), "Unicode") from None
+
+
+def _checked(document: _Cas, site: Site) -> int:
+    return check(LabelRequest(text=document.text), site.settings.limits)
