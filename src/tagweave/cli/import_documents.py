@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -10,9 +10,13 @@ from tagweave.cli import options
 from tagweave.cli.errors import OptionError
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.printing import say
-from tagweave.exchange.registry import TOOLS
+from tagweave.exchange.registry import NAMES, TOKEN_TOOLS
 
-Tool = Annotated[str, typer.Argument(metavar="|".join(TOOLS), help="The tool that exported, or will import.")]
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.formats.format import Format
+
+Tool = Annotated[str, typer.Argument(metavar="|".join(NAMES), help="The tool that exported, or will import.")]
 _MISALIGNED = ("error", "widen", "unknown")
 _UNMARKED = ("outside", "unknown")
 TASKS = ("spans", "tags")
@@ -52,6 +56,7 @@ def import_documents(
     A sentence is a line of a text. Every annotator has a layer, of candidates with numbers where spans have scores; of
     a single one it is called tag. Files with the same texts are joined.
     """
+    from tagweave.corpus.formats.registry import chosen_format
     from tagweave.corpus.load import save
     from tagweave.front.exchange import read_documents
 
@@ -72,6 +77,19 @@ def import_documents(
         task=cast("Literal['spans', 'tags']", task),
         tell=say,
     )
-    save(corpus, output, output_format or (None if "." in output else "columns"))
-    names = ", ".join(corpus[0].layers) if len(corpus) else "none"
-    say(f"{output}: {len(corpus):,} sentences, {corpus.tokens():,} tokens, annotators: {names}")
+    output_format = output_format or (None if "." in output else "columns")
+    if lost := _lost(corpus, chosen_format(output_format, output)):
+        say(f"not kept in {output}: {', '.join(lost)} (conllu-plus, .conllup, holds all)")
+    save(corpus, output, output_format)
+    names = [name for sentence in corpus.sentences[:1] for name in (*sentence.layers, *sentence.heads)]
+    what = "layers" if tool in TOKEN_TOOLS else "annotators"
+    say(f"{output}: {len(corpus):,} sentences, {corpus.tokens():,} tokens, {what}: {', '.join(names) or 'none'}")
+
+
+def _lost(corpus: Corpus, form: Format | None) -> list[str]:
+    """The layers that a format has no place for."""
+    if form is None:
+        return []
+    layers = dict.fromkeys(name for sentence in corpus for name in sentence.layers)
+    lost = [] if form.names_layers else [name for name in layers if name not in (*form.layers, corpus.guideline)]
+    return [*lost, *({"head"} & {name for each in corpus for name in each.heads} if form.heads is None else ())]

@@ -93,7 +93,7 @@ def sentences(
         end = 0
         for tokens in _in_lines(document, tokenizer):
             start, stop = tokens[0][0], tokens[-1][1]
-            own = (*comments, *_place(document.text, end, start, stop))
+            own = (*comments, *place_comments(document.text, end, start, stop))
             aligned = _Aligned(document, tokens, misaligned, unmarked == "outside", notes, task)
             layers, end = aligned.layers(names), stop
             yield Sentence(
@@ -105,7 +105,7 @@ def sentences(
             comments = ()
 
 
-def _place(text: str, end: int, start: int, stop: int) -> Iterator[str]:
+def place_comments(text: str, end: int, start: int, stop: int) -> Iterator[str]:
     """The comments on a sentence from start to stop, after one that ended at `end`."""
     yield f"# {TEXT} = {text[start:stop].translate({10: ' ', 13: ' '})}"
     yield f"# {START} = {start}"

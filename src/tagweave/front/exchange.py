@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
     from tagweave.exchange.document import Document
     from tagweave.exchange.reading import Misalignment, Notes, Task, Unmarked
+    from tagweave.exchange.token_tool import TokenTool
     from tagweave.exchange.tokens import Tokenizer
 
 _SHOWN = 3  # misaligned spans
@@ -48,14 +51,45 @@ def read_documents(
         OSError: a file cannot be read.
     """
     from tagweave.exchange.reading import Notes, joined, sentences
+    from tagweave.exchange.registry import TOKEN_TOOLS
     from tagweave.exchange.registry import tool as named
 
     notes = Notes()
+    if tool in TOKEN_TOOLS:
+        _refuse_options(tool, tokens=tokens, misaligned=misaligned, unmarked=unmarked, task=task)
+        return _read_tokens(TOKEN_TOOLS[tool], paths, notes, tell)
     documents = joined(_counted((each for path in paths for each in named(tool).read(fspath(path))), notes))
     read = tuple(sentences(documents, _tokenizer(tokens), misaligned, unmarked, notes, task))
     _report(notes, misaligned, tell)
-    last = list(read[-1].layers)[-1] if read else "tag"
-    return Corpus(read, last, path=fspath(paths[0]) if paths else "")
+    names = [name for sentence in read[-1:] for name in sentence.layers]
+    return Corpus(read, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
+
+
+def _refuse_options(tool: str, **options: object) -> None:
+    """Raise if an option that is about offsets is not the default: the files of this tool have tokens."""
+    from tagweave.exchange.errors import ExchangeError
+
+    defaults = {"tokens": "words", "misaligned": "error", "unmarked": "outside", "task": "spans"}
+    for name, value in options.items():
+        if value != defaults[name]:
+            raise ExchangeError(f"found {name} {value}, expected none: the files of {tool} have tokens and labels")
+
+
+def _read_tokens(
+    tool: TokenTool, paths: Sequence[str | PathLike[str]], notes: Notes, tell: Callable[[str], None]
+) -> Corpus:
+    """The corpus of a library's files: layers in which something is known, of which the last is the corpus's own."""
+
+    def leave_out(what: str) -> None:
+        notes.left_out[what] += 1
+
+    read = [sentence for path in paths for sentence in tool.read(fspath(path), leave_out)]
+    known = {name for each in read for name, layer in each.layers.items() if any(layer)}
+    trees = any(any(layer) for each in read for layer in each.heads.values())
+    kept = tuple(replace(each.with_layers_of(known), heads=each.heads if trees else {}) for each in read)
+    _report(notes, "error", tell)
+    names = [name for each in kept[:1] for name in each.layers]
+    return Corpus(kept, names[-1] if names else "head" if trees else "tag", path=fspath(paths[0]) if paths else "")
 
 
 def _counted(documents: Iterable[Document], notes: Notes) -> Iterator[Document]:
@@ -108,12 +142,14 @@ def write_documents(
         CorpusError: labels that are no spans, what the tool cannot hold, or a layer that the corpus lacks.
         OSError: the file cannot be written.
     """
-    from tagweave.corpus.errors import CorpusError
     from tagweave.corpus.text_file import written, written_bytes
+    from tagweave.exchange.registry import TOKEN_TOOLS
     from tagweave.exchange.registry import tool as named
     from tagweave.exchange.writing import documents
 
     names = tuple(layers) or (corpus.guideline,)
+    if tool in TOKEN_TOOLS:
+        return _write_tokens(TOKEN_TOOLS[tool], corpus, path, layers)
     there = {name for sentence in corpus for name in sentence.layers}
     if missing := [name for name in names if name not in there]:
         raise CorpusError(f"no layer {missing[0]!r}", f"one of {', '.join(sorted(there))}", corpus.path)
@@ -121,3 +157,15 @@ def write_documents(
     with (written_bytes if form.binary else written)(fspath(path)) as stream:
         form.write(found, stream)
     return len(found)
+
+
+def _write_tokens(tool: TokenTool, corpus: Corpus, path: str | PathLike[str], layers: Sequence[str]) -> int:
+    """Write the sentences of a corpus, by default with all their layers; returns how many there are."""
+    from tagweave.corpus.text_file import written_bytes
+
+    there = list(dict.fromkeys(name for sentence in corpus for name in sentence.layers))
+    if missing := [name for name in layers if name not in there]:
+        raise CorpusError(f"no layer {missing[0]!r}", f"one of {', '.join(there)}", corpus.path)
+    with written_bytes(fspath(path)) as stream:
+        tool.write(corpus.sentences, stream, tuple(layers) or there, fspath(path))
+    return len(corpus)

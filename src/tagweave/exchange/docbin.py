@@ -1,0 +1,270 @@
+"""spaCy's DocBin, the format of its training data (`.spacy`).
+
+Tags are the layers `upos` and `xpos`, entities the layer `entities` in IOB2, heads the layer `head`; lemmas and
+morphology are the columns `lemma` and `feats`. What spaCy calls missing is unknown. A document is one sentence or more,
+as it says.
+
+Of files that somebody sent, only the arrays and strings of the DocBin are read: its documents are not made (`get_docs`
+checks little of what it gives to compiled code), and user data, which it would unpack, is left out.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import IO, Any
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.outline import key_and_value
+from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Sentence
+from tagweave.corpus.spans import OUTSIDE
+from tagweave.corpus.token_offsets import TokenOffsets
+from tagweave.exchange.errors import ExchangeError
+from tagweave.exchange.members import LARGEST, Member, members
+from tagweave.exchange.reading import DOCUMENT, TEXT, place_comments
+from tagweave.exchange.token_tool import TokenTool, single
+
+UPOS, XPOS, HEAD, ENTITIES = "upos", "xpos", "head", "entities"
+_TEXTS = ("ORTH", "POS", "TAG", "LEMMA", "MORPH", "DEP", "ENT_TYPE")
+_COLUMNS = {"lemma": "LEMMA", "feats": "MORPH"}
+_NUMBERS = ("HEAD", "ENT_IOB", "SENT_START")
+_INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
+_NONE = "_"
+
+
+def _import_spacy() -> None:
+    try:
+        import spacy  # noqa: F401
+    except ImportError:
+        raise ExchangeError("found no spaCy, expected the extra spacy: pip install 'tagweave[spacy]'") from None
+
+
+@dataclass(frozen=True)
+class _Tokens:
+    """The tokens of a document: texts and numbers by the name of their attribute, and whether a blank follows."""
+
+    texts: dict[str, list[str]]
+    numbers: dict[str, list[int]]
+    blanks: list[bool]
+
+    def __len__(self) -> int:
+        return len(self.blanks)
+
+
+def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
+    """The sentences of a file, or of a folder of files.
+
+    Raises:
+        CorpusError: a file that is not a DocBin, or one with a head beyond its sentence.
+        ExchangeError: spaCy is not installed.
+        OSError: a file cannot be read.
+    """
+    _import_spacy()
+    for member in members(path, ".spacy"):
+        for number, tokens in enumerate(_documents(member, leave_out), 1):
+            yield from _sentences(tokens, number, member)
+
+
+def _documents(member: Member, leave_out: Callable[[str], None]) -> list[_Tokens]:
+    from spacy.strings import StringStore
+    from spacy.tokens import DocBin
+
+    _check_size(member)
+    try:
+        found = DocBin().from_bytes(member.data)
+        strings = StringStore(found.strings)
+        for what, values in (("user data of documents", found.user_data), ("categories of documents", found.cats)):
+            for _ in filter(None, values):
+                leave_out(what)
+        return [_tokens(found, at, strings) for at in range(len(found.tokens))]
+    except Exception as error:
+        told = f"no DocBin ({type(error).__name__}: {error})"
+        raise CorpusError(told, "spaCy's training data", member.place) from None
+
+
+def _check_size(member: Member) -> None:
+    """Raise if the data grow beyond all measure when they are decompressed."""
+    unpacking = zlib.decompressobj()
+    try:
+        size, data = 0, member.data
+        while data and size <= LARGEST:
+            size += len(unpacking.decompress(data, 1 << 20))
+            data = unpacking.unconsumed_tail
+    except zlib.error as error:
+        raise CorpusError(f"no DocBin ({error})", "spaCy's training data", member.place) from None
+    if size > LARGEST:
+        raise CorpusError(f"more than {LARGEST:,} bytes", "smaller files", member.place)
+
+
+def _tokens(found: Any, at: int, strings: Any) -> _Tokens:
+    from spacy.attrs import IDS
+
+    array, blanks = found.tokens[at], [bool(each) for each in found.spaces[at].reshape(-1)]
+    if len(array) != len(blanks):
+        raise ValueError(f"{len(array)} tokens and {len(blanks)} blanks")
+    columns = {name: array[:, found.attrs.index(IDS[name])] for name in IDS if IDS[name] in found.attrs}
+    if "ORTH" not in columns:
+        raise ValueError("tokens without texts")
+    texts = {name: [strings[int(each)] for each in columns[name]] for name in _TEXTS if name in columns}
+    numbers = {name: columns[name].astype("int64").tolist() for name in _NUMBERS if name in columns}
+    unknown = found.flags[at].get("has_unknown_spaces")
+    return _Tokens(texts, numbers, [True] * len(blanks) if unknown else blanks)
+
+
+def _sentences(tokens: _Tokens, number: int, member: Member) -> Iterator[Sentence]:
+    begins = [at for at, value in enumerate(tokens.numbers.get("SENT_START", ())) if value == 1 and at]
+    pieces = [form + " " * blank for form, blank in zip(tokens.texts["ORTH"], tokens.blanks, strict=True)]
+    text, starts = "".join(pieces), [0, *accumulate(map(len, pieces))]
+    offsets = [(start, start + len(form)) for start, form in zip(starts, tokens.texts["ORTH"], strict=False)]
+    end = 0
+    comments: tuple[str, ...] = (f"# {DOCUMENT} = {number}",)
+    for start, stop in zip([0, *begins], [*begins, len(tokens)], strict=True):
+        kept = [at for at in range(start, stop) if tokens.texts["ORTH"][at].strip()]
+        if kept:
+            first, last = offsets[kept[0]][0], offsets[kept[-1]][1]
+            own = (*comments, *place_comments(text, end, first, last))
+            yield _sentence(tokens, kept, own, member)
+            end, comments = last, ()
+
+
+def _sentence(tokens: _Tokens, kept: Sequence[int], comments: tuple[str, ...], member: Member) -> Sentence:
+    """The sentence of these tokens, which are not blank."""
+
+    def column(name: str) -> list[str]:
+        values = tokens.texts.get(name)
+        return [values[at] if values else "" for at in kept]
+
+    layers: dict[str, tuple[Candidates, ...]] = {
+        UPOS: tuple((each,) if each else None for each in column("POS")),
+        XPOS: tuple((each,) if each else None for each in column("TAG")),
+        ENTITIES: tuple(_entities([(tokens.numbers["ENT_IOB"][at]) for at in kept], column("ENT_TYPE")))
+        if "ENT_IOB" in tokens.numbers
+        else (None,) * len(kept),
+    }
+    columns = {name: column(key) for name, key in _COLUMNS.items() if any(tokens.texts.get(key, ()))}
+    heads = tuple(_heads(tokens, kept, column("DEP"), member))
+    return Sentence(
+        tuple(column("ORTH")),
+        layers,
+        {name: tuple(each or _NONE for each in values) for name, values in columns.items()},
+        {HEAD: heads},
+        comments,
+        location=member.location(),
+    )
+
+
+def _entities(places: Sequence[int], types: Sequence[str]) -> Iterator[Candidates]:
+    """The labels in IOB2; an entity that goes on where none of its type was begins."""
+    before = ""
+    for place, label in zip(places, types, strict=True):
+        inside = place == _INSIDE and bool(label) and before == label
+        before = label if place in (_INSIDE, _BEGIN) else ""
+        if place not in (_INSIDE, _OUTSIDE, _BEGIN):
+            yield None
+        else:
+            yield (f"{'I' if inside else 'B'}-{label}" if before else OUTSIDE,)
+
+
+def _heads(tokens: _Tokens, kept: Sequence[int], relations: Sequence[str], member: Member) -> Iterator[ArcCandidates]:
+    """The heads; of a token whose head is a blank, nothing is known."""
+    places = {at: place for place, at in enumerate(kept, 1)}
+    distances = tokens.numbers.get("HEAD", [0] * len(tokens))
+    for at, relation in zip(kept, relations, strict=True):
+        head = at + distances[at]
+        if not relation:
+            yield None
+        elif head == at:
+            yield (Arc(0, relation),)
+        elif head in places:
+            yield (Arc(places[head], relation),)
+        elif 0 <= head < len(tokens) and not tokens.texts["ORTH"][head].strip():
+            yield None
+        else:
+            found = f"the head {distances[at]:+} of {tokens.texts['ORTH'][at]!r}"
+            raise CorpusError(found, "a token of its sentence", member.place)
+
+
+def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str], _name: str) -> None:
+    """Write a DocBin in which every sentence is a document; a layer that is not `upos` or `xpos` is entities.
+
+    Raises:
+        CorpusError: several candidates, a part of speech that is none of UD, labels of entities that are not IOB2, a
+            relation without a head.
+        ExchangeError: two layers of entities; spaCy is not installed.
+    """
+    _import_spacy()
+    from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
+
+    others = [name for name in layers if name not in (UPOS, XPOS)]
+    if len(others) > 1:
+        raise ExchangeError(f"found the layers {', '.join(others)}, expected one of them, as entities of spaCy")
+    vocab, found = Vocab(), DocBin(store_user_data=False)
+    for each in sentences:
+        if each.forms:
+            try:
+                found.add(_doc(each, others[0] if others else None, vocab))
+            except CorpusError:
+                raise
+            except (ValueError, KeyError) as error:
+                raise CorpusError(f"what spaCy refuses ({error})", "tags of UD, and IOB2", *each.location) from None
+    stream.write(found.to_bytes())
+
+
+def _doc(sentence: Sentence, entities: str | None, vocab: Any) -> Any:
+    from spacy.tokens import Doc
+
+    def labels(name: str | None) -> list[str] | None:
+        layer = sentence.layers.get(name) if name is not None else None
+        return None if layer is None else [each or "" for each in single(layer, sentence, "spaCy")]
+
+    columns: dict[str, Any] = {
+        name: ["" if each == _NONE else each for each in sentence.columns[key]]
+        for name, key in (("lemmas", "lemma"), ("morphs", "feats"))
+        if key in sentence.columns
+    }
+    heads = _spacy_heads(sentence)
+    starts: list[bool | int | None] | None = None if heads[0] else [True, *[False] * (len(sentence) - 1)]
+    return Doc(
+        vocab,
+        words=list(sentence.forms),
+        spaces=_blanks(sentence),
+        pos=labels(UPOS),
+        tags=labels(XPOS),
+        ents=labels(entities),
+        heads=heads[0],
+        deps=heads[1],
+        sent_starts=starts,
+        **columns,
+    )
+
+
+def _spacy_heads(sentence: Sentence) -> tuple[list[int] | None, list[str] | None]:
+    """Heads and relations. A token without a head hangs on the root, so that it does not part the sentence."""
+    arcs = sentence.heads.get(HEAD)
+    if arcs is None or not any(arcs):
+        return None, None
+    root = next((at for at, each in enumerate(arcs) if each and each[0].head == 0), 0)
+    heads, relations = [], []
+    for at, each in enumerate(arcs):
+        if each is not None and (len(each) > 1 or each[0].head is None or each[0].relation is None):
+            found = f"{len(each)} candidates of a head, or half of one"
+            raise CorpusError(found, "a head and its relation, or none, as spaCy has them", *sentence.location)
+        head = root if each is None else each[0].head
+        heads.append(at if each is not None and head == 0 else head - 1 if each is not None and head else root)
+        relations.append("" if each is None else each[0].relation or "")
+    return heads, relations
+
+
+def _blanks(sentence: Sentence) -> list[bool] | None:
+    """Whether a blank follows each token in the text that a comment tells; `None` if there is none."""
+    text = dict(map(key_and_value, sentence.comments)).get(TEXT)
+    offsets = TokenOffsets.in_text(text, sentence.forms) if text is not None else None
+    if offsets is None:
+        return None
+    return [stop not in offsets.starts for stop in [*offsets.stops][:-1]] + [False]
+
+
+TOOL = TokenTool("spacy", read, write, (".spacy",))

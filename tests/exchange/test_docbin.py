@@ -1,0 +1,164 @@
+"""spaCy's training data: what is missing is unknown, and files are only data. spaCy itself makes them."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import tagweave as tw
+from tagweave.cli.main import application
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.exchange.errors import ExchangeError
+
+spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
+
+
+def written(folder: Path, *docs: Any, **options: Any) -> Path:
+    from spacy.tokens import DocBin
+
+    DocBin(docs=docs, **options).to_disk(folder / "a.spacy")
+    return folder / "a.spacy"
+
+
+def doc(words: str, **values: Any) -> Any:
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
+    return Doc(Vocab(), words=words.split(" "), **values)
+
+
+def test_what_is_missing_is_unknown(tmp_path: Path) -> None:
+    given = doc(
+        "Ann Bell left",
+        ents=["B-PER", "I-PER", ""],
+        tags=["NNP", "", "VBD"],
+        pos=["PROPN", "PROPN", ""],
+        lemmas=["Ann", "", "leave"],
+    )
+    (found,) = tw.read_documents("spacy", written(tmp_path, given))
+    assert found.layers == {
+        "upos": (("PROPN",), ("PROPN",), None),
+        "xpos": (("NNP",), None, ("VBD",)),
+        "entities": (("B-PER",), ("I-PER",), None),
+    }
+    assert found.columns == {"lemma": ("Ann", "_", "leave")} and not found.heads
+
+
+def test_trees_and_sentences_of_a_document(tmp_path: Path) -> None:
+    """A line break is no token; whoever hangs on it has no head."""
+    given = doc(
+        "Ann left \n Bob stays again",
+        heads=[1, 1, 4, 4, 4, 2],
+        deps=["nsubj", "ROOT", "dep", "nsubj", "ROOT", "advmod"],
+        spaces=[True, False, False, True, False, False],
+    )
+    first, second = tw.read_documents("spacy", written(tmp_path, given))
+    assert (first.forms, first.heads["head"]) == (("Ann", "left"), ((Arc(2, "nsubj"),), (Arc(0, "ROOT"),)))
+    assert second.forms == ("Bob", "stays", "again")
+    assert second.heads["head"] == ((Arc(2, "nsubj"),), (Arc(0, "ROOT"),), None)
+
+
+def test_several_sentences(tmp_path: Path) -> None:
+    given = doc(
+        "Ann left . Bob stays .",
+        sent_starts=[True, False, False, True, False, False],
+        ents=["B-P"] * 3 + ["I-P", "O", "O"],
+    )
+    told: list[str] = []
+    given.cats["x"], given.user_data["y"] = 1.0, 2
+    first, second = tw.read_documents("spacy", written(tmp_path, given, store_user_data=True), tell=told.append)
+    assert (first.comments[0], second.comments) == (
+        "# document = 1",
+        ("# text = Bob stays .", "# start = 11", '# before = " "'),
+    )
+    assert second.layers["entities"] == (("B-P",), ("O",), ("O",))
+    assert told == ["not kept: 1 categories of documents, 1 user data of documents"]
+
+
+def test_back_to_spacy(tmp_path: Path) -> None:
+    """Partial trees stay one sentence, and spaCy calls missing what is unknown."""
+    heads = ((Arc(2, "nsubj"),), (Arc(0, "root"),), None, (Arc(3, "x"),))
+    layers = {"upos": (("PROPN",), None, ("X",), None), "ne": (("B-PER",), ("O",), None, ("O",))}
+    text = ("# text = Ann left;x y",)
+    given = Sentence(
+        ("Ann", "left", ";x", "y"), layers, {"feats": ("Number=Sing", "_", "_", "_")}, {"head": heads}, text
+    )
+    assert tw.write_documents("spacy", Corpus((given,), "ne"), tmp_path / "b.spacy") == 1
+    from spacy.tokens import DocBin
+
+    (made,) = DocBin().from_disk(tmp_path / "b.spacy").get_docs(spacy.blank("en").vocab)
+    assert made.text == "Ann left;x y" and len(list(made.sents)) == 1
+    assert [each.text for each in made.ents] == ["Ann"] and [each.ent_iob for each in made] == [3, 2, 0, 2]
+    assert [each.has_dep() for each in made] == [True, True, False, True]
+    (found,) = tw.read_documents("spacy", tmp_path / "b.spacy")
+    assert found.layers == {"upos": layers["upos"], "entities": layers["ne"]}
+    assert found.heads["head"] == heads and found.columns["feats"][0] == "Number=Sing"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        (Sentence(("a",), {"ne": (("B-X", "O"),)}), "found the candidates B-X O, expected one label or none"),
+        (Sentence(("a",), {"ne": (("X",),)}), "found what spaCy refuses"),
+        (Sentence(("a",), {"upos": (("NN",),)}), "found what spaCy refuses"),
+        (Sentence(("a", "b"), heads={"head": ((Arc(None, "x"),), None)}), "found 1 candidates of a head, or half of"),
+    ],
+)
+def test_what_it_cannot_hold(tmp_path: Path, sentence: Sentence, told: str) -> None:
+    with pytest.raises(CorpusError, match=told):
+        tw.write_documents("spacy", Corpus((sentence,), next(iter(sentence.layers), "head")), tmp_path / "b.spacy")
+    both = Sentence(("a",), {"x": (("O",),), "y": (("O",),)})
+    with pytest.raises(ExchangeError, match="found the layers x, y, expected one of them"):
+        tw.write_documents("spacy", Corpus((both,), "x"), tmp_path / "b.spacy")
+    assert not (tmp_path / "b.spacy").exists()
+
+
+def test_user_data_are_never_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor are documents made of a file, whose heads and hashes may be any."""
+    from spacy.tokens import DocBin
+
+    path = written(tmp_path, doc("a b"), store_user_data=True)
+    monkeypatch.setattr(DocBin, "get_docs", lambda *_: pytest.fail("made documents"))
+    assert len(tw.read_documents("spacy", path, tell=lambda _: None)) == 1
+
+
+def test_bombs_and_heads_beyond_the_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import srsly
+
+    path = written(tmp_path, doc("a b", heads=[1, 1], deps=["x", "ROOT"]))
+    message = srsly.msgpack_loads(zlib.decompress(path.read_bytes()))
+    at = message["attrs"].index(spacy.attrs.IDS["HEAD"])
+    tokens = bytearray(message["tokens"])
+    tokens[8 * at : 8 * at + 8] = (10**15).to_bytes(8, "little")
+    path.write_bytes(zlib.compress(srsly.msgpack_dumps({**message, "tokens": bytes(tokens)})))
+    with pytest.raises(CorpusError, match=r"found the head \+1000000000000000 of 'a', expected a token"):
+        tw.read_documents("spacy", path)
+    monkeypatch.setattr("tagweave.exchange.docbin.LARGEST", 1 << 20)
+    path.write_bytes(zlib.compress(bytes(1 << 22)))
+    with pytest.raises(CorpusError, match="found more than 1,048,576 bytes"):
+        tw.read_documents("spacy", path)
+
+
+def test_options_of_offsets_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ExchangeError, match="found unmarked unknown, expected none: the files of spacy have tokens"):
+        tw.read_documents("spacy", written(tmp_path, doc("a")), unmarked="unknown")
+
+
+def test_by_the_command(tmp_path: Path) -> None:
+    """A format that has no place for a layer is told; CoNLL-U Plus holds all."""
+    given = doc("a b", heads=[1, 1], deps=["x", "ROOT"], ents=["B-X", "O"], pos=["X", "X"])
+    path, runner = str(written(tmp_path, given)), CliRunner()
+    for name, told in (("a.col", "not kept in {}: head"), ("a.conllup", "")):
+        output = str(tmp_path / name)
+        done = runner.invoke(application(["import", "export"]), ["import", "spacy", path, "-o", output])
+        assert done.exit_code == 0, done.output
+        assert told.format(output) in done.output and ("not kept" in done.output) == bool(told)
+    corpus = load(str(tmp_path / "a.conllup"))
+    assert corpus[0].layers["entities"] == (("B-X",), ("O",)) and any(corpus[0].heads["head"])
