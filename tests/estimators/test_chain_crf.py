@@ -6,6 +6,7 @@ import doctest
 import itertools
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -16,11 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_sentences import LABELS, sentences, with_gaps
 
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
 from tagweave.estimators import ChainCRF, chain_crf
 from tagweave.estimators.algorithms import ALGORITHMS
 from tagweave.features.attributes import expand
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.parameters import ChainParameters
 from tagweave.models.storage import ModelFileError, load_model
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
 
 Labels = tuple[str, ...]
 
@@ -220,7 +226,7 @@ def test_single_sentences_are_predicted_as_many_are_whatever_their_tokens() -> N
     sentences = [flat, [["w:a", "long"], ["unknown", 3]], tuple(flat), *others]
     crf = ChainCRF(max_iterations=5).fit(sentences, [["A", "B"]] * 5 + [[]])
     for sentence in sentences:
-        assert crf.predict_single(sentence) == crf.predict([sentence])[0]
+        assert [crf.predict_single(sentence)] == crf.predict([sentence]).tolist()
     with pytest.raises(ValueError, match="nan or infinite"):
         crf.predict_single([{"at": float("nan")}, {"unknown": float("inf")}])
     again = crf.predict_single(flat)
@@ -261,7 +267,7 @@ def test_development_data_choose_the_iteration() -> None:
     X, y = sentences(60)
     Z, z = sentences(30, seed=1)
     dev: list[list[Any]] = [[None, *row[1:]] for row in z]
-    crf = ChainCRF("adagrad", max_iterations=30, period=3).fit(X, y, Z, dev)
+    crf = ChainCRF("adagrad", max_iterations=30, period=3, early_stopping=True).fit(X, y, Z, dev)
     logged = [iteration.score for iteration in crf.training_log_]
     assert crf.score(Z, dev) == max(score for score in logged if score is not None)
     assert len(logged) < 30 and logged.index(max(logged)) == len(logged) - 4
@@ -298,9 +304,18 @@ def test_load_refuses_other_files(tmp_path: Path, partial: tuple[Any, Any, Chain
 
     with pytest.raises(FileNotFoundError):
         ChainCRF.load(tmp_path / "none")
-    save_model(partial[2].model_, tmp_path / "plain")
-    with pytest.raises(ModelFileError, match="ChainCRF"):
-        ChainCRF.load(tmp_path / "plain")
+    model = partial[2].model_
+    save_model(model, tmp_path / "plain")
+    assert ChainCRF.load(tmp_path / "plain").state_features_ == partial[2].state_features_
+    templates = fit(
+        [Corpus((Sentence(("a", "b"), {"g": (("A",), ("B",))}),), "g")], Recipe(), run=Run(Schedule(1))
+    ).model
+    save_model(templates, tmp_path / "templates")
+    with pytest.raises(ModelFileError, match="found a model of templates, expected one whose features are attributes"):
+        ChainCRF.load(tmp_path / "templates")
+    save_model(replace(model, about={"parameters": {"c3": 1}}), tmp_path / "later")
+    with pytest.raises(ModelFileError, match="found a model of other parameters"):
+        ChainCRF.load(tmp_path / "later")
 
 
 def test_features_of_a_small_model() -> None:
@@ -318,7 +333,7 @@ def test_features_of_a_small_model() -> None:
 @ALL_ALGORITHMS
 def test_one_label_leaves_nothing_to_learn(algorithm: str) -> None:
     crf = ChainCRF(algorithm).fit([[["a"]], [["b"], ["c"]]], [["A"], ["A", None]])
-    assert list(crf.predict([[["a"], ["z"]]])) == [["A", "A"]]
+    assert crf.predict([[["a"], ["z"]]]).tolist() == [["A", "A"]]
     assert crf.predict_marginals_single([["a"]]) == [{"A": 1.0}]
     assert crf.state_features_ == {} and crf.attributes_ == []
 
@@ -361,7 +376,12 @@ def test_what_cannot_be_fitted_is_explained(X: Any, y: Any, message: str) -> Non
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"algorithm": "arow"}, "unknown algorithm 'arow', expected one of lbfgs"),
+        ({"algorithm": "svm"}, "unknown algorithm 'svm', expected one of lbfgs"),
+        ({"pa_type": 1}, "'lbfgs' has no such parameter"),
+        ({"algorithm": "pa", "pa_type": 3}, "found pa_type=3, expected one of 0, 1, 2"),
+        ({"algorithm": "arow", "gamma": 0.0}, "found gamma=0.0, expected a number above 0"),
+        ({"linesearch": "Newton"}, "found linesearch='Newton', expected one of MoreThuente"),
+        ({"max_linesearch": 0}, "max_linesearch=0, expected at least 1"),
         ({"algorithm": "ap", "c2": 1.0}, "'ap' has no such parameter"),
         ({"algorithm": "l2sgd", "c1": 1.0}, "'l2sgd' has no such parameter"),
         ({"c2": -1.0}, "c2=-1.0, expected at least 0"),

@@ -52,10 +52,7 @@ def test_pickling_keeps_the_model() -> None:
         lambda crf: crf.predict_best([[["a"]]], 1),
         lambda crf: crf.score([[["a"]]], [["A"]]),
         lambda crf: crf.save("nowhere"),
-        lambda crf: crf.classes_,
-        lambda crf: crf.state_features_,
-        lambda crf: crf.transition_features_,
-        lambda crf: crf.size_,
+        lambda crf: crf.model_,
     ],
 )
 def test_questions_before_fit(question: Any) -> None:
@@ -139,7 +136,7 @@ crf = ChainCRF(c2=0.1)
 try:
     crf.predict([[["a"]]])
 except ValueError as error:
-    print(type(error).__name__, isinstance(error, AttributeError), hasattr(crf, "classes_"))
+    print(type(error).__name__, isinstance(error, AttributeError), hasattr(crf, "model_"))
 crf.fit([[["a"], ["b"]], [["b"]]], [["A", None], ["B"]])
 print(crf.predict_single([["a"], ["b"]]), crf.set_params(c2=1))
 """

@@ -63,7 +63,7 @@ def test_numpy_brings_strings_that_become_ordinary() -> None:
         (frozenset(), "an empty set"),
         (0, "found 0, expected a label"),
         (float("nan"), "found nan, expected a label"),
-        (b"A", "found b'A', expected a label"),
+        (b"\xff", r"found the bytes b'\\xff', expected UTF-8"),
         ({"A": 1}, "expected a label"),
         (["A", 1], "found 1 as a label"),
         ([["A"]], r"found \['A'\] as a label"),

@@ -18,7 +18,7 @@ Y = ["O", "O", "B-PER", "I-PER", "O", "B-LOC", "O", "B-PER"]
 @pytest.mark.parametrize("algorithm", ["lbfgs", "ap", "adagrad"])
 def test_only_legal_sequences_are_predicted(algorithm: str) -> None:
     crf = ChainCRF(algorithm, max_iterations=20, coding="IOB2").fit(X, [Y])
-    assert crf.predict_single(X[0]) == crf.predict(X)[0]
+    assert crf.predict_single(X[0]) == crf.predict(X).tolist()[0]
     shuffled = [[X[0][at] for at in np.random.default_rng(seed).permutation(len(WORDS))] for seed in range(20)]
     for labels in [*crf.predict(shuffled), *map(crf.predict_single, shuffled)]:
         for last, label in pairwise(["O", *labels]):
@@ -42,7 +42,7 @@ def test_the_coding_comes_back_from_a_file(tmp_path: Path) -> None:
     ChainCRF(coding="IOB2").fit(X, [Y]).save(tmp_path / "m")
     again = ChainCRF.load(tmp_path / "m")
     assert again.coding == "IOB2"
-    assert again.predict(X)[0] == Y
+    assert again.predict(X).tolist()[0] == Y
 
 
 @pytest.mark.parametrize(("coding", "labels"), [("BI", Y), ("IOB2", ["N"] * len(Y))])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
+from math import exp
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.estimators.encoding import encode, evidence
+from tagweave.estimators.sequences import TokenSequence, layers_of
 from tagweave.features.encoded import Encoded
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.models.chain import ChainModel
@@ -16,17 +20,19 @@ Item = TypeVar("Item")
 Ranking = list[tuple[list[str], float]]
 
 
-def best_labels(model: ChainModel, encoded: Encoded, masks: NDArray[np.uint8] | None = None) -> list[list[str]]:
+def best_labels(
+    model: ChainModel, encoded: Encoded, masks: NDArray[np.uint8] | None = None, threads: int = 1
+) -> list[list[str]]:
     """The best label sequence of every sentence; with `masks`, the best that the evidence allows."""
-    numbers = model.best(encoded, masks).tolist()
+    numbers = model.best(encoded, masks, threads).tolist()
     names = model.space.names
     return _by_sentence([names[number] for number in numbers], encoded)
 
 
-def marginals(model: ChainModel, encoded: Encoded) -> list[list[dict[str, float]]]:
+def marginals(model: ChainModel, encoded: Encoded, threads: int = 1) -> list[list[dict[str, float]]]:
     """The probability of every label at every token, by sentence."""
     with one_blas_thread():
-        gamma, _ = model.marginals(encoded)
+        gamma, _ = model.marginals(encoded, None, threads)
     names = model.space.names
     return _by_sentence([dict(zip(names, row, strict=True)) for row in gamma.tolist()], encoded)
 
@@ -36,6 +42,19 @@ def k_best_labels(model: ChainModel, encoded: Encoded, k: int) -> list[Ranking]:
     with one_blas_thread():
         _, log_z = model.marginals(encoded)
         return [_ranking(model, encoded, i, k, log_z[i]) for i in range(len(encoded))]
+
+
+def sequence_probability(model: ChainModel, sentence: TokenSequence, labels: Sequence[str]) -> float:
+    """The probability of a label sequence of a sentence.
+
+    Raises:
+        ValueError: another number of labels than tokens, or a label that the model does not know.
+    """
+    (layer,) = layers_of([labels], [len(sentence)], "labels")
+    encoded, masks = evidence(model, encode(model, [sentence]), [layer])
+    with one_blas_thread():
+        (free,), (given,) = (model.marginals(encoded, which)[1].tolist() for which in (None, masks))
+    return exp(given - free)
 
 
 def _ranking(model: ChainModel, encoded: Encoded, sentence: int, k: int, log_z: float) -> Ranking:

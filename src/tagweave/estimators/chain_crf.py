@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tagweave.estimators.predictions import Predictions
 from tagweave.estimators.protocol import Estimator, not_fitted
 from tagweave.estimators.sequences import Labels, TokenSequence, layers_of, token_sequences, weights_of
+from tagweave.estimators.tagger import Tagger
+from tagweave.estimators.training_log import TrainingLog
 
 if TYPE_CHECKING:  # these modules compile kernels, so the methods that need them import them
+    from tagweave.estimators.recording import Hooks
     from tagweave.estimators.single import SingleSentences
     from tagweave.features.encoded import Encoded
-    from tagweave.learning.callback import Iteration
     from tagweave.models.chain import ChainModel
 
-Objects = NDArray[np.object_]
+_OF_PROCESS = ("model_filename", "trainer_cls")
+"""Parameters that are not stored with a model."""
+
+CRFSUITE_NAMES = {
+    "min_freq": "feature.minfreq",
+    "all_possible_states": "feature.possible_states",
+    "all_possible_transitions": "feature.possible_transitions",
+    "pa_type": "type",
+    "calibration_eta": "calibration.eta",
+    "calibration_rate": "calibration.rate",
+    "calibration_samples": "calibration.samples",
+    "calibration_candidates": "calibration.candidates",
+    "calibration_max_trials": "calibration.max_trials",
+}
+"""What CRFsuite calls the parameters that it calls otherwise."""
+_OWN = ("algorithm", "verbose", *_OF_PROCESS, "keep_tempfiles", "coding", "early_stopping", "threads")
+"""Parameters that CRFsuite's trainers do not have."""
 
 
 class ChainCRF(Estimator):
@@ -42,7 +60,7 @@ class ChainCRF(Estimator):
     ['PRP', 'VB']
 
     Args:
-        algorithm: `lbfgs` (also `None`), `l2sgd` or `ap`, as in CRFsuite, or `adagrad`, `rprop`, `cg`.
+        algorithm: `lbfgs` (also `None`), `l2sgd`, `ap`, `pa` or `arow`, as in CRFsuite, or `adagrad`, `rprop`, `cg`.
         min_freq: pairs of attribute and label, and pairs of labels, that occur less often have no weight. The
             frequency of an attribute is the sum of its values. (CRFsuite drops pairs with a negative sum even by
             default; here the default drops nothing.)
@@ -54,18 +72,45 @@ class ChainCRF(Estimator):
         c2: the L2 penalty is c2 |w|^2. `lbfgs`, `l2sgd`, `cg` (default 1 each) and `rprop` (0).
         max_iterations: default unlimited for `lbfgs`, 1000 for `l2sgd`, 100 for the others.
         num_memories: how many steps L-BFGS remembers. `lbfgs`, default 6.
-        epsilon: converged when |gradient| < epsilon max(1, |w|). `lbfgs`, default 1e-5.
+        epsilon: converged when |gradient| < epsilon max(1, |w|). `lbfgs`, default 1e-5. For `pa` and `arow`, converged
+            when the mean cost of a sentence is below it, for `ap` when the share of sentences with a mistake is; 0.
         period, delta: converged when the loss fell by less than the share `delta` in `period` iterations (default 10;
-            1e-5, `l2sgd` 1e-6). `ap` and `cg` ignore them and stop when no mistake, or no slope, is left.
+            1e-5, `l2sgd` 1e-6). `lbfgs`, `l2sgd`, `adagrad`, `rprop`; `ap`, `arow` and `cg` stop when no mistake, or
+            no slope, is left.
+        linesearch: `MoreThuente`, `Backtracking` or `StrongBacktracking`, which CRFsuite's users set; `lbfgs` always
+            backtracks, and the optimum is the same.
+        max_linesearch: how many steps a line search tries. `lbfgs`, default 20.
+        calibration_eta, calibration_rate, calibration_samples: the rate in the middle of those tried, the factor
+            between one and the next, and the number of sentences they are tried on. `l2sgd`, default 0.1, 2, 1000.
+        calibration_candidates, calibration_max_trials: without effect: `l2sgd` tries at most 12 rates.
+        pa_type: 0 for PA, 1 for PA-I, 2 for PA-II. `pa`, default 1.
+        c: the aggressiveness of PA-I and PA-II. `pa`, default 1.
+        error_sensitive: whether the margin of `pa` is the root of the number of wrong positions; else 1. Default true.
+        averaging: whether the weights are the mean over all steps. `pa`, default true.
+        variance: the variance of every weight at first. `arow`, default 1.
+        gamma: the larger, the shorter the steps. `arow`, default 1.
         verbose: whether to print every iteration.
+        model_filename: a file to which `fit` writes the model. If it is there, no `fit` is needed: models that `save`
+            or `fit` wrote, CRFsuite's, and Wapiti's.
+        keep_tempfiles: without effect: there are no temporary files.
+        trainer_cls: a class that reports training in its own way with `verbose`, as subclasses of
+            `pycrfsuite.Trainer` do: called with `algorithm`, `params` and `verbose`, its objects may have `on_start`,
+            `on_iteration`, `on_optimization_end` and `on_end`. It does not train.
         coding: `IOB1`, `IOB2` or `BIOES` if labels code spans in it: then only legal sequences are learnt and
             predicted, and scores are the F of spans. By default any label may follow any other.
+        early_stopping: whether development data select the iteration that is kept and stop training, after `period`
+            iterations without a better score; by default they are only reported.
+        threads: how many threads fit and predict; default 1.
+
+    Before `fit`, attributes are `None`.
 
     Attributes:
-        model_: the fitted `ChainModel`, with float64 weights.
-        training_log_: a list of `Iteration`: number, loss, score on development data, seconds.
+        training_log_: a list of `Iteration` (number, loss, score on development data, seconds), which has the
+            attributes of python-crfsuite's log.
     """
 
+    training_log_: TrainingLog | None = None
+    _model: ChainModel | None = None
     _prepared: SingleSentences | None = None
 
     def __init__(
@@ -81,8 +126,26 @@ class ChainCRF(Estimator):
         epsilon: float | None = None,
         period: int | None = None,
         delta: float | None = None,
+        linesearch: str | None = None,
+        max_linesearch: int | None = None,
+        calibration_eta: float | None = None,
+        calibration_rate: float | None = None,
+        calibration_samples: int | None = None,
+        calibration_candidates: int | None = None,
+        calibration_max_trials: int | None = None,
+        pa_type: int | None = None,
+        c: float | None = None,
+        error_sensitive: bool | None = None,
+        averaging: bool | None = None,
+        variance: float | None = None,
+        gamma: float | None = None,
         verbose: bool = False,
+        model_filename: Path | str | None = None,
+        keep_tempfiles: bool = False,
+        trainer_cls: Callable[..., Any] | None = None,
         coding: str | None = None,
+        early_stopping: bool = False,
+        threads: int | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.min_freq = min_freq
@@ -95,8 +158,26 @@ class ChainCRF(Estimator):
         self.epsilon = epsilon
         self.period = period
         self.delta = delta
+        self.linesearch = linesearch
+        self.max_linesearch = max_linesearch
+        self.calibration_eta = calibration_eta
+        self.calibration_rate = calibration_rate
+        self.calibration_samples = calibration_samples
+        self.calibration_candidates = calibration_candidates
+        self.calibration_max_trials = calibration_max_trials
+        self.pa_type = pa_type
+        self.c = c
+        self.error_sensitive = error_sensitive
+        self.averaging = averaging
+        self.variance = variance
+        self.gamma = gamma
         self.verbose = verbose
+        self.model_filename = model_filename
+        self.keep_tempfiles = keep_tempfiles
+        self.trainer_cls = trainer_cls
         self.coding = coding
+        self.early_stopping = early_stopping
+        self.threads = threads
 
     def fit(
         self,
@@ -111,8 +192,8 @@ class ChainCRF(Estimator):
         Args:
             X: sentences.
             y: per sentence, per token a label, a set, list or tuple of labels, or `None`.
-            X_dev, y_dev: development data. The iteration with the best score on them is kept, and training stops
-                after `period` iterations without a better one. (CRFsuite only reports the accuracy.)
+            X_dev, y_dev: development data, whose scores are reported in `training_log_`; with `early_stopping` they
+                select the iteration that is kept.
             sample_weight: how often each sentence counts; weight 0 leaves a sentence out.
 
         Raises:
@@ -120,7 +201,6 @@ class ChainCRF(Estimator):
                 y_dev, or a parameter that the algorithm does not take.
         """
         from tagweave.estimators.fitting import Sequences, fit_sequences
-        from tagweave.learning.run import SILENT, Run
 
         if (X_dev is None) != (y_dev is None):
             raise ValueError("found only one of X_dev and y_dev, expected both or neither")
@@ -131,13 +211,29 @@ class ChainCRF(Estimator):
             held_out = token_sequences(X_dev)
             dev_layers = layers_of(y_dev, [len(sentence) for sentence in held_out], "y_dev")
             dev = Sequences(held_out, dev_layers, weights_of(None, len(held_out)))
-        fitted = fit_sequences(train, dev, self.get_params(), Run(callback=_Printer()) if self.verbose else SILENT)
-        self.model_: ChainModel = fitted.model
-        self.training_log_: list[Iteration] = fitted.outcome.history
+        listeners, hooks = self._listeners()
+        self._model, self.training_log_ = fit_sequences(train, dev, self.get_params(), listeners)
+        if hooks is not None:
+            hooks.end(self.training_log_)
+        if self.model_filename is not None:
+            self.save(self.model_filename)
         return self
 
-    def predict(self, X: Iterable[TokenSequence], constraints: Iterable[Labels] | None = None) -> Objects:
-        """The best labels: an array with one list of strings per sentence.
+    def _listeners(self) -> tuple[Sequence[Callable[[TrainingLog], None]], Hooks | None]:
+        """What is told about iterations, and the hooks among them."""
+        from tagweave.estimators.recording import Hooks, print_iteration
+
+        if not self.verbose:
+            return (), None
+        if self.trainer_cls is None:
+            return (print_iteration,), None
+        given = {name: value for name, value in self.get_params().items() if value is not None and name not in _OWN}
+        params = {CRFSUITE_NAMES.get(name, name): value for name, value in given.items()}
+        hooks = Hooks(self.trainer_cls(algorithm=self.algorithm or "lbfgs", params=params, verbose=True))
+        return (hooks.iteration,), hooks
+
+    def predict(self, X: Iterable[TokenSequence], constraints: Iterable[Labels] | None = None) -> Predictions:
+        """The best labels: an array [sentences, tokens] if all sentences are of one length, else [sentences] of lists.
 
         Args:
             X: sentences.
@@ -147,6 +243,9 @@ class ChainCRF(Estimator):
         Raises:
             ValueError: constraints of other lengths than X, or with labels that the model does not know.
         """
+        return Predictions.of(self._best(X, constraints))
+
+    def _best(self, X: Iterable[TokenSequence], constraints: Iterable[Labels] | None = None) -> list[list[str]]:
         from tagweave.estimators.answers import best_labels
         from tagweave.estimators.encoding import evidence
 
@@ -155,14 +254,13 @@ class ChainCRF(Estimator):
         if constraints is not None:
             layers = layers_of(constraints, [len(sentence) for sentence in sentences], "constraints")
             encoded, masks = evidence(self.model_, encoded, layers)
-        return _objects(best_labels(self.model_, encoded, masks))
+        return best_labels(self.model_, encoded, masks, self.threads or 1)
 
     def predict_single(self, xseq: TokenSequence, constraints: Labels | None = None) -> list[str]:
         """The best labels of one sentence. Raises as `predict`."""
         if constraints is None and (fast := self._single().labels(xseq)) is not None:
             return fast
-        labels: list[str] = self.predict([xseq], None if constraints is None else [constraints])[0]
-        return labels
+        return self._best([xseq], None if constraints is None else [constraints])[0]
 
     def _single(self) -> SingleSentences:
         from tagweave.estimators.single import SingleSentences
@@ -172,17 +270,19 @@ class ChainCRF(Estimator):
             self._prepared = SingleSentences(self.model_)
         return self._prepared
 
-    def predict_marginals(self, X: Iterable[TokenSequence]) -> Objects:
-        """The probability of every label at every token: per sentence, a list of dicts from label to probability."""
+    def predict_marginals(self, X: Iterable[TokenSequence]) -> Predictions:
+        """The probability of every label at every token, as dicts from label to probability; shaped as by `predict`."""
+        return Predictions.of(self._marginals(X))
+
+    def _marginals(self, X: Iterable[TokenSequence]) -> list[list[dict[str, float]]]:
         from tagweave.estimators.answers import marginals
 
         _, encoded = self._encoded(X)
-        return _objects(marginals(self.model_, encoded))
+        return marginals(self.model_, encoded, self.threads or 1)
 
     def predict_marginals_single(self, xseq: TokenSequence) -> list[dict[str, float]]:
         """The probability of every label at every token of one sentence."""
-        marginals: list[dict[str, float]] = self.predict_marginals([xseq])[0]
-        return marginals
+        return self._marginals([xseq])[0]
 
     def predict_best(self, X: Iterable[TokenSequence], k: int) -> list[list[tuple[list[str], float]]]:
         """The k best label sequences of every sentence, each with its probability, the best first.
@@ -210,88 +310,122 @@ class ChainCRF(Estimator):
         return scorer(self.model_, encoded, layers, self.model_.space.views[0].guideline)(self.model_.weights)
 
     def save(self, path: Path | str) -> None:
-        """Write the fitted model to a file that `load` and `tagweave.models.storage.load_model` can read."""
+        """Write the fitted model to a file that `load` and `tagweave.load_model` can read, without `model_filename` and
+        `trainer_cls`, which belong to this process."""
         from dataclasses import replace
 
         from tagweave.models.storage import save_model
 
         self._check_fitted()
-        parameters = {name: _plain(value) for name, value in self.get_params().items()}
-        log = [asdict(iteration) for iteration in self.training_log_]
+        parameters = {name: _plain(value) for name, value in self.get_params().items() if name not in _OF_PROCESS}
+        log = [asdict(iteration) for iteration in self.training_log_ or ()]
         about = {**self.model_.about, "parameters": parameters, "training_log": log}
         save_model(replace(self.model_, about=about), path)
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """The estimator that `save` wrote.
+        """The estimator that `save` wrote, or one with the model of CRFsuite or Wapiti in a file.
 
         Raises:
             FileNotFoundError: no such file.
             ModelFileError: a file of another kind, a damaged one, or a model of another kind.
         """
-        from tagweave.features.attributes import AttributeEncoder
         from tagweave.learning.callback import Iteration
-        from tagweave.models.chain import ChainModel
-        from tagweave.models.storage import ModelFileError, load_model
+        from tagweave.models.storage import ModelFileError
 
-        model = load_model(path, ChainModel)
-        if not isinstance(model.encoder, AttributeEncoder) or "parameters" not in model.about:
-            raise ModelFileError(f"{path}: found a model of another kind, expected one that ChainCRF.save wrote")
+        model = _attribute_model(path)
         try:
-            crf = cls(**model.about["parameters"])
-            crf.training_log_ = [Iteration(**iteration) for iteration in model.about["training_log"]]
+            crf = cls(**model.about.get("parameters", {}))
+            crf.training_log_ = TrainingLog(Iteration(**iteration) for iteration in model.about.get("training_log", ()))
         except (LookupError, TypeError) as error:
             raise ModelFileError(f"{path}: found a model of other parameters ({error}), expected a ChainCRF") from error
-        crf.model_ = model
+        crf._model = model
         return crf
 
     @property
-    def classes_(self) -> list[str]:
-        """The labels, sorted."""
-        self._check_fitted()
-        return list(self.model_.space.names)
+    def model_(self) -> ChainModel:
+        """The fitted `ChainModel`, with float64 weights.
+
+        Raises:
+            NotFittedError: there is none.
+        """
+        if (model := self._fitted()) is None:
+            raise not_fitted(self)
+        return model
+
+    def _fitted(self) -> ChainModel | None:
+        """The model that was fitted, or the one in `model_filename`."""
+        if self._model is None and self.model_filename is not None and Path(self.model_filename).exists():
+            self._model = _attribute_model(self.model_filename)
+        return self._model
 
     @property
-    def attributes_(self) -> list[str]:
+    def tagger_(self) -> Tagger | None:
+        """The model with the methods of `pycrfsuite.Tagger`."""
+        return None if self._fitted() is None else Tagger(self)
+
+    @property
+    def classes_(self) -> list[str] | None:
+        """The labels; those of a model that was fitted here are sorted."""
+        model = self._fitted()
+        return None if model is None else list(model.space.names)
+
+    @property
+    def attributes_(self) -> list[str] | None:
         """The attributes with a nonzero weight, in the order in which they first occurred."""
-        return list(dict.fromkeys(name for name, _ in self.state_features_))
+        states = self.state_features_
+        return None if states is None else list(dict.fromkeys(name for name, _ in states))
 
     @property
-    def num_attributes_(self) -> int:
+    def num_attributes_(self) -> int | None:
         """The number of attributes with a nonzero weight."""
-        return len(self.attributes_)
+        attributes = self.attributes_
+        return None if attributes is None else len(attributes)
 
     @property
-    def state_features_(self) -> dict[tuple[str, str], float]:
+    def state_features_(self) -> dict[tuple[str, str], float] | None:
         """The nonzero weights by (attribute, label)."""
         from tagweave.estimators.encoding import state_weights
 
-        self._check_fitted()
-        return state_weights(self.model_)
+        model = self._fitted()
+        return None if model is None else state_weights(model)
 
     @property
-    def transition_features_(self) -> dict[tuple[str, str], float]:
+    def transition_features_(self) -> dict[tuple[str, str], float] | None:
         """The nonzero weights by (label, next label)."""
-        names = self.classes_
-        (weights,) = self.model_.linear.split(self.model_.weights)
-        rows, columns = np.nonzero(weights.transition)
-        values = weights.transition[rows, columns].tolist()
-        return {(names[i], names[j]): value for i, j, value in zip(rows, columns, values, strict=True)}
+        from tagweave.estimators.encoding import transition_weights
+
+        model = self._fitted()
+        return None if model is None else transition_weights(model)
 
     @property
-    def size_(self) -> int:
-        """The size of the model in bytes: its weights, their layout, and the index of attributes."""
-        self._check_fitted()
-        ((_, layout),) = self.model_.linear.weighted
-        arrays = [self.model_.weights, layout.ptr, layout.cell, *self.model_.encoder.arrays().values()]
-        return sum(array.nbytes for array in arrays)
+    def size_(self) -> int | None:
+        """The size in bytes of the file that `save` writes."""
+        from tempfile import TemporaryDirectory
+
+        if self._fitted() is None:
+            return None
+        with TemporaryDirectory() as folder:
+            self.save(path := Path(folder, "model"))
+            return path.stat().st_size
+
+    def _repr_html_(self) -> str:
+        """The estimator in a notebook."""
+        from tagweave.estimators.html import picture
+
+        facts: dict[str, Any] = {}
+        if (model := self._fitted()) is not None:
+            facts = {"labels": " ".join(model.space.names), "attributes": self.num_attributes_, "bytes": self.size_}
+            if self.training_log_:
+                facts |= {"iterations": len(self.training_log_), "loss": f"{self.training_log_[-1].loss:.6g}"}
+        return picture(type(self).__name__, self._changed(), facts)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the estimator is fitted, for `sklearn.utils.validation.check_is_fitted`."""
-        return hasattr(self, "model_")
+        return self._fitted() is not None
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "model_"):
+        if self._fitted() is None:
             raise not_fitted(self)
 
     def _encoded(self, X: Iterable[TokenSequence]) -> tuple[list[TokenSequence], Encoded]:
@@ -302,22 +436,23 @@ class ChainCRF(Estimator):
         return sentences, encode(self.model_, sentences)
 
 
-class _Printer:
-    """Prints every iteration."""
+def _attribute_model(path: Path | str) -> ChainModel:
+    """The model of a file, if its features are attributes.
 
-    def iteration(self, iteration: Iteration, limit: int) -> None:  # a `Callback`; the limit may be unreachable
-        score = "" if iteration.score is None else f", development score {iteration.score:.4f}"
-        print(f"iteration {iteration.number}: loss {iteration.loss:.6f}{score}, {iteration.seconds:.1f} s")
+    Raises:
+        FileNotFoundError: no such file.
+        ModelFileError: not a model, or one of another kind.
+    """
+    from tagweave.features.attributes import AttributeEncoder
+    from tagweave.models.chain import ChainModel
+    from tagweave.models.storage import ModelFileError, load_model
+
+    model = load_model(path, ChainModel)
+    if not isinstance(model.encoder, AttributeEncoder):
+        raise ModelFileError(f"{path}: found a model of templates, expected one whose features are attributes")
+    return model
 
 
 def _plain(value: Any) -> Any:
     """A parameter as a plain Python value for JSON; a search over NumPy arrays sets NumPy scalars."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _objects(lists: list[Any]) -> Objects:
-    """An array with a list per entry, whatever their lengths: scikit-learn concatenates the predictions of folds."""
-    array = np.empty(len(lists), object)
-    for i, entry in enumerate(lists):
-        array[i] = entry
-    return array

@@ -69,3 +69,12 @@ def state_weights(model: ChainModel) -> dict[tuple[str, str], float]:
     kept = np.flatnonzero(weights.emission)
     rows = zip(features[kept].tolist(), cells[kept].tolist(), weights.emission[kept].tolist(), strict=True)
     return {(names[feature], labels[label]): value for feature, label, value in rows}
+
+
+def transition_weights(model: ChainModel) -> dict[tuple[str, str], float]:
+    """The nonzero weights by (label, next label)."""
+    names = model.space.names
+    (weights,) = model.linear.split(model.weights)
+    rows, columns = np.nonzero(weights.transition)
+    values = weights.transition[rows, columns].tolist()
+    return {(names[i], names[j]): value for i, j, value in zip(rows, columns, values, strict=True)}

@@ -8,7 +8,8 @@ next to a known position. If every position has one label, this is CRFsuite's ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -17,26 +18,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Layer
-from tagweave.estimators.algorithms import PERIOD, Algorithm, algorithm_of, at_least, settings_of, trainer_of
+from tagweave.estimators.algorithms import (
+    ALGORITHMS,
+    PERIOD,
+    Algorithm,
+    algorithm_of,
+    at_least,
+    settings_of,
+    trainer_of,
+)
+from tagweave.estimators.answers import best_labels
 from tagweave.estimators.encoding import GUIDELINE, allowed, encode, finite
+from tagweave.estimators.recording import Recorded, Recording
 from tagweave.estimators.sequences import TokenSequence
+from tagweave.estimators.training_log import TrainingLog, label_scores
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.tasks import SPANS
-from tagweave.learning.run import SILENT, Run, Schedule
+from tagweave.learning.run import Run, Schedule
+from tagweave.models.chain import ChainModel
 from tagweave.models.emission import ViewEmission
 from tagweave.models.layout import Layout
 from tagweave.models.objective import chunk_bounds
 from tagweave.models.parameters import ChainParameters
 from tagweave.training.dev_score import scorer
-from tagweave.training.fit import Fitted, lay_out, layout_of, learn, scheme_of
+from tagweave.training.fit import lay_out, layout_of, learn, scheme_of
 from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
-_LEARNER = ("c1", "c2", "num_memories", "epsilon", "period", "delta")
+Floats = NDArray[Any]
+Listeners = Sequence[Callable[[TrainingLog], None]]
+
+_LEARNER = tuple(dict.fromkeys(name for each in ALGORITHMS.values() for name in (*each.settings, *each.ignored)))
+_LEARNER += ("period", "delta")
 
 
 @dataclass(frozen=True)
@@ -55,14 +72,16 @@ class Sequences:
         )
 
 
-def fit_sequences(train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any], run: Run = SILENT) -> Fitted:
+def fit_sequences(
+    train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any], listeners: Listeners = ()
+) -> tuple[ChainModel, TrainingLog]:
     """Fit a model.
 
     Args:
         train: training data.
         dev: development data, or `None`.
         parameters: the parameters of `ChainCRF`.
-        run: gets the messages; the schedule comes from `parameters`.
+        listeners: called after every iteration.
 
     Raises:
         ValueError: parameters that do not fit together, no sentence, no label, or one that the coding does not have.
@@ -79,16 +98,44 @@ def fit_sequences(train: Sequences, dev: Sequences | None, parameters: Mapping[s
         features="all" if parameters["all_possible_states"] else "observed",
         edges=False,
         precision="float64",
+        threads=parameters["threads"] or 1,
     )
     min_freq = parameters["min_freq"] or 0
     at_least("min_freq", min_freq, 0)
+    begin = time.perf_counter()
     problem = _prepare(train, recipe, min_freq, bool(parameters["all_possible_transitions"]))
+    recording = Recording(_log_of(problem, time.perf_counter() - begin), listeners)
     trainer = trainer_of(name, recipe.trainer(), parameters["period"], parameters["delta"])
-    evaluate = (
-        None if dev is None else scorer(problem.model, encode(problem.model, dev.sentences), dev.layers, GUIDELINE)
+    evaluate = None if dev is None else _evaluation(problem, dev, recording)
+    schedule = Schedule(
+        _iterations(algorithm, parameters["max_iterations"]),
+        parameters["period"] or PERIOD,
+        selects=bool(parameters["early_stopping"]),
     )
-    schedule = Schedule(_iterations(algorithm, parameters["max_iterations"]), parameters["period"] or PERIOD)
-    return learn(problem, trainer, {}, replace(run, schedule=schedule), evaluate)
+    fitted = learn(problem, Recorded(trainer, recording), {}, Run(schedule, recording), evaluate)
+    return fitted.model, recording.log
+
+
+def _log_of(problem: Problem, seconds: float) -> TrainingLog:
+    """The log before the first iteration."""
+    ((_, layout),), observed = problem.model.linear.weighted, problem.model.linear.observed_transitions
+    pairs = len(problem.model.space) ** 2 if observed is None else int(observed[0].sum())
+    return TrainingLog(featgen_num_features=layout.size + pairs, featgen_seconds=seconds)
+
+
+def _evaluation(problem: Problem, dev: Sequences, recording: Recording) -> Callable[[Floats], float]:
+    """A function from weights to the score on development data, which records those of each label."""
+    model = problem.model
+    encoded = encode(model, dev.sentences)
+    score = scorer(model, encoded, dev.layers, GUIDELINE)
+    gold = [[each[0] if each is not None and len(each) == 1 else None for each in layer] for layer in dev.layers]
+
+    def evaluate(weights: Floats) -> float:
+        found = best_labels(replace(model, weights=weights), encoded)
+        recording.details |= label_scores(gold, found, list(model.space.names))
+        return score(weights)
+
+    return evaluate
 
 
 def _iterations(algorithm: Algorithm, limit: int | None) -> int:

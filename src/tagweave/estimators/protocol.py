@@ -34,9 +34,53 @@ class Estimator:
         return self
 
     def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._changed().items())})"
+
+    def _changed(self) -> dict[str, Any]:
+        """The parameters that differ from the defaults."""
         signature = inspect.signature(type(self).__init__).parameters
-        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value != signature[name].default]
-        return f"{type(self).__name__}({', '.join(changed)})"
+        return {name: value for name, value in self.get_params().items() if value != signature[name].default}
+
+    def set_fit_request(self, **requests: bool | str | None) -> Self:
+        """Say which arguments of `fit` scikit-learn's tools are to pass on, by name.
+
+        Args:
+            requests: for `sample_weight`, `X_dev` and `y_dev`: `True`, `False`, `None` (raise if it is given), or the
+                name under which the tool gets it.
+
+        Raises:
+            TypeError: `fit` has no such argument.
+            RuntimeError: metadata routing is not enabled: `sklearn.set_config(enable_metadata_routing=True)`.
+        """
+        from sklearn import get_config
+
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError("set_fit_request: call sklearn.set_config(enable_metadata_routing=True) first")
+        if unknown := requests.keys() - set(self._metadata()):
+            raise TypeError(f"unknown argument {min(unknown)!r} of fit, expected {', '.join(self._metadata())}")
+        routing = self.get_metadata_routing()
+        for name, alias in requests.items():
+            routing.fit.add_request(param=name, alias=alias)
+        self._metadata_request = routing
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """scikit-learn's `MetadataRequest`: which arguments of `fit` are to be passed on."""
+        from copy import deepcopy
+
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        if hasattr(self, "_metadata_request"):
+            return deepcopy(self._metadata_request)
+        routing = MetadataRequest(owner=self)
+        for name in self._metadata():
+            routing.fit.add_request(param=name, alias=None)
+        return routing
+
+    def _metadata(self) -> tuple[str, ...]:
+        """The arguments of `fit` besides X and y."""
+        fit = inspect.signature(type(self).fit)  # type: ignore[attr-defined]
+        return tuple(name for name in fit.parameters if name not in ("self", "X", "y"))
 
     def __sklearn_tags__(self) -> Any:
         """scikit-learn's tags: neither a classifier nor a regressor, since targets are sequences."""

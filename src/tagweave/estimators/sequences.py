@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from tagweave.corpus.bytes_as_text import decoded
 from tagweave.corpus.sentence import Candidates, Layer
 
 Token = Mapping[str, Any] | Iterable[str]
 TokenSequence = Sequence[Token]
-Labels = Sequence[str | Collection[str] | None]
-"""A position is a label, a set, list or tuple of possible labels, or `None` if it is unknown."""
+Labels = Sequence[str | bytes | Collection[str | bytes] | None]
+"""A position is a label, a set, list or tuple of possible labels, or `None` if it is unknown. Bytes are text."""
 
 
 def token_sequences(X: Iterable[TokenSequence]) -> list[TokenSequence]:
@@ -66,7 +67,7 @@ def _candidates(position: Any, location: str, known: dict[Any, Candidates]) -> C
     """The candidates of a position; equal candidates share one object."""
     if position is None:
         return None
-    if isinstance(position, str):
+    if isinstance(position, str | bytes):
         labels: tuple[Any, ...] = (position,)
     elif isinstance(position, AbstractSet):
         labels = tuple(sorted(position, key=str))
@@ -76,12 +77,22 @@ def _candidates(position: Any, location: str, known: dict[Any, Candidates]) -> C
         raise ValueError(f"{location}: found {position!r}, expected a label, a set, list or tuple of labels, or None")
     if not labels:
         raise ValueError(f"{location}: found an empty set, expected at least one label, or None for unknown")
+    if bytes in map(type, labels):
+        labels = tuple(_text(label, location) for label in labels)
     for label in labels:
         if not isinstance(label, str):
             raise ValueError(f"{location}: found {label!r} as a label, expected a string")
     if labels not in known:
         known[labels] = tuple(dict.fromkeys(map(str, labels)))  # NumPy's strings become ordinary ones
     return known[labels]
+
+
+def _text(label: Any, location: str) -> Any:
+    """Bytes as text; any other label as it is."""
+    try:
+        return decoded(label)
+    except ValueError as error:
+        raise ValueError(f"{location}: {error}") from None
 
 
 def weights_of(sample_weight: Iterable[float] | None, sentences: int) -> list[float]:

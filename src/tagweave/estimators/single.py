@@ -37,7 +37,7 @@ class SingleSentences:
         self._none = np.zeros(0)
 
     def labels(self, sentence: TokenSequence) -> list[str] | None:
-        """The best labels; `None` if a token is not flat or a value is not finite: `predict` handles those."""
+        """The best labels; `None` if a token is not flat, has bytes, or a value is not finite: then ask `predict`."""
         if type(sentence) is not list:
             return None
         features: list[int] = []
@@ -46,6 +46,8 @@ class SingleSentences:
         for token in sentence:
             kind = type(token)
             if kind is list or kind is tuple:
+                if bytes in map(type, token):
+                    return None
                 features.extend(map(self._numbers.get, map(str, token), repeat(-1)))
                 values.extend([1.0] * (len(features) - len(values)))
             elif kind is not dict or not self._add(token, features.append, values.append):
@@ -59,6 +61,8 @@ class SingleSentences:
     def _add(self, token: Any, add: Callable[[int], None], weigh: Callable[[float], None]) -> bool:
         """Add the features of a dict, -1 for unknown ones, and their values; return whether the dict is flat."""
         number = self._numbers.get
+        if bytes in map(type, token):
+            return False
         for name, value in token.items():
             kind = type(value)
             if kind is str:

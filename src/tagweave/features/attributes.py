@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.bytes_as_text import decoded
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import last_unescaped, unescape
 from tagweave.corpus.formats.attributes import ATTRIBUTES
@@ -135,17 +136,28 @@ class AttributeEncoder:
 
 
 def expand(token: Attributes, names: list[str], values: list[float], prefix: str = "") -> None:
-    """Add attribute names and values of one token, nested names joined by colons as in sklearn-crfsuite."""
+    """Add attribute names and values of one token, nested names joined by colons as in sklearn-crfsuite.
+
+    Bytes are text.
+
+    Raises:
+        ValueError: bytes that are not UTF-8.
+    """
     if not isinstance(token, dict | Mapping):  # dict first: the check against Mapping is slower
-        names.extend([f"{prefix}{name}" for name in token] if prefix else map(str, token))
+        items = token if type(token) is list else list(token)
+        if bytes in map(type, items):
+            items = list(map(decoded, items))
+        names.extend([f"{prefix}{name}" for name in items] if prefix else map(str, items))
         values.extend([1.0] * (len(names) - len(values)))
         return
+    if bytes in map(type, token) or bytes in map(type, token.values()):
+        token = {decoded(name): decoded(value) for name, value in token.items()}
     for name, value in token.items():
         value_type = type(value)
         if value_type is str or isinstance(value, str):
             names.append(f"{prefix}{name}:{value}")
             values.append(1.0)
-        elif value_type not in _PLAIN and isinstance(value, Iterable) and not isinstance(value, bytes):
+        elif value_type not in _PLAIN and isinstance(value, Iterable):
             expand(value, names, values, f"{prefix}{name}:")
         else:
             names.append(f"{prefix}{name}")

@@ -28,7 +28,7 @@ class Outcome:
     Attributes:
         weights: those of the best iteration on development data, or of the last iteration without such data.
         history: every iteration.
-        score: the best development score.
+        score: the best development score; the last one where scores are only reported.
         iterations: how many are done, including those before a resumption.
         interrupted: whether the user stopped it.
         diverged: whether the last loss or weights were not finite; `weights` are those of an earlier iteration.
@@ -94,7 +94,7 @@ def train(
             if not _is_finite(state):
                 outcome.diverged = True
                 break
-            iteration = _judge(trainer, state, best, evaluate, time.perf_counter() - begin)
+            iteration = _judge(trainer, state, best, evaluate, time.perf_counter() - begin, schedule.selects)
             outcome.history.append(iteration)
             if schedule.checkpoint:
                 save_checkpoint(schedule.checkpoint, state, best, schedule.identity)
@@ -108,6 +108,8 @@ def train(
         )
     outcome.weights = trainer.result(state) if best["weights"] is None else best["weights"]
     outcome.score, outcome.iterations = best["score"], state.iteration
+    if outcome.history and not schedule.selects:
+        outcome.score = outcome.history[-1].score
     return outcome
 
 
@@ -140,15 +142,16 @@ def _judge(
     best: dict[str, Any],
     evaluate: Callable[[Floats], float] | None,
     seconds: float,
+    selects: bool,
 ) -> Iteration:
-    """Score the weights, and keep them if they are the best so far."""
+    """Score the weights, and keep them if they are the best so far and the score selects them."""
     if evaluate is None:
         return Iteration(state.iteration, state.loss, None, False, seconds)
     weights = trainer.result(state)
     score = evaluate(weights)
     better = best["score"] is None or score > best["score"]
     if better:
-        best.update(weights=np.array(weights), score=score, wait=0)
-    else:
+        best.update(weights=np.array(weights) if selects else None, score=score, wait=0)
+    elif selects:
         best["wait"] += 1
     return Iteration(state.iteration, state.loss, score, better, seconds)

@@ -18,6 +18,7 @@ class Schedule:
     Attributes:
         iterations: the largest number of iterations; `None`: 100 with development data, else the trainer's `epochs`.
         patience: stop after this many iterations without a better development score.
+        selects: whether the development score selects the weights and stops training; if not, it is only reported.
         checkpoint: the file that keeps the state after every iteration; `None` for none.
         resume: continue from the checkpoint if there is one.
         identity: identifies the training; a checkpoint of another one is refused.
@@ -25,6 +26,7 @@ class Schedule:
 
     iterations: int | None = None
     patience: int = 5
+    selects: bool = True
     checkpoint: Path | None = None
     resume: bool = False
     identity: str = ""
