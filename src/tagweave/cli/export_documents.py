@@ -24,6 +24,10 @@ def export_documents(
     task: Annotated[
         str, typer.Option(metavar="|".join(TASKS), help="What is marked: spans, or every token that has one label.")
     ] = "spans",
+    texts: Annotated[
+        str | None,
+        typer.Option(metavar="CORPUS", help="What `tagweave import` made, if CORPUS lost where its sentences stood."),
+    ] = None,
     format: options.InputFormat = None,  # noqa: A002
 ) -> None:
     """Write spans for an annotation tool to import, with their probabilities where labels have numbers.
@@ -36,7 +40,8 @@ def export_documents(
 
     if task not in TASKS:
         raise OptionError(f"found --task {task}, expected {', '.join(TASKS)}")
-    check_outputs([output], [corpus])
+    check_outputs([output], [corpus, *([texts] if texts else [])])
     kind = cast("Literal['spans', 'tags']", task)
-    count = write_documents(tool, load(corpus, format), output, layers or (), kind)
+    places = load(texts) if texts else None
+    count = write_documents(tool, load(corpus, format), output, layers or (), kind, places)
     say(f"{output}: {count:,} documents")

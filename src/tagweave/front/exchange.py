@@ -126,7 +126,12 @@ def _report(notes: Notes, misaligned: Misalignment, tell: Callable[[str], None])
 
 
 def write_documents(
-    tool: str, corpus: Corpus, path: str | PathLike[str], layers: Sequence[str] = (), task: Task = "spans"
+    tool: str,
+    corpus: Corpus,
+    path: str | PathLike[str],
+    layers: Sequence[str] = (),
+    task: Task = "spans",
+    texts: Corpus | None = None,
 ) -> int:
     """Write the spans of a corpus for an annotation tool to import; returns the number of documents.
 
@@ -136,6 +141,7 @@ def write_documents(
         path: the file; `-` is standard output.
         layers: whose spans are written; by default those of the corpus's guideline.
         task: `spans`, or `tags`: every token that has one label is marked with it.
+        texts: what `read_documents` made, if the sentences are some of its, and have no comments any more.
 
     Raises:
         ExchangeError: an unknown tool.
@@ -143,6 +149,7 @@ def write_documents(
         OSError: the file cannot be written.
     """
     from tagweave.corpus.text_file import written, written_bytes
+    from tagweave.exchange.placing import placed
     from tagweave.exchange.registry import TOKEN_TOOLS
     from tagweave.exchange.registry import tool as named
     from tagweave.exchange.writing import documents
@@ -153,7 +160,8 @@ def write_documents(
     there = {name for sentence in corpus for name in sentence.layers}
     if missing := [name for name in names if name not in there]:
         raise CorpusError(f"no layer {missing[0]!r}", f"one of {', '.join(sorted(there))}", corpus.path)
-    found, form = list(documents(corpus, names, task)), named(tool)
+    kept = corpus if texts is None else placed(corpus, texts)
+    found, form = list(documents(kept, names, task)), named(tool)
     with (written_bytes if form.binary else written)(fspath(path)) as stream:
         form.write(found, stream)
     return len(found)
