@@ -29,7 +29,11 @@ _LABEL_STUDIO: dict[str, Endpoint] = {
 
 def application(settings: Settings) -> Starlette:
     """The endpoints of some models, which are read first. Raises as `ServedModels`."""
-    site = Site.of(settings)
+    return application_of(Site.of(settings))
+
+
+def application_of(site: Site) -> Starlette:
+    """The endpoints of a site."""
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -55,7 +59,7 @@ def application(settings: Settings) -> Starlette:
         route(site, "/{model}/train", "POST", inception.train),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
     ]
-    hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*settings.hosts] or ["*"], www_redirect=False)
+    hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*site.settings.hosts] or ["*"], www_redirect=False)
     app = Starlette(
         routes=routes,
         middleware=[Middleware(SecurityHeaders), hosts],
