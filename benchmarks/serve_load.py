@@ -56,14 +56,16 @@ async def _load(port: int, sent: Sequence[bytes], connections: int, seconds: flo
 async def _connection(port: int, sent: cycle[bytes], end: float) -> list[tuple[float, float]]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     trips = []
-    while (start := time.perf_counter()) < end:
-        writer.write(next(sent))
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = _LENGTH.search(head)
-        if not head.startswith(b"HTTP/1.1 200 ") or length is None:
-            raise ValueError(f"found {head!r}, expected an answer")
-        await reader.readexactly(int(length[1]))
-        trips.append((start, time.perf_counter()))
-    writer.close()
-    await writer.wait_closed()
+    try:
+        while (start := time.perf_counter()) < end:
+            writer.write(next(sent))
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = _LENGTH.search(head)
+            if not head.startswith(b"HTTP/1.1 200 ") or length is None:
+                raise ValueError(f"found {head!r}, expected an answer")
+            await reader.readexactly(int(length[1]))
+            trips.append((start, time.perf_counter()))
+    finally:
+        writer.close()
+        await writer.wait_closed()
     return trips
