@@ -44,7 +44,7 @@ def test_mistakes(run, tmp_path):
     export, out = tmp_path / "a.jsonl", tmp_path / "a.col"
     export.write_text(task(1, TEXTS[0]), "utf-8")
     for words, told in (
-        (("import", "brat", export), "found the tool 'brat', expected one of doccano, label-studio, prodigy"),
+        (("import", "none", export), "found the tool 'none', expected one of doccano, label-studio, prodigy"),
         (("import", "doccano", export, "--tokens", "x"), "found the tokens 'x', expected one of blanks"),
         (("import", "doccano", export, "--tokens", "blanks"), f"{export}:1: found the span 'Graz' (9 to 13)"),
         (("import", "doccano", export, "--misaligned", "x"), "found --misaligned x, expected error, widen, unknown"),
@@ -57,3 +57,15 @@ def test_mistakes(run, tmp_path):
         "found no layer 'x', expected one of tag"
         in run("export", "doccano", out, "--layer", "x", "-o", "-", code=2).stderr
     )
+
+
+def test_a_segmenter_cuts_texts_into_tokens(run, tmp_path, segmenter, tagger):
+    export, out = tmp_path / "a.jsonl", tmp_path / "a.col"
+    text = tw.load_model(segmenter).cut("我们在学习")
+    word = {"text": "".join(text), "label": [[0, len(text[0]), "X"]]}
+    export.write_text(json.dumps(word), "utf-8")
+    run("import", "doccano", export, "--tokens", segmenter, "-o", out)
+    (sentence,) = tw.load(str(out))
+    assert (list(sentence.forms), sentence.layers["tag"][0]) == (text, ("B-X",))
+    told = run("import", "doccano", export, "--tokens", tagger, "-o", out, code=2).stderr
+    assert f"found {tagger}, a model that does not segment, expected a segmenter" in told

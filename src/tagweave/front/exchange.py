@@ -105,10 +105,14 @@ def _tokenizer(tokens: str | Callable[[str], list[str]]) -> Tokenizer:
         return of_words(tokens)
     if not Path(tokens).is_file():
         return tokenizer(tokens)
+    from tagweave.exchange.errors import ExchangeError
     from tagweave.front.loading import load_model
+    from tagweave.front.segmenter import Segmenter
 
     model = load_model(tokens)
-    return of_words(model.segment)  # type: ignore[attr-defined]
+    if not isinstance(model, Segmenter):
+        raise ExchangeError(f"found {tokens}, a model that does not segment, expected a segmenter")
+    return of_words(model.cut)
 
 
 def _report(notes: Notes, misaligned: Misalignment, tell: Callable[[str], None]) -> None:
