@@ -28,6 +28,7 @@ EXAMPLE = """\
 1-2\t3-6\tAnn\t_\t*[1]|Q1[2]\tPER[1]|A\\|B\\_\\[\\][2]\tseller;*\t1-1;1-3\t*[1]\tcoref->1-1\tr\t1-1[0_1]
 1-3\t7-15\tBell-Ray\t_\t*[1]\tPER[1]\t_\t_\t_\t_\t_\t_
 1-3.1\t12-15\tRay\t_\t*\tLAST\t_\t_\t_\t_\t_\t_
+1-3.2\t15-15\t\t_\t*\tEND\t_\t_\t_\t_\t_\t_
 1-4\t16-17\t\\\t_\t*\t*\t_\t_\t_\t_\t_\t_
 1-5\t18-22\tleft\t_\t_\t_\t_\t_\t_\t_\t_\t_
 1-6\t23-28\tGraz.\t_\t_\t_\t_\t_\t_\t_\t_\t_
@@ -48,7 +49,13 @@ def test_the_format(tmp_path: Path) -> None:
     assert found.sentences == ((0, 27), (29, 33)) and found.tokens is not None and found.tokens[1] == (2, 5)
     marks = (Mark(2, 14, "PER"), Mark(2, 5, "A|B_[]"), Mark(11, 14, "LAST"), Mark(29, 33, "PER"))
     assert found.marks == {"annotator": marks}
-    counts = {"relations": 1, "chains": 1, "slots": 1, "spans without NamedEntity.value": 1}
+    counts = {
+        "relations": 1,
+        "chains": 1,
+        "slots": 1,
+        "spans without characters": 1,
+        "spans without NamedEntity.value": 1,
+    }
     assert {name: found.left_out.get(name, 0) for name in counts} == counts
     (other,) = TOOL.read(f"{tmp_path / 'a.tsv'}#Empty")
     assert other.marks == {"annotator": (Mark(0, 1, "Empty"),)}
@@ -83,6 +90,7 @@ def test_a_span_without_tokens_is_refused(tmp_path: Path) -> None:
         (f"{HEADER}\n\n#Text=a\nx\t0-1\ta\t_\n", ":6: found 'x"),
         (f"{HEADER}\n\n#Text=a\n1-1\t0\ta\t_\n", ":6: found the offsets '0', expected START-STOP"),
         (f"{HEADER}\n\n#Text=a\n1-1\t0-1\tb\t_\n", ":6: found the token 'b' from 0 to 1, expected what the text has"),
+        (f"{HEADER}\n\n#Text=a\n1-1\t0-0\t\t_\n", ":6: found the token '' from 0 to 0, expected what the text has"),
         (f"{HEADER}\n\n#Text=😀\n1-1\t0-1\t😀\t_\n", ":6: found the token '😀' from 0 to 1"),
         (f"{HEADER}\n\n#Text=a\n1-1\t999999999-1000000000\ta\t_\n", ":6: found a sentence from 999999999 after 0"),
         (f"{HEADER}\n\n#Text=a b\n1-1\t0-1\ta\tX[1]\n1-2\t2-3\tb\tY[1]\n", ":7: found the value 'Y' of the span"),

@@ -149,7 +149,7 @@ def _assembled(
 
 def _in_points(row: _Row, points: dict[int, int], text: str, place: str) -> _Row:
     start, stop = points.get(row.start, -1), points.get(row.stop, -1)
-    if not 0 <= start < stop or text[start:stop] != row.text:
+    if not 0 <= start <= stop or text[start:stop] != row.text or (row.is_token and start == stop):
         found = f"the token {row.text!r} from {row.start} to {row.stop}"
         raise CorpusError(found, "what the text has there, in units of UTF-16", place, row.line)
     return row._replace(start=start, stop=stop)
@@ -176,9 +176,11 @@ def _read_column(column: _Column, cells: Sequence[tuple[_Row, str]], found: Laye
             expected = f"{before.label!r}, as before"
             raise CorpusError(f"the value {label!r} of the span {value!r}", expected, place, row.line)
         joined[key] = Mark(before.start if before else row.start, max(row.stop, before.stop if before else 0), label)
-    marks = [mark for mark in joined.values() if mark.label]
-    if len(marks) < len(joined):
-        found.left_out[f"spans without {column.layer}"] += len(joined) - len(marks)
+    known = [mark for mark in joined.values() if mark.label]
+    marks = [mark for mark in known if mark.start < mark.stop]
+    for what, count in (("characters", len(known) - len(marks)), (column.layer, len(joined) - len(known))):
+        if count:
+            found.left_out[f"spans without {what}"] += count
     if marks:
         found.layers.setdefault(column.layer, []).extend(marks)
 
