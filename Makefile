@@ -7,18 +7,21 @@ PYTHON = $(shell for each in $(PYTHONS); do "$$each" -c '$(USABLE)' 2>/dev/null 
 
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --constraint constraints.txt --generate-hashes \
+	--no-annotate --custom-compile-command 'make lock'
 INSTALLED := .venv/installed.txt
 INSTALLED_DEV := .venv/installed-dev.txt
 NEEDS := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench docs screenshots clean
+.PHONY: help demo test lint lock bench docs screenshots clean
 
 help:
 	@echo 'make demo    see what tagweave does, on the bundled sample, in a minute or two'
 	@echo 'make test    run all tests'
-	@echo 'make lint    ruff, mypy, and the order of imports'
+	@echo 'make lint    ruff, mypy, the order of imports, and the workflows of continuous integration'
+	@echo 'make lock    write locks/*.txt anew, after a change of constraints.txt: digests of all packages'
 	@echo 'make docs    build the site of the documentation in build/site, and check it: examples, links, names'
 	@echo 'make bench   time training and tagging'
 	@echo 'make screenshots  take the pictures of the annotation server anew (Chromium, a Chinese font)'
@@ -37,6 +40,14 @@ lint: $(INSTALLED_DEV)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --quiet .github
+
+# All that constraints.txt pins, for all systems and versions of Python, with digests that pip --require-hashes checks.
+lock: $(INSTALLED_DEV)
+	$(LOCK) pyproject.toml --extra dev --output-file locks/dev.txt
+	$(LOCK) pyproject.toml --extra annotate --extra serve --output-file locks/server.txt
+	$(LOCK) pyproject.toml --extra ray locks/cluster.in --output-file locks/cluster.txt
+	$(LOCK) locks/release.in --output-file locks/release.txt
 
 docs: $(INSTALLED_DEV)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

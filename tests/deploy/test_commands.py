@@ -1,17 +1,13 @@
-"""Every call of the program in `deploy/` and in docs/scale.md has a command and options that exist."""
+"""Every call of the program in `deploy/`, docs/scale.md and docs/deployment.md has a command and options that exist."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from deployment import FOLDER, ROOT, documents
-from typer.main import get_command
-
-from tagweave.cli.main import application
+from deployment import FOLDER, ROOT, command_of, documents
 
 _BLOCK = re.compile(r"^```(?:sh|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -21,7 +17,7 @@ def words_of_calls(text: str) -> Iterator[list[str]]:
     for line in text.replace("\\\n", " ").splitlines():
         words = shlex.split(line.removeprefix("$ "), comments=True)
         for at, word in enumerate(words):
-            if word == "tagweave" and (at == 0 or words[at - 1] in {"--", "|", "time"}):
+            if word == "tagweave" and (at == 0 or words[at - 1] in {"--", "|", "time", "tagweave"}):
                 yield words[at + 1 :]
             elif word.startswith("tagweave "):
                 yield from words_of_calls(word)
@@ -31,9 +27,9 @@ def calls() -> Iterator[list[str]]:
     yield from words_of_calls(documents("rayjob.yaml")[1]["spec"]["entrypoint"])
     for line in re.findall(r"^RUN (tagweave .*)$", (FOLDER / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE):
         yield from words_of_calls(line)
-    page = ROOT / "docs" / "scale.md"
-    for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
-        yield from words_of_calls(block)
+    for page in ("docs/scale.md", "docs/deployment.md"):
+        for block in _BLOCK.findall((ROOT / page).read_text(encoding="utf-8")):
+            yield from words_of_calls(block)
 
 
 def parse(words: list[str]) -> list[str]:
@@ -42,9 +38,7 @@ def parse(words: list[str]) -> list[str]:
     Raises:
         click.UsageError: there is no such command or option.
     """
-    program: Any = get_command(application([words[0]]))
-    context = program.make_context("tagweave", [words[0], "--help"], resilient_parsing=True)
-    _, command, rest = program.resolve_command(context, list(words))
+    command, rest = command_of(words)
     return list(command.make_parser(command.context_class(command)).parse_args(list(rest))[1])
 
 
@@ -53,7 +47,9 @@ def test_calls_can_be_parsed(words: list[str]) -> None:
     parse(words)
 
 
-@pytest.mark.parametrize("words", [["tag", "--clutser", "auto"], ["tag", "--threads"]])
+@pytest.mark.parametrize(
+    "words", [["tag", "--clutser", "auto"], ["tag", "--threads"], ["annotate", "serve", "--prot", "1"]]
+)
 def test_a_call_that_does_not_exist_cannot(words: list[str]) -> None:
-    with pytest.raises(Exception, match=r"--clutser|--threads"):
+    with pytest.raises(Exception, match=r"--clutser|--threads|--prot"):
         parse(words)
