@@ -41,9 +41,7 @@ class RayCluster:
     @property
     def workers(self) -> int:
         """See `Executor.workers`; the number may change while machines come and go."""
-        import ray
-
-        fit = max(1, int(ray.cluster_resources().get("CPU", 1)) // self.threads)
+        fit = max(1, int(_processors()) // self.threads)
         return min(fit, self.limit or fit)
 
     def outcomes(
@@ -83,9 +81,7 @@ class RayCluster:
 
     def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[RayGroup]:
         """See `Executor.hold`. Objects share processors if the cluster has too few."""
-        import ray
-
-        share = ray.cluster_resources().get("CPU", 1) / max(1, len(items))
+        share = _processors() / max(1, len(items))
         processors = int(share) if share >= 1 else int(1000 * share) / 1000
         return ray_group(function, items, min(self.threads, processors))
 
@@ -164,3 +160,11 @@ def _result(reference: Any) -> Any:
     except ray.exceptions.RayError as error:  # nothing that a call is to blame for
         expected = "a cluster that runs; what is finished stays, and the same command continues"
         raise ClusterError(f"found no more of the cluster ({first_line(error)}), expected {expected}") from error
+
+
+def _processors() -> float:
+    """How many processors the cluster has now."""
+    import ray
+
+    resources: Any = ray.cluster_resources  # without types in some versions of Ray
+    return float(resources().get("CPU", 1))

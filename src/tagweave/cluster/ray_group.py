@@ -75,7 +75,7 @@ def ray_group(function: Callable[[Any], Any], items: Sequence[Any], processors: 
     import ray
 
     actor = ray.remote(_Actor).options(num_cpus=processors, max_restarts=-1, max_task_retries=RETRIES)
-    actors = [actor.remote() for _ in items]
+    actors: list[Any] = [actor.remote() for _ in items]
     try:
         yield RayGroup(actors, [ray.put((function, item)) for item in items])
     finally:
