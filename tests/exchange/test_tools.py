@@ -57,7 +57,7 @@ def test_label_studio(tmp_path: Path) -> None:
         "id": 7,
         "data": {"body": TEXT, "number": 3},
         "annotations": [
-            {"completed_by": 1, "result": [*map(result, MARKS), choice]},
+            {"completed_by": 1, "result": [*(result(mark, score=0.5) for mark in MARKS), choice]},
             {"completed_by": {"id": 2, "email": "bob@there"}, "result": []},
             {"completed_by": 3, "was_cancelled": True, "result": [result(MARKS[0])]},
         ],
@@ -66,6 +66,34 @@ def test_label_studio(tmp_path: Path) -> None:
     (found,) = read("label-studio", tmp_path / "a.json", json.dumps([task]))
     assert found.marks == {"annotator1": MARKS, "bob@there": (), "m1": (Mark(0, 3, "PER", 0.75),)}
     assert (found.text, found.name) == (TEXT, "7")
+
+
+def test_predictions_that_label_studio_only_numbers(tmp_path: Path) -> None:
+    """Its usual export has numbers of predictions; only those that somebody began with are there, in the annotation."""
+    mark = {"type": "labels", "score": 0.75, "value": {"start": 0, "end": 3, "labels": ["PER"]}}
+    first = {"id": 4, "model_version": "m1", "result": [mark]}
+    annotation = {"completed_by": 1, "result": [mark], "prediction": first}
+    task = {"data": {"text": TEXT}, "annotations": [annotation], "predictions": [4, 5]}
+    (found,) = read("label-studio", tmp_path / "a.json", json.dumps([task]))
+    assert found.marks == {"annotator1": MARKS[:1], "m1": (Mark(0, 3, "PER", 0.75),)}
+    assert found.left_out == {"predictions without content": 1}
+
+
+def test_offsets_of_label_studio_are_those_of_the_marked_text(tmp_path: Path) -> None:
+    """Versions before 2022 count UTF-16 units; line breaks are written out in the marked text."""
+    text = "\U0001f600 Ann\nleft"
+
+    def task(start: int, end: int, marked: str) -> str:
+        value = {"start": start, "end": end, "text": marked, "labels": ["X"]}
+        return json.dumps([{"data": {"text": text}, "annotations": [{"result": [{"type": "labels", "value": value}]}]}])
+
+    for content, mark in ((task(2, 5, "Ann"), Mark(2, 5, "X")), (task(3, 6, "Ann"), Mark(2, 5, "X"))):
+        (found,) = read("label-studio", tmp_path / "a.json", content)
+        assert found.marks == {"annotator1": (mark,)}
+    (found,) = read("label-studio", tmp_path / "a.json", task(2, 10, "Ann\\nleft"))
+    assert found.marks == {"annotator1": (Mark(2, 10, "X"),)}
+    with pytest.raises(CorpusError, match="a.json:1: found 'Bob' marked from 2 to 5, expected 'Ann', the text there"):
+        read("label-studio", tmp_path / "a.json", task(2, 5, "Bob"))
 
 
 def rewritten(name: str, path: Path, documents: list[Document]) -> list[Document]:

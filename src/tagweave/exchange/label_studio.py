@@ -8,7 +8,8 @@
 
 A result without `labels` (of choices, relations) says nothing of spans. A task that an annotator skipped
 (`was_cancelled`) is not one that they saw. Predictions are an annotator of the name of the model, whose spans have the
-scores as probabilities.
+scores as probabilities; spans that people took over from them keep the score, which is not theirs. Its usual export
+has only the numbers of predictions, apart from those that an annotation began with.
 """
 
 from __future__ import annotations
@@ -43,13 +44,29 @@ def document(task: Values, name: str | None = None) -> Document:
     Raises:
         CorpusError: a task that is not in this form.
     """
+    text = text_of(task, name)
     marks: dict[str, tuple[Mark, ...]] = {}
-    for each in task.objects("annotations") if "annotations" in task else ():
+    annotations = [*task.objects("annotations")] if "annotations" in task else []
+    for each in annotations:
         if not each.values.get("was_cancelled"):
-            marks[_annotator(each)] = tuple(_marks(each))
-    for each in task.objects("predictions") if "predictions" in task else ():
-        marks[str(each.values.get("model_version") or "model")] = tuple(_marks(each))
-    return Document(text_of(task, name), marks, str(task.values.get("id", "")), location=task.location)
+            marks[_annotator(each)] = tuple(mark._replace(probability=1.0) for mark in _marks(each, text))
+    predictions, missing = _predictions(task, annotations)
+    for each in predictions:
+        marks[str(each.values.get("model_version") or "model")] = tuple(_marks(each, text))
+    left_out = {"predictions without content": missing} if missing else {}
+    return Document(text, marks, str(task.values.get("id", "")), location=task.location, left_out=left_out)
+
+
+def _predictions(task: Values, annotations: list[Values]) -> tuple[list[Values], int]:
+    """The predictions of a task, and how many it only has the number of."""
+    began = {}
+    for each in annotations:
+        if isinstance(found := each.values.get("prediction"), dict) and found:
+            began[found.get("id")] = found
+    predictions = task.get("predictions", list) if "predictions" in task else []
+    known = [began.get(each, each) if type(each) is int else each for each in predictions]
+    with_content = [each for each in known if type(each) is not int]
+    return [Values.of(each, task.location) for each in with_content], len(known) - len(with_content)
 
 
 def text_of(task: Values, name: str | None = None) -> str:
@@ -67,14 +84,33 @@ def _annotator(annotation: Values) -> str:
     return f"annotator{by}" if isinstance(by, int) else str(by)
 
 
-def _marks(annotation: Values) -> Iterator[Mark]:
+def _marks(annotation: Values, text: str) -> Iterator[Mark]:
     for each in annotation.objects("result"):
         if each.values.get("type") != "labels":
             continue
         value = Values.of(each.values.get("value"), each.location)
         score = each.get("score", float) if "score" in each else 1.0
+        start, stop = _offsets(value, text)
         for label in value.get("labels", list):
-            yield Mark(value.get("start", int), value.get("end", int), str(label), score)
+            yield Mark(start, stop, str(label), score)
+
+
+def _offsets(value: Values, text: str) -> tuple[int, int]:
+    """The offsets of a span in code points. Versions before 2022 count UTF-16 units, which the marked text shows."""
+    start, stop = value.get("start", int), value.get("end", int)
+    marked = value.values.get("text")
+    if not isinstance(marked, str) or _same(text[start:stop], marked) or not 0 <= start <= stop:
+        return start, stop
+    units = text.encode("utf-16-le", "surrogatepass")
+    low, high = (len(units[: 2 * offset].decode("utf-16-le", "replace")) for offset in (start, stop))
+    if not _same(text[low:high], marked):
+        raise value.error(f"{marked!r} marked from {start} to {stop}", f"{text[start:stop]!r}, the text there")
+    return low, high
+
+
+def _same(text: str, marked: str) -> bool:
+    r"""Whether a text was marked: the line breaks in it are written as \n there, and blanks at its ends left out."""
+    return text.split() == marked.replace("\\n", "\n").split()
 
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:
