@@ -7,9 +7,13 @@ import os
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tagweave.serve.settings import LOOPBACK, Settings
 from tagweave.web.server import listening, processes, server
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 
 def hosts(host: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
@@ -38,11 +42,16 @@ def run(settings: Settings, host: str, port: int, workers: int, tell: Callable[[
     with tempfile.TemporaryDirectory(prefix="tagweave-") as folder, listening(host, port) as (opened, address):
         if workers > 1:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # the client of Prometheus looks for it when imported
-        from tagweave.serve.app import application
-
-        app = application(settings)  # so that errors are told once, by this process
+        app = _application(settings)  # so that errors are told once, by this process
         tell(f"{address}/")
         if workers == 1:
             server(app, patience=settings.limits.seconds).run([opened])
         else:
-            processes(partial(application, settings), workers, [opened], settings.limits.seconds).run()
+            processes(partial(_application, settings), workers, [opened], settings.limits.seconds).run()
+
+
+def _application(settings: Settings) -> Starlette:
+    """The application; a process imports what it needs only when it can be told to end."""
+    from tagweave.serve.app import application
+
+    return application(settings)

@@ -13,7 +13,7 @@ from uvicorn.supervisors import Multiprocess
 from tagweave.web.connection import Connection
 
 _KEEP_ALIVE = 75  # seconds, longer than people think about a task: a request sent just as a connection closes is lost
-_START = 60  # seconds in which a process that starts answers its parent
+_ANSWER = 20  # seconds in which a process answers its parent, also while it starts; the parent waits for nothing else
 
 
 def server(app: Starlette, proxies: Sequence[str] = (), patience: int | None = None) -> uvicorn.Server:
@@ -37,7 +37,7 @@ def processes(make: Callable[[], Starlette], workers: int, sockets: list[socket.
         patience: as in `server`.
     """
     config = _config(make, (), patience)
-    config.factory, config.workers, config.timeout_worker_healthcheck = True, workers, _START
+    config.factory, config.workers, config.timeout_worker_healthcheck = True, workers, _ANSWER
     return Multiprocess(config, sockets)
 
 
