@@ -11,7 +11,7 @@ import pytest
 
 from tagweave import __version__
 
-COMMANDS = ("train", "tag", "complete", "convert", "compare", "evaluate", "info", "demo", "harvest")
+COMMANDS = ("train", "tag", "complete", "convert", "compare", "evaluate", "info", "demo", "harvest", "serve")
 HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "numpy", "safetensors", "rich")
 
 
