@@ -161,7 +161,8 @@ def test_a_token(connect: Connect, given: str | None, status: int) -> None:
     assert found.status_code == status
     assert found.headers.get("www-authenticate") == (None if status == 200 else "Bearer")
     assert client.get("/metrics", headers=headers).status_code == status
-    assert client.get("/health").status_code == 200
+    assert client.get("/health").json()["models"] == []
+    assert len(client.get("/health", headers=headers).json()["models"]) == (status == 200)
 
 
 @pytest.mark.parametrize(

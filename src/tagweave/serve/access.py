@@ -20,12 +20,17 @@ def check_token(request: Request, token: str | None) -> None:
     Raises:
         RefusedError: 401.
     """
-    if token is None or request.url.path in OPEN:
-        return
+    if request.url.path not in OPEN and not has_token(request, token):
+        raise RefusedError("found no token or another one, expected Authorization: Bearer with the right one", 401)
+
+
+def has_token(request: Request, token: str | None) -> bool:
+    """Whether a request brings the token, or needs none."""
+    if token is None:
+        return True
     kind, _, value = request.headers.get("authorization", "").partition(" ")
     given = value.strip() if kind.lower() == "bearer" else _password(value) if kind.lower() == "basic" else ""
-    if not hmac.compare_digest(given.encode(), token.encode()):
-        raise RefusedError("found no token or another one, expected Authorization: Bearer with the right one", 401)
+    return hmac.compare_digest(given.encode(), token.encode())
 
 
 def check_type(request: Request) -> None:

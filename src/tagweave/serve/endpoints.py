@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from tagweave import __version__
+from tagweave.serve.access import has_token
 from tagweave.serve.documents import check, items_of
 from tagweave.serve.messages import Health, LabelRequest, decoded
 from tagweave.serve.openapi import document
@@ -27,9 +28,10 @@ def operation(name: str) -> Endpoint:
     return answer
 
 
-async def health(site: Site, _request: Request, _body: bytes) -> Health:
-    """That the server is there, and what it serves."""
-    return Health("UP", __version__, site.models.descriptions())
+async def health(site: Site, request: Request, _body: bytes) -> Health:
+    """That the server is there, and to those who may ask, what it serves."""
+    known = has_token(request, site.settings.token)
+    return Health("UP", __version__, site.models.descriptions() if known else [])
 
 
 async def metrics(site: Site, _request: Request, _body: bytes) -> Response:
