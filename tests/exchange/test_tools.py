@@ -92,7 +92,7 @@ def test_offsets_of_label_studio_are_those_of_the_marked_text(tmp_path: Path) ->
         assert found.marks == {"annotator1": (mark,)}
     (found,) = read("label-studio", tmp_path / "a.json", task(2, 10, "Ann\\nleft"))
     assert found.marks == {"annotator1": (Mark(2, 10, "X"),)}
-    with pytest.raises(CorpusError, match="a.json:1: found 'Bob' marked from 2 to 5, expected 'Ann', the text there"):
+    with pytest.raises(CorpusError, match=r"a\.json:1: found 'Bob' marked from 2 to 5, expected 'Ann', the text there"):
         read("label-studio", tmp_path / "a.json", task(2, 5, "Bob"))
 
 
