@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import resource
 import socket
 import time
 from collections.abc import Iterator
@@ -21,6 +20,8 @@ from tagweave.annotate.forms import LONGEST
 from tagweave.annotate.pages import sign_in
 from tagweave.annotate.store import Store
 from tagweave.web import body_limit, connection
+
+resource = pytest.importorskip("resource", reason="not on Windows")
 
 GET = b"GET /sign-in HTTP/1.1\r\nHost: x\r\n"
 POST = b"POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"

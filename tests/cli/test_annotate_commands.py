@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import sys
 import time
 from contextlib import suppress
@@ -19,6 +18,8 @@ from tagweave.annotate.passwords import LONGEST, SHORTEST, hashed, is_right
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, label
 from tagweave.corpus.load import load
+
+pty = pytest.importorskip("pty", reason="not on Windows")
 
 Run = Any
 PASSWORD = "correct horse"  # noqa: S105

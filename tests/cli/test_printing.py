@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -51,3 +54,13 @@ def test_reports_spell_control_characters_out(run, tagger, tmp_path, name):
     shown = result.stdout + result.stderr
     assert not CONTROL.findall(shown)
     assert r"\x1b" in shown or name == "a layer that is none"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_what_the_encoding_of_the_output_lacks_is_spelled_out(encoding, tmp_path):
+    """As in a pipe on Windows, or with `LC_ALL=C` and no UTF-8."""
+    corpus = write(tmp_path / "corpus.txt", ["我/代"])
+    command = [sys.executable, "-c", "from tagweave.cli.main import main; main()", "info", str(corpus)]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    done = subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert r"\u4ee3" in done.stdout.decode(encoding)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 
@@ -12,6 +11,9 @@ import pytest
 from tagweave import __version__
 
 COMMANDS = ("train", "tag", "complete", "convert", "compare", "evaluate", "info", "demo", "harvest", "serve")
+resource = pytest.importorskip("resource", reason="not on Windows")
+
+COMMANDS = ("train", "tag", "complete", "convert", "compare", "evaluate", "info", "demo", "harvest")
 HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "numpy", "safetensors", "rich")
 
 

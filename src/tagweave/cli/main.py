@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -104,6 +105,7 @@ def main() -> None:
     SIGTERM acts as an interrupt, like Ctrl-C: half-written files are removed, and training keeps its best model. Then
     the process dies of the signal, as the sender expects.
     """
+    _never_fail_to_print()
     received: list[int] = []
 
     def interrupt(number: int, _frame: object) -> None:
@@ -120,3 +122,15 @@ def main() -> None:
                 with suppress(OSError, ValueError):
                     stream.flush()
             signal.raise_signal(signal.SIGTERM)
+
+
+def _never_fail_to_print() -> None:
+    """Let words be printed that the encoding of the output lacks.
+
+    On Windows that of files and pipes lacks most, so they get UTF-8, as corpora do everywhere. Elsewhere the
+    environment is obeyed, and characters that its encoding lacks are spelled out.
+    """
+    encoding = "utf-8" if sys.platform == "win32" else None
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")

@@ -126,7 +126,7 @@ def _outcome(worker: _Worker, message: Any, while_waiting: Callable[[], None]) -
 def process_group(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[ProcessGroup]:
     """A group of processes: see `Executor.hold`."""
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may never wake up
-    with tempfile.TemporaryDirectory(dir=private_folder("groups")) as name:
+    with tempfile.TemporaryDirectory(dir=private_folder("groups"), ignore_cleanup_errors=True) as name:
         folder = Path(name)
         group = ProcessGroup(
             [_Worker(context, function, item, folder / f"reply-{i}") for i, item in enumerate(items)], folder

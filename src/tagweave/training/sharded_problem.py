@@ -116,7 +116,7 @@ def sharded_problem(
     space = _space(contents, files[0].outline.corpus.guideline, recipe, path)
     codes = _codes(contents, recipe.minimum_count)
     encoder = recipe.encoder(lookups, FeatureIndex.of_codes(codes))
-    with tempfile.TemporaryDirectory(dir=private_folder("features")) as folder:
+    with tempfile.TemporaryDirectory(dir=private_folder("features"), ignore_cleanup_errors=True) as folder:
         features = _shared(executor, Path(folder) / "features", {"codes": codes})
         made = [replace(task, space=space, features=features) for task in tasks]
         with executor.hold(TrainingShard, made) as group:
