@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import repeat
+from collections.abc import Mapping
+from itertools import accumulate, chain, repeat
 from math import isfinite
 from typing import Any
 
@@ -15,7 +15,11 @@ from tagweave.kernels.decode import best_sequences
 from tagweave.kernels.emission import type_scores
 from tagweave.models.chain import ChainModel
 
-_NUMBERS = {bool, int, float}
+_VALUES = frozenset({str, bool, int, float})
+_DICTS = frozenset({dict})
+_MOST_PAIRS = 1 << 20
+"""Items of dicts whose features are kept; then it starts over."""
+_LISTS, _TEXT = frozenset({list, tuple}), frozenset({str})
 
 
 class SingleSentences:
@@ -35,45 +39,57 @@ class SingleSentences:
         self._transitions = t.score, t.transposed_score, t.bounds, t.start_score, t.end_score
         self._names = model.space.names
         self._none = np.zeros(0)
+        self._pairs: dict[tuple[Any, Any], int] = {}
 
     def labels(self, sentence: TokenSequence) -> list[str] | None:
         """The best labels; `None` if a token is not flat, has bytes, or a value is not finite: then ask `predict`."""
         if type(sentence) is not list:
             return None
-        features: list[int] = []
+        features: list[int] | None = None
         values: list[float] = []
-        ends = [0]
-        for token in sentence:
-            kind = type(token)
-            if kind is list or kind is tuple:
-                if bytes in map(type, token):
-                    return None
-                features.extend(map(self._numbers.get, map(str, token), repeat(-1)))
-                values.extend([1.0] * (len(features) - len(values)))
-            elif kind is not dict or not self._add(token, features.append, values.append):
-                return None
-            ends.append(len(features))
-        has_values = values.count(1.0) < len(values)
+        if _LISTS.issuperset(map(type, sentence)):
+            features = self._listed(list(chain.from_iterable(sentence)))
+        elif _DICTS.issuperset(map(type, sentence)):
+            items = list(chain.from_iterable(map(dict.items, sentence)))
+            features, values = self._paired(items), [1.0 if isinstance(value, str) else value for _, value in items]
+        if features is None:
+            return None
+        has_values = values.count(1.0) + values.count(0.0) < len(values)  # what has the value 0 has no feature
         if has_values and not isfinite(sum(values)):
             return None
+        ends = list(accumulate(map(len, sentence), initial=0))
         return self._best(len(sentence), ends, features, np.array(values, np.float64) if has_values else self._none)
 
-    def _add(self, token: Any, add: Callable[[int], None], weigh: Callable[[float], None]) -> bool:
-        """Add the features of a dict, -1 for unknown ones, and their values; return whether the dict is flat."""
-        number = self._numbers.get
-        if bytes in map(type, token):
-            return False
-        for name, value in token.items():
-            kind = type(value)
-            if kind is str:
-                add(number(f"{name}:{value}", -1))
-                weigh(1.0)
-            elif kind in _NUMBERS:
-                add(number(f"{name}", -1))
-                weigh(value)
-            else:
-                return False
-        return True
+    def _listed(self, names: list[Any]) -> list[int] | None:
+        """The features of names, -1 for unknown ones; `None` if one is not a string."""
+        if not _TEXT.issuperset(map(type, names)):
+            return None
+        return list(map(self._numbers.get, names, repeat(-1)))
+
+    def _paired(self, items: list[tuple[Any, Any]]) -> list[int] | None:
+        """The features of the items of dicts, -1 for unknown ones; `None` if one is not a string or number.
+
+        Items are kept, since joining a name and a string takes longer than looking up the pair.
+        """
+        try:
+            found = list(map(self._pairs.get, items))
+        except TypeError:  # a list or dict in it
+            return None
+        if None in found:
+            found = [
+                self._number(*item) if number is None else number for item, number in zip(items, found, strict=True)
+            ]
+        return None if None in found else found  # type: ignore[return-value]
+
+    def _number(self, name: Any, value: Any) -> int | None:
+        """The feature of an item, -1 for an unknown one or the value 0; `None` if it is not flat. It is kept."""
+        if type(name) is not str or type(value) not in _VALUES:
+            return None
+        if len(self._pairs) >= _MOST_PAIRS:
+            self._pairs.clear()
+        number = self._numbers.get(f"{name}:{value}" if type(value) is str else name, -1) if value != 0 else -1
+        self._pairs[name, value] = number
+        return number
 
     def _best(self, length: int, ends: list[int], features: list[int], values: Any) -> list[str]:
         if length == 0:

@@ -29,9 +29,14 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
 
 
 def _is_model(path: str) -> bool:
-    """Whether the file begins like a safetensors file: the length of a JSON header, then the header."""
+    """Whether the file begins like a safetensors file, the length of a JSON header, then the header; or like a model of
+    another program."""
+    from tagweave.models.foreign import is_foreign
+
     if not Path(path).is_file():
         return False
+    if is_foreign(path):
+        return True
     with Path(path).open("rb") as file:
         start = file.read(9)
     return len(start) == 9 and start[8:] == b"{" and int.from_bytes(start[:8], "little") < Path(path).stat().st_size

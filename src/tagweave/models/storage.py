@@ -18,6 +18,7 @@ from tagweave.corpus.describe import digest
 from tagweave.corpus.whole_file import whole_file
 from tagweave.features.digest import digest_of
 from tagweave.features.rules import check_unicode, one_of, record, text, whole
+from tagweave.models.foreign import foreign_model, is_foreign
 from tagweave.models.packing import FORMS, pack, unpack
 from tagweave.models.parts import Arrays
 from tagweave.models.shared_arrays import shared_arrays
@@ -68,10 +69,16 @@ def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: P
 
     With a `folder`, which nobody else may be able to write, processes share its unpacked arrays (`shared_arrays`).
 
+    Models of other programs whose features are attributes are read as well (`foreign`).
+
     Raises:
-        ModelFileError: not a model of this program, a damaged file, one of a newer version, or of another kind.
+        ModelFileError: not such a model, a damaged file, one of a newer version, or of another kind.
         FileNotFoundError: no such file.
     """
+    if (foreign := _foreign(path)) is not None:
+        if expected is not None and not isinstance(foreign, expected):
+            raise ModelFileError(f"{path}: found a {foreign.kind} model, expected a {expected.kind} model")
+        return foreign
     with _reading(Path(path)) as file:
         description = _described(path, file.metadata() or {})
         packed = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
@@ -88,12 +95,24 @@ def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: P
 
 def describe_model(path: Path | str) -> dict[str, Any]:
     """The description in a model's header, without its arrays. Raises as `load_model`."""
+    if (foreign := _foreign(path)) is not None:
+        return {"format": _FORMAT, "version": __version__, **foreign.to_json()}
     with _reading(Path(path)) as file:
         description = _described(path, file.metadata() or {})
         description.pop("digest", None)
         del description[FORMS]
         _check(description)
         return description
+
+
+def _foreign(path: Path | str) -> StoredModel | None:
+    """The model of another program in a file; `None` if it is of none. Raises as `load_model`."""
+    try:
+        return foreign_model(path) if Path(path).is_file() and is_foreign(path) else None
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except ValueError as error:
+        raise ModelFileError(f"{path}: found {error}") from error
 
 
 @contextmanager

@@ -1,0 +1,110 @@
+"""Models of CRFsuite (`lCRF`, version 100). Numbers are little-endian; offsets of chunks count from the file's begin.
+
+    header      magic "lCRF", size u4, type "FOMC", version u4, features u4, labels u4, attributes u4,
+                offsets u4 of: features, labels, attributes, references of labels, references of attributes
+    features    "FEAT", size u4, count u4, then for each: type u4 (0: attribute and label, 1: label and next label),
+                source u4, label u4, weight f8
+    names       "CQDB", size u4, flag u4, byte order u4, backward count u4, backward offset u4 (from the chunk's begin),
+                hash tables; the backward array has u4 the offset of every number's record: number u4, length u4, the
+                text with a zero at its end
+
+References only list the features of each label and attribute, so they are not read.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tagweave.models.attribute_model import Weights, attribute_model
+from tagweave.models.chain import ChainModel
+
+MAGIC = b"lCRF"
+_HEADER, _DATABASE = struct.Struct("<4sI4s9I"), struct.Struct("<4sI4I")
+_FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("label", "<u4"), ("weight", "<f8")])
+_VERSION, _BYTE_ORDER = 100, 0x62445371
+
+
+class _Header(NamedTuple):
+    magic: bytes
+    size: int
+    type: bytes
+    version: int
+    features: int
+    labels: int
+    attributes: int
+    at_features: int
+    at_labels: int
+    at_attributes: int
+    at_label_references: int
+    at_attribute_references: int
+
+
+def model_of(data: bytes) -> ChainModel:
+    """The model in the bytes of a file.
+
+    Raises:
+        ValueError: not such a model, or a damaged one.
+    """
+    header = _Header(*_unpacked(_HEADER, data, 0, "header"))
+    if (header.magic, header.type) != (MAGIC, b"FOMC"):
+        raise ValueError(f"a model of the type {header.type!r}, expected b'FOMC', a first-order chain")
+    if header.version != _VERSION:
+        raise ValueError(f"version {header.version} of CRFsuite's models, expected {_VERSION}")
+    if header.size != len(data):
+        raise ValueError(f"{len(data)} bytes, expected {header.size}, as the header says")
+    features = _features(data, header.at_features)
+    labels = _names(data, header.at_labels, header.labels, "label")
+    attributes = _names(data, header.at_attributes, header.attributes, "attribute")
+    of_states, of_pairs = features["type"] == 0, features["type"] == 1
+    if not (of_states | of_pairs).all():
+        raise ValueError(f"a feature of the type {features['type'].max()}, expected 0 or 1")
+    return attribute_model(
+        labels, attributes, _weights(features[of_states]), _weights(features[of_pairs]), {"program": "CRFsuite"}
+    )
+
+
+def _weights(features: Any) -> Weights:
+    return Weights(features["source"].astype(np.int64), features["label"].astype(np.int64), features["weight"].copy())
+
+
+def _unpacked(form: struct.Struct, data: bytes, at: int, what: str) -> tuple[Any, ...]:
+    if at + form.size > len(data):
+        raise ValueError(f"a {what} at byte {at} of {len(data)}, expected a whole file")
+    return form.unpack_from(data, at)
+
+
+def _features(data: bytes, at: int) -> Any:
+    """The features, as an array of records."""
+    magic, _, count = _unpacked(struct.Struct("<4sII"), data, at, "list of features")
+    if magic != b"FEAT":
+        raise ValueError(f"{magic!r} at byte {at}, expected the features, b'FEAT'")
+    if at + 12 + count * _FEATURE.itemsize > len(data):
+        raise ValueError(f"{count} features at byte {at} of {len(data)}, expected a whole file")
+    return np.frombuffer(data, _FEATURE, count, at + 12)
+
+
+def _names(data: bytes, at: int, expected: int, what: str) -> list[str]:
+    """The names of all numbers of a constant database."""
+    magic, _, _, byte_order, count, backward = _unpacked(_DATABASE, data, at, f"database of {what}s")
+    if (magic, byte_order) != (b"CQDB", _BYTE_ORDER):
+        raise ValueError(f"{magic!r} at byte {at}, expected the {what}s, b'CQDB'")
+    if count != expected:
+        raise ValueError(f"names of {count} {what}s, expected {expected}, as the header says")
+    if count and at + backward + 4 * count > len(data):
+        raise ValueError(f"names of {count} {what}s at byte {at + backward} of {len(data)}, expected a whole file")
+    offsets = np.frombuffer(data, "<u4", count, at + backward).tolist() if count else []
+    return [_name(data, at + offset, number, what) for number, offset in enumerate(offsets)]
+
+
+def _name(data: bytes, at: int, number: int, what: str) -> str:
+    found, length = _unpacked(struct.Struct("<II"), data, at, f"name of a {what}")
+    text = data[at + 8 : at + 8 + length]
+    if found != number or not length or len(text) < length or text[-1]:
+        raise ValueError(f"the record of {what} {found} at byte {at}, expected that of {what} {number}")
+    try:
+        return text[:-1].decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"the {what} {text[:-1]!r:.60}, expected UTF-8") from None
