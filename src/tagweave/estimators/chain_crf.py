@@ -420,6 +420,10 @@ class ChainCRF(Estimator):
                 facts |= {"iterations": len(self.training_log_), "loss": f"{self.training_log_[-1].loss:.6g}"}
         return picture(type(self).__name__, self._changed(), facts)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The estimator without what is derived from its model."""
+        return {name: value for name, value in vars(self).items() if name != "_prepared"}
+
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the estimator is fitted, for `sklearn.utils.validation.check_is_fitted`."""
         return self._fitted() is not None
