@@ -90,6 +90,8 @@ def _run(client: socket.socket, main: Any) -> NoReturn:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    for number, name in ((1, "stdout"), (2, "stderr")):  # the old ones believe that they are what the server has
+        setattr(sys, name, open(number, "w", buffering=1, closefd=False))  # noqa: SIM115
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
