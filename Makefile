@@ -15,11 +15,12 @@ NEEDS := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint lock bench docs screenshots clean
+.PHONY: help demo test test-tools lint lock bench docs screenshots clean
 
 help:
 	@echo 'make demo    see what tagweave does, on the bundled sample, in a minute or two'
 	@echo 'make test    run all tests'
+	@echo 'make test-tools  run doccano and Label Studio (from PyPI) with what tagweave exchanges with them'
 	@echo 'make lint    ruff, mypy, the order of imports, and the workflows of continuous integration'
 	@echo 'make lock    write locks/*.txt anew, after a change of constraints.txt: digests of all packages'
 	@echo 'make docs    build the site of the documentation in build/site, and check it: examples, links, names'
@@ -33,6 +34,15 @@ demo: $(INSTALLED)
 # A test whose program or package is missing is skipped, and named at the end; with SKIPS=never it fails.
 test: $(INSTALLED_DEV)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(filter never,$(SKIPS)),--no-skips)
+
+# doccano and Label Studio, each in an environment of its own. uv finds the versions of their many packages in seconds.
+build/tools/%: tests/tools/%.txt | $(INSTALLED_DEV)
+	$(BIN)/uv venv --quiet --clear --python 3.11 $@
+	$(BIN)/uv pip install --quiet --python $@/bin/python --requirement $<
+	@touch $@
+
+test-tools: build/tools/doccano build/tools/label-studio
+	TAGWEAVE_TOOLS=$(CURDIR)/build/tools $(BIN)/python -m pytest tests/tools
 
 # Ruff remembers by the content of a file, but the order of imports also depends on which other files there are.
 lint: $(INSTALLED_DEV)
