@@ -57,3 +57,12 @@ class Corpus:
     def tokens(self) -> int:
         """The number of tokens (words or characters)."""
         return sum(len(sentence) for sentence in self.sentences)
+
+    def _repr_html_(self) -> str:
+        """The corpus in a notebook: how much of it is known, and its first sentences."""
+        from tagweave.corpus.describe import describe
+        from tagweave.display.corpus import corpus_picture
+        from tagweave.display.markup import picture
+
+        about = describe(self)
+        return picture(corpus_picture(self, about.layers, about.heads))

@@ -135,6 +135,17 @@ class Sentence:
         """The same sentence with only these layers of labels."""
         return replace(self, layers={name: layer for name, layer in self.layers.items() if name in names})
 
+    def with_heads(self, name: str, heads: Iterable[ArcCandidates]) -> Sentence:
+        """The same sentence with one head layer added or replaced."""
+        return replace(self, heads={**self.heads, name: tuple(heads)})
+
+    def _repr_html_(self) -> str:
+        """The sentence in a notebook."""
+        from tagweave.display.markup import picture
+        from tagweave.display.sentence import sentence_picture
+
+        return picture(sentence_picture(self))
+
     def with_column(self, name: str, column: Iterable[str]) -> Sentence:
         """The same sentence with one column added or replaced."""
         return replace(self, columns={**self.columns, name: tuple(column)})

@@ -102,6 +102,12 @@ class Divergence:
         examples = {pair: tuple(map(contexts, pairs.examples(pair))) for pair in occurring}
         return cls(first, second, tags, partners, counts, examples, left_out, what=what)
 
+    def _repr_html_(self) -> str:
+        """The comparison in a notebook."""
+        from tagweave.evaluation.divergence_page import fragment
+
+        return fragment(self)
+
     @cached_property
     def shares(self) -> Floats:
         """float64[A, B]: P(partner | tag); the rows sum to 1."""

@@ -14,8 +14,8 @@ from tagweave.evaluation.divergence import Divergence, Partner
 from tagweave.evaluation.divergence_tables import COUNT, shown, summary
 from tagweave.evaluation.tree_divergence import TreeDivergence
 
-_OPEN = 3  # tags whose details are unfolded
-_UNEXPECTED = 20  # pairs shown
+_OPEN, _UNEXPECTED = 3, 20  # tags whose details are unfolded, and pairs shown
+_BRIEF = (0, 10)  # the same in a notebook
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1b1b1b; --ground: #fff; --quiet: #595959; --line: #d4d4d4;
@@ -38,14 +38,30 @@ mark { background: var(--mark); color: var(--mark-text); padding: 0 .15em; }
 .wide { overflow-x: auto; }
 """
 
+_FRAGMENT_STYLE = """
+.divergence { color: inherit; font-size: 14px; max-width: 62rem; }
+.divergence h1 { font-size: 1.3em; } .divergence h2 { font-size: 1.15em; } .divergence h3 { font-size: 1em; }
+.divergence table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; font-size: 1em; }
+.divergence th, .divergence td { text-align: left; vertical-align: top; padding: .25rem .6rem; background: transparent;
+  border-bottom: 1px solid rgba(128,128,128,.4); white-space: normal; }
+.divergence td.number, .divergence th.number { text-align: right; white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+.divergence summary { cursor: pointer; padding: .25rem 0; }
+.divergence summary b { display: inline-block; min-width: 4rem; }
+.divergence .quiet { opacity: .72; font-size: .9em; }
+.divergence .bar { display: inline-block; height: .7em; background: rgba(0,114,178,.6); }
+.divergence mark { color: inherit; background: rgba(230,159,0,.35); padding: 0 .15em; }
+.divergence .examples { margin: 0; padding: 0; list-style: none; }
+.divergence .wide { overflow-x: auto; }
+"""
+"""The colours of the text are those around it: a notebook may be dark where the system is light."""
+
 
 def page(divergence: Divergence | TreeDivergence) -> str:
     """The page: a summary, and for each direction the unexpected pairs and the partners of every tag, with examples."""
     title = f"{divergence.first} and {divergence.second}"
-    parts = [_element("h1", title), *(_element("p", line) for line in summary(divergence))]
-    for direction in divergence.directions():
-        parts += _direction(direction)
-    parts.append(f'<p class="quiet">Written by tagweave {escape(__version__)}.</p>')
+    written = f'<p class="quiet">Written by tagweave {escape(__version__)}.</p>'
+    parts = [*_parts(divergence, _OPEN, _UNEXPECTED), written]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -55,14 +71,27 @@ def page(divergence: Divergence | TreeDivergence) -> str:
     )
 
 
-def _direction(divergence: Divergence) -> Iterator[str]:
+def fragment(divergence: Divergence | TreeDivergence) -> str:
+    """The same as a part of another page, whose colours and sizes it takes, as in a notebook."""
+    parts = "\n".join(_parts(divergence, *_BRIEF)).encode("utf-8", "backslashreplace").decode("utf-8")
+    return f'<div class="divergence"><style>{_FRAGMENT_STYLE}</style>\n{parts}\n</div>\n'
+
+
+def _parts(divergence: Divergence | TreeDivergence, opened: int, pairs: int) -> Iterator[str]:
+    yield _element("h1", f"{divergence.first} and {divergence.second}")
+    yield from (_element("p", line) for line in summary(divergence))
+    for direction in divergence.directions():
+        yield from _direction(direction, opened, pairs)
+
+
+def _direction(divergence: Divergence, opened: int, most: int) -> Iterator[str]:
     yield _element("h2", f"From {divergence.first} to {divergence.second}")
-    if pairs := [pair for pair in divergence.unexpected() if pair.count >= COUNT][:_UNEXPECTED]:
+    if pairs := [pair for pair in divergence.unexpected() if pair.count >= COUNT][:most]:
         yield _element("h3", "Other partners than the most frequent one")
         yield _table((divergence.first, divergence.second), ((_cell(p.tag), _cell(p.partner), p) for p in pairs))
     yield _element("h3", f"All {divergence.what}s, those that diverge most first")
     for number, tag in enumerate(divergence.diverging()):
-        yield _details(divergence, tag, number < _OPEN)
+        yield _details(divergence, tag, number < opened)
 
 
 def _details(divergence: Divergence, tag: str, is_open: bool) -> str:

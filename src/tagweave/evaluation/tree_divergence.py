@@ -73,6 +73,12 @@ class TreeDivergence:
         """The second guideline."""
         return self.relations.second
 
+    def _repr_html_(self) -> str:
+        """The comparison in a notebook."""
+        from tagweave.evaluation.divergence_page import fragment
+
+        return fragment(self)
+
     def directions(self) -> tuple[Divergence, ...]:
         """The comparisons from either side."""
         return (self.relations, self.relations.swapped(), *self.heads)

@@ -20,6 +20,7 @@ from tagweave.streams.rows import best_lines, probability_rows
 
 if TYPE_CHECKING:
     from tagweave.front.file_options import ConvertOptions, LabelOptions
+    from tagweave.front.marginals import Marginals
     from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.streams.conversion import Conversion
@@ -45,6 +46,28 @@ class LabelModel(Model):
     def labels(self) -> tuple[str, ...]:
         """The labels of the target guideline, in the order of the columns of `probabilities`."""
         return self._tagger.labels
+
+    def marginals(self, sentence: Sentence, given: str | None = None, to: str | None = None) -> Marginals:
+        """The probability of every label at every token of a sentence; in a notebook a heat map.
+
+        Args:
+            sentence: in the tokens of the model: words, or characters for a segmenter.
+            given: a layer of the sentence to condition on, as in `complete`; by default the tokens alone are known.
+            to: the guideline of the labels; by default the target.
+
+        Raises:
+            CorpusError: labels that the model does not know, or that exclude one another.
+            StreamError: the model does not know the guideline.
+            KeyError: the sentence has no layer `given`.
+        """
+        from tagweave.front.marginals import Marginals
+
+        if given is not None and given not in sentence.layers:
+            raise KeyError(f"no layer {given!r} in the sentence, only {', '.join(sentence.layers)}")
+        predictor = self.under((to,) if to else ())
+        [tokens] = predictor.tokens([sentence], given)
+        [table] = predictor.probabilities([sentence], given)
+        return Marginals(tokens.forms, predictor.labels, table)
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
         """See `Model.convert`."""

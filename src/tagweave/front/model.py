@@ -80,6 +80,14 @@ class Model(ABC):
         """
         raise StreamError(f"{self.name}: found {self._what}, expected a model of labels")
 
+    def _repr_html_(self) -> str:
+        """The model in a notebook."""
+        from tagweave.display.markup import picture
+        from tagweave.display.models import model_picture
+
+        space = self.trained.space if hasattr(self.trained, "space") else None
+        return picture(model_picture(self._what, self.name, self.guidelines, space, self.about))
+
     def under(self, guidelines: Sequence[str] = ()) -> ChainPredictor:
         """A tagger of sentences in the model's tokens, for some guidelines or by default its target.
 

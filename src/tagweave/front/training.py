@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -51,7 +51,8 @@ def train(
         method: how to combine corpora; with sources of another guideline by default `coupled` (parsers: `transform`).
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
-        callback: is called after every iteration; by default it prints lines to standard error.
+        callback: is called after every iteration; by default it prints lines to standard error, and in a notebook
+            one line that is replaced.
         cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
         cluster: `local`, `auto` or the address of a Ray cluster: the sentences stay on its workers, and corpora are
             given by their file arguments.
@@ -66,30 +67,30 @@ def train(
         TypeError: an unknown setting.
         KeyboardInterrupt: the user stopped training before there was a model.
     """
-    from tagweave.learning.progress import Lines
+    from tagweave.learning.progress import default_progress
     from tagweave.learning.run import Run
     from tagweave.training.guess import guessed_task
     from tagweave.training.sharded_job import opened_job
     from tagweave.training.train import train as carry_out
 
     targets, others = _several(target), _several(sources)
-    tell = say if callback is None else _silent
-    if task is None:
-        task = guessed_task(targets[0] if isinstance(targets[0], Corpus) else fspath(targets[0]), None, tell)
-    corpora = None if cluster else _loaded([*targets, *others], dev, task)
-    references = _references(corpora.training if corpora else [*targets, *others], weights, sample)
-    plan = TrainingPlan(
-        tuple(references[: len(targets)]),
-        tuple(references[len(targets) :]),
-        None if dev is None else _reference(corpora.dev if corpora and corpora.dev else dev),
-        task,
-        method=method,
-        **_fields(settings),
-    )
-    run = Run(callback=callback or Lines(sys.stderr), tell=tell)
-    run = run if cancel is None else replace(run, cancel=cancel)
-    with opened_job(plan, run, cluster, workers, corpora and _weighted(corpora, references)) as job:
-        training = carry_out(job)
+    with default_progress(say) if callback is None else nullcontext((callback, _silent)) as (shown, tell):
+        if task is None:
+            task = guessed_task(targets[0] if isinstance(targets[0], Corpus) else fspath(targets[0]), None, tell)
+        corpora = None if cluster else _loaded([*targets, *others], dev, task)
+        references = _references(corpora.training if corpora else [*targets, *others], weights, sample)
+        plan = TrainingPlan(
+            tuple(references[: len(targets)]),
+            tuple(references[len(targets) :]),
+            None if dev is None else _reference(corpora.dev if corpora and corpora.dev else dev),
+            task,
+            method=method,
+            **_fields(settings),
+        )
+        run = Run(callback=shown, tell=tell)
+        run = run if cancel is None else replace(run, cancel=cancel)
+        with opened_job(plan, run, cluster, workers, corpora and _weighted(corpora, references)) as job:
+            training = carry_out(job)
     if training.outcome.interrupted and not training.outcome.iterations:
         raise KeyboardInterrupt
     return of_training(training)

@@ -129,6 +129,13 @@ class LabelSpace:
         tags = [tag for candidate in candidates for tag in view.tags(candidate)]
         return np.flatnonzero(np.isin(view.projection, tags)).astype(np.int32)
 
+    def _repr_html_(self) -> str:
+        """The space in a notebook: which tags go together."""
+        from tagweave.display.bundles import label_space
+        from tagweave.display.markup import picture
+
+        return picture(label_space(self))
+
     def to_json(self) -> dict[str, Any]:
         """A plain description, for the model's metadata."""
         views = [

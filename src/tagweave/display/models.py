@@ -1,0 +1,29 @@
+"""Models: what they are, what they learned from, and their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tagweave.display.bundles import label_space
+from tagweave.display.markup import Html, element, joined
+
+if TYPE_CHECKING:
+    from tagweave.labels.space import LabelSpace
+
+
+def model_picture(
+    what: str, name: str, guidelines: Sequence[str], space: LabelSpace | None, about: Mapping[str, Any]
+) -> Html:
+    """A model: its labels are those of `space` if it has one, and `about` is what it remembers of its training."""
+    title = element("div", element("b", name), f": {what}, guidelines {', '.join(guidelines)}")
+    facts = element("div", "; ".join(_facts(about)), class_="quiet")
+    labels = element("details", element("summary", "labels"), label_space(space)) if space is not None else Html()
+    return joined([title, facts, labels])
+
+
+def _facts(about: Mapping[str, Any]) -> list[str]:
+    facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
+    facts += [f"method {plan['method']}"] if (plan := about.get("plan")) and plan.get("method") else []
+    facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
+    return facts + ([str(about["date"])] if "date" in about else [])
