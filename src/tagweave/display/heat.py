@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from tagweave.display.colours import heat
 from tagweave.display.markup import Html, element, joined, word
-from tagweave.display.numbers import share
+from tagweave.display.numbers import LEAST, share
 
-_LEAST, _PROBABLE = 0.005, 0.02  # the smallest probability that is written; of a row, the greatest one is at least that
+_PROBABLE = 0.02  # the greatest probability of a row that is shown is at least that
 _TOKENS, _LABELS = 80, 40
 
 
@@ -28,7 +28,7 @@ def heat_map(forms: Sequence[str], labels: Sequence[str], rows: Sequence[Sequenc
 
 
 def _cell(value: float, label: str) -> Html:
-    text = share(value) if value >= _LEAST else ""
+    text = share(value) if value >= LEAST else ""
     return element("td", text, style=f"background:{heat(value)}", title=f"{label} {value:.4f}")
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+LEAST = 0.005
+"""The smallest number that is not written as 0."""
+
 
 def share(value: float) -> str:
     """A number from 0 to 1 in two digits, without the zero in front."""

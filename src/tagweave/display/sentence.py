@@ -21,12 +21,12 @@ _TOKENS = 200  # shown
 
 def sentence_picture(sentence: Sentence) -> Html:
     """A sentence with all its layers; of a very long one the beginning."""
-    spans = [name for name, layer in sentence.layers.items() if is_of_spans(layer)]
-    parts = [shown for name in spans if (shown := highlighted(sentence, name, _TOKENS)) is not None]
-    read = spans if len(parts) == len(spans) else []  # layers that cannot be read as spans are shown as labels
-    others = [name for name in sentence.layers if name not in read]
+    coded = [name for name, layer in sentence.layers.items() if is_of_spans(layer)]
+    spans = {name: highlighted(sentence, name, _TOKENS) for name in coded}
+    parts = [shown for shown in spans.values() if shown is not None]
+    others = [name for name in sentence.layers if spans.get(name) is None]
     if others or sentence.confidence is not None or not (parts or sentence.heads):
-        parts = [*(parts if read else []), _gloss(sentence, others)]
+        parts.append(_gloss(sentence, others))
     if sentence.heads:
         parts.append(trees(sentence))
     if len(sentence) > _TOKENS:

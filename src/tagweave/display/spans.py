@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tagweave.display.colours import of_types
-from tagweave.display.evidence import hint, numbered, with_number
+from tagweave.display.evidence import hint, numbered, probable, with_number
 from tagweave.display.markup import Html, element, joined, word
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def is_of_spans(layer: Layer) -> bool:
 def highlighted(sentence: Sentence, layer: str, most: int) -> Html | None:
     """The first tokens of a sentence with the spans of a layer highlighted; `None` if its labels are not in IOB2."""
     try:
+        sentence = sentence.with_layer(layer, map(probable, sentence.layers[layer]))
         groups = sentence.spans(layer)
     except ValueError:  # `CorpusError`, of a room above this one: labels of another scheme
         return None
@@ -51,7 +52,7 @@ def _parts(
             yield _mark(sentence, layer, begins[at], tints)
             at = _end(begins[at])
         else:
-            known = sentence.layers[layer][at] is not None
+            known = not {"B-*", _OUTSIDE} <= {*(sentence.layers[layer][at] or ("B-*", _OUTSIDE))}
             yield word(sentence.forms[at]) if known else word(sentence.forms[at], class_="open", title="unknown")
             at += 1
 

@@ -17,6 +17,8 @@ STYLE = """
 .tagweave .open { border-bottom: 2px dotted rgba(128,128,128,.9); }
 .tagweave .perhaps { border-bottom: 2px dotted currentColor; font-style: italic; opacity: .85; }
 .tagweave .wide { overflow-x: auto; }
+.tagweave pre { line-height: 1.2; overflow-x: auto; margin: .3em 0; font-size: 13px; background: transparent;
+  color: inherit; font-family: ui-monospace, monospace; }
 .tagweave table { border-collapse: collapse; margin: .4em 0; font-size: .95em; }
 .tagweave th, .tagweave td { padding: .2em .5em; text-align: center; border: 1px solid rgba(128,128,128,.25);
   background: transparent; }

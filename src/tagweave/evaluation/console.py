@@ -6,9 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
 _WIDE = 1000  # characters, wider than any table
+_NOTEBOOK = 110
 
 
 def table_console(width: int = _WIDE, stderr: bool = False) -> Console:
@@ -17,3 +20,16 @@ def table_console(width: int = _WIDE, stderr: bool = False) -> Console:
 
     console = Console(stderr=stderr)
     return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=width, stderr=stderr)
+
+
+def tables_as_html(render: Callable[[Console], None]) -> str:
+    """What a function prints, as a picture for notebooks, where a console would make every line a picture."""
+    from io import StringIO
+
+    from rich.console import Console as StandardConsole
+
+    from tagweave.display.markup import element, picture
+
+    stream = StringIO()
+    render(StandardConsole(file=stream, width=_NOTEBOOK, force_jupyter=False, force_terminal=False, color_system=None))
+    return picture(element("pre", stream.getvalue()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.corpus.printable import printable
-from tagweave.evaluation.console import table_console
+from tagweave.evaluation.console import table_console, tables_as_html
 from tagweave.evaluation.report import Report, evaluate
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ class LayerReports:
         """The reports as a plain dict."""
         layers = {name: report.to_json() for name, report in self.reports.items()}
         return {"layers": layers, "copied": list(self.copied), "absent": list(self.absent)}
+
+    def _repr_html_(self) -> str:
+        """The tables in a notebook."""
+        return tables_as_html(self.render)
 
     def render(self, console: Console | None = None) -> None:
         """Print the tables of every layer, and a line for layers that are not scored."""

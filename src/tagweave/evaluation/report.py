@@ -18,7 +18,7 @@ from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.evaluation.accuracy import Accuracy, accuracy
 from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
-from tagweave.evaluation.console import table_console
+from tagweave.evaluation.console import table_console, tables_as_html
 from tagweave.evaluation.score import Measure, number
 from tagweave.evaluation.segmentation import segmentations, training_words
 from tagweave.evaluation.significance import randomisation_test, wilcoxon_test
@@ -92,6 +92,10 @@ class Report:
                 for item in self.comparisons
             ],
         }
+
+    def _repr_html_(self) -> str:
+        """The tables in a notebook."""
+        return tables_as_html(self.render)
 
     def render(self, console: Console | None = None, confusions: int = 10) -> None:
         """Print tables: a summary, the comparisons, and for each system the labels and its most frequent confusions.

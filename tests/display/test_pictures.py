@@ -1,0 +1,163 @@
+"""What pictures show."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.corpus.soft import Soft
+from tagweave.corpus.spans import Span, labels_of
+from tagweave.display.heat import heat_map
+from tagweave.evaluation.report import evaluate
+from tagweave.labels.bundles import bundle
+from tagweave.labels.mapping import TagMapping
+from tagweave.labels.space import LabelSpace
+
+WORDS = ("Ida", "left", "Port", "Morgar", ".")
+
+
+def text(html: str) -> str:
+    """What can be read, with single blanks."""
+    bare = re.sub(r"<style>.*?</style>|<title>.*?</title>", "", html, flags=re.DOTALL)
+    return " ".join(unescape(re.sub("<[^>]*>", " ", bare)).split())
+
+
+class TestEvidence:
+    def test_one_label_several_numbers_and_unknown(self) -> None:
+        layer = (("NN",), ("VV", "VB"), Soft(("A", "B"), (0.2, 0.8)), None, ("PU",))
+        shown = text(Sentence(WORDS, {"pos": layer})._repr_html_())
+        assert shown == "pos Ida NN left VV | VB Port B .80 | A .20 Morgar ? . PU"
+
+    def test_many_candidates_are_shortened_and_all_appear_under_the_mouse(self) -> None:
+        names = tuple("abcdefgh")
+        html = Sentence(("x",), {"pos": (names,)})._repr_html_()
+        assert "a | b | c | +5" in html
+        assert 'title="a\nb\nc\nd\ne\nf\ng\nh"' in html
+
+    def test_confidence_is_a_line(self) -> None:
+        html = Sentence(("a", "b"), {"t": (("N",), None)}, confidence=(0.25, 1))._repr_html_()
+        assert text(html) == "t confidence a N .25 b ? 1.00"
+
+    def test_a_sentence_without_layers_is_its_words(self) -> None:
+        assert text(Sentence(("a", "b"))._repr_html_()) == "a b"
+        assert text(Sentence(())._repr_html_()) == ""
+
+    def test_the_direction_is_that_of_the_words(self) -> None:
+        assert 'dir="rtl"' in Sentence(("(", "ספר"), {"latin": (("a",), None)})._repr_html_()
+        assert 'dir="ltr"' in Sentence(("1", "book"))._repr_html_()
+
+
+class TestSpans:
+    def test_types_alternatives_and_what_is_open(self) -> None:
+        groups = [(Span(0, 1, "PER"),), (Span(2, 4, "LOC"), Span(2, 4, "ORG"))]
+        shown = Sentence(WORDS, {"ner": labels_of(groups, 5)})._repr_html_()
+        assert text(shown) == "ner: Ida PER left Port Morgar LOC | ORG ."
+        assert "dashed" in re.findall("<mark.*?</mark>", shown)[1]
+        assert "dashed" not in re.findall("<mark.*?</mark>", shown)[0]
+
+    def test_unknown_words_are_dotted_and_words_outside_are_not(self) -> None:
+        layer = labels_of([(Span(0, 1, "PER"),), (Span(4, 5, "O"),)], 5, None)
+        shown = Sentence(WORDS, {"ner": layer})._repr_html_()
+        assert re.findall(r'class="open"[^>]*>(\w+)', shown) == ["left", "Port", "Morgar"]
+
+    def test_where_a_span_may_end_is_marked(self) -> None:
+        shown = Sentence(WORDS, {"ner": labels_of([(Span(2, 3, "LOC"), Span(2, 4, "LOC"))], 5)})._repr_html_()
+        assert '<span class="perhaps"><bdi>Morgar</bdi></span>' in shown
+        assert "LOC: Port\nLOC: Port Morgar" in shown
+
+    def test_numbers_that_are_written_as_0_make_no_span_uncertain(self) -> None:
+        layer = (Soft(("B-PER", "O"), (0.999, 0.001)), ("O",))
+        shown = Sentence(("Ida", "left"), {"ner": layer})._repr_html_()
+        assert text(shown) == "ner: Ida PER left"
+        assert "dashed" not in shown.split("</style>")[1]
+
+    def test_an_unlikely_span_is_not_filled(self) -> None:
+        layer = (Soft(("O", "B-PER"), (0.7, 0.3)), ("O",))
+        shown = Sentence(("Ida", "left"), {"ner": layer})._repr_html_()
+        assert text(shown) == "ner: Ida PER .30 | O .70 left"
+        assert "background:transparent" in shown
+
+    def test_labels_of_another_scheme_are_shown_as_labels(self) -> None:
+        assert text(Sentence(("a", "b"), {"s": (("O",), ("I-X",))})._repr_html_()) == "s a O b I-X"
+
+    def test_a_layer_that_is_read_as_spans_stays_so_beside_one_that_is_not(self) -> None:
+        layers = {"s": (("O",), ("I-X",)), "ner": (("B-X",), ("O",))}
+        shown = text(Sentence(("a", "b"), layers)._repr_html_())
+        assert shown == "ner: a X b s a O b I-X"
+
+
+class TestTrees:
+    SENTENCE = Sentence(
+        ("she", "saw", "it"), heads={"gold": ((Arc(2, "nsubj"),), (Arc(0, "root"),), (Arc(2, "obj"), Arc(1, "iobj")))}
+    )
+
+    def test_every_arc_is_drawn_with_its_relation(self) -> None:
+        shown = self.SENTENCE._repr_html_()
+        assert re.findall(r'class="relation">(\w+)', shown) == ["root", "nsubj", "obj", "iobj"]
+        assert shown.count('<g class="several">') == 2
+
+    def test_a_second_tree_shows_what_differs_and_not_what_is_unknown(self) -> None:
+        other = self.SENTENCE.with_heads("found", ((Arc(3, "nsubj"),), None, self.SENTENCE.heads["gold"][2]))
+        shown = other._repr_html_()
+        assert shown.count('class="other"') == 1
+        assert "gold above, found below" in shown
+
+    def test_arcs_never_share_a_line(self) -> None:
+        heads = tuple((Arc(head, "r"),) for head in (2, 0, 2, 3, 4, 2))
+        html = Sentence(tuple("abcdef"), heads={"h": heads})._repr_html_()
+        found = re.findall(r"M([\d.]+) [\d.]+V[\d.]+Q[\d. ]+ ([\d.]+)H([\d.]+)Q", html)
+        lines = [tuple(map(float, each)) for each in found]
+        for number, (left, height, right) in enumerate(lines):
+            for start, level, stop in lines[:number]:
+                apart = max(left, right) <= min(start, stop) or max(start, stop) <= min(left, right)
+                assert apart or height != level
+        assert len(lines) == 5
+
+    def test_an_unknown_head_with_a_known_relation_is_named(self) -> None:
+        assert ">nsubj</text>" in Sentence(("a",), heads={"h": ((Arc(None, "nsubj"),),)})._repr_html_()
+        assert ">?</text>" in Sentence(("a",), heads={"h": (None,)})._repr_html_()
+
+
+def test_marginals_are_coloured_and_improbable_labels_left_out() -> None:
+    shown = heat_map(["a", "b"], ["X", "Y", "Z"], [[0.9, 0.1, 0.0], [0.996, 0.001, 0.003]])
+    assert text(shown) == "a b X .90 1.00 Y .10 not shown: 1 improbable labels"
+    assert "rgba(0,114,178,0.585)" in shown
+
+
+def test_bundles_are_pairs_of_tags() -> None:
+    mapping = TagMapping("a", "b", {("N", "n"): 1, ("V", "v"): 1, ("V", "n"): 1})
+    shown = text(bundle([("a", ("N", "V")), ("b", ("n", "v"))], [mapping])._repr_html_())
+    assert shown == "3 bundles of 2 of a x 2 of b a \\ b n v N \u25a0 V \u25a0 \u25a0"
+    assert text(LabelSpace.plain("g", ("A", "B"))._repr_html_()) == "g : 2 labels: A B"
+
+
+def test_a_corpus_counts_what_is_known() -> None:
+    sentence = Sentence(("a", "b", "c", "d"), {"g": (("N",), ("N", "V"), None, None)})
+    shown = text(Corpus((sentence,) * 5, "g", path="f.txt")._repr_html_())
+    assert shown.startswith("f.txt : 5 sentences, 20 words, guideline g")
+    assert "g 5 (25 %) 5 (25 %) 10 (50 %)" in shown
+    assert shown.endswith("... 2 more sentences")
+
+
+def test_a_report_is_its_tables() -> None:
+    gold = Corpus((Sentence(("a", "b"), {"g": (("N",), ("V",))}),), "g")
+    report = evaluate(gold, {"mine <b>": gold})
+    assert "mine <b>" in text(report._repr_html_())
+
+
+@pytest.mark.parametrize("length", [100_000])
+def test_a_huge_sentence_is_cut_in_no_time(length: int) -> None:
+    sentence = Sentence(("w",) * length, {"g": (("N",),) * length, "s": (("O",),) * length})
+    sentence = replace(sentence, heads={"h": (None,) * length})
+    begin = time.perf_counter()
+    shown = sentence._repr_html_()
+    assert time.perf_counter() - begin < 5
+    assert len(shown) < 200_000
+    assert "99,800 more tokens" in shown
+    assert "too wide for a picture" in shown
