@@ -10,10 +10,9 @@ import pytest
 
 from tagweave import __version__
 
-COMMANDS = ("train", "tag", "complete", "convert", "compare", "evaluate", "info", "demo", "harvest", "serve")
 resource = pytest.importorskip("resource", reason="not on Windows")
 
-COMMANDS = ("train", "tag", "complete", "convert", "compare", "evaluate", "info", "demo", "harvest")
+COMMANDS = ("train", "tag", "complete", "convert", "compare", "evaluate", "info", "demo", "harvest", "serve")
 HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "numpy", "safetensors", "rich")
 
 
