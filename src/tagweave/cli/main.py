@@ -31,6 +31,7 @@ COMMANDS = (
     "import",
     "export",
     "simulate",
+    "data",
     "demo",
     "warm",
     "harvest",
@@ -132,5 +133,5 @@ def _never_fail_to_print() -> None:
     """
     encoding = "utf-8" if sys.platform == "win32" else None
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
