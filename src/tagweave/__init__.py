@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from tagweave.front.loading import load_model
     from tagweave.front.model import Model
+    from tagweave.front.named import fetch_corpus
     from tagweave.front.shards import (
         complete_files,
         convert_files,
@@ -58,6 +59,7 @@ _HOMES = {
     "complete_files": "tagweave.front.shards",
     "convert_files": "tagweave.front.shards",
     "evaluate": "tagweave.front.evaluation",
+    "fetch_corpus": "tagweave.front.named",
     "harvest_clusters": "tagweave.front.clusters",
     "harvest_clusters_files": "tagweave.front.clusters",
     "harvest_gazetteer": "tagweave.front.gazetteers",
@@ -94,6 +96,7 @@ __all__ = [
     "complete_files",
     "convert_files",
     "evaluate",
+    "fetch_corpus",
     "harvest_clusters",
     "harvest_clusters_files",
     "harvest_gazetteer",

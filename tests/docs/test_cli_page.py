@@ -11,7 +11,7 @@ from pages import section, table, text_of
 
 _PAGE = text_of("docs/cli.md")
 _COMMANDS = re.findall(r"^## `tagweave ([\w ]+)`$", _PAGE, re.MULTILINE)
-_GROUPS = ("annotate", "harvest")
+_GROUPS = ("annotate", "data", "harvest")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[a-z])\b")
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tagweave.corpus.chunk_labels import codes_chunks
 from tagweave.corpus.chunk_schemes import convert, readable
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.named.name import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -130,5 +131,5 @@ def digest(path: str) -> str:
     Raises:
         OSError: the file cannot be read.
     """
-    with Path(path).open("rb") as file:
+    with Path(located(path)).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

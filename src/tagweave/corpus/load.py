@@ -15,6 +15,7 @@ from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.formats.first_lines import Labels
 from tagweave.corpus.formats.recognition import Recognised, recognise
 from tagweave.corpus.formats.registry import chosen_format, formats
+from tagweave.corpus.named.name import located
 from tagweave.corpus.outline import Outline, comment_value, key_and_value
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited, read_lines, written
@@ -66,7 +67,7 @@ class Stream(NamedTuple):
 
 
 def parse_argument(argument: str) -> Argument:
-    """The parts of `[GUIDELINE=]PATH[#LAYER]`; PATH may be `-`, standard input.
+    """The parts of `[GUIDELINE=]PATH[#LAYER]`; PATH may be `-`, standard input, or the name of a public corpus.
 
     If the path itself contains `=` or `#`, the reading with the longest existing path is taken. If none exists, the
     guideline ends at the first `=`, and the layer begins at the last `#`.
@@ -86,6 +87,8 @@ def parse_argument(argument: str) -> Argument:
 
 def load(argument: str, format: str | None = None, unnamed: str | None = None) -> Corpus:  # noqa: A002
     """The corpus that `[GUIDELINE=]PATH[#LAYER]` names; `-` is standard input, and gzip files are decompressed.
+
+    PATH may be the name of a public corpus, `FAMILY:CORPUS[@VERSION]/SPLIT`; its file is fetched unless it is there.
 
     The layer LAYER becomes the corpus's own, under the name GUIDELINE; other layers keep their names.
 
@@ -298,7 +301,7 @@ def names_guideline(comment: str) -> bool:
 
 def _open(path: str, name: str | None, labels: Labels | None = None) -> tuple[Recognised, Iterator[str]]:
     lines = read_lines(path)
-    form = chosen_format(name, path)
+    form = chosen_format(name, located(path))
     if form is not None:
         return Recognised(form, form.read), lines
     first = _first(lines)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.named.name import located
 from tagweave.corpus.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -116,10 +117,11 @@ def opened(path: str, at_line: Callable[[], int]) -> Iterator[IO[bytes]]:
     """The bytes of a file (`-`: standard input), decompressed if it begins with the gzip magic number.
 
     Raises:
+        DataError: the name of a corpus that cannot be fetched.
         CorpusError: broken gzip data while the file is read; `at_line` returns the line.
         OSError: the file cannot be opened or read.
     """
-    with nullcontext(sys.stdin.buffer) if path == STANDARD_STREAM else Path(path).open("rb") as file:
+    with nullcontext(sys.stdin.buffer) if path == STANDARD_STREAM else Path(located(path)).open("rb") as file:
         buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
         try:
             yield _decompressed(buffered)

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from tagweave.cluster.shared_file import SharedFile
+from tagweave.corpus.named.name import located
 from tagweave.learning.callback import Iteration
 from tagweave.learning.run import Run
 from tagweave.training.lookup_files import LOOKUPS
@@ -78,8 +79,9 @@ def plan_task(plan: TrainingPlan, executor: Executor, compare: bool = True, with
         OSError: a file of the plan cannot be read.
     """
     values = plan.to_json()
-    paths = dict.fromkeys(path for place, key in _places(values) if (path := place[key]) and Path(path).exists())
-    return PlanTask(values, {path: executor.share(SharedFile.of(path)) for path in paths}, compare, with_model)
+    paths = {path: located(path) for place, key in _places(values) if (path := place[key])}
+    files = {path: executor.share(SharedFile.of(file)) for path, file in paths.items() if Path(file).exists()}
+    return PlanTask(values, files, compare, with_model)
 
 
 def carry_out(task: PlanTask, stop: Callable[[Curve], bool] = lambda curve: False) -> PlanResult:

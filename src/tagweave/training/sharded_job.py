@@ -12,6 +12,7 @@ from tagweave.cluster.executor import Executor, executor_at
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import CorpusOutline
+from tagweave.corpus.named.name import located
 from tagweave.learning.run import Run
 from tagweave.structures.kinds import CHAIN
 from tagweave.training.chain_job import ChainJob
@@ -143,7 +144,7 @@ def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int)
 def _whole(file: CorpusFile, outline: CorpusOutline, executor: Executor) -> CorpusPart:
     """The whole of a corpus file, which travels to the machines that lack it unless it is large."""
     path, corpus = file.corpus.path, replace(outline.corpus, weight=file.corpus.weight)
-    shared = SharedFile.of(path)
-    shared = executor.share(shared) if Path(path).stat().st_size < _CARRIED else shared
+    shared = SharedFile.of(located(path))
+    shared = executor.share(shared) if Path(located(path)).stat().st_size < _CARRIED else shared
     outline = outline._replace(corpus=corpus)
     return CorpusPart(shared, outline, 0, outline.sentences, names_own_layer(file.argument, corpus))

@@ -1,0 +1,56 @@
+"""Names of corpora: `FAMILY:CORPUS[@VERSION]/SPLIT`, as `ud:English-EWT@2.7/train`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from tagweave.corpus.named.errors import DataError
+
+FAMILIES = ("ud", "conll")
+FORM = "FAMILY:CORPUS[@VERSION]/SPLIT, as ud:English-EWT@2.7/train"
+_NAME = re.compile(r"(?P<family>\w+):(?P<corpus>[\w-]+)(?:@(?P<version>[\d.]+))?(?:/(?P<split>\w+))?")
+
+
+class DataName(NamedTuple):
+    """The parts of a name; `None` for one that is missing."""
+
+    family: str
+    corpus: str
+    version: str | None = None
+    split: str | None = None
+
+    def __str__(self) -> str:
+        version = f"@{self.version}" if self.version else ""
+        return f"{self.family}:{self.corpus}{version}" + (f"/{self.split}" if self.split else "")
+
+
+def is_name(path: str) -> bool:
+    """Whether a path begins as a name does, and no file has it."""
+    return path.startswith(tuple(f"{family}:" for family in FAMILIES)) and not Path(path).exists()
+
+
+def data_name(text: str) -> DataName:
+    """The parts of a name.
+
+    Raises:
+        DataError: it has another form.
+    """
+    match = _NAME.fullmatch(text)
+    if match is None or match["family"] not in FAMILIES:
+        raise DataError(text, "no name of a corpus", FORM)
+    return DataName(**match.groupdict())
+
+
+def located(path: str) -> str:
+    """The path of a file: that of a corpus's file, fetched if need be, if `path` is a name, or else `path` itself.
+
+    Raises:
+        DataError: a name of no known corpus, or a file that cannot be fetched or is not the expected one.
+    """
+    if not is_name(path):
+        return path
+    from tagweave.corpus.named.cache import fetched
+
+    return str(fetched(data_name(path)))
