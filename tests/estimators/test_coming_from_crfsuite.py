@@ -296,3 +296,23 @@ def test_a_picture_for_notebooks(crf: ChainCRF) -> None:
     assert "not fitted" in before and "<td>0.5</td>" in before and "&lt;b&gt;" in before and "model" not in before
     after = crf._repr_html_()
     assert "DT NN PRP VB" in after and f"<td>{crf.num_attributes_}</td>" in after
+
+
+def test_single_sentences_with_values_that_are_kept_and_that_are_not() -> None:
+    rng = np.random.default_rng(0)
+    A = [
+        [
+            {"w": f"{rng.integers(5)}", "on": bool(rng.integers(2)), "size": float(rng.normal()), "one": 1}
+            for _ in range(4)
+        ]
+        for _ in range(30)
+    ]
+    a = [[str(rng.choice(["x", "y", "z"])) for _ in sentence] for sentence in A]
+    crf = ChainCRF(c2=0.01, max_iterations=20).fit(A, a)
+    expected = crf.predict(A).tolist()
+    plain = [[{name: value for name, value in token.items() if name != "size"} for token in each] for each in A]
+    assert [crf.predict_single(sentence) for sentence in A] == expected == [crf.predict_single(each) for each in A]
+    assert [crf.predict_single(sentence) for sentence in plain * 2] == crf.predict(plain * 2).tolist()
+    assert (
+        crf.predict_single([{"w": np.str_("1"), "on": np.True_}]) == crf.predict([[{"w": "1", "on": True}]])[0].tolist()
+    )

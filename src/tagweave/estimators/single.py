@@ -50,8 +50,7 @@ class SingleSentences:
         if _LISTS.issuperset(map(type, sentence)):
             features = self._listed(list(chain.from_iterable(sentence)))
         elif _DICTS.issuperset(map(type, sentence)):
-            items = list(chain.from_iterable(map(dict.items, sentence)))
-            features, values = self._paired(items), [1.0 if isinstance(value, str) else value for _, value in items]
+            features, values = self._paired(sentence)
         if features is None:
             return None
         has_values = values.count(1.0) + values.count(0.0) < len(values)  # what has the value 0 has no feature
@@ -66,29 +65,36 @@ class SingleSentences:
             return None
         return list(map(self._numbers.get, names, repeat(-1)))
 
-    def _paired(self, items: list[tuple[Any, Any]]) -> list[int] | None:
-        """The features of the items of dicts, -1 for unknown ones; `None` if one is not a string or number.
+    def _paired(self, sentence: list[Any]) -> tuple[list[int] | None, list[float]]:
+        """The features of the items of dicts, -1 for unknown ones, and their values if any is not 0 or 1.
 
-        Items are kept, since joining a name and a string takes longer than looking up the pair.
+        `None` if an item is not a string or number. Items are kept, since joining a name and a string takes longer than
+        looking up the pair.
         """
         try:
-            found = list(map(self._pairs.get, items))
+            found = list(map(self._pairs.get, chain.from_iterable(map(dict.items, sentence))))
         except TypeError:  # a list or dict in it
-            return None
-        if None in found:
-            found = [
-                self._number(*item) if number is None else number for item, number in zip(items, found, strict=True)
-            ]
-        return None if None in found else found  # type: ignore[return-value]
+            return None, []
+        if None not in found:
+            return found, []  # type: ignore[return-value]
+        items = list(chain.from_iterable(map(dict.items, sentence)))
+        whole = [self._number(*item) if number is None else number for item, number in zip(items, found, strict=True)]
+        if None in whole:
+            return None, []
+        return whole, [1.0 if isinstance(value, str) else value for _, value in items]  # type: ignore[return-value]
 
     def _number(self, name: Any, value: Any) -> int | None:
-        """The feature of an item, -1 for an unknown one or the value 0; `None` if it is not flat. It is kept."""
+        """The feature of an item, -1 for an unknown one or the value 0; `None` if it is not flat.
+
+        It is kept unless its value matters.
+        """
         if type(name) is not str or type(value) not in _VALUES:
             return None
         if len(self._pairs) >= _MOST_PAIRS:
             self._pairs.clear()
         number = self._numbers.get(f"{name}:{value}" if type(value) is str else name, -1) if value != 0 else -1
-        self._pairs[name, value] = number
+        if type(value) is str or value in (0, 1):
+            self._pairs[name, value] = number
         return number
 
     def _best(self, length: int, ends: list[int], features: list[int], values: Any) -> list[str]:
