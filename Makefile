@@ -60,7 +60,7 @@ lock: $(INSTALLED_DEV)
 	$(LOCK) locks/release.in --output-file locks/release.txt
 
 docs: $(INSTALLED_DEV)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NOTEBOOK_OUTPUTS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/docs
 
 bench: $(INSTALLED_DEV)

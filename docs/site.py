@@ -5,10 +5,25 @@ Run by itself, it prints the tables of docs/methods.md, which are made of the op
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import Field, fields
+from pathlib import Path
 from typing import Any, get_type_hints
+
+
+def on_files(files: Any, config: Any, **_: Any) -> Any:
+    """Add a page for every notebook, with the outputs of its cells if `make docs` builds the site."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    from mkdocs.structure.files import File
+    from notebook_pages import page
+
+    for notebook in [each for each in files if each.src_uri.endswith(".ipynb")]:
+        content = page(Path(notebook.abs_src_path), bool(os.environ.get("NOTEBOOK_OUTPUTS")))
+        files.append(File.generated(config, str(Path(notebook.src_uri).with_suffix(".md")), content=content))
+    return files
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

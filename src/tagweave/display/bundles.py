@@ -41,7 +41,7 @@ def _pairs(one: View, other: View) -> Html:
         )
         for i, name in enumerate(one.names)
     )
-    return element("div", element("table", element("tr", head, *columns), joined(rows)), class_="wide")
+    return element("div", element("table", element("tr", head, *columns), joined(rows), class_="map"), class_="wide")
 
 
 def _cell(allowed: bool, pair: str) -> Html:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tagweave.display.colours import heat
@@ -21,14 +22,16 @@ def corpus_picture(
     corpus: Corpus, layers: Mapping[str, LayerDescription], heads: Mapping[str, LayerDescription]
 ) -> Html:
     """A corpus, with the descriptions of its layers of labels and of heads."""
-    title = element("b", corpus.path or "a corpus")
+    title = element("b", Path(corpus.path).name or "a corpus", title=corpus.path)
     sizes = f": {len(corpus):,} sentences, {corpus.tokens():,} {corpus.unit}s, guideline {corpus.guideline}"
     kinds = (*layers.items(), *((f"{name} (heads)", layer) for name, layer in heads.items()))
     rest = len(corpus) - _SENTENCES
     return joined(
         [
             element("div", title, sizes),
-            element("table", _HEAD, joined(_row(name, layer) for name, layer in kinds)) if kinds else Html(),
+            element("table", _HEAD, joined(_row(name, layer) for name, layer in kinds), class_="map")
+            if kinds
+            else Html(),
             *map(sentence_picture, corpus.sentences[:_SENTENCES]),
             element("div", f"... {rest:,} more sentences", class_="quiet") if rest > 0 else Html(),
         ]

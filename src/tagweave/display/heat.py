@@ -23,7 +23,7 @@ def heat_map(forms: Sequence[str], labels: Sequence[str], rows: Sequence[Sequenc
         element("tr", element("th", labels[at], scope="row"), *(_cell(row[at], labels[at]) for row in shown))
         for at in kept
     )
-    table = element("table", head, joined(lines))
+    table = element("table", head, joined(lines), class_="map")
     return joined([element("div", table, class_="wide"), _left_out(len(labels) - len(kept), len(forms) - len(shown))])
 
 

@@ -113,7 +113,9 @@ def _table(names: Iterable[str], rows: Iterable[tuple[str | Partner, ...]]) -> s
     figures = "".join(f'<th scope="col" class="number">{name}</th>' for name in ("tokens", "%", "back, %"))
     body = "\n".join(f"<tr>{''.join(_cells(row))}</tr>" for row in rows)
     head = f'<tr>{heads}{figures}<th scope="col">words in context</th></tr>'
-    return f'<div class="wide"><table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
+    return (
+        f'<div class="wide"><table class="pairs">\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
+    )
 
 
 def _cells(row: tuple[str | Partner, ...]) -> Iterator[str]:
