@@ -21,7 +21,7 @@ from tagweave.training.strategies import STRATEGIES
 
 _DOTTED = re.compile(r"`((?:tagweave|reproductions)(?:\.\w+)+)`")
 _FILE = re.compile(r"`((?:src|tests|docs|reproductions|benchmarks)/[\w./-]+)`")
-_MAKE = re.compile(r"\bmake ([a-z]+)\b")
+_MAKE = re.compile(r"\bmake ([a-z-]+)\b")
 
 
 def resolve(name: str) -> Any:
