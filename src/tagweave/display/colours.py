@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from zlib import crc32
 
-_COLOURS = ("0,114,178", "230,159,0", "0,158,115", "213,94,0", "204,121,167", "86,180,233", "240,228,66")
-_BLUE = _COLOURS[0]
-_MARK, _STRONGEST = 0.35, 0.65
+_BLUE = "0,114,178"
+_TINTS = (
+    *(f"rgba({each},.35)" for each in (_BLUE, "230,159,0", "0,158,115", "213,94,0", "204,121,167", "86,180,233")),
+    "rgba(240,228,66,.25)",  # yellow: any stronger, and light text of a dark page could not be read on it
+)
+_STRONGEST = 0.65
 
 
 def of_types(names: Iterable[str]) -> dict[str, str]:
@@ -18,11 +21,11 @@ def of_types(names: Iterable[str]) -> dict[str, str]:
     tints: dict[str, str] = {}
     free: list[str] = []
     for name in sorted(set(names)):
-        free = free or list(_COLOURS)
-        wanted = _COLOURS[crc32(name.encode("utf-8", "backslashreplace")) % len(_COLOURS)]
+        free = free or list(_TINTS)
+        wanted = _TINTS[crc32(name.encode("utf-8", "backslashreplace")) % len(_TINTS)]
         chosen = wanted if wanted in free else free[0]
         free.remove(chosen)
-        tints[name] = f"rgba({chosen},{_MARK})"
+        tints[name] = chosen
     return tints
 
 

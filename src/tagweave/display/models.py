@@ -23,7 +23,9 @@ def model_picture(
 
 
 def _facts(about: Mapping[str, Any]) -> list[str]:
+    """What there is to say; a file may lack any of it, or have something else in its place."""
+    plan, score = about.get("plan"), about.get("dev_score")
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
-    facts += [f"method {plan['method']}"] if (plan := about.get("plan")) and plan.get("method") else []
-    facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
+    facts += [f"method {plan['method']}"] if isinstance(plan, Mapping) and plan.get("method") else []
+    facts += [f"dev score {score:.4f}"] if isinstance(score, float) else []
     return facts + ([str(about["date"])] if "date" in about else [])
