@@ -161,6 +161,18 @@ def test_a_saved_pipeline_needs_no_other_file(moved: Path, tmp_path: Path) -> No
     assert type(nlp).from_config(config, meta=meta).from_bytes(data)(TEXT).to_bytes() == found
 
 
+def test_a_component_of_another_pipeline(moved: Path, tmp_path: Path) -> None:
+    """Its path is known to the configuration alone, where it can be taken out."""
+    nlp, source = spacy.blank("en"), pipeline(moved, "names")
+    nlp.add_pipe("names", source=source)
+    nlp.to_disk(tmp_path / "saved")
+    shutil.rmtree(moved)
+    with pytest.raises(FileNotFoundError, match=r"names\.model"):
+        spacy.load(tmp_path / "saved")
+    again = spacy.load(tmp_path / "saved", config={"components.names.model": None})
+    assert ents(again(TEXT)) == ents(source(TEXT))
+
+
 def test_nothing_is_pickled(piped: Path, tmp_path: Path) -> None:
     pipeline(piped, "names").to_disk(tmp_path / "saved")
     assert [each.name for each in (tmp_path / "saved" / "names").iterdir()] == ["tagweave.model"]
