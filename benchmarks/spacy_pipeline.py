@@ -140,9 +140,10 @@ def page(rows: list[Row]) -> list[str]:
         "",
         f"Written by `python -m benchmarks.spacy_pipeline` ({platform.machine()}, {os.cpu_count()} cores, Python"
         f" {platform.python_version()}); one process, one thread.",
-        "English: the test sentences of UD English EWT, several times; models of UPOS, XPOS and trees are trained on 2,000",
-        "of its training sentences, and so is spaCy's tagger (its default network, `nlp.update`), in one pass, since more",
-        "do not change its speed. Chinese: lines of the People's Daily. The fastest of several runs; batches of 1,000 texts.",
+        "English: the test sentences of UD English EWT, several times; models of UPOS, XPOS and trees are trained on",
+        "2,000 of its training sentences, and so is spaCy's tagger (its default network, `nlp.update`), in one pass,",
+        "since more do not change its speed. Chinese: lines of the People's Daily. The fastest of several runs; batches",
+        "of 1,000 texts.",
         "",
         "| | a second |",
         "|---|---|",
