@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.transition_scheme import split_label
-from tagweave.pipelines.doc_sentences import DocSentences
+from tagweave.pipelines.doc_sentences import DocSentences, joined
 from tagweave.pipelines.errors import PipelineError
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ class _Labels:
         """The numbers of each document's tokens."""
         labelled = self._tagger.tag([sentence for each in documents for sentence in each.sentences])
         for each in documents:
-            numbers = [self._numbers(sentence) for sentence in islice(labelled, len(each.sentences))]
-            yield np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
+            yield joined([self._numbers(sentence) for sentence in islice(labelled, len(each.sentences))])
 
     def _numbers(self, sentence: Sentence) -> NDArray[np.int64]:
         layer: Any = sentence.layers[self._tagger.guideline]
@@ -71,12 +70,17 @@ class Tags:
         from spacy.attrs import IDS
 
         attribute, documents = IDS[self._name.upper()], [DocSentences(each) for each in docs]
+        vocab, ids, blank = None, np.zeros(0, np.uint64), 0
         for document, numbers in zip(documents, self._labels.of(documents), strict=True):
             doc = document.doc
-            ids = np.array([self._id(doc, name) for name in self.labels], np.uint64)
-            values = np.full(len(doc), self._id(doc, _BLANK[self._name]), np.uint64)
-            values[document.tokens] = ids[numbers]
-            if not self._overwrite:
+            if doc.vocab is not vocab:
+                vocab, blank = doc.vocab, self._id(doc, _BLANK[self._name])
+                ids = np.array([self._id(doc, name) for name in self.labels], np.uint64)
+            values = ids[numbers]
+            if len(numbers) < len(doc):
+                values = np.full(len(doc), blank, np.uint64)
+                values[document.tokens] = ids[numbers]
+            if not self._overwrite and doc.has_annotation(attribute):
                 before = doc.to_array([attribute]).reshape(-1)
                 values = np.where(before != 0, before, values)
             doc.from_array([attribute], values.reshape(-1, 1))
