@@ -44,6 +44,11 @@ class TestEvidence:
         html = Sentence(("a", "b"), {"t": (("N",), None)}, confidence=(0.25, 1))._repr_html_()
         assert text(html) == "t confidence a N .25 b ? 1.00"
 
+    def test_a_layer_without_anything_known_is_named_beside_another_one(self) -> None:
+        layers = {"upos": (None, None), "xpos": (("N",), None)}
+        assert text(Sentence(("a", "b"), layers)._repr_html_()) == "xpos a N b ? nothing known: upos"
+        assert text(Sentence(("a", "b"), {"upos": (None, None)})._repr_html_()) == "upos a ? b ?"
+
     def test_a_sentence_without_layers_is_its_words(self) -> None:
         assert text(Sentence(("a", "b"))._repr_html_()) == "a b"
         assert text(Sentence(())._repr_html_()) == ""

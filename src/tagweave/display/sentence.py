@@ -24,9 +24,13 @@ def sentence_picture(sentence: Sentence) -> Html:
     coded = [name for name, layer in sentence.layers.items() if is_of_spans(layer)]
     spans = {name: highlighted(sentence, name, _TOKENS) for name in coded}
     parts = [shown for shown in spans.values() if shown is not None]
-    others = [name for name in sentence.layers if spans.get(name) is None]
+    known = [name for name, layer in sentence.layers.items() if any(layer)] or [*sentence.layers]
+    others = [name for name in known if spans.get(name) is None]
     if others or sentence.confidence is not None or not (parts or sentence.heads):
         parts.append(_gloss(sentence, others))
+    if len(known) < len(sentence.layers):
+        unknown = ", ".join(name for name in sentence.layers if name not in known)
+        parts.append(element("div", f"nothing known: {unknown}", class_="quiet"))
     if sentence.heads:
         parts.append(trees(sentence))
     if len(sentence) > _TOKENS:
