@@ -109,6 +109,10 @@ class TestReading:
         assert [list(each.marks) for each in joined([ann, bob, ann])] == [["ann", "bob"], ["ann"]]
         assert annotators([bob, ann]) == ["bob", "ann"]
 
+    def test_texts_that_occur_again_keep_their_places(self) -> None:
+        texts = [Document(text, {"ann": ()}) for text in ("one", "two", "one")]
+        assert joined(texts) == texts
+
     def test_tokens_of_the_tool_are_kept(self) -> None:
         given = Document("ab cd\nef", {"ann": (Mark(1, 5, "X"),)}, tokens=((0, 1), (1, 5), (6, 8)))
         ((first, second), _) = read(given)

@@ -51,19 +51,21 @@ def annotators(documents: Iterable[Document]) -> list[str]:
 
 
 def joined(documents: Iterable[Document]) -> list[Document]:
-    """Documents of the same text as one, in which everybody's marks stand side by side.
+    """Documents of the same text as one, in which everybody's marks stand side by side, in their order.
 
     An annotator who has marked a text twice has two documents.
     """
-    kept: dict[str, list[Document]] = {}
+    found: list[Document] = []
+    of_text: dict[str, list[int]] = {}
     for each in documents:
-        same = kept.setdefault(each.text, [])
-        at = next((at for at, other in enumerate(same) if not other.marks.keys() & each.marks.keys()), None)
+        same = of_text.setdefault(each.text, [])
+        at = next((at for at in same if not found[at].marks.keys() & each.marks.keys()), None)
         if at is None:
-            same.append(each)
+            same.append(len(found))
+            found.append(each)
         else:
-            same[at] = replace(same[at], marks={**same[at].marks, **each.marks})
-    return [each for same in kept.values() for each in same]
+            found[at] = replace(found[at], marks={**found[at].marks, **each.marks})
+    return found
 
 
 def sentences(
