@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
     from tagweave.front.aggregation import aggregate
+    from tagweave.front.card import model_card
     from tagweave.front.clusters import harvest_clusters, harvest_clusters_files
     from tagweave.front.corpora import load, save
     from tagweave.front.description import compare_sources
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         harvest_markup,
         harvest_markup_files,
     )
+    from tagweave.front.hub import pull, push
     from tagweave.front.loading import load_model
     from tagweave.front.model import Model
     from tagweave.front.named import fetch_corpus
@@ -74,6 +76,9 @@ _HOMES = {
     "labelling_function": "tagweave.front.functions",
     "load": "tagweave.front.corpora",
     "load_model": "tagweave.front.loading",
+    "model_card": "tagweave.front.card",
+    "pull": "tagweave.front.hub",
+    "push": "tagweave.front.hub",
     "read_documents": "tagweave.front.exchange",
     "save": "tagweave.front.corpora",
     "simulate": "tagweave.front.simulation",
@@ -111,6 +116,9 @@ __all__ = [
     "labelling_function",
     "load",
     "load_model",
+    "model_card",
+    "pull",
+    "push",
     "read_documents",
     "save",
     "simulate",

@@ -202,7 +202,7 @@ Log = Annotated[
     str | None, typer.Option(metavar="FILE", help="Write iterations as JSON lines.", rich_help_panel="The run")
 ]
 
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model of `tagweave train`.")]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model of `tagweave train`, or hf:OWNER/NAME.")]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output.")]
 Guideline = Annotated[str | None, typer.Option(metavar="G", help="The guideline to label under.")]
 Guidelines = Annotated[list[str] | None, typer.Option(metavar="G", help="The guideline to label under (repeatable).")]

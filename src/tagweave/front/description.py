@@ -30,11 +30,12 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
 
 def _is_model(path: str) -> bool:
     """Whether the file begins like a safetensors file, the length of a JSON header, then the header; or like a model of
-    another program."""
+    another program; or whether the name is one of the hub."""
     from tagweave.models.foreign import is_foreign
+    from tagweave.models.hub import PREFIX
 
     if not Path(path).is_file():
-        return False
+        return path.startswith(PREFIX)
     if is_foreign(path):
         return True
     with Path(path).open("rb") as file:
@@ -44,6 +45,7 @@ def _is_model(path: str) -> bool:
 
 def describe_model(path: str) -> dict[str, Any]:
     """Describe the model in a file without reading its weights. Raises ModelFileError as `load_model`."""
+    from tagweave.models.hub import model_file
     from tagweave.models.storage import describe_model
 
     description = describe_model(path)
@@ -55,7 +57,7 @@ def describe_model(path: str) -> dict[str, Any]:
         "version": description["version"],
         **_OF_KIND[description["kind"]](description),
         "about": description["about"],
-        "bytes": Path(path).stat().st_size,
+        "bytes": Path(model_file(path)).stat().st_size,
     }
 
 

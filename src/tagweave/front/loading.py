@@ -18,13 +18,14 @@ def load_model(path: str | PathLike[str], threads: int = 1, shared: bool = False
     """Read a model of any kind.
 
     Args:
-        path: its file.
+        path: its file, or `hf:OWNER/NAME[@REVISION]`, a model on the Hugging Face hub.
         threads: how many threads share the work of the model.
         shared: whether to keep the weights in a file of the temporary directory that all processes map which load the
             model, so that they are in memory once; for servers and workers of several processes.
 
     Raises:
         ModelFileError: not a model of this program, a damaged file, or one of a newer version.
+        HubError: a model on the hub that cannot be fetched.
         FileNotFoundError: no such file.
     """
     from tagweave.models.storage import load_model

@@ -192,6 +192,7 @@ def _settings(command: Command, options: Mapping[str, Any]) -> tuple[tuple[str, 
 @contextmanager
 def _file_of(model: Model | File) -> Iterator[str]:
     """A local file of a model, which may be in memory, or elsewhere by its URL. Raises ModelFileError if it is none."""
+    from tagweave.models.hub import model_file
     from tagweave.models.storage import describe_model
 
     with tempfile.TemporaryDirectory(prefix="tagweave-") as folder:
@@ -203,7 +204,7 @@ def _file_of(model: Model | File) -> Iterator[str]:
             with Store(parent).readable(name) as copy:
                 shutil.copyfile(copy, path)
         else:
-            path = fspath(model)
+            path = model_file(fspath(model))
         describe_model(path)  # a file that is no model is no fault of the shards
         yield path
 

@@ -19,6 +19,7 @@ from tagweave.corpus.whole_file import whole_file
 from tagweave.features.digest import digest_of
 from tagweave.features.rules import check_unicode, one_of, record, text, whole
 from tagweave.models.foreign import foreign_model, is_foreign
+from tagweave.models.hub import model_file
 from tagweave.models.packing import FORMS, pack, unpack
 from tagweave.models.parts import Arrays
 from tagweave.models.shared_arrays import shared_arrays
@@ -69,12 +70,15 @@ def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: P
 
     With a `folder`, which nobody else may be able to write, processes share its unpacked arrays (`shared_arrays`).
 
-    Models of other programs whose features are attributes are read as well (`foreign`).
+    Models of other programs whose features are attributes are read as well (`foreign`), and those of the Hugging Face
+    hub by the name `hf:OWNER/NAME[@REVISION]` (`hub`).
 
     Raises:
+        HubError: a model on the hub that cannot be fetched.
         ModelFileError: not such a model, a damaged file, one of a newer version, or of another kind.
         FileNotFoundError: no such file.
     """
+    path = model_file(path)
     if (foreign := _foreign(path)) is not None:
         if expected is not None and not isinstance(foreign, expected):
             raise ModelFileError(f"{path}: found a {foreign.kind} model, expected a {expected.kind} model")
@@ -95,6 +99,7 @@ def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: P
 
 def describe_model(path: Path | str) -> dict[str, Any]:
     """The description in a model's header, without its arrays. Raises as `load_model`."""
+    path = model_file(path)
     if (foreign := _foreign(path)) is not None:
         return {"format": _FORMAT, "version": __version__, **foreign.to_json()}
     with _reading(Path(path)) as file:

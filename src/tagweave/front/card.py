@@ -1,0 +1,176 @@
+"""Model cards: what a model is, as Markdown with the front matter that the Hugging Face hub reads."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from tagweave.front.card_scores import Scored, score_on, shown
+from tagweave.front.description import describe_model
+from tagweave.models.hub import PREFIX
+
+PIPELINES = {"tag": "token-classification", "spans": "token-classification"}
+"""What the hub calls tasks; of others it has no name."""
+UNKNOWN = "not given"
+_SHOWN = 60  # labels of a guideline
+
+
+def model_card(
+    model: str | PathLike[str],
+    tests: Sequence[str] = (),
+    licence: str | None = None,
+    languages: Sequence[str] = (),
+    use: str | None = None,
+    title: str | None = None,
+    repository: str | None = None,
+    threads: int = 1,
+) -> str:
+    """The card of a model.
+
+    What the model does not say (its licence, its languages, what it is for) is an argument, or is said not to be given.
+
+    Args:
+        model: its file, or `hf:OWNER/NAME`.
+        tests: corpora `[GUIDELINE=]PATH[#LAYER]` to measure it on: scores with 95 % intervals, and speed.
+        licence: an identifier of the hub, such as `mit` or `cc-by-sa-4.0`.
+        languages: ISO codes, such as `zh`.
+        use: what the model is for, a sentence or more.
+        title: by default the name of the file.
+        repository: `OWNER/NAME` on the hub, if it is known.
+        threads: with how many threads speed is measured.
+
+    Raises:
+        ModelFileError: not a model.
+        CorpusError, OSError: a corpus that cannot be read, or that the model is not for.
+    """
+    about = describe_model(fspath(model))
+    scored = [score_on(fspath(model), test, threads) for test in tests]
+    title = title or Path(fspath(model)).name
+    lines = [*_front_matter(about, scored, licence, languages, title), "", f"# {title}", "", *_summary(about)]
+    lines += ["", "## Intended use", "", use or f"{UNKNOWN.capitalize()}. {_LIMITS}", ""]
+    lines += ["## Training data", "", *_data(about), "", "## Scores", "", *_scores(about, scored), ""]
+    lines += ["## Use", "", *_usage(fspath(model), repository), "", "## Plan", "", *_plan(about)]
+    return "\n".join(lines) + "\n"
+
+
+_LIMITS = (
+    "A model is as good as its scores only on text like that of its training data, and it has learned what is in them,"
+    " mistakes and imbalances included."
+)
+
+
+def _front_matter(
+    about: Mapping[str, Any], scored: Sequence[Scored], licence: str | None, languages: Sequence[str], title: str
+) -> Iterator[str]:
+    """YAML, whose values are JSON, which is YAML, too: no text of the model can end a value."""
+    task = about["task"]
+    values: dict[str, Any] = {"library_name": "tagweave", "tags": ["tagweave", "conditional-random-field", task]}
+    values |= {"license": licence} if licence else {}
+    values |= {"language": list(languages)} if languages else {}
+    values |= {"pipeline_tag": PIPELINES[task]} if task in PIPELINES else {}
+    if scored:
+        values["model-index"] = [
+            {"name": title, "results": [each.result(PIPELINES.get(task, task)) for each in scored]}
+        ]
+    yield "---"
+    yield from (f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
+    yield "---"
+
+
+def _summary(about: Mapping[str, Any]) -> Iterator[str]:
+    kind = "dependency trees" if about["task"] == "parse" else "label sequences"
+    yield f"A conditional random field over {kind}, for the task `{about['task']}`, of tagweave {about['version']}."
+    yield ""
+    yield "| | |"
+    yield "| --- | --- |"
+    yield f"| file | {about['bytes']:,} bytes |"
+    sizes = about["about"].get("weights")
+    if isinstance(sizes, Mapping):
+        yield f"| weights | {', '.join(f'{cell(name)}: {size:,}' for name, size in sizes.items())} |"
+    for guideline, names in about["labels"].items():
+        shown = " ".join(f"`{cell(each)}`" for each in names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
+        yield f"| {len(names)} labels of {cell(guideline)} | {shown} |"
+
+
+def _data(about: Mapping[str, Any]) -> Iterator[str]:
+    plan = about["about"].get("plan", {})
+    corpora = [*((each, "training") for each in (*plan.get("target", ()), *plan.get("sources", ())))]
+    corpora += [(plan["dev"], "development")] if plan.get("dev") else []
+    if not corpora:
+        yield f"{UNKNOWN.capitalize()}: the model has no plan."
+        return
+    yield "| file | for | guideline | sentences | licence | sha256 |"
+    yield "| --- | --- | --- | ---: | --- | --- |"
+    for each, purpose in corpora:
+        size = UNKNOWN if each["size"] is None else f"{each['size']:,}"
+        row = (shown(each["path"]), purpose, each["guideline"] or "", size, _licence(each["path"]), each["sha256"])
+        yield f"| {' | '.join(cell(str(value)) for value in row)} |"
+
+
+def _licence(path: str) -> str:
+    """That of a public corpus whose name the plan holds."""
+    from tagweave.corpus.named.errors import DataError
+    from tagweave.corpus.named.name import data_name
+    from tagweave.corpus.named.registry import known
+
+    try:
+        corpus = known(data_name(path))
+    except DataError:
+        return UNKNOWN
+    return corpus.licence if corpus else UNKNOWN
+
+
+def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]:
+    dev = about["about"].get("dev_score")
+    if dev is not None:
+        yield f"On the development data, by which the iteration was chosen: {100 * dev:.2f}."
+        yield ""
+    if not scored:
+        yield "Not measured on test data."
+        return
+    yield "| corpus | sentences | metric | score | 95 % interval | tokens a second |"
+    yield "| --- | ---: | --- | ---: | --- | ---: |"
+    for each in scored:
+        for metric, (value, low, high) in each.metrics.items():
+            numbers = f"{100 * value:.2f} | {100 * low:.2f} to {100 * high:.2f} | {each.speed:,.0f}"
+            yield f"| {cell(shown(each.corpus))} | {each.sentences:,} | {metric} | {numbers} |"
+    yield ""
+    threads = scored[0].threads
+    yield (
+        "Intervals are of a bootstrap over sentences. Speed is that of one pass over the corpus"
+        f" on one machine, with {threads} thread{'s' if threads > 1 else ''}."
+    )
+
+
+def _usage(file: str, repository: str | None) -> Iterator[str]:
+    name = file if file.startswith(PREFIX) else f"{PREFIX}{repository or 'OWNER/NAME'}"
+    yield from ("```sh", "pip install 'tagweave[hub]'", f"tagweave tag {name} TEXT", "```")
+
+
+def _plan(about: Mapping[str, Any]) -> Iterator[str]:
+    yield f"Trained on {about['about'].get('date', 'an unknown day')}. `tagweave train --plan` carries it out again."
+    yield ""
+    text = json.dumps(_without_folders(about["about"].get("plan", {})), indent=1, ensure_ascii=False)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))  # longer than any run in the text
+    yield from (f"{fence}json", text, fence)
+
+
+def _without_folders(plan: Any) -> Any:
+    """A plan whose files have their names alone: folders say who trained the model, and where."""
+    if isinstance(plan, Mapping):
+        return {
+            key: shown(value) if key == "path" and isinstance(value, str) else _without_folders(value)
+            for key, value in plan.items()
+        }
+    return [_without_folders(each) for each in plan] if isinstance(plan, list) else plan
+
+
+def cell(text: str) -> str:
+    """A text as the content of a cell of a table, as it is."""
+    from tagweave.corpus.printable import printable
+
+    return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("`", "'").replace("<", "&lt;")

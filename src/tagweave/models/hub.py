@@ -1,0 +1,106 @@
+"""Models on the Hugging Face hub: `hf:OWNER/NAME[@REVISION]`, a file each, kept in that hub's own folder of caches.
+
+Tokens are the business of huggingface_hub: it takes them from its own login or `HF_TOKEN`. None is read, written or
+named here, and errors are told in words of this package, without requests and their headers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PREFIX = "hf:"
+MODEL, CARD = "model.tagweave", "README.md"
+"""The names of the two files of a repository."""
+_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+_NAME = re.compile(rf"(?P<repository>{_PART}/{_PART})(?:@(?P<revision>[\w./-]+))?")
+
+
+class HubError(ValueError):
+    """A name of no repository, or a hub that does not answer as expected."""
+
+
+class HubName(NamedTuple):
+    """A repository, and the branch, tag or commit in it; `None`: the main branch."""
+
+    repository: str
+    revision: str | None = None
+
+    def __str__(self) -> str:
+        return f"{PREFIX}{self.repository}" + (f"@{self.revision}" if self.revision else "")
+
+
+def hub_name(text: str) -> HubName:
+    """The parts of `[hf:]OWNER/NAME[@REVISION]`.
+
+    Raises:
+        HubError: it has another form.
+    """
+    match = _NAME.fullmatch(text.removeprefix(PREFIX))
+    if match is None:
+        raise HubError(f"found {text!r}, expected a repository: {PREFIX}OWNER/NAME[@REVISION]")
+    return HubName(**match.groupdict())
+
+
+def model_file(path: Path | str) -> str:
+    """The path of a model's file, fetched if `path` is `hf:OWNER/NAME` and no file, or else `path` itself.
+
+    Raises:
+        HubError: no such repository, no model in it, or no network.
+    """
+    text = os.fspath(path)
+    return text if not text.startswith(PREFIX) or Path(text).exists() else fetched(hub_name(text))
+
+
+def fetched(name: HubName) -> str:
+    """The file of a model on the hub, from the hub's folder of caches if it is there. Raises as `model_file`."""
+    with told(str(name)) as hub:
+        return str(hub.hf_hub_download(name.repository, MODEL, revision=name.revision, endpoint=endpoint()))
+
+
+def endpoint() -> str | None:
+    """The address of the hub; `None`: the usual one."""
+    return os.environ.get("HF_ENDPOINT") or None
+
+
+@contextmanager
+def told(what: str) -> Iterator[Any]:
+    """The package huggingface_hub; its errors are raised as `HubError`."""
+    try:
+        import huggingface_hub as hub
+    except ImportError:
+        found = f"{what}: found no huggingface_hub"
+        raise HubError(f"{found}, expected the extra hub: pip install 'tagweave[hub]'") from None
+    from huggingface_hub import errors
+    from huggingface_hub.utils import logging
+
+    quiet: Any = logging.set_verbosity_error  # without types
+    quiet()  # it would tell of every attempt
+    try:
+        yield hub
+    except errors.GatedRepoError:
+        raise HubError(f"{what}: found a repository whose terms nobody accepted, expected an accepted one") from None
+    except errors.RepositoryNotFoundError:
+        expected = "one, or a token that may read it (hf auth login, or HF_TOKEN)"
+        raise HubError(f"{what}: found no such repository, expected {expected}") from None
+    except errors.RevisionNotFoundError:
+        raise HubError(f"{what}: found no such revision, expected a branch, tag or commit of the repository") from None
+    except errors.LocalEntryNotFoundError:
+        raise HubError(f"{what}: found no answer of the hub and no copy here, expected a network") from None
+    except errors.EntryNotFoundError:
+        raise HubError(f"{what}: found a repository without {MODEL}, expected one that `tagweave push` made") from None
+    except errors.LocalTokenNotFoundError:
+        raise HubError(f"{what}: found no token, expected one (hf auth login, or HF_TOKEN)") from None
+    except errors.HfHubHTTPError as error:
+        status = getattr(error.response, "status_code", "no status")
+        expected = "a token that may write (hf auth login, or HF_TOKEN)" if status in _REFUSED else "one of success"
+        raise HubError(f"{what}: found the answer {status} of the hub, expected {expected}") from None
+    except (ConnectionError, errors.HTTPError):  # type: ignore[attr-defined]  # the base class of the client below
+        raise HubError(f"{what}: found no answer of the hub, expected a network") from None
+
+
+_REFUSED = (401, 403)
