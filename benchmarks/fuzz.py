@@ -38,7 +38,7 @@ KINDS = (
     "parser",
     "parser of heads",
     "guided parser",
-    *(f"checkpoint {learner}" for learner in ("adagrad", "lbfgs", "sgd", "rprop", "cg", "perceptron")),
+    *(f"checkpoint {learner}" for learner in ("adagrad", "lbfgs", "sgd", "rprop", "cg", "perceptron", "pa", "arow")),
 )
 
 

@@ -211,7 +211,7 @@ def test_a_model_of_one_guideline_says_that_it_ignores_the_other(run, tagger, co
         ),
         (
             ("{m}", "pd={c}/words.txt", "--confidence"),
-            "found --confidence and the format tagged, expected columns or conllu (--output-format)",
+            "found --confidence and the format tagged, expected columns or conllu or conllu-plus (--output-format)",
         ),
         (
             ("{m}", "pd={c}/words.txt", "--output-format", "segmented"),
@@ -363,7 +363,7 @@ def test_one_guideline_of_a_model_of_two(run, coupled, corpora):
     [
         (
             ("{m}", "{c}/dev.seg"),
-            "found several --to and the format tagged, expected columns or conllu (--output-format)",
+            "found several --to and the format tagged, expected columns or conllu or conllu-plus (--output-format)",
         ),
         (("{m}", "{c}/dev.seg", "--best", "2"), "found --probabilities or --best with several --to, expected one"),
         (("{m}", "{c}/dev.seg", "--to", "ud"), "found --to ud, expected one of ctb, pd, ctb&pd, the guidelines of {m}"),

@@ -430,7 +430,7 @@ def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, interrupt
         (("--sample", "5,-"), "found --sample 5,-, expected 2 whole numbers or 'all', one for each training corpus"),
         (
             ("--sample", "5,5", "--learner", "cg"),
-            "found --sample with the learner cg, expected one of adagrad, sgd, perceptron: the others see all",
+            "found --sample with the learner cg, expected one of adagrad, sgd, perceptron, pa, arow: the others",
         ),
         (
             ("--sample", "5,5", "--method", "stacked"),
