@@ -7,8 +7,9 @@ PYTHON = $(shell for each in $(PYTHONS); do "$$each" -c '$(USABLE)' 2>/dev/null 
 
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --constraint constraints.txt --generate-hashes \
-	--no-annotate --custom-compile-command 'make lock'
+LOCK_TOOL := $(BIN)/uv pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate \
+	--custom-compile-command 'make lock'
+LOCK := $(LOCK_TOOL) --universal --constraint constraints.txt
 INSTALLED := .venv/installed.txt
 INSTALLED_DEV := .venv/installed-dev.txt
 NEEDS := pyproject.toml constraints.txt
@@ -35,10 +36,10 @@ demo: $(INSTALLED)
 test: $(INSTALLED_DEV)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(filter never,$(SKIPS)),--no-skips)
 
-# doccano and Label Studio, each in an environment of its own. uv finds the versions of their many packages in seconds.
-build/tools/%: tests/tools/%.txt | $(INSTALLED_DEV)
-	$(BIN)/uv venv --quiet --clear --python 3.11 $@
-	$(BIN)/uv pip install --quiet --python $@/bin/python --requirement $<
+# doccano and Label Studio, each in an environment of its own, and exactly as locked; doccano needs Python 3.11.
+build/tools/%: locks/%.txt | $(INSTALLED_DEV)
+	$(BIN)/python -m venv --clear $@
+	$@/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $<
 	@touch $@
 
 test-tools: build/tools/doccano build/tools/label-studio
@@ -58,6 +59,8 @@ lock: $(INSTALLED_DEV)
 	$(LOCK) pyproject.toml --extra annotate --extra serve --output-file locks/server.txt
 	$(LOCK) pyproject.toml --extra ray locks/cluster.in --output-file locks/cluster.txt
 	$(LOCK) locks/release.in --output-file locks/release.txt
+	$(LOCK_TOOL) locks/doccano.in --output-file locks/doccano.txt
+	$(LOCK_TOOL) locks/label-studio.in --output-file locks/label-studio.txt
 
 docs: $(INSTALLED_DEV)
 	NOTEBOOK_OUTPUTS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
