@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.rules import ArrayRule
-from tagweave.learning.trainer import Objective, State, StateRules, Trainer
+from tagweave.learning.trainer import Objective, State, StateRules, Trainer, TrainerAround
 
 Floats = NDArray[Any]
 
@@ -135,48 +135,29 @@ def at_least(name: str, value: float, least: float) -> None:
 
 
 @dataclass(frozen=True)
-class UntilSettled:
+class UntilSettled(TrainerAround):
     """A trainer with CRFsuite's stopping criterion: (loss `period` iterations ago - loss) / loss < `delta`."""
 
-    trainer: Trainer
     period: int = PERIOD
     delta: float = 1e-5
 
-    @property
-    def epochs(self) -> int:
-        """See `Trainer.epochs`."""
-        return self.trainer.epochs
-
-    @property
-    def vectors(self) -> int:
-        """See `Trainer.vectors`."""
-        return self.trainer.vectors
-
-    def fine_tuning(self) -> UntilSettled:
-        """The trainer for fine-tuning, with the same criterion."""
-        return replace(self, trainer=self.trainer.fine_tuning())
-
     def start(self, objective: Objective, weights: Floats) -> State:
         """The trainer's initial state, with an array for the last losses."""
-        state = self.trainer.start(objective, weights)
+        state = super().start(objective, weights)
         state.arrays["past"] = np.full(self.period, np.inf)
         return state
 
     def rules(self, objective: Objective) -> StateRules:
         """The trainer's rules, and those of the last losses."""
-        own = self.trainer.rules(objective)
+        own = super().rules(objective)
         return replace(own, arrays={**own.arrays, "past": ArrayRule(("float64",), (self.period,))})
 
     def step(self, objective: Objective, state: State) -> None:
         """One iteration of the trainer."""
-        self.trainer.step(objective, state)
+        super().step(objective, state)
         past, at = state.arrays["past"], state.iteration % self.period
         before, past[at] = past[at], state.loss
         state.converged |= bool(np.isfinite(before) and before - state.loss < self.delta * abs(state.loss))
-
-    def result(self, state: State) -> Floats:
-        """The trainer's result."""
-        return self.trainer.result(state)
 
 
 def trainer_of(name: str | None, trainer: Trainer, period: int | None, delta: float | None) -> Trainer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.estimators.training_log import TrainingLog, line_of
 from tagweave.learning.callback import Iteration
-from tagweave.learning.trainer import Objective, State, StateRules, Trainer
+from tagweave.learning.trainer import Objective, State, TrainerAround
 
 Floats = NDArray[Any]
 
@@ -42,43 +42,16 @@ class Recording:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class Recorded(TrainerAround):
     """A trainer whose weights are measured after every iteration."""
 
-    trainer: Trainer
     recording: Recording
-
-    @property
-    def epochs(self) -> int:
-        """See `Trainer.epochs`."""
-        return self.trainer.epochs
-
-    @property
-    def vectors(self) -> int:
-        """See `Trainer.vectors`."""
-        return self.trainer.vectors
-
-    def fine_tuning(self) -> Recorded:
-        """The trainer for fine-tuning, recorded as well."""
-        return replace(self, trainer=self.trainer.fine_tuning())
-
-    def start(self, objective: Objective, weights: Floats) -> State:
-        """See `Trainer.start`."""
-        return self.trainer.start(objective, weights)
-
-    def rules(self, objective: Objective) -> StateRules:
-        """See `Trainer.rules`."""
-        return self.trainer.rules(objective)
 
     def step(self, objective: Objective, state: State) -> None:
         """One iteration."""
-        self.trainer.step(objective, state)
+        super().step(objective, state)
         norm, active = float(np.linalg.norm(state.weights)), int(np.count_nonzero(state.weights))
         self.recording.details |= {"feature_norm": norm, "active_features": active}
-
-    def result(self, state: State) -> Floats:
-        """See `Trainer.result`."""
-        return self.trainer.result(state)
 
 
 def print_iteration(log: TrainingLog) -> None:

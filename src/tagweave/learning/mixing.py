@@ -8,13 +8,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tagweave.learning.sharded import ShardedObjective
-from tagweave.learning.trainer import Objective, State, StateRules, Trainer
+from tagweave.learning.trainer import Objective, State, TrainerAround
 
 Floats = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Mixing:
+class Mixing(TrainerAround):
     """A trainer on shards: every iteration it goes over each shard from the mixed state, and the states are mixed.
 
     All arrays of the state are averaged, each shard with the same share (the paper's uniform mixing): weights; sums of
@@ -27,30 +27,11 @@ class Mixing:
         shards: the sentences.
     """
 
-    trainer: Trainer
     shards: ShardedObjective
-
-    @property
-    def epochs(self) -> int:
-        """As `Trainer`."""
-        return self.trainer.epochs
-
-    @property
-    def vectors(self) -> int:
-        """As `Trainer`."""
-        return self.trainer.vectors
-
-    def fine_tuning(self) -> Mixing:
-        """As `Trainer`."""
-        return replace(self, trainer=self.trainer.fine_tuning())
 
     def start(self, objective: Objective, weights: Floats) -> State:
         """As `Trainer`."""
         return self.shards.start(self.trainer, weights)
-
-    def rules(self, objective: Objective) -> StateRules:
-        """As `Trainer`."""
-        return self.trainer.rules(objective)
 
     def step(self, objective: Objective, state: State) -> None:
         """One iteration over every shard; the loss is the sum of theirs. An iteration cut short leaves no trace."""
@@ -68,7 +49,3 @@ class Mixing:
         state.loss = sum(own.loss for own in states)
         state.converged = all(own.converged for own in states)
         state.iteration += 1
-
-    def result(self, state: State) -> Floats:
-        """As `Trainer`."""
-        return self.trainer.result(state)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,47 @@ class Trainer(Protocol):
     def result(self, state: State) -> Floats:
         """The weights to use: for some trainers an average."""
         ...
+
+
+@dataclass(frozen=True)
+class TrainerAround:
+    """A trainer around another one, to which it leaves whatever it does not do itself.
+
+    Attributes:
+        trainer: the other one.
+    """
+
+    trainer: Trainer
+
+    @property
+    def epochs(self) -> int:
+        """See `Trainer.epochs`."""
+        return self.trainer.epochs
+
+    @property
+    def vectors(self) -> int:
+        """See `Trainer.vectors`."""
+        return self.trainer.vectors
+
+    def fine_tuning(self) -> Self:
+        """The same around the trainer for fine-tuning."""
+        return replace(self, trainer=self.trainer.fine_tuning())
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """See `Trainer.start`."""
+        return self.trainer.start(objective, weights)
+
+    def rules(self, objective: Objective) -> StateRules:
+        """See `Trainer.rules`."""
+        return self.trainer.rules(objective)
+
+    def step(self, objective: Objective, state: State) -> None:
+        """See `Trainer.step`."""
+        self.trainer.step(objective, state)
+
+    def result(self, state: State) -> Floats:
+        """See `Trainer.result`."""
+        return self.trainer.result(state)
 
 
 def state_weights(objective: Objective) -> ArrayRule:
