@@ -20,15 +20,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.rules import LARGEST, ArrayRule, whole
 from tagweave.learning.difference import Difference, difference_of
-from tagweave.learning.trainer import Objective, State, StateRules, state_weights
+from tagweave.learning.perceptron import LazilyAveraged
+from tagweave.learning.trainer import Objective, State
 
 Floats = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class PassiveAggressive:
+class PassiveAggressive(LazilyAveraged):
     """Passive-Aggressive learning, with lazily averaged weights.
 
     Args:
@@ -60,16 +60,6 @@ class PassiveAggressive:
     def fine_tuning(self) -> PassiveAggressive:
         """Itself: it moves only on mistakes, and no further than needed."""
         return self
-
-    def start(self, objective: Objective, weights: Floats) -> State:
-        """Weights, and the sum of updates times their steps, from which the average is computed."""
-        totals = np.zeros(objective.size, np.float64)
-        return State({"weights": weights.astype(objective.dtype), "totals": totals}, {"step": 0})
-
-    def rules(self, objective: Objective) -> StateRules:
-        """Weights, totals, and the number of steps made."""
-        totals = ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)
-        return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": whole()})
 
     def step(self, objective: Objective, state: State) -> None:
         """One epoch; `loss` is the sum of costs."""

@@ -21,8 +21,22 @@ Floats = NDArray[Any]
 _RUN = 500  # steps between points where training can be interrupted
 
 
+class LazilyAveraged:
+    """The state of a trainer whose result is a mean of weights that few steps move, computed at the end."""
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """Weights, and the sum of updates times their steps, from which the average is computed."""
+        totals = np.zeros(objective.size, np.float64)
+        return State({"weights": weights.astype(objective.dtype), "totals": totals}, {"step": 0})
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Weights, totals, and the number of steps made."""
+        totals = ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)
+        return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": whole()})
+
+
 @dataclass(frozen=True)
-class AveragedPerceptron:
+class AveragedPerceptron(LazilyAveraged):
     """The perceptron with lazily averaged weights.
 
     Args:
@@ -40,16 +54,6 @@ class AveragedPerceptron:
     def fine_tuning(self) -> AveragedPerceptron:
         """Itself: it updates only on mistakes."""
         return self
-
-    def start(self, objective: Objective, weights: Floats) -> State:
-        """Weights, and the sum of updates times their steps, from which the average is computed."""
-        totals = np.zeros(objective.size, np.float64)
-        return State({"weights": weights.astype(objective.dtype), "totals": totals}, {"step": 0})
-
-    def rules(self, objective: Objective) -> StateRules:
-        """Weights, totals, and the number of steps made."""
-        totals = ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)
-        return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": whole()})
 
     def step(self, objective: Objective, state: State) -> None:
         """One epoch; `loss` is the number of sentences with a mistake."""
