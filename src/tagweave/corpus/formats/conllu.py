@@ -48,6 +48,8 @@ _MISC = "misc"
 COLUMNS = ("lemma", "feats", "deps", _MISC)
 
 FIELDS = 10
+PLUS_HEADER = "# global.columns ="
+"""With it begins CoNLL-U Plus, another format."""
 _NONE = "_"
 _KEYS = ("AltUpos", "AltXpos", "AltHead")
 _CONFIDENCE = "Confidence"
@@ -363,7 +365,7 @@ CONFIDENCE = Confidence(_take_confidence, _put_confidence)
 
 def _look(text: FirstLines) -> Look | None:
     is_row = any(len(row) == FIELDS and row[0][:1].isdigit() for row in text.tabbed)
-    is_row = is_row and not any(row.startswith("# global.columns =") for row in text.rows)  # CoNLL-U Plus
+    is_row = is_row and not any(row.startswith(PLUS_HEADER) for row in text.rows)
     return Look(Sign.LAYOUT) if is_row else None
 
 

@@ -17,7 +17,7 @@ from tagweave.corpus.alternatives import format_candidates, interned, parse_cand
 from tagweave.corpus.blanks import split_blanks
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import conllu
-from tagweave.corpus.formats.conllu import COLUMNS, FIELDS, HEAD, UPOS, XPOS
+from tagweave.corpus.formats.conllu import COLUMNS, FIELDS, HEAD, PLUS_HEADER, UPOS, XPOS
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Location, Sentence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tagweave.corpus.formats.first_lines import FirstLines
 
 _NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-_HEADER = "# global.columns ="
 _OWN = "TAGWEAVE:"
 _NONE = "_"
 _Values = TypeVar("_Values")
@@ -48,7 +47,7 @@ class _Header(NamedTuple):
         wrong = {*layers} & {UPOS, XPOS, HEAD, *COLUMNS, ""}
         different = len(layers) + len({*names} & {*_NAMES})
         if "FORM" not in names or different != len(names):
-            raise CorpusError(f"the header {line!r}", f"`{_HEADER} ID FORM NAME ...`, each name once", *location)
+            raise CorpusError(f"the header {line!r}", f"`{PLUS_HEADER} ID FORM NAME ...`, each name once", *location)
         if wrong:
             raise CorpusError(f"the column {min(wrong)!r}", "another name, or that of CoNLL-U", *location)
         places = tuple(names.index(name) if name in names else None for name in _NAMES)
@@ -71,11 +70,11 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
     for block, start in conllu.blocks(lines):
         comments = next((at for at, line in enumerate(block) if line[0] != "#"), len(block))
         for at, line in enumerate(block[:comments]):
-            if line.startswith(_HEADER):
+            if line.startswith(PLUS_HEADER):
                 header = _Header.of(line, Location(path, start + at))
         if header is None:
-            raise CorpusError(f"{block[0]!r}", f"a first line `{_HEADER} ID FORM ...`", path, start)
-        if not all(line.startswith(_HEADER) for line in block):
+            raise CorpusError(f"{block[0]!r}", f"a first line `{PLUS_HEADER} ID FORM ...`", path, start)
+        if not all(line.startswith(PLUS_HEADER) for line in block):
             yield _sentence(block, comments, header, Location(path, start))
 
 
@@ -95,7 +94,7 @@ def _sentence(block: list[str], comments: int, header: _Header, start: Location)
         sentence,
         layers=layers,
         columns=columns,
-        comments=tuple(line for line in sentence.comments if not line.startswith(_HEADER)),
+        comments=tuple(line for line in sentence.comments if not line.startswith(PLUS_HEADER)),
         extra_rows=tuple(
             (before, "\t".join((row, *fields)))
             for (before, row), fields in zip(sentence.extra_rows, others, strict=True)
@@ -152,7 +151,7 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
             if header is None:
                 header = own
                 names = (*header.names, *(_column(name) for name in header.others))
-                stream.write(f"{_HEADER} {' '.join(names)}\n")
+                stream.write(f"{PLUS_HEADER} {' '.join(names)}\n")
             _write_sentence(sentence, stream, header, own)
 
 
@@ -186,7 +185,7 @@ def _write_sentence(sentence: Sentence, stream: IO[str], header: _Written, own: 
     if more := [name for name in (*own.names, *own.others) if name not in (*header.names, *header.others)]:
         raise CorpusError(f"a column {more[0]!r}", "the columns of the sentences before", *sentence.location)
     for comment in sentence.comments:
-        if not comment.startswith("#") or comment.startswith(_HEADER):
+        if not comment.startswith("#") or comment.startswith(PLUS_HEADER):
             raise CorpusError(f"the comment {comment!r}", "comments that begin with #", *sentence.location)
     places = [_NAMES.index(name) for name in header.names]
     texts = zip(*(_texts(sentence, name) for name in header.others), strict=True) if header.others else None
@@ -224,7 +223,7 @@ def _text(candidates: Candidates, sentence: Sentence) -> str:
 
 
 def _look(text: FirstLines) -> Look | None:
-    return Look(Sign.LAYOUT) if any(row.startswith(_HEADER) for row in text.rows) else None
+    return Look(Sign.LAYOUT) if any(row.startswith(PLUS_HEADER) for row in text.rows) else None
 
 
 FORMAT = Format(
