@@ -31,9 +31,8 @@ SENTENCES = 3_000
 """Of entities, and of raw text."""
 _SMALL = 200
 """Sentences that somebody has segmented."""
-_TRAIN = "--task spans --dev dev.col"
+_TRAIN = "tagweave train train.col --task spans --dev dev.col -o names.model"
 _PYTHON_CRF = """\
-import pickle
 from tagweave.estimators import ChainCRF
 
 def tokens(path):
@@ -63,7 +62,6 @@ with open("test.found", "w", encoding="utf-8") as out:
 """
 _PYTHON_SPACY = """\
 import spacy
-from pathlib import Path
 
 nlp = spacy.blank("en")
 nlp.add_pipe("tagweave", config={"model": "names.model"})
@@ -79,7 +77,7 @@ class Arrival:
         name: of the tool.
         extras: of the package that they install.
         prepare: writes their files into a folder.
-        commands: what they do; the one that makes the first model is `first`.
+        commands: what they do, up to the first model.
         score: the command that prints a score of it.
     """
 
@@ -171,7 +169,7 @@ ARRIVALS = (
         _doccano,
         (
             "tagweave import doccano export.jsonl --tokens blanks -o train.col",
-            f"tagweave train train.col {_TRAIN} -o names.model",
+            _TRAIN,
         ),
         _SPANS,
     ),
@@ -181,7 +179,7 @@ ARRIVALS = (
         _label_studio,
         (
             "tagweave import label-studio export.json --tokens blanks -o train.col",
-            f"tagweave train train.col {_TRAIN} -o names.model",
+            _TRAIN,
         ),
         _SPANS,
     ),
@@ -191,7 +189,7 @@ ARRIVALS = (
         _spacy,
         (
             "tagweave import spacy train.spacy -o train.col",
-            f"tagweave train train.col {_TRAIN} -o names.model",
+            _TRAIN,
             "python pipeline.py",
         ),
         _SPANS,
