@@ -70,21 +70,23 @@ def test_kappa_is_of_each_two_annotators_whatever_their_order() -> None:
     assert cohens_kappas(votes) == {("a", "b"): 1.0, ("a", "c"): pytest.approx(-1.0)}
 
 
-def test_alpha_of_the_textbook() -> None:
-    """Krippendorff's own example of nominal data with answers missing: alpha is 0.743."""
-    rows = [
-        ["1", "2", "3", "3", "2", "1", "4", "1", "2", ".", ".", "."],
-        ["1", "2", "3", "3", "2", "2", "4", "1", "2", "5", ".", "3"],
-        [".", "3", "3", "3", "2", "3", "4", "2", "2", "5", "1", "."],
-        ["1", "2", "3", "3", "2", "4", "4", "1", "2", "5", "1", "."],
-    ]
+@pytest.mark.parametrize(
+    ("observers", "alpha"),
+    [
+        (["0100000010", "1110010000"], 0.095),
+        (["aabbdcccedda", "babbbccceddd"], 0.692),
+        (["123321412...", "1233224125.3", ".3332342251.", "12332441251."], 0.743),
+    ],
+)
+def test_alpha_of_the_textbook(observers: list[str], alpha: float) -> None:
+    """The examples of nominal data in Krippendorff 2011, sections A to C; a point is a missing answer."""
     votes = [
         Vote(task, str(name), None, Answer(NN.kind, letter))
-        for name, row in enumerate(rows)
+        for name, row in enumerate(observers)
         for task, letter in enumerate(row)
         if letter != "."
     ]
-    assert krippendorffs_alpha(votes) == pytest.approx(0.743, abs=0.0005)
+    assert krippendorffs_alpha(votes) == pytest.approx(alpha, abs=0.0005)
 
 
 @given(st.lists(st.lists(_ANSWERS, max_size=4), max_size=12))

@@ -1,9 +1,10 @@
-"""constraints.txt pins every requirement of pyproject.toml, to a version that pyproject.toml allows."""
+"""Requirements of pyproject.toml: pinned in constraints.txt to versions that they allow, and free to be used."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import metadata, requires
 
 import pytest
 from packaging.requirements import Requirement
@@ -35,3 +36,33 @@ def test_extras_that_are_named_exist() -> None:
 def test_constraints_are_exact_and_without_repeats() -> None:
     assert [line for line in _LINES if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
     assert len(_PINNED) == len(_LINES)
+
+
+def _installed_with(requirement: Requirement, seen: set[str]) -> None:
+    """Add to `seen` the names of the packages that pip installs for a requirement."""
+    for extra in ("", *requirement.extras):
+        key = f"{canonicalize_name(requirement.name)}[{extra}]"
+        if key in seen or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        seen.add(key)
+        for text in requires(requirement.name) or ():
+            needed = Requirement(text)
+            if needed.marker is None or needed.marker.evaluate({"extra": extra}):
+                needed.marker = None
+                _installed_with(needed, seen)
+
+
+def test_no_package_that_users_install_is_under_the_gpl() -> None:
+    """The LGPL (psycopg) and the MPL (certifi, tqdm) leave to us how we license what imports them."""
+    extras = [texts for name, texts in _EXTRAS.items() if name not in ("bench", "docs", "dev")]
+    seen: set[str] = set()
+    for text in [*_PROJECT["dependencies"], *(text for texts in extras for text in texts)]:
+        _installed_with(Requirement(text), seen)
+    assert {"numpy[]", "sqlalchemy[]", "starlette[]", "anyio[]"} <= seen
+    found = {name: metadata(name) for name in {each.partition("[")[0] for each in seen}}
+    licences = {
+        name: [each.get("License-Expression", ""), each.get("License", "")[:100], *(each.get_all("Classifier") or ())]
+        for name, each in found.items()
+    }
+    under = [name for name, said in licences.items() if re.search(r"\bA?GPL|GNU (Affero )?General", " ".join(said))]
+    assert under == []

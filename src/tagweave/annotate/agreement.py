@@ -13,11 +13,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-import numpy as np
-
 from tagweave.annotate.record import Vote
 from tagweave.annotate.settings import Rule
 from tagweave.annotate.task import Answer
+from tagweave.sources.agreement import nominal_alpha
 
 Pair = tuple[str, str]
 
@@ -57,20 +56,12 @@ def krippendorffs_alpha(votes: Iterable[Vote]) -> float | None:
 
     The level of measurement is nominal. `None` if no task has two answers, or all answers are the same.
     """
-    import krippendorff
-
-    by_task: dict[int, list[Answer]] = defaultdict(list)
+    by_task: dict[int, Counter[Answer]] = defaultdict(Counter)
     for vote in votes:
-        by_task[vote.task].append(vote.answer)
-    compared = [answers for answers in by_task.values() if len(answers) > 1]
-    columns = {answer: column for column, answer in enumerate({answer for answers in compared for answer in answers})}
-    if len(columns) < 2:
-        return None
-    counts = np.zeros((len(compared), len(columns)), np.int64)
-    for row, answers in enumerate(compared):
-        for answer in answers:
-            counts[row, columns[answer]] += 1
-    return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+        by_task[vote.task][vote.answer] += 1
+    compared = [counts for counts in by_task.values() if counts.total() > 1]
+    agreeing = sum(sum(n * (n - 1) for n in counts.values()) / (counts.total() - 1) for counts in compared)
+    return nominal_alpha(agreeing, Counter(answer for counts in compared for answer in counts.elements()).values())
 
 
 def span_f(pairs: Iterable[tuple[Answer, Answer]]) -> float | None:

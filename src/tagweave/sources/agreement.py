@@ -8,7 +8,7 @@ anywhere. If sources give probabilities or candidates, a pair agrees by the prob
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,6 +73,24 @@ def agreement(answers: Answers) -> Agreement:
     )
 
 
+def nominal_alpha(agreeing: float, counts: Iterable[float]) -> float | None:
+    """Compute Krippendorff's alpha from the counts of a coincidence matrix (Krippendorff 2011, section D).
+
+    alpha = 1 - (n - sum of o_cc) (n - 1) / (n^2 - sum of n_c^2). `None` without two answers that could differ.
+
+    Args:
+        agreeing: the sum of o_cc, the pairs of equal answers to the same position; of m answers, each pair counts
+            1 / (m - 1).
+        counts: n_c for each label c, the number of answers c to positions with two answers or more; n is their sum.
+    """
+    by_label = np.array([*counts], float)
+    total = by_label.sum()
+    chance = total**2 - (by_label**2).sum()
+    if total <= 1 or chance <= 1e-9 * total:
+        return None
+    return float(1 - (total - agreeing) * (total - 1) / chance)
+
+
 @dataclass(frozen=True)
 class _Rows:
     """Answers, with what the other sources say at the position of each row.
@@ -100,14 +118,14 @@ class _Rows:
         paired = self.answers.answered > 1
         sums, m = self.votes[paired], self.answers.answered[paired]
         agreeing = ((sums**2 - self.squares[paired]).sum(1) / (m - 1)).sum()
-        return self._coverage(np.ones(len(self.answers), bool), _alpha(agreeing, sums.sum(0)))
+        return self._coverage(np.ones(len(self.answers), bool), nominal_alpha(agreeing, sums.sum(0)))
 
     def of_label(self, label: int) -> Coverage:
         paired = self.answers.answered > 1
         votes, squares, m = self.votes[paired, label], self.squares[paired, label], self.answers.answered[paired]
         both_not = (m - votes) ** 2 - (m - 2 * votes + squares)
         agreeing = ((votes**2 - squares + both_not) / (m - 1)).sum()
-        alpha = _alpha(agreeing, np.array([votes.sum(), (m - votes).sum()]))
+        alpha = nominal_alpha(agreeing, np.array([votes.sum(), (m - votes).sum()]))
         return self._coverage(self.answers.label == label, alpha)
 
     def of_source(self, source: int) -> Coverage:
@@ -119,22 +137,13 @@ class _Rows:
         at = np.unique(position)
         theirs = (self.votes[at] / (self.answers.answered[at] - 1)[:, None]).sum(0)
         counts = np.bincount(label, share - share / others, len(theirs)) + theirs
-        return self._coverage(own, _alpha(2 * agreeing, counts))
+        return self._coverage(own, nominal_alpha(2 * agreeing, counts))
 
     def _coverage(self, own: NDArray[np.bool_], alpha: float | None) -> Coverage:
         """The counts of some rows."""
         position = self.answers.position
         at, contradicted = np.unique(position[own]), np.unique(position[own & self.contradicted])
         return Coverage(len(at), int(np.count_nonzero(self.answers.answered[at] > 1)), len(contradicted), alpha)
-
-
-def _alpha(agreeing: float, counts: Floats) -> float | None:
-    """Krippendorff's alpha, from the weight of agreeing pairs and the number of answers of each label."""
-    total = counts.sum()
-    chance = total**2 - (counts**2).sum()
-    if total <= 1 or chance <= 1e-9 * total:
-        return None
-    return float(1 - (total - agreeing) * (total - 1) / chance)
 
 
 def _contradicted(answers: Answers, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
