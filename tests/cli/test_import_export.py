@@ -40,6 +40,16 @@ def test_files_of_two_annotators_are_sources(run, tmp_path):
     assert json.loads(out) == json.loads(task(1, TEXTS[0])) | {"label": [[0, 3, "PER"], [9, 13, "LOC"]]}
 
 
+def test_documents_without_spans_are_told(run, tmp_path):
+    export, out = tmp_path / "ann.jsonl", tmp_path / "ann.col"
+    export.write_text("\n".join([task(1, TEXTS[0]), task(2, TEXTS[1], NAMES.values())]), "utf-8")
+    for how, taken, labels in (("outside", "outside of spans", {("O",)}), ("empty-unknown", "unknown", {None})):
+        told = run("import", "doccano", export, "--unmarked", how, "-o", out).stderr
+        assert f"1 of 2 documents have no span: their tokens were taken to be {taken} (--unmarked {how}" in told
+        first, second = tw.load(str(out))
+        assert ("O",) in first.layers["tag"] and {*second.layers["tag"]} == labels
+
+
 def test_mistakes(run, tmp_path):
     export, out = tmp_path / "a.jsonl", tmp_path / "a.col"
     export.write_text(task(1, TEXTS[0]), "utf-8")
@@ -48,7 +58,10 @@ def test_mistakes(run, tmp_path):
         (("import", "doccano", export, "--tokens", "x"), "found the tokens 'x', expected one of blanks"),
         (("import", "doccano", export, "--tokens", "blanks"), f"{export}:1: found the span 'Graz' (9 to 13)"),
         (("import", "doccano", export, "--misaligned", "x"), "found --misaligned x, expected error, widen, unknown"),
-        (("import", "doccano", export, "--unmarked", "x"), "found --unmarked x, expected outside, unknown"),
+        (
+            ("import", "doccano", export, "--unmarked", "x"),
+            "found --unmarked x, expected outside, unknown, empty-unknown",
+        ),
     ):
         assert told in run(*words, "-o", out, code=2).stderr
         assert not out.exists()

@@ -66,6 +66,17 @@ class TestReading:
         found = layer(Mark(14, 18, "LOC"), unmarked="unknown")
         assert found == (UNKNOWN, UNKNOWN, UNKNOWN, ("B-LOC",), UNKNOWN)
 
+    def test_documents_that_nobody_has_begun_may_be_unknown(self) -> None:
+        marks = (Mark(0, 1, "X"),)
+        given = (Document("a b", {"ann": marks, "bob": ()}), Document("c", {"ann": (), "bob": None}), Document("d"))
+        found, notes = read(*given, unmarked="empty-unknown")
+        assert [list(each.layers.values()) for each in found] == [
+            [(("B-X",), OUTSIDE), (UNKNOWN, UNKNOWN)],
+            [(UNKNOWN,)] * 2,
+            [(UNKNOWN,)] * 2,
+        ]
+        assert (notes.documents, notes.empty, notes.unseen) == (3, 1, 1)
+
     def test_blanks_at_the_ends_of_a_span_do_not_count(self) -> None:
         assert layer(Mark(8, 14, "X")) == layer(Mark(9, 13, "X"))
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tagweave as tw
 from tagweave.corpus.errors import CorpusError
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.errors import ExchangeError
-from tagweave.exchange.registry import TOOLS, tool
+from tagweave.exchange.registry import NAMES, TOOLS, check_tool, recognized, tool
 
 TEXT = "Ann left Graz.\nBob stays."
 MARKS = (Mark(0, 3, "PER"), Mark(9, 13, "LOC"), Mark(15, 18, "PER"))
@@ -141,6 +144,45 @@ def test_mistakes_are_named_with_their_place(tmp_path: Path, name: str, content:
     with pytest.raises(CorpusError) as error:
         read(name, tmp_path / "a.json", content)
     assert told in str(error.value) and str(error.value).startswith(str(tmp_path / "a.json"))
+
+
+OF_TOOLS = {
+    "doccano": '{"id": 1, "text": "a", "label": []}\n',
+    "label-studio": json.dumps([{"id": 1, "data": {"text": "a"}, "annotations": []}], indent=2),
+    "prodigy": '{"text": "a", "spans": [], "answer": "accept"}\n',
+    "inception": '{\n  "%TYPES": {},\n  "%FEATURE_STRUCTURES": []}',
+    "webanno-tsv": "#FORMAT=WebAnno TSV 3.3\n",
+    "datasets": '{"tokens": ["a"], "tags": ["X"]}\n',
+}
+
+
+@pytest.mark.parametrize("found", OF_TOOLS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_of_another_tool_names_its_command(tmp_path: Path, found: str, packed: bool) -> None:
+    """Nothing is read of it: Prodigy's reader would find texts without spans in doccano's export."""
+    file = tmp_path / "a.txt"
+    data = OF_TOOLS[found].encode()
+    file.write_bytes(gzip.compress(data) if packed else b"\xef\xbb\xbf" + data)
+    for name in NAMES:
+        if name == found or {name, found} == {"inception", "webanno-tsv"}:
+            check_tool(name, str(file))
+        else:
+            with pytest.raises(
+                ExchangeError, match=f"found a file of {found}, expected one of {name}: tagweave import {found}"
+            ):
+                tw.read_documents(name, file)
+
+
+def test_folders_and_zips_of_another_tool(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "a.ann").write_text("")
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as zipped:
+        zipped.writestr("TypeSystem.xml", "")
+        zipped.writestr("a.xmi", "")
+    (tmp_path / "broken.zip").write_bytes((tmp_path / "x.zip").read_bytes()[:-5])
+    (tmp_path / "none.jsonl").write_text("{")
+    found = {each.name: recognized(str(each)) for each in tmp_path.iterdir()}
+    assert found == {"x": "brat", "x.zip": "inception", "broken.zip": None, "none.jsonl": None}
 
 
 def test_an_unknown_tool() -> None:

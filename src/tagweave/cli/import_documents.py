@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Tool = Annotated[str, typer.Argument(metavar="|".join(NAMES), help="The tool that exported, or will import.")]
 _MISALIGNED = ("error", "widen", "unknown")
-_UNMARKED = ("outside", "unknown")
+_UNMARKED = ("outside", "unknown", "empty-unknown")
 TASKS = ("spans", "tags")
 """What marks can be."""
 
@@ -44,7 +44,12 @@ def import_documents(
         ),
     ] = "error",
     unmarked: Annotated[
-        str, typer.Option(metavar="|".join(_UNMARKED), help="What tokens are that nobody marked.")
+        str,
+        typer.Option(
+            metavar="|".join(_UNMARKED),
+            help="What tokens are that nobody marked: outside of spans; unknown; or unknown only in documents without"
+            " any span, as where nobody has begun yet.",
+        ),
     ] = "outside",
     task: Annotated[
         str, typer.Option(metavar="|".join(TASKS), help="What marks are: spans, or labels of each of their tokens.")
@@ -73,7 +78,7 @@ def import_documents(
         *files,
         tokens=tokens,
         misaligned=cast("Literal['error', 'widen', 'unknown']", misaligned),
-        unmarked=cast("Literal['outside', 'unknown']", unmarked),
+        unmarked=cast("Literal['outside', 'unknown', 'empty-unknown']", unmarked),
         task=cast("Literal['spans', 'tags']", task),
         tell=say,
     )

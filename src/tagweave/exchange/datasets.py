@@ -19,7 +19,7 @@ from tagweave.exchange.errors import ExchangeError
 from tagweave.exchange.json_values import read_json_lines, read_json_list
 from tagweave.exchange.token_tool import TokenTool, single
 
-_TOKENS = ("tokens", "words")
+TOKENS = ("tokens", "words")
 _COLUMNS = {"lemmas": "lemma", "lemma": "lemma", "feats": "feats", "deps": "deps", "misc": "misc"}
 _UNKNOWN = (-100, -1, None, "_", "")
 _INFO = "dataset_info.json"
@@ -162,7 +162,7 @@ def _names(info: object) -> Names:
 
 
 def _sentence(row: Mapping[str, Any], names: Names, location: Location, leave_out: Callable[[str], None]) -> Sentence:
-    key = next((key for key in _TOKENS if key in row), None)
+    key = next((key for key in TOKENS if key in row), None)
     if key is None:
         raise CorpusError(f"the columns {', '.join(map(str, row))}", "a column tokens", *location)
     forms = row[key]

@@ -20,7 +20,7 @@ from typing import IO
 from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.json_values import Values, read_json_lines
 
-_LISTS = ("label", "labels")
+LISTS = ("label", "labels")
 
 
 def read(path: str) -> Iterator[Document]:
@@ -41,7 +41,7 @@ def _marks(line: Values) -> Iterator[Mark]:
         for each in line.objects("entities"):
             yield Mark(each.get("start_offset", int), each.get("end_offset", int), each.get("label", str))
         return
-    for found in line.get(next((name for name in _LISTS if name in line), _LISTS[0]), list):
+    for found in line.get(next((name for name in LISTS if name in line), LISTS[0]), list):
         match found:
             case [int(start), int(stop), str(label)] if bool not in (type(start), type(stop)):
                 yield Mark(start, stop, label)

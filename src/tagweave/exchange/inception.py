@@ -26,7 +26,7 @@ from tagweave.exchange.members import Member, members
 from tagweave.exchange.packing import packed_names, write_zip
 
 _TYPES = "TypeSystem.xml"
-_CONTENT = "%FEATURE_STRUCTURES"
+CONTENT = "%FEATURE_STRUCTURES"
 
 
 def read(argument: str) -> Iterator[Document]:
@@ -66,9 +66,9 @@ def _text(member: Member, systems: dict[PurePosixPath, Member], alone: bool) -> 
         return webanno_tsv.layered(member)
     if member.name.suffix == ".json":
         content = _json(member)
-        if not isinstance(content, dict) or _CONTENT not in content:
+        if not isinstance(content, dict) or CONTENT not in content:
             if alone:
-                raise CorpusError("no CAS", f'an object with "{_CONTENT}"', member.place)
+                raise CorpusError("no CAS", f'an object with "{CONTENT}"', member.place)
             return None
         return cas.from_json(member, content)
     folder = next((each for each in (member.name.parent, *member.name.parents) if each in systems), None)

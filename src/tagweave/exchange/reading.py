@@ -20,7 +20,9 @@ from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.tokens import Offsets, Tokenizer, lines
 
 Misalignment = Literal["error", "widen", "unknown"]
-Unmarked = Literal["outside", "unknown"]
+Unmarked = Literal["outside", "unknown", "empty-unknown"]
+"""What tokens in no span are; with `empty-unknown` they are outside, but unknown where an annotator marked nothing in a
+document at all."""
 Task = Literal["spans", "tags"]
 DOCUMENT, TEXT, START, BEFORE = "document", "text", "start", "before"
 """Comments of a sentence: the document that begins, the text of the line, where it begins in the document, and what
@@ -37,12 +39,25 @@ class Notes:
         misaligned: those that are not whole tokens of one line, as they are shown to people.
         overlapping: how many were left out, because they overlap longer ones of the same annotator.
         left_out: what else was marked and is not kept.
+        documents: how many there were.
+        empty: how many of them somebody saw, but nobody marked.
+        unseen: how many of them nobody saw, or rightly marked.
     """
 
     spans: int = 0
     misaligned: list[str] = field(default_factory=list)
     overlapping: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    documents: int = 0
+    empty: int = 0
+    unseen: int = 0
+
+    def count(self, document: Document) -> None:
+        """Count a document."""
+        seen = [marks for marks in document.marks.values() if marks is not None]
+        self.documents += 1
+        self.unseen += not seen
+        self.empty += bool(seen) and not any(seen)
 
 
 def annotators(documents: Iterable[Document]) -> list[str]:
@@ -82,7 +97,7 @@ def sentences(
         documents: in which every annotator has one layer; that of a single one is called `tag`.
         tokenizer: for documents that bring no tokens.
         misaligned: `error`, `widen` (to whole tokens of its line) or `unknown` (nothing is known of its tokens).
-        unmarked: whether a token in no span is outside of spans, or unknown.
+        unmarked: what a token in no span is.
         notes: counts what happened.
         task: `spans`, in IOB2, or `tags`: the label of a mark for each of its tokens; other tokens are unknown.
 
@@ -91,12 +106,13 @@ def sentences(
     """
     names = annotators(documents)
     for number, document in enumerate(documents, 1):
+        notes.count(document)
         comments: tuple[str, ...] = (f"# {DOCUMENT} = {document.name or number}",)
         end = 0
         for tokens in _in_lines(document, tokenizer):
             start, stop = tokens[0][0], tokens[-1][1]
             own = (*comments, *place_comments(document.text, end, start, stop))
-            aligned = _Aligned(document, tokens, misaligned, unmarked == "outside", notes, task)
+            aligned = _Aligned(document, tokens, misaligned, unmarked, notes, task)
             layers, end = aligned.layers(names), stop
             yield Sentence(
                 tuple(document.text[a:b] for a, b in tokens),
@@ -134,7 +150,7 @@ class _Aligned:
     document: Document
     tokens: Sequence[Offsets]
     misaligned: Misalignment
-    outside: bool
+    unmarked: Unmarked
     notes: Notes
     task: Task
 
@@ -148,7 +164,8 @@ class _Aligned:
         unknown: set[int] = set()
         for mark in marks:
             self._align(mark, spans, unknown)
-        layer = layer_of(spans, len(self.tokens), self.outside)
+        outside = self.unmarked == "outside" or (self.unmarked == "empty-unknown" and bool(marks))
+        layer = layer_of(spans, len(self.tokens), outside)
         begun = sum(any(each[:2] == "B-" for each in candidates or ()) for candidates in layer)
         self.notes.overlapping += len(spans) - begun
         if self.task == TAGS:

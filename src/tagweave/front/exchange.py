@@ -41,19 +41,23 @@ def read_documents(
         tokens: `blanks`, `words` (without punctuation), `characters`, `spacy:LANGUAGE`, the file of a segmenter, or a
             function from a line to its words. Tokens that a tool brings are kept.
         misaligned: what becomes of spans that are not whole tokens of one line: `error`, `widen` or `unknown`.
-        unmarked: whether tokens in no span are `outside` or `unknown`.
+        unmarked: whether tokens in no span are `outside` or `unknown`; with `empty-unknown` they are outside, but
+            unknown where an annotator marked nothing in a document at all.
         task: `spans`, or `tags`: the label of a mark for each of its tokens, and other tokens are unknown.
-        tell: receives notes on misaligned and overlapping spans, and on what the tool has and a corpus has not.
+        tell: receives notes on misaligned and overlapping spans, on documents without any, and on what the tool has and
+            a corpus has not.
 
     Raises:
-        ExchangeError: an unknown tool or way to cut.
+        ExchangeError: an unknown tool or way to cut; a file of another tool.
         CorpusError: a file that is not in the tool's form, or misaligned spans, if these are errors.
         OSError: a file cannot be read.
     """
     from tagweave.exchange.reading import Notes, joined, sentences
-    from tagweave.exchange.registry import TOKEN_TOOLS
+    from tagweave.exchange.registry import NAMES, TOKEN_TOOLS, check_tool
     from tagweave.exchange.registry import tool as named
 
+    for path in paths if tool in NAMES else ():
+        check_tool(tool, fspath(path))
     notes = Notes()
     if tool in TOKEN_TOOLS:
         _refuse_options(tool, tokens=tokens, misaligned=misaligned, unmarked=unmarked, task=task)
@@ -61,6 +65,7 @@ def read_documents(
     documents = joined(_counted((each for path in paths for each in named(tool).read(fspath(path))), notes))
     read = tuple(sentences(documents, _tokenizer(tokens), misaligned, unmarked, notes, task))
     _report(notes, misaligned, tell)
+    _report_empty(notes, unmarked if task == "spans" else "unknown", tell)
     names = [name for sentence in read[-1:] for name in sentence.layers]
     return Corpus(read, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
 
@@ -127,6 +132,18 @@ def _report(notes: Notes, misaligned: Misalignment, tell: Callable[[str], None])
         tell(
             f"{notes.overlapping:,} of {notes.spans:,} spans overlap longer ones of the same annotator and are left out"
         )
+
+
+def _report_empty(notes: Notes, unmarked: Unmarked, tell: Callable[[str], None]) -> None:
+    """Tell how documents without spans were taken."""
+    if notes.empty:
+        taken, other = ("outside of spans", "empty-unknown") if unmarked == "outside" else ("unknown", "outside")
+        tell(
+            f"{notes.empty:,} of {notes.documents:,} documents have no span: their tokens were taken to be {taken}"
+            f" (--unmarked {unmarked}; otherwise: --unmarked {other})"
+        )
+    if notes.unseen:
+        tell(f"{notes.unseen:,} of {notes.documents:,} documents have no usable annotation: their tokens are unknown")
 
 
 def write_documents(
