@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from model_files import write
@@ -11,13 +13,16 @@ from tagweave.cli.errors import OptionError, as_option_error, message
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.exchange.errors import ExchangeError
 from tagweave.features.presets import PRESETS
 from tagweave.learning.checkpoint import CheckpointError
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
+from tagweave.streams.notes import say
 from tagweave.structures.loss import ContradictionError
 
 TRAIN = ("train", "{c}/train.txt", "-o", "{t}/m")
+MEGABYTE = "x" * (1 << 20)
 OPTIONS = [
     ((*TRAIN, "--task", "x"), "unknown task 'x', expected one of tag, segment, segtag, spans, parse"),
     ((*TRAIN, "--coding", "BIO"), "unknown coding 'BIO', expected none, for the task tag"),
@@ -229,3 +234,24 @@ def test_values_of_options_are_the_users():
         raise ValueError("no")
     with pytest.raises(KeyError), as_option_error():
         raise KeyError("no")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CorpusError(MEGABYTE, MEGABYTE, MEGABYTE, 7),
+        ExchangeError(MEGABYTE),
+        OptionError(MEGABYTE),
+        OSError(2, MEGABYTE, MEGABYTE),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_no_message_is_a_megabyte(error: ValueError, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever an error or a note quotes of a file, also in Python; place, line and expectation remain."""
+    assert len(message(error) or "") <= 2000
+    if isinstance(error, ValueError):
+        assert len(str(error)) <= 1000 and len(pickle.dumps(error)) <= 2000
+    if isinstance(error, CorpusError):
+        assert "x:7: found xxx" in str(error) and ", expected xxx" in str(error)
+    say(MEGABYTE)
+    assert len(capsys.readouterr().err) <= 2001

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tagweave.corpus.errors import InputError
 from tagweave.front.errors import message
 
 __all__ = ["BROKEN_PIPE", "INTERRUPTED", "USAGE", "OptionError", "as_option_error", "message"]
@@ -17,7 +18,7 @@ BROKEN_PIPE = 141
 """The exit code if the reader of the output has closed it, as in shells: 128 + SIGPIPE."""
 
 
-class OptionError(ValueError):
+class OptionError(InputError):
     """An option or argument with a wrong value."""
 
 

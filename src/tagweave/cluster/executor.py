@@ -18,6 +18,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from tagweave.corpus.errors import InputError
+
 if TYPE_CHECKING:
     from tagweave.cluster.group import Group
     from tagweave.cluster.shared_file import SharedFile
@@ -33,7 +35,7 @@ RETRIES = 10
 """How often a call is repeated because its worker or machine died. One that kills every worker is given up at last."""
 
 
-class ClusterError(ValueError):
+class ClusterError(InputError):
     """A cluster that cannot be reached, or workers that died."""
 
 

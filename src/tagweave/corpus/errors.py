@@ -1,21 +1,29 @@
-"""Errors in a corpus, with messages that let their reader correct the file."""
+"""Errors in what users gave, with messages that let their reader correct it, and that are never long."""
 
 from __future__ import annotations
 
 _SHOWN = 160  # characters of a quotation
+_MESSAGE = 1000  # characters of a message
 
 
-class CorpusError(ValueError):
+class InputError(ValueError):
+    """An error that users can fix. Its message quotes what they gave, so a long one is shortened in the middle."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message, _MESSAGE))
+
+
+class CorpusError(InputError):
     """A corpus file or a sentence that is not valid.
 
-    The message gives the location (`path:line`), what was found there (shortened in the middle if it is long), and what
-    was expected.
+    The message gives the location (`path:line`), what was found there, and what was expected.
     """
 
     def __init__(self, found: str, expected: str, path: str = "", line: int = 0) -> None:
-        self.found, self.expected, self.path, self.line = found, expected, path, line
-        location = f"{path or 'sentence'}:{line}: " if line else f"{path}: " if path else ""
-        super().__init__(f"{location}found {_shortened(found)}, expected {expected}")
+        self.found, self.expected = shortened(found), shortened(expected, 2 * _SHOWN)
+        self.path, self.line = shortened(path, 2 * _SHOWN), line
+        location = f"{self.path or 'sentence'}:{line}: " if line else f"{self.path}: " if path else ""
+        super().__init__(f"{location}found {self.found}, expected {self.expected}")
 
     def __reduce__(self) -> tuple[type[CorpusError], tuple[str, str, str, int]]:
         """How the error travels between processes."""
@@ -32,7 +40,6 @@ def is_for_users(error: BaseException) -> bool:
     return is_own or isinstance(error, OSError)
 
 
-def _shortened(found: str) -> str:
-    """The beginning and the end of a long text: a line may have megabytes."""
-    half = _SHOWN // 2
-    return found if len(found) <= _SHOWN else f"{found[:half]} … {found[-half:]}"
+def shortened(text: str, most: int = _SHOWN) -> str:
+    """Return the beginning and the end of a long text: a line may have megabytes."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 + 3 :]}"

@@ -21,7 +21,7 @@ from typing import IO
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location
 from tagweave.exchange.document import Document, Mark, Tool
-from tagweave.exchange.members import Member, members, unique
+from tagweave.exchange.members import Member, members, refuse_link, unique
 from tagweave.exchange.packing import write_zip
 
 _BOUND = re.compile(r"T\S*\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
@@ -59,6 +59,8 @@ def read(path: str) -> Iterator[Document]:
 def _files(path: str) -> Iterator[Member]:
     if Path(path).suffix in (".txt", ".ann") and not Path(path).is_dir():
         for each in (Path(path).with_suffix(".txt"), Path(path).with_suffix(".ann")):
+            if str(each) != path:
+                refuse_link(each)
             if each.is_file() or each.suffix == ".txt":
                 yield from members(str(each))
     else:

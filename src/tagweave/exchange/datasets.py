@@ -17,6 +17,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Location, Sentence
 from tagweave.exchange.errors import ExchangeError
 from tagweave.exchange.json_values import read_json_lines, read_json_list
+from tagweave.exchange.members import refuse_link
 from tagweave.exchange.token_tool import TokenTool, single
 
 TOKENS = ("tokens", "words")
@@ -55,10 +56,13 @@ def _files(path: Path) -> list[Path]:
         raise CorpusError(f"the splits {', '.join(splits)}", "the folder of one of them", str(path))
     state = path / "state.json"
     if state.is_file():
-        return [path / Path(str(name)).name for name in _listed(_json(state))]
-    found = sorted(each for each in path.iterdir() if each.suffix in _EXTENSIONS[:3])
+        found = [path / Path(str(name)).name for name in _listed(_json(state))]
+    else:
+        found = sorted(each for each in path.iterdir() if each.suffix in _EXTENSIONS[:3])
     if not found:
         raise CorpusError("a folder without tables", f"files {', '.join(_EXTENSIONS[:3])}", str(path))
+    for each in found:
+        refuse_link(each)
     return found
 
 
@@ -68,6 +72,7 @@ def _listed(state: object) -> list[object]:
 
 
 def _json(path: Path) -> object:
+    refuse_link(path)
     try:
         return json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:

@@ -22,7 +22,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.exchange import webanno_tsv
 from tagweave.exchange.document import Document, Tool
 from tagweave.exchange.layered import LayeredText, documents, is_annotated, split_argument
-from tagweave.exchange.members import Member, members
+from tagweave.exchange.members import Member, members, refuse_link
 from tagweave.exchange.packing import packed_names, write_zip
 
 _TYPES = "TypeSystem.xml"
@@ -55,6 +55,7 @@ def _type_systems(path: str) -> Iterator[Member]:
     if Path(path).is_dir() or zipfile.is_zipfile(path):
         yield from (each for each in members(path, ".xml") if each.name.name == _TYPES)
     elif (beside := Path(path).with_name(_TYPES)).is_file():
+        refuse_link(beside)
         yield from members(str(beside))
 
 

@@ -1,11 +1,13 @@
 """The files of an export: one file, those of a folder, or those of a zip, in which others may be packed.
 
-Nothing is unpacked to disk. What a zip says of sizes is not believed: reading stops where a limit is.
+Nothing is unpacked to disk. What a zip says of sizes is not believed: reading stops where a limit is. Links are not
+followed, so that an export of somebody else shows no other file.
 """
 
 from __future__ import annotations
 
 import io
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -51,12 +53,28 @@ def members(path: str, *extensions: str) -> Iterator[Member]:
     """
     top = Path(path)
     if top.is_dir():
-        for each in sorted(each for each in top.rglob("*") if each.suffix in extensions and each.is_file()):
+        for each in files_of(top, extensions):
             yield Member(PurePosixPath(each.relative_to(top).as_posix()), _read(each), str(each))
     elif zipfile.is_zipfile(path):
         yield from _unpacked(top.read_bytes(), path, PurePosixPath(), extensions, _DEPTH)
     else:
         yield Member(PurePosixPath(top.name), _read(top), path)
+
+
+def files_of(folder: Path, extensions: tuple[str, ...]) -> list[Path]:
+    """Return the files of a folder and the folders in it, by name. Raises CorpusError for a link."""
+    found = []
+    for each in sorted(folder.rglob("*")):
+        if each.suffix in extensions or each.is_symlink():
+            refuse_link(each)
+            found += [each] if each.is_file() else []
+    return found
+
+
+def refuse_link(path: Path) -> None:
+    """Raise CorpusError if a file that was found beside or below a given one is a link."""
+    if path.is_symlink():
+        raise CorpusError("a symbolic link", "the file itself: links in exports are not followed", str(path))
 
 
 def _read(path: Path) -> bytes:
@@ -77,18 +95,20 @@ def _unpacked(
         raise CorpusError("zips in zips in zips", "an export of a project at most", place)
     try:
         packed = zipfile.ZipFile(io.BytesIO(data))
-        names = sorted(packed.namelist())
+        infos = sorted(packed.infolist(), key=lambda each: each.filename)
     except _BROKEN as error:
         raise CorpusError(f"a broken zip ({error})", "a whole zip", place) from None
-    if len(names) > _MOST:
-        raise CorpusError(f"{len(names):,} files", f"at most {_MOST:,}", place)
-    for name in names:
-        path = folder / name
-        if path.suffix not in (*extensions, ".zip") or name.endswith("/"):
+    if len(infos) > _MOST:
+        raise CorpusError(f"{len(infos):,} files", f"at most {_MOST:,}", place)
+    for info in infos:
+        path = folder / info.filename
+        if path.suffix not in (*extensions, ".zip") or info.is_dir():
             continue
-        inner = f"{place}/{name}"
+        inner = f"{place}/{info.filename}"
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise CorpusError("a symbolic link", "the file itself: links in exports are not followed", inner)
         try:
-            with packed.open(name) as file:
+            with packed.open(info) as file:
                 content = _limited(file.read(LARGEST + 1), inner)
         except CorpusError:
             raise

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.errors import CorpusError, shortened
 from tagweave.corpus.found_spans import SPANS, TAGS, FoundSpan, layer_of
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.exchange.document import Document, Mark
@@ -27,6 +27,7 @@ Task = Literal["spans", "tags"]
 DOCUMENT, TEXT, START, BEFORE = "document", "text", "start", "before"
 """Comments of a sentence: the document that begins, the text of the line, where it begins in the document, and what
 stands before it (JSON), if that is not just line breaks."""
+_QUOTED = 1000  # characters, and tokens, that a message is made of
 _ALONE = "tag"  # the layer of a single annotator
 
 
@@ -194,8 +195,9 @@ class _Aligned:
     def _note(self, mark: Mark, first: int, last: int) -> None:
         """Note a misaligned span, or raise."""
         text = self.document.text
-        tokens = " ".join(text[a:b] for a, b in self.tokens[first:last])
-        found = f"the span {text[mark.start : mark.stop]!r} ({mark.start} to {mark.stop}), of the tokens {tokens!r}"
+        tokens = " ".join(text[a:b] for a, b in self.tokens[first : min(last, first + _QUOTED)])
+        span = shortened(text[mark.start : min(mark.stop, mark.start + _QUOTED)])
+        found = f"the span {span!r} ({mark.start} to {mark.stop}), of the tokens {shortened(tokens)!r}"
         if self.misaligned == "error":
             raise CorpusError(
                 found,

@@ -61,8 +61,12 @@ def recognized(path: str) -> str | None:
     file = Path(path)
     if file.is_dir():
         return _by_extension(each for each in file.rglob("*") if not each.is_dir())
-    if not file.is_file():
-        return None
+    if file.suffix == ".txt" and file.with_suffix(".ann").exists():
+        return brat.TOOL.name  # whatever its text looks like
+    return _by_content(path) if file.is_file() else None
+
+
+def _by_content(path: str) -> str | None:
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as packed:
@@ -74,7 +78,7 @@ def recognized(path: str) -> str | None:
                 return _by_first_value((start + stream.read(LONGEST)).decode("utf-8", "replace"))
     except (OSError, CorpusError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return None  # whoever reads the file says what is wrong with it
-    return by_start.TOOL.name if by_start is not None else _by_extension([file])
+    return by_start.TOOL.name if by_start is not None else _by_extension([PurePosixPath(path)])
 
 
 def _by_extension(files: Iterable[Path | PurePosixPath]) -> str | None:

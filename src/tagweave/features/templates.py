@@ -21,6 +21,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.errors import InputError
 from tagweave.features.clusters import CLUSTER_COLUMNS
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.features.gazetteer import GAZETTEER_COLUMNS
@@ -38,7 +39,7 @@ _PLACE = r"(?P<column>[a-z_0-9]+|user:[^\[\]=\s]+)" + OFFSET
 _TERM = re.compile(_PLACE + r"(==(?P=column)\[(?P<other>[+-]?\d{1,9})\])?")
 
 
-class TemplateError(ValueError):
+class TemplateError(InputError):
     """An invalid template."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tagweave.corpus.errors import is_for_users
+from tagweave.corpus.errors import is_for_users, shortened
 from tagweave.corpus.printable import printable
+
+_LONGEST = 2000  # characters, also of errors of the system
 
 
 def message(error: BaseException) -> str | None:
@@ -16,4 +18,4 @@ def message(error: BaseException) -> str | None:
 
 
 def _one_line(text: str) -> str:
-    return printable(" ".join(text.split("\n")))
+    return printable(" ".join(shortened(text, _LONGEST).split("\n")))

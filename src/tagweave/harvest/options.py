@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 
+from tagweave.corpus.errors import InputError
+
 File = str | PathLike[str]
 
 MATCHINGS = ("agreement", "forward", "backward")
@@ -15,7 +17,7 @@ AGREEMENTS = ("all", "any")
 MARKUP_FORMATS = ("markdown", "html", "mediawiki")
 
 
-class HarvestError(ValueError):
+class HarvestError(InputError):
     """An option of a harvest with a wrong value."""
 
 

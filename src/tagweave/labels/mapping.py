@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.errors import CorpusError, InputError
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.text_file import read_lines, written
 from tagweave.labels.space import is_wildcard
@@ -38,7 +38,7 @@ _WORD = re.compile("[^\\s\0\ufeff\ud800-\udfff]+")
 _COUNT = re.compile("[1-9][0-9]{0,17}")  # as many digits as an int64 holds
 
 
-class MappingError(ValueError):
+class MappingError(InputError):
     """An invalid mapping, or one that does not fit the guidelines whose tags are to be bundled."""
 
 

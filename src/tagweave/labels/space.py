@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tagweave.corpus.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 _WILDCARD = re.compile(r"(?P<prefix>[BIMELSU|-]-)\*|!(?P<excluded>.+)")
 
 
-class UnknownLabelError(ValueError):
+class UnknownLabelError(InputError):
     """Evidence with a label that the space does not have."""
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from tagweave.corpus.errors import InputError
 from tagweave.corpus.whole_file import whole_file
 from tagweave.features.digest import digest_of
 from tagweave.features.rules import check_arrays, flag, mapping_of, nullable, number, record, text, whole
@@ -27,7 +28,7 @@ _HEAD = record(
 )
 
 
-class CheckpointError(ValueError):
+class CheckpointError(InputError):
     """A checkpoint that cannot be read, or that belongs to another training run."""
 
 

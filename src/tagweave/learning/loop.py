@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.errors import InputError
 from tagweave.learning.callback import Iteration, ProgressCallback
 from tagweave.learning.checkpoint import load_checkpoint, save_checkpoint
 from tagweave.learning.epoch_progress import ReportingObjective
@@ -47,7 +48,7 @@ class Outcome:
             raise KeyboardInterrupt
 
 
-class TrainingError(ValueError):
+class TrainingError(InputError):
     """Training that diverged, with no earlier weights to keep."""
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.code_points import public_points
+from tagweave.corpus.errors import InputError
 from tagweave.corpus.width import folded_points
 from tagweave.features.columns import SCALAR_COLUMNS, FormColumns
 from tagweave.kernels.hashing import OUTSIDE
@@ -28,7 +29,7 @@ IDENTITIES = ("form", "folded")
 _WITHOUT_CLASS = ("Cn", "Co", "Cs")  # unassigned, private, surrogates: no column distinguishes them
 
 
-class UnfitModelError(ValueError):
+class UnfitModelError(InputError):
     """A model that cannot segment by tables of pairs; `ChainPredictor` runs every model."""
 
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tagweave.corpus.errors import InputError
+
 PREFIX = "hf:"
 MODEL, CARD = "model.tagweave", "README.md"
 """The names of the two files of a repository."""
@@ -20,7 +22,7 @@ _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _NAME = re.compile(rf"(?P<repository>{_PART}/{_PART})(?:@(?P<revision>[\w./-]+))?")
 
 
-class HubError(ValueError):
+class HubError(InputError):
     """A name of no repository, or a hub that does not answer as expected."""
 
 

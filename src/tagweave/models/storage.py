@@ -15,6 +15,7 @@ from safetensors.numpy import save_file
 
 from tagweave import __version__
 from tagweave.corpus.describe import digest
+from tagweave.corpus.errors import InputError
 from tagweave.corpus.whole_file import whole_file
 from tagweave.features.digest import digest_of
 from tagweave.features.rules import check_unicode, one_of, record, text, whole
@@ -35,7 +36,7 @@ _KEY = "tagweave"  # a single key: the order of several would be random
 _FORMAT = 7  # raised with every change of the file's content
 
 
-class ModelFileError(ValueError):
+class ModelFileError(InputError):
     """A file that is not a model, is damaged, or is of a newer version."""
 
 

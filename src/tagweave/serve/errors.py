@@ -1,11 +1,13 @@
 """What clients and those who start a server can get wrong."""
 
+from tagweave.corpus.errors import InputError
 
-class ServeError(ValueError):
+
+class ServeError(InputError):
     """Models that cannot be served together, or an option that does not fit."""
 
 
-class RefusedError(ValueError):
+class RefusedError(InputError):
     """A request that cannot be answered.
 
     Args:

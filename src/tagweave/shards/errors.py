@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tagweave.corpus.errors import InputError
 
-class ShardError(ValueError):
+
+class ShardError(InputError):
     """Shards that cannot be found, read or written, or an output folder of other work."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tagweave.corpus.errors import InputError
 
-class SourceError(ValueError):
+
+class SourceError(InputError):
     """Sources that cannot be combined as they are, or not in the way that was asked for."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tagweave.corpus.errors import InputError
 
-class StreamError(ValueError):
+
+class StreamError(InputError):
     """Model, input, output and options do not go together; options are named as on the command line."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from tagweave.corpus.errors import shortened
 from tagweave.corpus.printable import printable
 
 Tell = Callable[[str], None]
 """Receives a note."""
+_LONGEST = 2000  # characters of a note
 
 
 def say(line: str) -> None:
-    """Print a line on standard error. It may quote files, so control characters are escaped."""
-    print(printable(line), file=sys.stderr)
+    """Print a line on standard error. It may quote files, so it is shortened, and control characters are escaped."""
+    print(printable(shortened(line, _LONGEST)), file=sys.stderr)

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from tagweave.corpus.errors import InputError
 from tagweave.structures.structure import Structure
 
 Scores = TypeVar("Scores")
@@ -20,7 +21,7 @@ Sums = TypeVar("Sums")
 Gradient = TypeVar("Gradient")
 
 
-class ContradictionError(ValueError):
+class ContradictionError(InputError):
     """Evidence that excludes every output of the structure."""
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tagweave.corpus.errors import InputError
 
-class PlanError(ValueError):
+
+class PlanError(InputError):
     """A plan that cannot be carried out: unknown values, values that do not go together, or unsuitable corpora."""
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tagweave.corpus.errors import InputError
 from tagweave.training.plan_task import Curve, PlanResult
 from tagweave.tuning.ranges import Range
 from tagweave.tuning.space import Space
@@ -26,7 +27,7 @@ State = Literal["complete", "pruned", "failed"]
 _DEFAULT, _SECONDS, _PROBLEM = "default", "seconds", "problem"
 
 
-class StudyError(ValueError):
+class StudyError(InputError):
     """A study that cannot be opened."""
 
 

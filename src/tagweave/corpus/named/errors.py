@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tagweave.corpus.errors import InputError
 
-class DataError(ValueError):
+
+class DataError(InputError):
     """A name of no known corpus, or a file that cannot be fetched or is not the expected one."""
 
     def __init__(self, name: str, found: str, expected: str) -> None:

@@ -15,10 +15,11 @@ from typing import Any, Protocol
 
 from tagweave import __version__
 from tagweave.corpus.describe import digest
+from tagweave.corpus.errors import InputError
 from tagweave.corpus.sentence import Layer, Sentence
 
 
-class FunctionError(ValueError):
+class FunctionError(InputError):
     """A labelling function that cannot be read or applied, or gives what is no labels."""
 
 
