@@ -17,15 +17,10 @@ def write(file: Path, lines: Iterable[str]) -> Path:
 
 
 def contents(model: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """All of a model file but the date and the seconds."""
+    """The arrays and the description of a model file."""
     with safe_open(model, "numpy") as file:
         arrays = {name: file.get_tensor(name).tobytes() for name in file.keys()}  # noqa: SIM118
-        description = json.loads(file.metadata()["tagweave"])
-    assert {"date", "seconds"} <= set(description["about"])
-    del description["digest"]  # of the date, too
-    for changing in ("date", "seconds"):
-        del description["about"][changing]
-    return arrays, description
+        return arrays, json.loads(file.metadata()["tagweave"])
 
 
 def corpora_of(about: dict[str, Any]) -> list[dict[str, Any]]:

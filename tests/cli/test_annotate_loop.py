@@ -105,7 +105,7 @@ def _check(store: Store, path: str, tagger: Path) -> None:
     assert about["recipe"] == before["recipe"]
     assert about["iterations"] == before["iterations"]
     assert [Path(each["path"]).suffix for each in corpora_of(about)] == [".txt", ".conllu"]
-    answered = load(corpora_of(about)[1]["path"])
+    answered = load(str(Path(path).with_name(corpora_of(about)[1]["path"])))
     assert answered.guideline == "ctb"
     known = sum(each is not None for sentence in answered for each in sentence.layers["ctb"])
     assert known == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -108,7 +109,10 @@ def test_files_with_both_fields_of_conllu_are_read_in_that_of_the_guideline(tagg
     assert first.argument == f"{both}#xpos" and last.argument == "xpos=#xpos"
 
 
-def test_a_corpus_of_another_guideline_is_a_source(run: Run, tmp_path: Path, corpora: Path, annotated: Path) -> None:
+def test_a_corpus_of_another_guideline_is_a_source(
+    run: Run, tmp_path: Path, corpora: Path, annotated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where the mapping is found again
     both = f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"
     (tmp_path / "pairs.tsv").write_text("# mapping = ctb pd\nNN\tn\t3\nVV\tv\t2\n", "utf-8")
     options = ("--mapping", tmp_path / "pairs.tsv", "--views", "separate", "--iterations", 2)
@@ -124,18 +128,24 @@ def test_a_corpus_of_another_guideline_is_a_source(run: Run, tmp_path: Path, cor
     assert [each["guideline"] for each in corpora_of(new.about)] == ["pd", "pd", "ctb"]
 
 
-def test_a_segmenter_with_its_lexicon(run: Run, tmp_path: Path, corpora: Path) -> None:
+def test_a_segmenter_with_its_lexicon(run: Run, tmp_path: Path, corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found by its name and digest, here or beside a corpus."""
+    words = shutil.copy(corpora / "words.txt", tmp_path)
     (tmp_path / "names.txt").write_text("图书馆\n", "utf-8")
     options = ("--task", "segment", "--coding", "BI", "--lexicon", tmp_path / "names.txt", "--iterations", 2)
-    model = trained(run, tmp_path, corpora / "words.txt", *options)
+    model = trained(run, tmp_path, words, *options)
     marked = tmp_path / "marked.kytea"
     marked.write_text("他 在|图-书-馆|看 书\n", "utf-8")
-    new = trained_again(run, model, [corpora / "words.txt"], marked)
+    new = trained_again(run, model, [words], marked)
     assert (new.task, new.coding) == ("segment", "BI")
     assert new.about["plan"]["lexicons"] == load_model(model).about["plan"]["lexicons"]
-    (tmp_path / "names.txt").unlink()
-    with pytest.raises(PlanError, match=r"found no .*names\.txt, expected the lexicon of the model"):
-        trained_again(run, model, [corpora / "words.txt"], marked)
+    (tmp_path / "names.txt").write_text("图书\n", "utf-8")
+    with pytest.raises(PlanError, match=r"found no names\.txt of sha256 .*, expected the file of the model there"):
+        trained_again(run, model, [words], marked)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "names.txt").write_text("图书馆\n", "utf-8")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert trained_again(run, model, [words], marked).about["plan"] == new.about["plan"]
 
 
 def test_what_cannot_be_trained_again(tagger: Path, corpora: Path) -> None:

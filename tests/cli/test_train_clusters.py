@@ -32,8 +32,8 @@ def test_words_that_training_never_saw(run, model):
 
 def test_the_model_tells_of_its_clusters(run, model, files):
     [file] = describe_model(model)["about"]["plan"]["clusters"]
-    assert (file["path"], file["size"]) == (str(files[1]), 18)
-    assert f"with {files[1]}: 18 words in clusters, sha256 {file['sha256'][:12]}" in run("info", model).stdout
+    assert (file["path"], file["size"]) == (files[1].name, 18)
+    assert f"with {files[1].name}: 18 words in clusters, sha256 {file['sha256'][:12]}" in run("info", model).stdout
 
 
 def test_without_templates_the_preset_is_added(files, run, tmp_path):

@@ -37,8 +37,8 @@ def test_phrases_that_training_never_saw(run, model):
 
 def test_the_model_tells_of_its_gazetteer(run, model, files):
     [file] = describe_model(model)["about"]["plan"]["gazetteers"]
-    assert (file["path"], file["size"]) == (str(files[1]), 80)
-    assert f"with {files[1]}: 80 phrases, sha256 {file['sha256'][:12]}" in run("info", model).stdout
+    assert (file["path"], file["size"]) == (files[1].name, 80)
+    assert f"with {files[1].name}: 80 phrases, sha256 {file['sha256'][:12]}" in run("info", model).stdout
 
 
 def test_without_templates_the_preset_is_added(files, run, tmp_path):

@@ -49,11 +49,11 @@ def test_it_is_the_fit_with_these_words(model, corpora):
 
 def test_the_model_tells_of_its_lexicons(run, model, lexicons):
     told = describe_model(model)["about"]["plan"]["lexicons"]
-    expected = [(str(file), digest(str(file)), size) for file, size in zip(lexicons, (3, 2), strict=True)]
+    expected = [(file.name, digest(str(file)), size) for file, size in zip(lexicons, (3, 2), strict=True)]
     assert [(each["path"], each["sha256"], each["size"]) for each in told] == expected
     assert json.loads(run("info", model, "--json").stdout)["about"]["plan"]["lexicons"] == told
     shown = run("info", model).stdout
-    assert f"with {lexicons[1]}: 2 words, sha256 {told[1]['sha256'][:12]}" in shown
+    assert f"with {lexicons[1].name}: 2 words, sha256 {told[1]['sha256'][:12]}" in shown
     assert "31 templates" in shown
 
 

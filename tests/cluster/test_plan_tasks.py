@@ -14,6 +14,7 @@ from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus import sample
 from tagweave.front.plans import resolve
 from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan_json import with_names
 from tagweave.training.plan_task import PlanResult, PlanTask, carry_out, plan_task
 
 
@@ -47,7 +48,7 @@ def test_a_training_gives_the_same_model_on_every_executor(
     assert (there.score, there.curve) == (here.score, here.curve)
     models = [weights(result, tmp_path / name) for result, name in ((there, "there"), (here, "here"))]
     assert np.array_equal(models[0].chain.weights, models[1].chain.weights)
-    assert models[0].about["plan"] == plan.to_json()
+    assert models[0].about["plan"] == with_names(plan.to_json())
 
 
 def test_a_training_stops_when_it_is_told(plan: TrainingPlan) -> None:
@@ -63,4 +64,4 @@ def test_copies_of_files_take_the_place_of_what_is_not_there(plan: TrainingPlan,
     values["target"][0]["path"] = "/nowhere/train.txt"
     files = {"/nowhere/train.txt": SharedFile.of(str(elsewhere))}
     result = carry_out(PlanTask(values, files, with_model=True))
-    assert weights(result, tmp_path / "model").about["plan"]["target"][0]["path"] == "/nowhere/train.txt"
+    assert weights(result, tmp_path / "model").about["plan"]["target"][0]["path"] == "train.txt"

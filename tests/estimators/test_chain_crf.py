@@ -290,7 +290,7 @@ def test_save_and_load(tmp_path: Path, partial: tuple[Any, Any, ChainCRF]) -> No
     crf.set_params(max_iterations=np.int64(8)).save(path)
     loaded = ChainCRF.load(path)
     assert loaded.get_params() == crf.get_params()
-    assert loaded.training_log_ == crf.training_log_
+    assert loaded.training_log_ == [replace(each, seconds=0.0) for each in crf.training_log_]
     assert loaded.state_features_ == crf.state_features_ and loaded.attributes_ == crf.attributes_
     assert loaded.size_ == crf.size_
     assert list(loaded.predict(X, y)) == list(crf.predict(X, y))

@@ -74,7 +74,8 @@ def train(
     --resume continues; it is removed at the end.
     """
     from tagweave.front.plans import resolve, train_plan
-    from tagweave.training.again import on_corpora, plan_in, plan_of_file
+    from tagweave.training.again import like as plan_like
+    from tagweave.training.again import plan_in
     from tagweave.training.guess import guessed_task
     from tagweave.training.plan import FileReference, TrainingPlan
     from tagweave.training.plan_parts import learner_settings, template_texts
@@ -82,7 +83,7 @@ def train(
     own = references(corpora or (), source or (), dev, format, weights, sample)
     if plan or like:
         _check_alone(locals(), of_methods, "plan" if plan else "like")
-        chosen = plan_in(plan) if plan else on_corpora(plan_of_file(like or ""), *own.values())
+        chosen = plan_in(plan) if plan else plan_like(like or "", *own.values())
     else:
         task = task or (guessed_task(corpora[0], format, say) if corpora else "tag")
         chosen = TrainingPlan(

@@ -27,5 +27,4 @@ def _facts(about: Mapping[str, Any]) -> list[str]:
     plan, score = about.get("plan"), about.get("dev_score")
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
     facts += [f"method {plan['method']}"] if isinstance(plan, Mapping) and plan.get("method") else []
-    facts += [f"dev score {score:.4f}"] if isinstance(score, float) else []
-    return facts + ([str(about["date"])] if "date" in about else [])
+    return facts + ([f"dev score {score:.4f}"] if isinstance(score, float) else [])

@@ -311,14 +311,15 @@ class ChainCRF(Estimator):
 
     def save(self, path: Path | str) -> None:
         """Write the fitted model to a file that `load` and `tagweave.load_model` can read, without `model_filename` and
-        `trainer_cls`, which belong to this process."""
+        `trainer_cls`, which belong to this process, and without the seconds of its log: equal models are equal
+        files."""
         from dataclasses import replace
 
         from tagweave.models.storage import save_model
 
         self._check_fitted()
         parameters = {name: _plain(value) for name, value in self.get_params().items() if name not in _OF_PROCESS}
-        log = [asdict(iteration) for iteration in self.training_log_ or ()]
+        log = [{**asdict(iteration), "seconds": 0.0} for iteration in self.training_log_ or ()]
         about = {**self.model_.about, "parameters": parameters, "training_log": log}
         save_model(replace(self.model_, about=about), path)
 

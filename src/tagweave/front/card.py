@@ -9,7 +9,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from tagweave.front.card_scores import Scored, score_on, shown
+from tagweave.corpus.named.name import short_name
+from tagweave.front.card_scores import Scored, score_on
 from tagweave.front.description import describe_model
 from tagweave.models.hub import PREFIX
 
@@ -107,7 +108,7 @@ def _data(about: Mapping[str, Any]) -> Iterator[str]:
     yield "| --- | --- | --- | ---: | --- | --- |"
     for each, purpose in corpora:
         size = UNKNOWN if each["size"] is None else f"{each['size']:,}"
-        row = (shown(each["path"]), purpose, each["guideline"] or "", size, _licence(each["path"]), each["sha256"])
+        row = (each["path"], purpose, each["guideline"] or "", size, _licence(each["path"]), each["sha256"])
         yield f"| {' | '.join(cell(str(value)) for value in row)} |"
 
 
@@ -137,7 +138,7 @@ def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]
     for each in scored:
         for metric, (value, low, high) in each.metrics.items():
             numbers = f"{100 * value:.2f} | {100 * low:.2f} to {100 * high:.2f} | {each.speed:,.0f}"
-            yield f"| {cell(shown(each.corpus))} | {each.sentences:,} | {metric} | {numbers} |"
+            yield f"| {cell(short_name(each.corpus))} | {each.sentences:,} | {metric} | {numbers} |"
     yield ""
     threads = scored[0].threads
     yield (
@@ -152,21 +153,11 @@ def _usage(file: str, repository: str | None) -> Iterator[str]:
 
 
 def _plan(about: Mapping[str, Any]) -> Iterator[str]:
-    yield f"Trained on {about['about'].get('date', 'an unknown day')}. `tagweave train --plan` carries it out again."
+    yield "`tagweave train --plan` carries it out again in a folder with these files."
     yield ""
-    text = json.dumps(_without_folders(about["about"].get("plan", {})), indent=1, ensure_ascii=False)
+    text = json.dumps(about["about"].get("plan", {}), indent=1, ensure_ascii=False)
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))  # longer than any run in the text
     yield from (f"{fence}json", text, fence)
-
-
-def _without_folders(plan: Any) -> Any:
-    """A plan whose files have their names alone: folders say who trained the model, and where."""
-    if isinstance(plan, Mapping):
-        return {
-            key: shown(value) if key == "path" and isinstance(value, str) else _without_folders(value)
-            for key, value in plan.items()
-        }
-    return [_without_folders(each) for each in plan] if isinstance(plan, list) else plan
 
 
 def cell(text: str) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import PureWindowsPath
 from typing import Any
 
-from tagweave.corpus.named.name import is_name
+from tagweave.corpus.named.name import short_name
 from tagweave.front.corpora import load
 from tagweave.front.loading import load_model
 
@@ -38,7 +37,7 @@ class Scored:
 
     def result(self, task: str) -> dict[str, Any]:
         """As an entry of `model-index` in the hub's front matter."""
-        name = shown(self.corpus)
+        name = short_name(self.corpus)
         return {
             "task": {"type": task},
             "dataset": {"name": name, "type": name},
@@ -68,8 +67,3 @@ def score_on(model: str, argument: str, threads: int = 1) -> Scored:
     metrics = {name: (float(each.metric(each.counts.sum(axis=0))), *interval(each)) for name, each in measures.items()}
     tokens = sum(map(len, gold.sentences))
     return Scored(gold.path, len(gold), tokens, metrics, seconds, threads)
-
-
-def shown(path: str) -> str:
-    """The name of a file, or of a public corpus."""
-    return path if is_name(path) else PureWindowsPath(path).name  # which knows the separators of all systems

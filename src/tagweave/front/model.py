@@ -50,13 +50,13 @@ class Model(ABC):
 
     @property
     def about(self) -> dict[str, Any]:
-        """How the model was made: its plan, scores and date."""
+        """How the model was made: its plan and its scores."""
         about: dict[str, Any] = self.trained.about
         return about
 
     @property
     def plan(self) -> TrainingPlan:
-        """The plan that the model was trained by.
+        """The plan that the model was trained by. Files have their names and digests, without their folders.
 
         Raises:
             PlanError: the model has no plan.

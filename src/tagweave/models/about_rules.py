@@ -31,7 +31,6 @@ ABOUT = record(
         "round": whole(),
         "dev_score": nullable(number()),
         "dev_scores": mapping_of(number()),
-        "date": text,
     },
     others=True,
 )

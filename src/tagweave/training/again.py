@@ -12,10 +12,9 @@ from tagweave.corpus.formats import columns, conllu
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.load import load, parse_argument
 from tagweave.training.errors import PlanError
-from tagweave.training.lookup_files import LOOKUPS
 from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.plan import CorpusReference, TrainingPlan
-from tagweave.training.plan_json import read_plan
+from tagweave.training.plan_json import read_plan, with_files
 
 
 def plan_of(about: dict[str, Any]) -> TrainingPlan:
@@ -42,16 +41,20 @@ def plan_in(path: str) -> TrainingPlan:
         raise PlanError(f"{path}: {error}") from error
 
 
-def plan_of_file(path: str) -> TrainingPlan:
-    """The plan that the model in a file was trained by.
+def like(
+    path: str, target: Sequence[CorpusReference], sources: Sequence[CorpusReference], dev: CorpusReference | None
+) -> TrainingPlan:
+    """The plan of the model in a file on other corpora. What features look up is found by name and digest: here, beside
+    the model, or beside the corpora.
 
     Raises:
-        PlanError: the model has no plan.
+        PlanError: the model has no plan, or a file of features is missing.
         ModelFileError, FileNotFoundError: as `describe_model`.
     """
     from tagweave.models.storage import describe_model
 
-    return plan_of(describe_model(path)["about"])
+    plan = _on_corpora(plan_of(describe_model(path)["about"]), target, sources, dev)
+    return with_files(plan, [Path(path).parent, *(Path(each.path).parent for each in plan.corpora)])
 
 
 def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotated: CorpusReference) -> TrainingPlan:
@@ -76,17 +79,14 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
     if method.several and not others:
         problem = f"found a model of the method {method.name}, and --train of {guideline} alone"
         raise PlanError(f"{problem}, expected a corpus of another guideline, too: G=FILE")
-    for field, name in LOOKUPS.items():
-        for file in getattr(plan, field):
-            if not Path(file.path).exists():
-                raise PlanError(f"found no {file.path}, expected the {name} of the model, to train again with")
-    plan = on_corpora(plan, [*own, annotated], others, plan.dev if method.needs_dev else None)
+    plan = _on_corpora(plan, [*own, annotated], others, plan.dev if method.needs_dev else None)
     if not method.several and others:  # leave the method open: the default for several guidelines
         plan = replace(plan, method=None, options=None)
-    return replace(plan, iterations=about.get("iterations") or plan.iterations, threads=1)
+    plan = replace(plan, iterations=about.get("iterations") or plan.iterations, threads=1)
+    return with_files(plan, [Path(each.path).parent for each in plan.corpora if each.path])
 
 
-def on_corpora(
+def _on_corpora(
     plan: TrainingPlan,
     target: Sequence[CorpusReference],
     sources: Sequence[CorpusReference],

@@ -17,6 +17,9 @@ __all__ = ["Options", "check_ranges", "choices", "option"]
 class Options:
     """The options of a method; each method has a class of its own."""
 
+    def check_files(self) -> None:
+        """Raise if a file that an option names cannot be read: before minutes of loading corpora."""
+
     def for_task(self, task: str) -> Self:
         """The options with defaults that depend on the task filled in."""
         return self

@@ -7,7 +7,7 @@ their paths trains on copies. The model names the paths of the plan, and its wei
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,8 +18,7 @@ from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus.named.name import located
 from tagweave.learning.callback import Iteration
 from tagweave.learning.run import Run
-from tagweave.training.lookup_files import LOOKUPS
-from tagweave.training.plan_json import read_plan
+from tagweave.training.plan_json import file_places, read_plan
 from tagweave.training.resolve import Corpora, job_of, read
 from tagweave.training.train import train
 
@@ -79,7 +78,7 @@ def plan_task(plan: TrainingPlan, executor: Executor, compare: bool = True, with
         OSError: a file of the plan cannot be read.
     """
     values = plan.to_json()
-    paths = {path: located(path) for place, key in _places(values) if (path := place[key])}
+    paths = {path: located(path) for place, key in file_places(values) if (path := place[key])}
     files = {path: executor.share(SharedFile.of(file)) for path, file in paths.items() if Path(file).exists()}
     return PlanTask(values, files, compare, with_model)
 
@@ -133,25 +132,10 @@ class _Judge:
         return self.stopped
 
 
-def _places(values: Any) -> Iterator[tuple[Any, Any]]:
-    """The objects or lists of a plan as JSON that hold names of files, with the key of each."""
-    for name in ("target", "sources", *LOOKUPS):
-        yield from ((each, "path") for each in values[name])
-    if values["dev"]:
-        yield values["dev"], "path"
-    options = values["options"] or {}
-    mapping = options.get("mapping") or []
-    yield from ((mapping, at) for at in range(len(mapping)))
-    if isinstance(options.get("entity_ratio"), str):
-        yield options, "entity_ratio"
-    if values["ratio_corpus"]:  # a plan that has not been read lacks it
-        yield values["ratio_corpus"], "path"
-
-
 def _on_this_machine(task: PlanTask) -> dict[str, Any]:
     """The plan as JSON, with the paths of its files on this machine."""
     values: dict[str, Any] = copy.deepcopy(dict(task.plan))
-    for place, key in _places(values):
+    for place, key in file_places(values):
         if file := task.files.get(place[key]):
             place[key] = file.local()
     return values
@@ -176,7 +160,7 @@ def _stored(training: Training, original: TrainingPlan) -> bytes:
     job = training.kept.job
     paths = dict(zip(_paths(job.plan), _paths(original), strict=False))
     values = job.plan.to_json()
-    for place, key in _places(values):
+    for place, key in file_places(values):
         place[key] = paths.get(place[key], place[key])
     kept = training.kept._replace(job=replace(job, plan=read_plan(values)))
     with TemporaryDirectory() as folder:
@@ -186,4 +170,4 @@ def _stored(training: Training, original: TrainingPlan) -> bytes:
 
 
 def _paths(plan: TrainingPlan) -> list[str]:
-    return [place[key] for place, key in _places(plan.to_json())]
+    return [place[key] for place, key in file_places(plan.to_json())]

@@ -153,12 +153,13 @@ def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
     """The options of the method, or checked plain values if the method is undecided."""
     values: Options | Mapping[str, Any] = plan.options or {}
     if isinstance(values, Options):
+        values.check_files()
         return values
     if plan.method:
-        return typed(METHODS[plan.method], values)
+        return _options(replace(plan, options=typed(METHODS[plan.method], values)))
     for method in METHODS.values():
         if values.keys() <= {field.name for field in fields(method.options)}:
-            typed(method, values)
+            typed(method, values).check_files()
             break
     return values
 

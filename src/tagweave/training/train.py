@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tagweave.training.comparison import asked_for, better
+from tagweave.training.plan_json import with_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,15 +39,14 @@ class Training:
         return self.kept.fitted.model
 
     def about(self) -> dict[str, Any]:
-        """The record of how the model was made: recipe, plan, scores, time and date."""
+        """Return how the model was made: recipe, plan and scores. Equal trainings have equal records, on any day and
+        in any folder: files of the plan have names and digests alone."""
         job, fitted = self.kept.job, self.kept.fitted
         return {
             **fitted.model.about,
-            "plan": job.plan.to_json(),
+            "plan": with_names(job.plan.to_json()),
             **job.about(fitted),
             **({"dev_scores": self.kept.scores} if self.kept.scores else {}),
-            "seconds": round(self.seconds, 3),
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
         }
 
     def save(self, path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import NamedTuple
 
 from tagweave.corpus.named.errors import DataError
@@ -41,6 +41,11 @@ def data_name(text: str) -> DataName:
     if match is None or match["family"] not in FAMILIES:
         raise DataError(text, "no name of a corpus", FORM)
     return DataName(**match.groupdict())
+
+
+def short_name(path: str) -> str:
+    """Return the name of a file without its folders, or the name of a public corpus as it stands."""
+    return path if is_name(path) else PureWindowsPath(path).name  # which knows the separators of all systems
 
 
 def located(path: str) -> str:

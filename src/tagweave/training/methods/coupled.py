@@ -71,7 +71,10 @@ class CoupledOptions(Options):
         if COMPLETE in self.mapping and (len(set(self.mapping)) > 1 or self.mapping_tight or self.mapping_minimum):
             conflict = f"found --mapping {COMPLETE} with another --mapping, --mapping-minimum or --mapping-tight"
             raise ValueError(f"{conflict}, expected it alone: it has all pairs")
-        _ = self.files  # report a mistake now, not after minutes of loading
+
+    def check_files(self) -> None:
+        """See `Options.check_files`."""
+        _ = self.files
 
     @property
     def has_folds(self) -> bool:
