@@ -43,7 +43,7 @@ SOURCE, PARTIAL, COMPLETED, TEST = "source.txt", "partial.kytea", "completed.txt
 
 def make_data(folder: Path, lines: int | None, threads: int) -> dict[str, Any]:
     """The People's Daily, and the sentences of Zhuxian in which a word of the lexicon is found."""
-    from tagweave.active.retrain import completed
+    from reproductions.tsuboi_2008.retraining import completed
     from tagweave.corpus.formats import segmented
     from tagweave.features.presets import PRESETS
     from tagweave.training.recipe import Recipe

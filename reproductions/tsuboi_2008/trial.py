@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from reproductions.tsuboi_2008.annotator import Annotator
 from reproductions.tsuboi_2008.domain import Domain
 from reproductions.tsuboi_2008.methods import Method
-from tagweave.active.annotator import Annotator
-from tagweave.active.retrain import retrained
-from tagweave.active.rounds import Rounds
+from reproductions.tsuboi_2008.retraining import retrained
+from reproductions.tsuboi_2008.rounds import Rounds
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.lookups import Lookups
 from tagweave.features.presets import PRESETS

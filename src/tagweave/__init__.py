@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         harvest_markup_shards,
         label_files,
     )
-    from tagweave.front.simulation import simulate
     from tagweave.front.training import train
     from tagweave.front.tuning import tune
     from tagweave.training.plan import TrainingPlan
@@ -81,7 +80,6 @@ _HOMES = {
     "push": "tagweave.front.hub",
     "read_documents": "tagweave.front.exchange",
     "save": "tagweave.front.corpora",
-    "simulate": "tagweave.front.simulation",
     "train": "tagweave.front.training",
     "tune": "tagweave.front.tuning",
     "write_documents": "tagweave.front.exchange",
@@ -121,7 +119,6 @@ __all__ = [
     "push",
     "read_documents",
     "save",
-    "simulate",
     "train",
     "tune",
     "write_documents",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.active.strategies import occurrences
 from tagweave.annotate.kwic import LONGEST, ORDERS, Concordance, build
+from tagweave.annotate.word_occurrences import occurrences
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.active.strategies import most_uncertain
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.selection import (
@@ -21,6 +20,7 @@ from tagweave.annotate.selection import (
     word_tasks,
 )
 from tagweave.annotate.task import AnnotationTask, Candidate, Purpose
+from tagweave.annotate.word_occurrences import most_uncertain
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence

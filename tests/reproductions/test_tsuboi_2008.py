@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reproductions.lab.run import run
+from reproductions.tsuboi_2008.annotator import Annotator
 from reproductions.tsuboi_2008.cells import description
 from reproductions.tsuboi_2008.domain import Domain, split
 from reproductions.tsuboi_2008.methods import (
@@ -33,7 +34,6 @@ from reproductions.tsuboi_2008.scores import scored
 from reproductions.tsuboi_2008.settings import PARTS, SIZES
 from reproductions.tsuboi_2008.study import STUDY
 from reproductions.tsuboi_2008.trial import Trial
-from tagweave.active.annotator import Annotator
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.significance import wilcoxon_test
@@ -102,7 +102,7 @@ def test_the_folds_of_real_corpora(real_corpora: Path) -> None:
 
 
 def _found(domain: Domain) -> Any:
-    from tagweave.active.strategies import distinct, occurrences
+    from tagweave.annotate.word_occurrences import distinct, occurrences
 
     sentences = Annotator.of(domain.asked).sentences
     found = occurrences(sentences, domain.words)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagweave.active.strategies import most_uncertain
+from tagweave.annotate.word_occurrences import most_uncertain
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.active.strategies import most_uncertain
 from tagweave.annotate.questions import Asked, Ranking
 from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Purpose
+from tagweave.annotate.word_occurrences import most_uncertain
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.models.chain_predictor import ChainPredictor
 

@@ -30,7 +30,6 @@ COMMANDS = (
     "aggregate",
     "import",
     "export",
-    "simulate",
     "data",
     "card",
     "push",

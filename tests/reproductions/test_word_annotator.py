@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.active.annotator import Annotator, until_words
-from tagweave.active.strategies import Occurrences, occurrences
+from reproductions.tsuboi_2008.annotator import Annotator, until_words
+from tagweave.annotate.word_occurrences import Occurrences, occurrences
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.active import strategies
-from tagweave.active.strategies import STRATEGIES, Occurrences, distinct, most_uncertain, occurrences, uncertainties
+from tagweave.annotate import word_occurrences
+from tagweave.annotate.word_occurrences import (
+    STRATEGIES,
+    Occurrences,
+    distinct,
+    most_uncertain,
+    occurrences,
+    uncertainties,
+)
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
@@ -117,7 +124,7 @@ def test_blocks_do_not_matter(
     sentences = [Sentence(()), *sentences, Sentence(()), Sentence(tuple("好"))]
     found = occurrences(sentences, WORDS_OF_SAMPLE)
     whole = uncertainties(model, sentences, found, strategy, seed=1)
-    monkeypatch.setattr(strategies, "_BLOCK", 2)
+    monkeypatch.setattr(word_occurrences, "_BLOCK", 2)
     np.testing.assert_allclose(uncertainties(model, sentences, found, strategy, seed=1), whole, rtol=1e-5, atol=1e-6)
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tagweave.active.annotator import Annotator
-from tagweave.active.retrain import TREATMENTS, completed, recipe_of, retrained
-from tagweave.active.rounds import Rounds
-from tagweave.active.strategies import occurrences
+from reproductions.tsuboi_2008.annotator import Annotator
+from reproductions.tsuboi_2008.retraining import TREATMENTS, completed, retrained
+from reproductions.tsuboi_2008.rounds import Rounds
+from tagweave.annotate.word_occurrences import occurrences
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
@@ -74,27 +74,13 @@ def test_treatments_train_different_models(model: ChainModel, source: Corpus, an
 
 def test_without_annotation_it_is_the_model_of_the_source(model: ChainModel, source: Corpus) -> None:
     nothing = Corpus((), "g", "character")
-    again = retrained("marginal", model, source, nothing, recipe_of(model), run=Run(Schedule(2)))
+    again = retrained("marginal", model, source, nothing, RECIPE, run=Run(Schedule(2)))
     assert (again.weights == model.weights).all()
 
 
 def test_an_unknown_treatment(model: ChainModel, source: Corpus, annotated: Corpus) -> None:
     with pytest.raises(ValueError, match="unknown treatment 'first', expected one of marginal, argmax, pointwise"):
         retrained("first", model, source, annotated, RECIPE)
-
-
-def test_the_recipe_of_a_model_is_that_of_its_training(model: ChainModel) -> None:
-    found = recipe_of(model)
-    assert found.templates == RECIPE.chosen_templates()
-    assert replace(found, templates=None) == RECIPE
-    assert recipe_of(model, seed=9, threads=2).settings == {"seed": 9}
-    assert recipe_of(model, threads=2).threads == 2
-
-
-@pytest.mark.parametrize("about", [{}, {"recipe": "?"}, {"recipe": {}}, {"recipe": {"task": {"colour": 1}}}])
-def test_a_model_that_does_not_tell_its_recipe(model: ChainModel, about: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="expected one of `tagweave train`"):
-        recipe_of(replace(model, about=about))
 
 
 def test_more_words_are_the_same_words_and_more(model: ChainModel, source: Corpus) -> None:
@@ -115,7 +101,7 @@ def test_more_words_are_the_same_words_and_more(model: ChainModel, source: Corpu
 def test_words_of_a_lexicon_come_from_the_model(source: Corpus, annotated: Corpus, treatment: str) -> None:
     recipe = replace(RECIPE, templates=PRESETS["liu-2014-lexicon"])
     model = fit([source], recipe, run=Run(Schedule(2)), lookups=Lookups(words=WORDS)).model
-    again = retrained(treatment, model, source, annotated, recipe_of(model), run=Run(Schedule(2)))
+    again = retrained(treatment, model, source, annotated, recipe, run=Run(Schedule(2)))
     assert again.encoder.lexicon.words == model.encoder.lexicon.words == tuple(sorted(w for w in WORDS if len(w) > 1))
     plain = retrained(treatment, model, source, annotated, RECIPE, run=Run(Schedule(1)))
     assert plain.encoder.lexicon.words == ()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.active.strategies import Occurrences
+from tagweave.annotate.word_occurrences import Occurrences
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer

@@ -16,35 +16,15 @@ from dataclasses import replace
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.lookups import NOTHING, Lookups
-from tagweave.features.templates import Templates
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit
 from tagweave.training.incomplete import treated
 from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
 
 TREATMENTS = ("marginal", "argmax", "pointwise")
 """How to treat the characters that were not annotated."""
-
-
-def recipe_of(model: ChainModel, seed: int | None = None, threads: int = 1) -> Recipe:
-    """The recipe of a model's training, but on all sentences; with another seed, if its learner has one.
-
-    Raises:
-        ValueError: the model does not contain its recipe.
-    """
-    stored = model.about.get("recipe")
-    if not isinstance(stored, dict):
-        raise ValueError("found a model that does not tell its recipe, expected one of `tagweave train`")
-    try:
-        templates = Templates(tuple(stored["templates"]))
-        recipe = Recipe(**{**stored, "task": Task(**stored["task"]), "templates": templates})
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"found a recipe that cannot be read ({error}), expected one of `tagweave train`") from error
-    settings = recipe.settings if seed is None or "seed" not in recipe.settings else {**recipe.settings, "seed": seed}
-    return replace(recipe, settings=settings, threads=threads, sample=())
 
 
 def retrained(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.active.annotator import Annotator, until_words
-from tagweave.active.retrain import retrained
-from tagweave.active.strategies import Occurrences, most_uncertain
+from reproductions.tsuboi_2008.annotator import Annotator, until_words
+from reproductions.tsuboi_2008.retraining import retrained
+from tagweave.annotate.word_occurrences import Occurrences, most_uncertain
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
