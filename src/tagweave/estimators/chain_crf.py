@@ -91,7 +91,7 @@ class ChainCRF(Estimator):
         gamma: the larger, the shorter the steps. `arow`, default 1.
         verbose: whether to print every iteration.
         model_filename: a file to which `fit` writes the model. If it is there, no `fit` is needed: models that `save`
-            or `fit` wrote, CRFsuite's, and Wapiti's.
+            or `fit` wrote, or CRFsuite's.
         keep_tempfiles: without effect: there are no temporary files.
         trainer_cls: a class that reports training in its own way with `verbose`, as subclasses of
             `pycrfsuite.Trainer` do: called with `algorithm`, `params` and `verbose`, its objects may have `on_start`,
@@ -325,7 +325,7 @@ class ChainCRF(Estimator):
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """The estimator that `save` wrote, or one with the model of CRFsuite or Wapiti in a file.
+        """The estimator that `save` wrote, or one with CRFsuite's model in a file.
 
         Raises:
             FileNotFoundError: no such file.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tagweave.models.stored_model import StoredModel
 
-FOREIGN = {b"lCRF": "tagweave.models.crfsuite_file", b"#mdl#": "tagweave.models.wapiti_file"}
+FOREIGN = {b"lCRF": "tagweave.models.crfsuite_file"}
 """What the files of a program begin with, and the module whose `model_of` reads their bytes."""
 
 
