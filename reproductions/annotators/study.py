@@ -18,9 +18,7 @@ from typing import Any, NamedTuple
 from reproductions.annotators import saved, saved_page
 from reproductions.annotators.page import AT_FOUR, AT_TWO, write
 from reproductions.lab.corpora import PARTS, ROOT, corpora_folder, cut
-from tagweave.annotate import selection
-from tagweave.annotate.agreement import cohens_kappas, krippendorffs_alpha, of_first, raw_agreement
-from tagweave.annotate.simulated import (
+from reproductions.lab.simulated_annotators import (
     Chance,
     Simulated,
     StoreDesk,
@@ -32,6 +30,8 @@ from tagweave.annotate.simulated import (
     with_agreement,
     work_all,
 )
+from tagweave.annotate import selection
+from tagweave.annotate.agreement import cohens_kappas, krippendorffs_alpha, of_first, raw_agreement
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, label
 from tagweave.corpus import sample

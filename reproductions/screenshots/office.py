@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from reproductions.lab.simulated_annotators import Chance, Simulated, StoreDesk, even
 from tagweave.annotate import intake, retraining
 from tagweave.annotate.kwic import build
 from tagweave.annotate.passwords import hashed
 from tagweave.annotate.posterior import PosteriorRule
 from tagweave.annotate.settings import Settings
-from tagweave.annotate.simulated import Chance, Simulated, StoreDesk, even
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose, label
@@ -83,11 +83,11 @@ class Hand:
     random: Random
 
     def claim(self) -> tuple[int, AnnotationTask] | None:
-        """See `tagweave.annotate.simulated.Desk`."""
+        """See `reproductions.lab.simulated_annotators.Desk`."""
         return self.desk.claim()
 
     def answer(self, number: int, answer: Answer) -> None:
-        """See `tagweave.annotate.simulated.Desk`."""
+        """See `reproductions.lab.simulated_annotators.Desk`."""
         self.clock.behind -= self.random.uniform(2.0, 9.0)
         self.desk.answer(number, answer)
 

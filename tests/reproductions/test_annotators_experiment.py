@@ -12,9 +12,9 @@ from reproductions.annotators import saved, saved_page
 from reproductions.annotators.page import AT_FOUR, AT_TWO, DROPPED, lines
 from reproductions.annotators.room import Room, RoomDesk
 from reproductions.annotators.study import Kind, expected, hard_tasks, hardest, main, read_data, simulate
+from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, uneven, work_all
 from tagweave.annotate.posterior import PosteriorRule
 from tagweave.annotate.settings import Settings
-from tagweave.annotate.simulated import Simulated, StoreDesk, even, uneven, work_all
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Candidate, label
 from tagweave.corpus.sentence import Location, Sentence

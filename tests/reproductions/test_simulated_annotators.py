@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from invariants import check
 from made_tasks import GUIDELINE, JJ, NN, VV, hire, make_task, make_tasks
 
-from tagweave.annotate.aggregation import Status, aggregate
-from tagweave.annotate.settings import Rule
-from tagweave.annotate.simulated import (
+from reproductions.lab.simulated_annotators import (
     Chance,
     Simulated,
     StoreDesk,
@@ -28,6 +26,8 @@ from tagweave.annotate.simulated import (
     with_agreement,
     work_all,
 )
+from tagweave.annotate.aggregation import Status, aggregate
+from tagweave.annotate.settings import Rule
 from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Candidate, Purpose, label
 
 _TASKS = [(make_task(number), NN) for number in range(300)]
