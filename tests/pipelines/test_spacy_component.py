@@ -91,6 +91,15 @@ def test_the_attribute_of_tags(piped: Path) -> None:
     assert [each.tag_ for each in doc] == ["PRON", "VERB", "PROPN"] and not doc.has_annotation("POS")
 
 
+def test_a_tagger_of_xpos_sets_tags_whatever_its_labels_are(piped: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.conllu").write_text((piped / "trees.conllu").read_text().replace("\tPRP\t", "\tPRON\t"))
+    text = (tmp_path / "x.conllu").read_text().replace("NNP", "PROPN").replace("VBZ", "VERB")
+    (tmp_path / "x.conllu").write_text(text)
+    tw.train(f"PTB={tmp_path / 'x.conllu'}#xpos", iterations=4).save(tmp_path / "x.model")
+    (doc,) = pipeline(tmp_path, "x").pipe(["She sees Bob"])
+    assert [each.tag_ for each in doc] == ["PRON", "VERB", "PROPN"] and not doc.has_annotation("POS")
+
+
 def test_trees_and_sentences(piped: Path) -> None:
     doc = pipeline(piped, "upos", "xpos", "trees")("She sees Bob \n\nAnn sleeps")
     assert [each.head.text for each in doc] == ["sees", "sees", "sees", "Bob", "sleeps", "sleeps"]

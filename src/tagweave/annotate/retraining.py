@@ -120,7 +120,7 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
         if codes_spans(tagger.labels):
             store.rank(version, span_tasks.rankings(tagger, own, version, plan.strategy))
     if plan.corpus:
-        corpus = load(plan.corpus, unnamed=plan.guideline)
+        corpus = load(plan.corpus, None, plan.guideline, model.layers(plan.guideline))
         intake.put_uncertain(store, corpus, tagger, plan.share, version, strategy=plan.strategy)
 
 
@@ -137,4 +137,4 @@ def accuracy(model: ChainModel, dev: str | None, guideline: str) -> float | None
     if dev is None:
         return None
     coding = Task(model.task, model.coding)
-    return float(dev_score(model, coding.prepare(load(dev, unnamed=guideline)))(model.weights))
+    return float(dev_score(model, coding.prepare(load(dev, None, guideline, model.layers(guideline))))(model.weights))

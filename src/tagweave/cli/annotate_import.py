@@ -60,7 +60,8 @@ def import_corpus(
 
     _check(purpose, model, words, strategy, spans)
     tagger = open_model(model, guideline, threads) if model else None
-    sentences = load(corpus, format, tagger.guideline if tagger else guideline)
+    trained = tagger.model.layers(tagger.guideline) if tagger else ()
+    sentences = load(corpus, format, tagger.guideline if tagger else guideline, trained)
     with opened(store) as questions:
         from tagweave.annotate import intake
         from tagweave.annotate.task import Purpose

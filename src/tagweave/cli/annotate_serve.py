@@ -191,7 +191,7 @@ def _ask(store: Store, corpus: str, tagger: ChainPredictor, share: float, versio
     from tagweave.annotate import intake
     from tagweave.corpus.load import load
 
-    sentences = load(corpus, unnamed=tagger.guideline)
+    sentences = load(corpus, None, tagger.guideline, tagger.model.layers(tagger.guideline))
     added = intake.put_uncertain(store, sentences, tagger, share, version, strategy=strategy)
     say(f"{added:,} new tasks from {len(sentences):,} sentences")
 

@@ -85,7 +85,12 @@ def parse_argument(argument: str) -> Argument:
     return Argument(argument[start:end], argument[: start - 1] if start else None, argument[end + 1 :] or None)
 
 
-def load(argument: str, format: str | None = None, unnamed: str | None = None) -> Corpus:  # noqa: A002
+def load(
+    argument: str,
+    format: str | None = None,  # noqa: A002
+    unnamed: str | None = None,
+    trained: Sequence[str] = (),
+) -> Corpus:
     """The corpus that `[GUIDELINE=]PATH[#LAYER]` names; `-` is standard input, and gzip files are decompressed.
 
     PATH may be the name of a public corpus, `FAMILY:CORPUS[@VERSION]/SPLIT`; its file is fetched unless it is there.
@@ -97,7 +102,8 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
 
     Without GUIDELINE, a comment `# guideline = NAME` in the file names it, or else it keeps its name. But a layer whose
     name comes only from the format (`tag`, `upos`, `xpos`, `segmentation`) is then called `unnamed`, so that files of
-    different formats can share a guideline; and if such a file has a known layer `unnamed`, that is the layer.
+    different formats can share a guideline; and if such a file has a known layer `unnamed`, that is the layer, or else
+    one of the layers `trained`, from which a model has learned that guideline.
 
     A comment `# labels_covered = A B C` lists the labels that the annotators looked for; if there are different ones,
     each holds for the sentences from it to the next, and `*` means all labels. A column `confidence`, or
@@ -112,7 +118,7 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
     form, path, sentences = _nonempty(argument, format)
     outline = _outline(argument, path)
     kept: Iterable[Sentence] = tuple(outline.over(sentences))
-    file = _file(argument, form, outline, unnamed)
+    file = _file(argument, form, outline, unnamed, trained)
     if outline.documents:
         return replace(file.corpus, covered=None).with_sentences(file.named(with_covered(kept)))
     return file.corpus.with_sentences(file.named(kept))
@@ -180,7 +186,9 @@ def _outline(argument: str, path: str) -> Outline:
     return Outline(path, {COVERED: None} if named else {"guideline": None, COVERED: None})
 
 
-def _file(argument: str, form: Format, outline: Outline, unnamed: str | None) -> CorpusOutline:
+def _file(
+    argument: str, form: Format, outline: Outline, unnamed: str | None, trained: Sequence[str] = ()
+) -> CorpusOutline:
     """The corpus that an argument names, without its sentences. Raises as `load`."""
     path, guideline, layer = parse_argument(argument)
     names = outline.names
@@ -190,10 +198,11 @@ def _file(argument: str, form: Format, outline: Outline, unnamed: str | None) ->
         layer = outline.comments["guideline"]
     guideline = guideline or outline.comments["guideline"]
     if layer is None:
-        is_known = unnamed in outline.known
-        layer = unnamed if unnamed and is_known and guideline is None else _default_layer(outline, form)
+        there = [*({unnamed} & {*outline.known}), *(each for each in trained if each in names)]
+        layer = there[0] if there and guideline in (None, unnamed) else None
+        layer = layer or _default_layer(outline, form)
     if guideline is None:
-        is_unnamed = unnamed not in names and layer in ("tag", *form.layers, form.heads)
+        is_unnamed = unnamed not in names and layer in ("tag", *trained, *form.layers, form.heads)
         guideline = unnamed if unnamed and is_unnamed else layer
     covered = _covered(outline.comments[COVERED])
     if guideline != layer and guideline in names:

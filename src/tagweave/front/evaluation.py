@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
@@ -10,6 +11,7 @@ from unicodedata import normalize
 from tagweave.corpus.corpus import Corpus
 from tagweave.front.corpora import load
 from tagweave.front.loading import load_model
+from tagweave.front.model import Model
 from tagweave.streams.errors import StreamError
 from tagweave.streams.notes import say
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from tagweave.evaluation.layers import LayerReports
     from tagweave.evaluation.report import Report
     from tagweave.evaluation.tree_divergence import TreeDivergence
-    from tagweave.front.model import Model
 
 
 def evaluate(
@@ -43,6 +44,7 @@ def evaluate(
 
     Raises:
         CorpusError: a system with another text, or without the layer to compare.
+        StreamError: models that learned different layers of the gold standard.
         ClusterError: the cluster cannot be reached.
         ValueError: no system.
     """
@@ -52,6 +54,8 @@ def evaluate(
 
     has_several = all_layers and gold.unit == "word" and len(layers_of(gold)) > 1
     evaluation = evaluate_layers if has_several else evaluate_layer
+    if not has_several:
+        gold = _with_layer_of(gold, {name: each for name, each in systems.items() if isinstance(each, Model)})
     outputs = {name: _output(system, gold) for name, system in systems.items()}
     with executor_at(cluster, workers) as executor:
         return evaluation(gold, outputs, executor=executor, **options)
@@ -62,7 +66,21 @@ def _output(system: Model | Corpus | str | PathLike[str], gold: Corpus) -> Corpu
         return system
     if isinstance(system, (str, PathLike)):
         return load(fspath(system))
-    return system.relabelled(gold)
+    return system.relabelled(replace(gold, guideline=system.layer_in(gold) or gold.guideline))
+
+
+def _with_layer_of(gold: Corpus, models: Mapping[str, Model]) -> Corpus:
+    """The gold standard with the layer that models learned as its own; says so if it is another or missing."""
+    layers = {name: model.layer_in(gold) for name, model in models.items()}
+    found = list(dict.fromkeys(filter(None, layers.values())))
+    if len(found) > 1:
+        raise StreamError(f"found models of the layers {', '.join(found)} of {gold.path}, expected models of one layer")
+    for name in (name for name, layer in layers.items() if layer is None):
+        say(f"{gold.path} lacks the layer that {name} learned: {name} is compared with {gold.layer or gold.guideline}")
+    if found and found[0] != gold.guideline:
+        say(f"{gold.path}: the layer {found[0]} is compared, as {' and '.join(models)} learned it")
+        return replace(gold, guideline=found[0], layer=found[0])
+    return gold
 
 
 def compare(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import cached_property
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -84,7 +85,20 @@ class LabelModel(Model):
 
     def complete(self, corpus: Corpus) -> Corpus:
         """See `Model.complete`; a segmenter returns a corpus of characters."""
+        corpus = replace(corpus, guideline=self.layer_in(corpus) or corpus.guideline)
         return self._tagger.complete(self._in_tokens(corpus))
+
+    def layer_in(self, corpus: Corpus) -> str | None:
+        """See `Model.layer_in`."""
+        own, trained = corpus.guideline, self.chain.layers(self._tagger.guideline)
+        if own in self.guidelines or corpus.layer in trained:
+            return own
+        names = [name for name in corpus[0].layers if name != own] if len(corpus) else []
+        return self._tagger.layer_in(names) or (None if trained else own)
+
+    def _under_guideline_of(self, corpus: Corpus) -> ChainPredictor:
+        """The tagger of the guideline of a corpus if the model has it, or else of the target."""
+        return self.under((corpus.guideline,)) if corpus.guideline in self.guidelines[1:] else self._tagger
 
     @cached_property
     def _tagger(self) -> ChainPredictor:

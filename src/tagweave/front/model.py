@@ -119,6 +119,10 @@ class Model(ABC):
     def relabelled(self, corpus: Corpus) -> Corpus:
         """The text of a corpus with the model's annotation; the annotation of the corpus is ignored."""
 
+    def layer_in(self, corpus: Corpus) -> str | None:
+        """Return the layer of a corpus that the model reads and writes; `None` if the corpus lacks the model's own."""
+        return corpus.guideline
+
     @abstractmethod
     def complete(self, corpus: Corpus) -> Corpus:
         """The corpus with unknown and ambiguous positions filled in; known ones never change.

@@ -20,6 +20,7 @@ from tagweave.training.task import Task
 
 if TYPE_CHECKING:
     from tagweave.front.file_options import LabelOptions
+    from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.models.table_segmenter import TableSegmenter
     from tagweave.streams.pipeline import Stage
 
@@ -65,8 +66,9 @@ class Segmenter(LabelModel):
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         """See `Model.relabelled`."""
-        own, name = self._tagger.guideline, corpus.guideline
-        words = self.words("".join(sentence.forms) for sentence in corpus)
+        name, tagger = corpus.guideline, self._under_guideline_of(corpus)
+        own = tagger.guideline
+        words = self.words(("".join(sentence.forms) for sentence in corpus), tagger)
         sentences = (replace(s, layers={name: s.layers[own]} if own in s.layers else {}) for s in words)
         return Corpus(tuple(sentences), name, "word", path=corpus.path)
 
@@ -88,11 +90,12 @@ class Segmenter(LabelModel):
     def _tables(self) -> dict[bool, TableSegmenter | None]:
         return {}
 
-    def words(self, lines: Iterable[str]) -> Iterator[Sentence]:
-        """Each line as a sentence of words, with tags if the model has any."""
+    def words(self, lines: Iterable[str], tagger: ChainPredictor | None = None) -> Iterator[Sentence]:
+        """Each line as a sentence of words, with tags if the model has any; by default of the target guideline."""
+        tagger = tagger or self._tagger
         for block in ready_blocks(Sentence(tuple(line)) for line in lines):
-            for sentence in self._tagger.complete(raw_evidence(self._tagger, block)):
-                yield self._tagger.words(sentence)
+            for sentence in tagger.complete(raw_evidence(tagger, block)):
+                yield tagger.words(sentence)
 
     def _labelling(self, input: str, options: LabelOptions) -> CharacterLabelling:  # noqa: A002
         tagger, whole_runs = self.under(options.to), not options.split_runs

@@ -30,8 +30,8 @@ class Tagger(LabelModel):
         |---|---|
         | a list of words | a list of labels |
         | a text of words separated by blanks | a text of words with labels, `word/LABEL` |
-        | a `Sentence` | the sentence with labels in the layer of the model's guideline |
-        | a `Corpus` | the corpus, relabelled |
+        | a `Sentence` | the sentence with labels in the layer that the model learned, or that of its guideline |
+        | a `Corpus` | the corpus, relabelled; this layer is its own |
         | a list of these | a list of their results |
 
         Existing labels are ignored (`complete` keeps them).
@@ -39,13 +39,27 @@ class Tagger(LabelModel):
         Raises:
             TypeError: another type.
         """
-        return _each(data, lambda sentences: list(self._tagger.tag(sentences)))
+        if isinstance(data, Corpus):
+            layer = self.layer_in(data) or self._tagger.guideline
+            return replace(data.with_sentences(self._labelled(data.sentences, layer)), guideline=layer)
+        if isinstance(data, (list, tuple)) and any(isinstance(each, Corpus) for each in data):
+            return [self.tag(each) for each in data]
+        return _each(data, self._labelled)
+
+    def _labelled(self, sentences: Sequence[Sentence], layer: str | None = None) -> list[Sentence]:
+        """The sentences with labels in a layer, by default in the one of them that the model learned."""
+        own, labelled = self._tagger.guideline, []
+        for given, sentence in zip(sentences, self._tagger.tag(sentences), strict=True):
+            to = layer or self._tagger.layer_in(given.layers) or own
+            layers = sentence.layers if to == own else {**given.layers, to: sentence.layers[own]}
+            labelled.append(sentence.with_valid_layers(layers))
+        return labelled
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         """See `Model.relabelled`."""
-        own = self._tagger.guideline
+        tagger = self._under_guideline_of(corpus)
         bare = (replace(sentence, layers={}) for sentence in corpus)
-        labelled = [replace(s, layers={corpus.guideline: s.layers[own]}) for s in self._tagger.tag(bare)]
+        labelled = [replace(s, layers={corpus.guideline: s.layers[tagger.guideline]}) for s in tagger.tag(bare)]
         return replace(corpus.with_sentences(labelled), covered=None)
 
     def probabilities(self, words: Sequence[str] | Sentence) -> NDArray[np.floating[Any]]:
@@ -78,8 +92,6 @@ def _sentence(words: Sequence[str] | Sentence) -> Sentence:
 
 def _each(data: Any, label: Callable[[Sequence[Sentence]], list[Sentence]]) -> Any:
     """See `Tagger.tag`."""
-    if isinstance(data, Corpus):
-        return data.with_sentences(label(data.sentences))
     if isinstance(data, Sentence):
         return label([data])[0]
     if isinstance(data, str):

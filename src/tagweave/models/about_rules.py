@@ -26,6 +26,7 @@ ABOUT = record(
         "plan": _PLAN,
         "rounds": list_of(record({"round": whole(), "predict_self": number(), "dev_score": number()}, others=True)),
         "weights": mapping_of(whole()),
+        "layers": mapping_of(list_of(text)),
         "recipe": record({"learner": text}, others=True),
         "iterations": whole(),
         "round": whole(),

@@ -79,6 +79,10 @@ class ChainModel:
         """The labels."""
         return self.parameters.space
 
+    def layers(self, guideline: str) -> tuple[str, ...]:
+        """Return the layers of files that a guideline was learned from; () if the files did not name them."""
+        return tuple(self.about.get("layers", {}).get(guideline, ()))
+
     @property
     def of_characters(self) -> bool:
         """Whether the tokens are characters."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -68,6 +68,14 @@ class ChainPredictor:
     def guidelines(self) -> tuple[str, ...]:
         """The guidelines of all layers in the output, the tagger's own first."""
         return tuple(dict.fromkeys((self.guideline, *self._others)))
+
+    def layer_in(self, names: Collection[str], guideline: str | None = None) -> str | None:
+        """Return the one of these layers that holds labels of a guideline, by default the tagger's; or `None`.
+
+        It has the name of the guideline, or the name that it had in the training corpora.
+        """
+        name = guideline or self.guideline
+        return next((each for each in (name, *self.model.layers(name)) if each in names), None)
 
     def knows(self, candidate: str) -> bool:
         """Whether a candidate is a label, or a wildcard for some, of one of the model's guidelines."""

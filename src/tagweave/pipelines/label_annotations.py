@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.formats.conllu import XPOS
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.transition_scheme import split_label
 from tagweave.pipelines.doc_sentences import DocSentences, joined
@@ -45,7 +46,7 @@ class Tags:
 
     Args:
         tagger: finds them.
-        attribute: `tag` or `pos`; by default `pos` if all labels are parts of speech of UD.
+        attribute: `tag` or `pos`; by default `pos` if all labels are parts of speech of UD and not learned from XPOS.
         overwrite: whether tags that are there are replaced.
 
     Raises:
@@ -56,7 +57,8 @@ class Tags:
         from spacy.parts_of_speech import IDS
 
         strange = [name for name in tagger.labels if name not in IDS]
-        name = attribute or ("tag" if strange else "pos")
+        is_xpos = XPOS in tagger.model.layers(tagger.guideline)
+        name = attribute or ("tag" if strange or is_xpos else "pos")
         if name not in ATTRIBUTES:
             raise PipelineError(f"found attribute {name!r}, expected {' or '.join(ATTRIBUTES)}")
         if name == "pos" and strange:

@@ -91,7 +91,14 @@ class CharacterLabelling(Labelling):
         """The layer of the words' tags, or of their boundaries."""
         if form.labels == "character":
             return SEGMENTATION
-        return self.tagger.guideline if self.input_format.unit == "character" else self.input_layer
+        if self.input_format.unit != "character":
+            return self.input_layer
+        return self.tagger.layer_in(form.layers) or self.tagger.guideline
+
+    @property
+    def has_labels(self) -> bool:
+        """See `Labelling.has_labels`."""
+        return self.tagger.model.task != "segment"
 
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
         """The predicted or known words, with their tags if there are any."""

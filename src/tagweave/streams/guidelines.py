@@ -22,6 +22,13 @@ def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
         raise StreamError(f"found --to {guideline}, expected {expected} of {name}")
 
 
+def guideline_in(model: ChainModel, layer: str) -> str:
+    """Return the guideline that a layer of a file has in a model; without one, or with several, the layer's name."""
+    known = model.space.guidelines
+    trained = [name for name in known if layer in model.layers(name)]
+    return layer if layer in known or len(trained) != 1 else trained[0]
+
+
 def other_side(model: ChainModel, guideline: str, name: str) -> str:
     """The only other guideline of a model beside that of a corpus.
 

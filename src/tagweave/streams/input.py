@@ -63,8 +63,11 @@ class Input:
     @property
     def note(self) -> str:
         """A note on an uncertain format, or "". Raises as `format`."""
-        name = "standard input" if self.path == STANDARD_STREAM else self.path
-        return self._opened[3] and f"{name} is {self._opened[3]}"
+        return self._opened[3] and f"{self._name} is {self._opened[3]}"
+
+    @property
+    def _name(self) -> str:
+        return "standard input" if self.path == STANDARD_STREAM else self.path
 
     @property
     def of_characters(self) -> bool:
@@ -81,11 +84,15 @@ class Input:
             expected = "words, for a model of words (or their --format)"
             raise CorpusError(f"{self.format.name} text, characters", expected, self.path)
 
-    def layer(self, preferred: Sequence[str]) -> str:
-        """The layer LAYER, or one of the `preferred` layers, or the default of the format.
+    def layer(self, guidelines: Sequence[str] = (), trained: Sequence[str] = ()) -> str:
+        """Return the layer LAYER, or the one of the guidelines of a model, or the default of the format.
+
+        Args:
+            guidelines: the guidelines to look for: their labels may be in a layer of that name.
+            trained: the layers that the model learned from.
 
         Raises:
-            CorpusError, OSError: the input cannot be read or has no layer LAYER.
+            CorpusError, OSError: the input cannot be read, has no layer LAYER, or has only layers of other things.
         """
         layer, layers = parse_argument(self.argument).layer, self.layers
         if layer is not None:
@@ -95,8 +102,25 @@ class Input:
             return layer
         if self.of_characters and self.format.layer:
             return self.format.layer
-        usual = [layer for layer in (*preferred, *_USUAL) if layer in layers]
-        return (usual or layers[-1:] or [*preferred, *_USUAL])[0]
+        known = [layer for layer in (*guidelines, *trained) if layer in layers]
+        if known or not layers:
+            return [*known, *guidelines, *_USUAL][0]
+        if not trained or not self.format.holds_several:
+            return next((layer for layer in _USUAL if layer in layers), layers[-1])
+        if self.format.names_layers:
+            return trained[0]
+        expected = f"a layer {trained[0]!r}, as in training; {self.path}#{layers[0]} names another"
+        raise CorpusError(f"the layers {', '.join(layers)}", expected, self.path)
+
+    def lacking(self, layer: str, expected: Sequence[str]) -> str:
+        """Return a note if a file of several layers has none of those expected; or "". Raises as `format`."""
+        layers = self.layers
+        if parse_argument(self.argument).layer or self.of_characters or {*layers} & {*expected}:
+            return ""
+        if layer not in layers:
+            return f"{self._name} has no layer {layer}: it is added" if layers and self.format.names_layers else ""
+        where = f"its layer {layer} is used ({self.path}#LAYER names another)"
+        return f"{self._name} has no layer {expected[0]}: {where}" if len(layers) > 1 else ""
 
     @property
     def layers(self) -> list[str]:

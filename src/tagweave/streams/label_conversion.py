@@ -16,7 +16,7 @@ from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.streams.conversion import Conversion
 from tagweave.streams.errors import StreamError
-from tagweave.streams.guidelines import check_guideline, other_side, source_name
+from tagweave.streams.guidelines import check_guideline, guideline_in, other_side, source_name
 from tagweave.streams.output_format import check_can_hold
 from tagweave.streams.stream import Block
 
@@ -88,16 +88,28 @@ class LabelConversion(Conversion):
         """The sentence as read, with the new labels where the format can hold them."""
         if form.names_layers:  # such a comment would name the last layer, now the new one
             given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
+        new = self._new_layer(given, form)
         if self._leads(form):
-            own = replace(given, layers={self.to: converted.layers[self.to]})
-            return form.with_labels(own, self.source, self._given_labels(given))
+            own = replace(given, layers={new: converted.layers[self.to]})
+            return form.with_labels(own, self._old_layer(form), self._given_labels(given))
         replaced = self.input_layer if self.retag else None
-        return form.with_labels(given, self.to, converted.layers[self.to], replaced)
+        return form.with_labels(given, new, converted.layers[self.to], replaced)
 
     def layer(self, form: Format) -> str:
         """The layer that a format writes as the corpus's own: the new one, unless the input has a field of its own."""
         is_new = form.names_layers or not form.holds_several or self._leads(form)
-        return self.to if is_new else self.input_layer
+        return self._new_layer(self.input.first, form) if is_new else self.input_layer
+
+    def _new_layer(self, given: Sentence | None, form: Format) -> str:
+        """The layer of the new labels: one that the guideline had in training, or one of its name."""
+        names = {*(given.layers if given else ()), *form.layers} - {self.input_layer}
+        if self._leads(form):
+            names = {*form.layers} - {self._old_layer(form)}
+        return self.tagger.layer_in(names) or self.to
+
+    def _old_layer(self, form: Format) -> str:
+        """The field of the given labels in a format with fixed fields."""
+        return self.tagger.layer_in(form.layers, self.source) or self.source
 
     def _leads(self, form: Format) -> bool:
         """Whether the new labels take the first field of a format with fixed fields, none of which the input has."""
@@ -119,8 +131,9 @@ class LabelConversion(Conversion):
 
     def _evidence(self, sentence: Sentence) -> Sentence:
         """The layer under the name of its guideline, with the other layers that the model uses."""
-        relevant = self._relevant - {self.input_layer}
-        layers = {name: layer for name, layer in sentence.layers.items() if name in relevant}
+        rest = [name for name in sentence.layers if name != self.input_layer]
+        found = {name: self.tagger.layer_in(rest, name) for name in self._relevant}
+        layers = {name: sentence.layers[layer] for name, layer in found.items() if layer is not None}
         layers[self.source] = self._given_labels(sentence)
         return replace(sentence, layers=layers)
 
@@ -143,10 +156,11 @@ def label_conversion(
         check_guideline(model, to, name)
     if given.first and given.of_characters:
         raise CorpusError(f"{given.format.name} text, characters", "words with labels to convert", given.path)
-    layer = given.layer(sources(model, to) if to else ())
+    helpful = sources(model, to) if to else ()
+    layer = given.layer(helpful, [each for name in helpful for each in model.layers(name)])
     if given.first and layer not in given.layers:
         raise CorpusError("no labels", "labels to convert (tagweave tag gives labels to text)", given.path)
-    guideline = given.guideline or layer
+    guideline = given.guideline or guideline_in(model, layer)
     to = to or other_side(model, guideline, name)
     source, note = source_name(sources(model, to), guideline, to, name, given.guideline is not None)
     return LabelConversion(model=model, input=given, input_layer=layer, source=source, to=to, **options), note

@@ -74,13 +74,20 @@ class Labelling(Stream):
         Raises:
             CorpusError, OSError: as `input_format`; or the input does not have the requested layer.
         """
-        return self.input.layer((self.tagger.guideline,))
+        return self.input.layer((self.tagger.guideline,), self.tagger.model.layers(self.tagger.guideline))
+
+    @property
+    def has_labels(self) -> bool:
+        """Return whether the model labels tokens, and does not only cut text into words."""
+        return True
 
     def blocks(self) -> Iterator[Block]:
         """The input in blocks. Raises as `input_layer`."""
         _ = self.input_format
-        if self.input.note:
-            self.tell(self.input.note)
+        own, layer = self.tagger.guideline, self.input_layer
+        lacking = self.input.lacking(layer, (own, *self.tagger.model.layers(own))) if self.has_labels else ""
+        for note in filter(None, (self.input.note, lacking)):
+            self.tell(note)
         for given in self.input.blocks():
             yield Block(given, self.evidence(given))
 
@@ -116,13 +123,16 @@ class Labelling(Stream):
             yield _covering_all(self.filled(given, labelled, form))
 
     def as_conllu(self) -> Iterator[Sentence]:
-        """The sentences as input of the next model, with labels in the layer of their guideline.
+        """The sentences as input of the next model, with labels in a field of CoNLL-U.
 
         Raises:
             CorpusError: as `labelled`.
         """
         own, layer = self.tagger.guideline, self.layer(conllu.FORMAT)
         for sentence in self.sentences(conllu.FORMAT):
+            if layer in conllu.FORMAT.layers:
+                yield sentence
+                continue
             layers = dict(sentence.layers)
             labels = layers.pop(layer, None)
             words = replace(sentence, layers=layers)

@@ -47,12 +47,21 @@ class WordLabelling(Labelling):
 
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
         """Evidence in the layer of the model's guideline, without other layers of the file."""
-        sentences = tuple(self._with_evidence(sentence, sentence.layers.get(self.input_layer)) for sentence in given)
-        return Corpus(sentences, self.tagger.guideline, "word")
+        return Corpus(tuple(map(self._with_evidence, given)), self.tagger.guideline, "word")
 
-    def _with_evidence(self, sentence: Sentence, layer: Layer | None) -> Sentence:
-        unknown = (None,) * len(sentence)
-        return replace(sentence, layers={self.tagger.guideline: unknown if self.retag or layer is None else layer})
+    def _with_evidence(self, sentence: Sentence) -> Sentence:
+        unknown: Layer = (None,) * len(sentence)
+        layers = {self.tagger.guideline: unknown}
+        if not self.retag:
+            own = {self.tagger.guideline: self.input_layer, **self._other_layers(sentence)}
+            layers |= {name: sentence.layers[layer] for name, layer in own.items() if layer in sentence.layers}
+        return replace(sentence, layers=layers)
+
+    def _other_layers(self, sentence: Sentence) -> dict[str, str]:
+        """The layers of a sentence in which further guidelines are read and written."""
+        rest = [name for name in sentence.layers if name != self.input_layer]
+        found = {name: self.tagger.layer_in(rest, name) for name in self.tagger.guidelines[1:]}
+        return {name: layer for name, layer in found.items() if layer is not None}
 
     @property
     def default_format(self) -> Format:
@@ -67,14 +76,18 @@ class WordLabelling(Labelling):
         super().check_format(form)
 
     def layer(self, form: Format) -> str:
-        """The layer that is filled in."""
-        return self.input_layer
+        """The layer that is filled in; of an input that does not name its layer, the one of the model."""
+        own = None if self.input.layers and self.input_format.holds_several else self.tagger.layer_in(form.layers)
+        return own or self.input_layer
 
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
         """The sentence with labels in its layer, and those of further guidelines in layers of their own."""
         own, *others = self.tagger.guidelines
-        with_labels = given.with_layer(self.input_layer, labelled.layers[own])
-        return with_layers(with_labels, {name: labelled.layers[name] for name in others}, form)
+        layer, there = self.layer(form), self._other_layers(given)
+        if layer != self.input_layer:
+            given = given.with_layers_of({*given.layers} - {self.input_layer})
+        filled = given.with_layer(layer, labelled.layers[own])
+        return with_layers(filled, {there.get(name, name): labelled.layers[name] for name in others}, form)
 
 
 @dataclass(frozen=True)
@@ -91,8 +104,9 @@ class TaggingStage:
             evidence = tuple(replace(s, layers={own: self._evidence(s)}) for s in block)
             labelled = self.tagger.complete(Corpus(evidence, own))
             for given, sentence in zip(block, labelled, strict=True):
-                yield with_layers(given, {own: sentence.layers[own]}, conllu.FORMAT)
+                layer = self.tagger.layer_in((*given.layers, *conllu.FORMAT.layers)) or own
+                yield with_layers(given, {layer: sentence.layers[own]}, conllu.FORMAT)
 
     def _evidence(self, sentence: Sentence) -> Layer:
-        unknown: Layer = (None,) * len(sentence)
-        return unknown if self.retag else sentence.layers.get(self.tagger.guideline, unknown)
+        layer = None if self.retag else self.tagger.layer_in(sentence.layers)
+        return (None,) * len(sentence) if layer is None else sentence.layers[layer]

@@ -74,7 +74,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
         CorpusError, OSError: a corpus that cannot be read.
     """
     plan = plan_of(about)
-    own, others = _by_guideline(corpora, guideline)
+    own, others = _by_guideline(corpora, guideline, about.get("layers", {}).get(guideline, ()))
     method = METHODS[plan.method or SINGLE]
     if method.several and not others:
         problem = f"found a model of the method {method.name}, and --train of {guideline} alone"
@@ -107,15 +107,18 @@ def exported(guideline: str, form: str, path: str) -> CorpusReference:
     return CorpusReference(path, layer=layers.get(form), guideline=guideline, format=form)
 
 
-def _by_guideline(corpora: Sequence[str], guideline: str) -> tuple[list[CorpusReference], list[CorpusReference]]:
+def _by_guideline(
+    corpora: Sequence[str], guideline: str, trained: Sequence[str]
+) -> tuple[list[CorpusReference], list[CorpusReference]]:
     """The corpora of a guideline, under its name, and the others."""
     own, others = [], []
     for argument in corpora:
-        corpus, reference = load(argument, unnamed=guideline), CorpusReference.of(argument)
+        corpus, reference = load(argument, None, guideline, trained), CorpusReference.of(argument)
         if corpus.guideline != guideline:
             others.append(reference)
-        elif parse_argument(argument).layer is None and corpus.layer == guideline == XPOS:
-            own.append(replace(reference, layer=XPOS))  # not the usual layer of its format
-        else:
-            own.append(reference if reference.guideline else replace(reference, guideline=guideline))
+            continue
+        if parse_argument(argument).layer is None and corpus.layer in (XPOS, *trained):
+            reference = replace(reference, layer=corpus.layer)  # perhaps not the usual one of its format
+        known = reference.guideline or (None if reference.layer == guideline else guideline)
+        own.append(replace(reference, guideline=known))
     return own, others

@@ -6,12 +6,15 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
 from tagweave.training.comparison import asked_for, better
 from tagweave.training.plan_json import with_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from tagweave.corpus.corpus import Corpus
     from tagweave.training.comparison import Kept
     from tagweave.training.job import Job
 
@@ -45,6 +48,7 @@ class Training:
         return {
             **fitted.model.about,
             "plan": with_names(job.plan.to_json()),
+            "layers": _layers(job.data.corpora),
             **job.about(fitted),
             **({"dev_scores": self.kept.scores} if self.kept.scores else {}),
         }
@@ -56,6 +60,16 @@ class Training:
             OSError: it cannot be written.
         """
         self.kept.job.save(self.kept.fitted, self.about(), path)
+
+
+def _layers(corpora: Sequence[Corpus]) -> dict[str, list[str]]:
+    """Return the layers of files that each guideline was learned from, without those that the files do not name."""
+    found: dict[str, list[str]] = {}
+    for corpus in corpora:
+        names = found.setdefault(corpus.guideline, [])
+        if corpus.layer not in ("", TAG, SEGMENTATION, *names):
+            names.append(corpus.layer)
+    return found
 
 
 def train(job: Job[Any], compare: bool = True) -> Training:
