@@ -397,3 +397,14 @@ def test_a_live_line_counts_on_a_terminal_only(tmp_path):
 def test_a_corpus_without_layers_has_nothing_to_say(coupled):
     bare = Corpus((Sentence(("书",)),), "pd")
     assert convert(load_model(coupled), bare, "ctb")[0].layers["ctb"] == (("NN",),)
+
+
+@pytest.mark.parametrize("name", [name for name, each in FORMATS.items() if each.holds_several])
+def test_a_conversion_is_read_back_under_the_name_of_its_guideline(run, coupled, tmp_path, name):
+    rows = ["1\t书\t_\tn\t_" + "\t_" * 5, "2\t下雨\t_\tv\t_" + "\t_" * 5, ""]
+    three = ["# columns = form upos xpos pd", "书\tX\tY\tn", "下雨\tX\tY\tv", ""]
+    given = write(tmp_path / "given.conllu", rows) if name == "conllu" else f"{write(tmp_path / 'g.col', three)}#pd"
+    out = tmp_path / "out"
+    said = run("convert", coupled, f"pd={given}", "--to", "ctb", "--output-format", name, "-o", out).stderr
+    back = load(f"ctb={out}#xpos" if "=FILE#xpos" in said else f"ctb={out}")
+    assert tags(back) == [("NN", "VV")] and back.guideline == "ctb"

@@ -194,9 +194,9 @@ def _file(
     names = outline.names
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
-    if guideline is None and layer is None and outline.comments["guideline"] in names:
-        layer = outline.comments["guideline"]
     guideline = guideline or outline.comments["guideline"]
+    if layer is None and guideline in names:
+        layer = guideline
     if layer is None:
         there = [*({unnamed} & {*outline.known}), *(each for each in trained if each in names)]
         layer = there[0] if there and guideline in (None, unnamed) else None
@@ -334,7 +334,7 @@ def _first(lines: Iterator[str]) -> list[str]:
 
 def _default_layer(outline: Outline, form: Format) -> str:
     names = outline.first
-    if {UPOS, XPOS} <= set(names):
+    if {UPOS, XPOS} <= set(names) and UPOS in form.layers:
         only_xpos = UPOS not in outline.known and XPOS in outline.known
         return XPOS if only_xpos else UPOS
     return form.layer or (names[-1] if names else "tag")

@@ -37,12 +37,14 @@ class LabelConversion(Conversion):
         retag: whether to ignore labels that the corpus has under that guideline.
         overruled: how many labels contradicted, under the model, those that the corpus has under that guideline; grows
             as sentences pass.
+        fields: the fields of CoNLL-U, other than the usual one, that hold the new labels; filled as sentences pass.
     """
 
     model: ChainModel
     to: str
     retag: bool = False
     overruled: Counter[str] = field(default_factory=Counter)
+    fields: set[str] = field(default_factory=set)
 
     @cached_property
     def tagger(self) -> ChainPredictor:
@@ -59,13 +61,15 @@ class LabelConversion(Conversion):
             yield Block(given, consistent)
 
     def notes(self) -> Iterator[str]:
-        """A note on the number of overruled labels."""
+        """Tell how many labels were overruled, and which layer to name when the output is read."""
         for source, count in self.overruled.items():
             if count:
                 yield (
                     f"{count:,} labels of {source} do not go together with those that the text has of {self.to}, which"
                     " stay (--retag puts them aside)"
                 )
+        for name in self.fields:
+            yield f"the labels of {self.to} are the layer {name}: {self.to}=FILE#{name} reads them"
 
     def convert(self, evidence: Corpus) -> Corpus:
         """As `conversion.labels.convert`."""
@@ -93,7 +97,11 @@ class LabelConversion(Conversion):
             own = replace(given, layers={new: converted.layers[self.to]})
             return form.with_labels(own, self._old_layer(form), self._given_labels(given))
         replaced = self.input_layer if self.retag else None
-        return form.with_labels(given, new, converted.layers[self.to], replaced)
+        labels = converted.layers[self.to]
+        written = form.with_labels(given, new, labels, replaced)
+        if form.holds_several and not form.names_layers:
+            self.fields.update(name for name in form.layers[1:] if written.layers.get(name) == labels)
+        return written
 
     def layer(self, form: Format) -> str:
         """The layer that a format writes as the corpus's own: the new one, unless the input has a field of its own."""
