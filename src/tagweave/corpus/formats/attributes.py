@@ -8,6 +8,7 @@ and without its weight, or the token's number if it has no attributes.
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 from sys import intern
 from typing import IO, TYPE_CHECKING
@@ -19,13 +20,15 @@ from tagweave.corpus.formats.writing import checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tagweave.corpus.formats.first_lines import FirstLines
 
 ATTRIBUTES = "attributes"
 UNKNOWN = ("?", "")
 """The labels that mean unknown; the first one is written."""
+
+_NAMED = re.compile(r"[^=\s]+=.+")
 
 
 def read(lines: Iterable[str], path: str = "", separator: str = "|", layer: str = "tag") -> Iterator[Sentence]:
@@ -123,13 +126,20 @@ def _escaped(text: str, special: str, sentence: Sentence) -> str:
 
 
 def _look(text: FirstLines) -> Look | None:
-    """Rows with varying numbers of fields between tabs; in text for a model, half of them begin with its labels."""
-    if 2 * len(text.tabbed) <= len(text.rows) or len(set(map(len, text.tabbed))) == 1:
+    """Recognise rows whose fields after the label mostly are `name=value`; for a model, if labels of its come first."""
+    if not _are_named(text.tabbed) or 2 * len(text.tabbed) <= len(text.rows):
         return None
     if text.labels is None or text.labels.fill(fields[0] for fields in text.fields):
-        return Look(Sign.FIELDS)
+        return Look(Sign.LAYOUT)
     note = f"read as words: no labels of the model where {FORMAT.name} have them (--format {FORMAT.name})"
     return Look(Sign.FIELDS, is_format=False, note=note)
+
+
+def _are_named(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether most fields are `name=value`. Two columns may as well be words and their morphology."""
+    fields = [field for row in rows for field in row[1:]]
+    pairs = set(map(len, rows)) == {2}
+    return not pairs and 2 * sum(_NAMED.fullmatch(field) is not None for field in fields) > len(fields)
 
 
 FORMAT = Format(

@@ -14,6 +14,7 @@ of one row `-DOCSTART-`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from sys import intern
@@ -38,6 +39,7 @@ UNKNOWN = ("_", "?", "-X-", "")
 _TAG = "tag"
 _CONFIDENCE = "confidence"
 _ROWS = 10  # rows of equally many fields that cannot be text by chance
+_ALIKE = 0.9  # share of them if there are some others
 _COMMENT = re.compile(r"# ?[\w.]+ =( |\Z)")
 _HEADER = re.compile(r"# ?columns =")
 _DOCUMENT = "-DOCSTART-"
@@ -250,30 +252,43 @@ def _without_confidence(sentence: Sentence) -> Sentence:
 
 
 def _look(text: FirstLines) -> Look | None:
-    """A header, or rows of equally many fields, separated by tabs, or by blanks with blank lines between blocks."""
+    """Recognise a header, rows with tabs, or blocks of rows of equally many fields.
+
+    Text for a model is rows only if these are labelled. Rows of different lengths are still rows: the reader names the
+    first that differs.
+    """
     named, labelled = any(map(is_header, text.rows)), text.labels is None or _are_labelled(text)
-    alike = 2 * len(text.tabbed) > len(text.rows) and len(set(map(len, text.tabbed))) == 1
-    if labelled and (named or alike):
+    tabbed = 2 * len(text.tabbed) > len(text.rows)
+    alike = tabbed and len(set(map(len, text.tabbed))) == 1
+    if (labelled and (named or alike)) or (tabbed and (text.labels is None or _end_with_labels(text))):
         return Look(Sign.FIELDS)
     if labelled and _are_blocks(text.lines):
         return Look(Sign.ROWS)
     note = f"read as words: no labels of the model where {FORMAT.name} have them (--format {FORMAT.name})"
-    return Look(Sign.FIELDS, is_format=False, note=note) if alike else None
+    return Look(Sign.FIELDS, is_format=False, note=note) if tabbed else None
 
 
 def _are_labelled(text: FirstLines) -> bool:
     """Whether rows are not lines of text: they have a header, are many, or end with labels of the model."""
-    if any(map(is_header, text.rows)) or len(text.rows) >= _ROWS:
-        return True
+    return any(map(is_header, text.rows)) or len(text.rows) >= _ROWS or _end_with_labels(text)
+
+
+def _end_with_labels(text: FirstLines) -> bool:
     return text.labels is not None and text.labels.fill(fields[-1] for fields in text.fields)
 
 
 def _are_blocks(lines: Sequence[str]) -> bool:
-    """Whether rows have equally many fields, at least two, with blank lines between blocks, some of several rows."""
+    """Return whether there are blocks between blank lines, some of several rows, of equally many fields, at least two.
+
+    Of many rows some may differ, which the reader refuses.
+    """
     counts = [len(split_blanks(line)) for line in lines]
-    widths = {count for count in counts if count}
+    widths = Counter(count for count in counts if count)
     blocks = sum(count > 0 and not before for before, count in pairwise([0, *counts]))
-    return len(widths) == 1 and widths != {1} and 0 in counts and sum(map(bool, counts)) > blocks
+    if not widths or 0 not in counts or widths.total() <= blocks:
+        return False
+    width, alike = widths.most_common(1)[0]
+    return width > 1 and alike >= (_ALIKE if widths.total() >= _ROWS else 1) * widths.total()
 
 
 FORMAT = Format(
