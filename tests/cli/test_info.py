@@ -37,9 +37,11 @@ def test_a_layer_of_spans(run, tmp_path):
     rows = ["Ann\tI-PER", "Bell\tI-PER", "in\tO", "Graz\tI-LOC", "", "Graz\tI-LOC", "Porto\tB-LOC", "is\tO", "far\tO"]
     file = write(tmp_path / "iob1.conll", rows)
     assert "tag: 4 spans: LOC 3 PER 1; 62.5 % of the tokens are inside spans" in run("info", file).stdout
-    partial = write(tmp_path / "partial.conll", ["Ann\tB-PER", "in\t_", "Graz\tB-LOC|B-PER"])
-    assert run("info", partial).stdout.endswith("tag: 1 spans: PER 1\n")
-    assert json.loads(run("info", partial, "--json").stdout)["layers"]["tag"]["spans"] == {"PER": 1}
+    rows = ["# rejected = tag 2-3 LOC", "Ann\tB-PER", "in\t_", "Graz\tB-LOC|B-PER"]
+    partial = write(tmp_path / "partial.conll", rows)
+    assert run("info", partial).stdout.endswith("tag: 1 spans: PER 1\n  tag: 1 rejected spans\n")
+    told = json.loads(run("info", partial, "--json").stdout)["layers"]["tag"]
+    assert (told["spans"], told["rejected"]) == ({"PER": 1}, 1)
 
 
 def test_sources(run, tmp_path):

@@ -13,6 +13,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS, formats
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.spans import Span
 from tagweave.corpus.text_file import decode_line
 
 EVIDENCE = {
@@ -70,6 +71,32 @@ def test_evidence_survives_or_is_refused(tmp_path, name, kind):
 
 
 @pytest.mark.parametrize("name", formats())
+def test_rejected_spans_survive_or_are_refused(tmp_path, name):
+    path = str(tmp_path / "file")
+    rejected = {"mine": (Span(0, 2, "PER"), Span(2, 3, "art work")), "other": ()}
+    sentence = Sentence(("a", "b", "c"), {"mine": (None, None, None)}, comments=("# id = 1",), rejected=rejected)
+    corpus = Corpus((sentence,), "mine")
+    if not FORMATS[name].comments:
+        with pytest.raises(CorpusError, match="has no comments to hold them"):
+            save(corpus, path, name)
+        assert list(tmp_path.iterdir()) == []
+        return
+    save(corpus, path, name)
+    (again,) = load(f"mine={path}", name)
+    assert again.rejected == {"mine": rejected["mine"]}
+    assert "# id = 1" in again.comments
+    assert not [each for each in again.comments if "rejected" in each]
+
+
+@pytest.mark.parametrize("comment", ["tag 0-1 X", "tag 2-1 X", "tag 1-3 X", "tag 1 X", "tag 1-2", "1-2 X", ""])
+def test_a_rejected_span_of_another_form_is_refused(tmp_path, comment):
+    file = tmp_path / "a.conll"
+    file.write_text(f"a\t_\n\n# rejected = {comment}\na\t_\nb\t_\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r":4: found the (comment|rejected span)"):
+        load(str(file))
+
+
+@pytest.mark.parametrize("name", formats())
 def test_a_layer_that_is_not_there_is_refused_or_nothing_is_known(tmp_path, name):
     """A corpus whose sentences have another layer only is never written as unlabelled."""
     corpus = Corpus((Sentence(("a",), {"other": (("S",),)}),), "mine")
@@ -84,7 +111,7 @@ SEEDS = {
     "segmented": "山 上　有\nthe cat\n\n",
     "raw": "山上 有\n\nthe cat\n",
     "kytea": "a-b/N/x|c?d e/V&N|\\-|\\\\\n\n山|上-有\n",
-    "conllu": "# newpar\n# guideline = x\n"
+    "conllu": "# newpar\n# guideline = x\n# rejected = xpos 1-2 X\n"
     + "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n"
     + UD_ROW.format(1, "a", 2, "AltUpos=VERB/ADJ|Gloss=x|AltHead=0:root/2:y")
     + UD_ROW.format(2, "b", 0, "AltXpos=VV")
@@ -94,7 +121,8 @@ SEEDS = {
     "conllu-plus": "# global.columns = ID FORM UPOS HEAD DEPREL MISC PARSEME:MWE TAGWEAVE:ne\n# guideline = ne\n"
     "1-2\tab\t_\t_\t_\t_\t*\t_\n1\ta\tX\t2\tx\tAltUpos=Y\t1:VID\tA|B\n2\tb\t_\t0\troot\t_\t*\t_\n\n"
     "1\tc\tX\t_\t_\t_\t_\tC:0.5|O:0.5\n",
-    "columns": "# columns = form lemma ctb pd\n-DOCSTART-\t_\t_\t_\n\n# id = 1\na\tA\tX|Y\t_\nb\tB\t?\tO\n\nc\t\t\tZ\n",
+    "columns": "# columns = form lemma ctb pd\n"
+    "-DOCSTART-\t_\t_\t_\n\n# rejected = pd 1-2 X\na\tA\tX|Y\t_\nb\tB\t?\tO\n\nc\t\t\tZ\n",
     "attributes": "b|s\tw=a\\:b\tn:2.5\n?\tw=x\\\\\n\te\n\nB\n",
 }
 PIECES = [
@@ -128,7 +156,8 @@ def read(name, data):
 def content(sentence):
     """All but the place; string columns that are layers, too, are written from the layer (`?` becomes `_`)."""
     columns = {name: column for name, column in sentence.columns.items() if name not in sentence.layers}
-    return (sentence.forms, sentence.layers, columns, sentence.heads, sentence.comments, sentence.extra_rows)
+    beside = sentence.comments, sentence.extra_rows, sentence.rejected
+    return (sentence.forms, sentence.layers, columns, sentence.heads, *beside)
 
 
 def rewritten(name, sentences):

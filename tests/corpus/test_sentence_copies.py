@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from tagweave.corpus.sentence import Arc, Location, Sentence
+from tagweave.corpus.spans import Span
 
 
 def test_with_valid_layers_keeps_all_else() -> None:
@@ -15,6 +16,7 @@ def test_with_valid_layers_keeps_all_else() -> None:
         ((1, "1-2\tab"),),
         ("X",),
         (0.5, 1.0),
+        {"x": (Span(0, 1, "X"),)},
         2.0,
         Location("file", 3),
     )

@@ -75,6 +75,8 @@ def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
     for name, layer in corpus["layers"].items():
         if "spans" in layer:
             show(f"  {printable(name)}: {_spans(layer, corpus['tokens'])}")
+        if "rejected" in layer:
+            show(f"  {printable(name)}: {layer['rejected']:,} rejected spans")
 
 
 def _show_sources(description: dict[str, Any], console: Console) -> None:

@@ -32,6 +32,7 @@ class LayerDescription:
         ambiguous: positions with several.
         unknown: positions without candidates, including all positions of sentences without the layer.
         spans: if the labels code spans, how many certainly begin, by type, the most frequent first; else empty.
+        rejected: how many spans are known not to be there.
     """
 
     labels: Mapping[str, int]
@@ -40,6 +41,7 @@ class LayerDescription:
     ambiguous: int
     unknown: int
     spans: Mapping[str, int]
+    rejected: int = 0
 
     @property
     def positions(self) -> int:
@@ -73,9 +75,11 @@ def describe(corpus: Corpus) -> CorpusDescription:
     """Statistics of the corpus and all its layers."""
     layers: dict[str, Counter[tuple[str, ...] | None]] = {}
     heads: dict[str, Counter[tuple[str, ...] | None]] = {}
+    rejected: Counter[str] = Counter()
     for sentence in corpus:
         for name, layer in sentence.layers.items():
             layers.setdefault(name, Counter()).update(layer)
+        rejected.update({name: len(spans) for name, spans in sentence.rejected.items()})
         for name, arcs in sentence.heads.items():
             relations = (each if each is None else tuple(_relation(arc) for arc in each) for each in arcs)
             heads.setdefault(name, Counter()).update(relations)
@@ -84,7 +88,9 @@ def describe(corpus: Corpus) -> CorpusDescription:
         sentences=len(corpus),
         tokens=tokens,
         forms=len({form for sentence in corpus for form in sentence.forms}),
-        layers={name: _described(counts, tokens, _spans(corpus, name)) for name, counts in layers.items()},
+        layers={
+            name: _described(counts, tokens, _spans(corpus, name), rejected[name]) for name, counts in layers.items()
+        },
         heads={name: _described(counts, tokens) for name, counts in heads.items()},
     )
 
@@ -108,7 +114,10 @@ def _spans(corpus: Corpus, layer: str) -> dict[str, int]:
 
 
 def _described(
-    counts: Mapping[tuple[str, ...] | None, int], tokens: int, spans: Mapping[str, int] = MappingProxyType({})
+    counts: Mapping[tuple[str, ...] | None, int],
+    tokens: int,
+    spans: Mapping[str, int] = MappingProxyType({}),
+    rejected: int = 0,
 ) -> LayerDescription:
     known = {candidates: count for candidates, count in counts.items() if candidates is not None}
     single = {candidates[0]: count for candidates, count in known.items() if len(candidates) == 1}
@@ -117,7 +126,7 @@ def _described(
         if len(candidates) > 1:
             several.update(dict.fromkeys(candidates, count))
     full, total = sum(single.values()), sum(known.values())
-    return LayerDescription(_ordered(single), _ordered(several), full, total - full, tokens - total, spans)
+    return LayerDescription(_ordered(single), _ordered(several), full, total - full, tokens - total, spans, rejected)
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:

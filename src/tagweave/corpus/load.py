@@ -273,7 +273,8 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
         found = f"{COVERED} = {' '.join(corpus.covered)}"
         raise CorpusError(found, "no such restriction: the format has no comments", path)
     with written(path) as stream:
-        form.write(_commented(corpus, form) if form.comments else corpus.sentences, stream, corpus.guideline)
+        sentences = _commented(corpus, form) if form.comments else form.held(corpus)
+        form.write(sentences, stream, corpus.guideline)
 
 
 def implied_format(path: str, argument: str, format: str | None = None) -> str | None:  # noqa: A002
@@ -345,6 +346,8 @@ def _renamed(sentence: Sentence, layer: str, guideline: str) -> Sentence:
 
     A string column of this name is removed, so that no template can read the answer.
     """
+    if layer in sentence.rejected and layer != guideline:
+        sentence = replace(sentence, rejected=_with_key(sentence.rejected, layer, guideline))
     if layer in sentence.columns:
         columns = {name: column for name, column in sentence.columns.items() if name != layer}
         sentence = replace(sentence, columns=columns)

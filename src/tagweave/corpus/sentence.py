@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
-    from tagweave.corpus.spans import SpanCandidates
+    from tagweave.corpus.spans import Span, SpanCandidates
 
 Candidates = tuple[str, ...] | None
 """The labels that a position still allows; `None` allows every label."""
@@ -59,11 +59,13 @@ class Sentence:
             tokens before the row, and the row.
         covered: the labels that the annotators of the sentence looked for; `None`: those of its corpus.
         confidence: T numbers in 0..1, the confidence in the evidence of a position; `None` means 1 everywhere.
+        rejected: per guideline, spans that are known not to be there, with exactly these tokens and this type.
         weight: how often the sentence counts in training.
         location: file and line, for messages.
 
     Raises:
-        CorpusError: a layer or column whose length is not T, an empty candidate set, or a repeated candidate.
+        CorpusError: a layer or column whose length is not T, an empty candidate set, a repeated candidate, or a
+            rejected span without tokens, without a type, or beyond the sentence.
     """
 
     forms: tuple[str, ...]
@@ -74,6 +76,7 @@ class Sentence:
     extra_rows: tuple[tuple[int, str], ...] = ()
     covered: tuple[str, ...] | None = None
     confidence: tuple[float, ...] | None = None
+    rejected: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     weight: float = 1.0
     location: Location = Location()
 
@@ -86,6 +89,10 @@ class Sentence:
             self._check_length(f"column {name!r}", len(column))
         if self.confidence is not None:
             self._check_length("confidence", len(self.confidence))
+        for start, stop, label in (span for spans in self.rejected.values() for span in spans):
+            if stop is None or not label or not 0 <= start < stop <= len(self.forms):
+                expected = f"tokens from 0 to {len(self.forms)}, and a type"
+                raise self._error(f"the rejected span {start}:{stop} {label}", expected)
 
     def __len__(self) -> int:
         return len(self.forms)
@@ -130,6 +137,13 @@ class Sentence:
         from tagweave.corpus.spans import labels_of
 
         return self.with_layer(layer, labels_of(groups, len(self), elsewhere, self.location))
+
+    def rejecting(self, layer: str, spans: Iterable[Span]) -> Sentence:
+        """Return the sentence with spans that a layer does not have; without any, as before."""
+        more = tuple(spans)
+        if not more:
+            return self
+        return replace(self, rejected={**self.rejected, layer: (*self.rejected.get(layer, ()), *more)})
 
     def with_layers_of(self, names: Collection[str]) -> Sentence:
         """The same sentence with only these layers of labels."""

@@ -12,21 +12,31 @@ groups have one alternative. As evidence for labels, alternatives become sets of
 
 and the transitions of the scheme do the rest. What no group covers is `elsewhere`: `O`, or unknown. A group that is
 followed by an unknown position ends there (`chunk_schemes`).
+
+That a span is not there is no set of labels for each token, so rejected spans stand beside the layers
+(`Sentence.rejected`), and in files in comments: `# rejected = tag 1-2 PER` has the layer, the first token and the last
+one, from 1, and the type.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tagweave.corpus.sentence import Candidates, Layer, Location
+    from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 
 OUTSIDE = "O"
-_ANY = "*"
+ANY = "*"
+"""The type of a span that stands for every type."""
+
+
+_REJECTED = re.compile(r"# ?rejected =")
+_IN_COMMENT = re.compile(r"(\S+) ([1-9]\d{0,8})-([1-9]\d{0,8}) (.+)")
 
 
 class Span(NamedTuple):
@@ -92,7 +102,7 @@ def _end(group: SpanCandidates) -> int:
 
 def _at(span: Span, at: int, elsewhere: Candidates, inside: bool) -> Candidates:
     """What one alternative allows at a token of its group."""
-    kind = _ANY if span.label is None else span.label
+    kind = ANY if span.label is None else span.label
     if span.start <= at and (span.stop is None or at < span.stop):
         if kind == OUTSIDE:
             return (OUTSIDE,)
@@ -104,7 +114,7 @@ def _at(span: Span, at: int, elsewhere: Candidates, inside: bool) -> Candidates:
 
 def _new(elsewhere: Candidates) -> tuple[str, ...]:
     """Candidates of a token that is covered by no span and does not continue one."""
-    return (f"B-{_ANY}", OUTSIDE) if elsewhere is None else elsewhere
+    return (f"B-{ANY}", OUTSIDE) if elsewhere is None else elsewhere
 
 
 def _union(parts: Iterable[Candidates]) -> Candidates:
@@ -113,13 +123,13 @@ def _union(parts: Iterable[Candidates]) -> Candidates:
         if part is None:
             return None
         names.update(dict.fromkeys(part))
-    wild = {name[:2] for name in names if name.endswith(f"-{_ANY}")}
-    return tuple(sorted(name for name in names if name[:2] not in wild or name.endswith(f"-{_ANY}")))
+    wild = {name[:2] for name in names if name.endswith(f"-{ANY}")}
+    return tuple(sorted(name for name in names if name[:2] not in wild or name.endswith(f"-{ANY}")))
 
 
 def _follow(labels: list[Candidates], group: SpanCandidates, end: int, elsewhere: Candidates) -> None:
     """What stands after a group: it may go on if its right end is unknown, and does not otherwise."""
-    more = [f"I-{_ANY if span.label is None else span.label}" for span in group if span.stop is None]
+    more = [f"I-{ANY if span.label is None else span.label}" for span in group if span.stop is None]
     if end >= len(labels):
         return
     if elsewhere is None:
@@ -161,7 +171,7 @@ def spans_of(layer: Layer, location: Location | tuple[str, int] = ("", 0)) -> tu
 
 def _begins_anyway(candidates: tuple[str, ...]) -> bool:
     """Whether the candidates say no more than that nothing goes on."""
-    return f"B-{_ANY}" in candidates and OUTSIDE in candidates
+    return f"B-{ANY}" in candidates and OUTSIDE in candidates
 
 
 def _check_start(candidates: Candidates, at: int, location: Location | tuple[str, int]) -> None:
@@ -182,7 +192,7 @@ def _group(layer: Layer, start: int, begins: list[str]) -> tuple[SpanCandidates,
 
 def _alternatives(layer: Layer, start: int, kind: str) -> Iterator[Span]:
     """The spans of one type that may begin at a token: one for each right end."""
-    label, more = None if kind == _ANY else kind, {f"I-{kind}", f"I-{_ANY}"}
+    label, more = None if kind == ANY else kind, {f"I-{kind}", f"I-{ANY}"}
     for stop in range(start + 1, len(layer) + 1):
         following = layer[stop] if stop < len(layer) else (OUTSIDE,)
         goes_on = following is not None and not more.isdisjoint(following)
@@ -193,3 +203,37 @@ def _alternatives(layer: Layer, start: int, kind: str) -> Iterator[Span]:
             yield Span(start, stop, label)
         if not goes_on:
             return
+
+
+def take_rejected(
+    comments: Sequence[str], location: Location | tuple[str, int]
+) -> tuple[tuple[str, ...], dict[str, tuple[Span, ...]]]:
+    """Return comments without those on rejected spans, and these spans by layer.
+
+    Raises:
+        CorpusError: a comment on a rejected span in another form.
+    """
+    rest, rejected = [], dict[str, tuple[Span, ...]]()
+    for comment in comments:
+        if not _REJECTED.match(comment):
+            rest.append(comment)
+        elif parts := _IN_COMMENT.fullmatch(comment.partition("=")[2].strip()):
+            layer, first, last, label = parts.groups()
+            rejected[layer] = (*rejected.get(layer, ()), Span(int(first) - 1, int(last), label))
+        else:
+            raise CorpusError(f"the comment {comment!r}", "`# rejected = LAYER FIRST-LAST TYPE`", *location)
+    return tuple(rest), rejected
+
+
+def rejected_comments(sentence: Sentence, names: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield comments on the rejected spans of a sentence; `names` has the layers of the file, if those have others.
+
+    Raises:
+        CorpusError: a layer that the file does not have, or whose name has blanks.
+    """
+    for layer, spans in sentence.rejected.items():
+        name = layer if names is None else names.get(layer, "")
+        if spans and len(name.split()) != 1:
+            expected = f"those of {' or '.join(names)}" if names else "the name of a layer without blanks"
+            raise CorpusError(f"rejected spans of the layer {layer!r}", expected, *sentence.location)
+        yield from (f"# rejected = {name} {start + 1}-{stop} {label}" for start, stop, label in spans)

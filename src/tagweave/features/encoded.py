@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ class Encoded:
         noise: empty, or float64[N], the share of its score that an excluded label keeps.
         weights: float64[S], how often each sentence counts.
         candidates: the candidate labels of each token; `None`: all.
+        rejected: int32[R, 5], spans that are known not to be there, by sentence: the number of the sentence, the first
+            token and the one after the last, counted in the sentence; the type (`labels.split_labels.span_types`), and
+            the number of earlier tokens of the sentence where spans of this type are rejected.
     """
 
     sentence_ptr: NDArray[np.int64]
@@ -46,6 +49,7 @@ class Encoded:
     noise: NDArray[np.float64]
     weights: NDArray[np.float64]
     candidates: CandidateLabels | None = None
+    rejected: Ints = field(default_factory=lambda: np.zeros((0, 5), np.int32))
 
     def __len__(self) -> int:
         return len(self.sentence_ptr) - 1
@@ -68,12 +72,22 @@ class Encoded:
     def informative(self) -> NDArray[np.bool_]:
         """bool[S]: whether the evidence of a sentence excludes any label at all. The loss of the others is 0."""
         known = np.concatenate([[0], np.cumsum(self.allow != 0)])
-        return known[self.sentence_ptr[1:]] > known[self.sentence_ptr[:-1]]
+        informative: NDArray[np.bool_] = known[self.sentence_ptr[1:]] > known[self.sentence_ptr[:-1]]
+        informative[self.rejected[:, 0]] = True
+        return informative
+
+    def rejected_in(self, first: int, last: int) -> Ints:
+        """Return the rejected spans of sentences first .. last - 1, which count from 0."""
+        low, high = np.searchsorted(self.rejected[:, 0], (first, last))
+        return self.rejected[low:high] - np.array([first, 0, 0, 0, 0], np.int32)
 
     def take(self, order: NDArray[np.int64]) -> Encoded:
         """The sentences `order`, in this order."""
         tokens, ptr = rows(self.sentence_ptr, order)
         anchors, _ = rows(self.sentence_ptr + np.arange(len(self) + 1) * self.outer_anchors, order)
+        spans, span_ptr = rows(np.searchsorted(self.rejected[:, 0], np.arange(len(self) + 1)), order)
+        rejected = self.rejected[spans]
+        rejected[:, 0] = np.repeat(np.arange(len(order)), np.diff(span_ptr))
         return replace(
             self,
             sentence_ptr=ptr,
@@ -83,6 +97,7 @@ class Encoded:
             noise=self.noise[tokens] if len(self.noise) else self.noise,
             weights=self.weights[order],
             candidates=self.candidates and self.candidates.take(tokens),
+            rejected=rejected,
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -93,6 +108,7 @@ class Encoded:
     def joined(cls, parts: Sequence[Encoded]) -> Encoded:
         """The sentences of several encoded corpora without candidate labels, whose word types stay their own."""
         types = np.cumsum([0, *(len(part.type_ptr) - 1 for part in parts)])
+        sentences = np.cumsum([0, *map(len, parts)])
         has_noise = any(len(part.noise) for part in parts)
         return replace(
             parts[0],
@@ -105,6 +121,9 @@ class Encoded:
             allow=np.concatenate([part.allow for part in parts]),
             noise=np.concatenate([_filled(part.noise, part.tokens if has_noise else 0) for part in parts]),
             weights=np.concatenate([part.weights for part in parts]),
+            rejected=np.concatenate(
+                [part.rejected_in(-n, len(part)) for part, n in zip(parts, sentences, strict=False)]
+            ),
         )
 
     def with_evidence(self, allow: Ints) -> Encoded:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 import numpy as np
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.soft import Soft
+from tagweave.corpus.spans import ANY, Span
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.split_labels import span_types
 from tagweave.labels.transition_scheme import TransitionScheme
 
 OUTSIDE = "O"
@@ -52,6 +54,30 @@ def allowed_sets(
         numbers = resolve.sentence(sentence)
         allowed.extend(edges.widened(numbers) if edges else numbers)
     return np.array(allowed, np.int32)
+
+
+def rejected_spans(sentences: Sequence[Sentence], space: LabelSpace) -> NDArray[np.int32]:
+    """Return int32[R, 5], the rejected spans in the layers of the space's guidelines, as `Encoded` has them.
+
+    A span of the type `*` is rejected with every type; one of a type that no label has is not there anyway.
+
+    Raises:
+        CorpusError: rejected spans for labels of several guidelines.
+    """
+    rows: list[tuple[int, ...]] = []
+    for number, sentence in enumerate(sentences):
+        if any(map(sentence.rejected.get, space.guidelines)):
+            if len(space.views) > 1:
+                raise CorpusError("rejected spans for a model of several guidelines", "none", *sentence.location)
+            rows += _rejected_rows(number, sentence.rejected[space.guidelines[0]], span_types(space.names))
+    return np.array(rows, np.int32).reshape(-1, 5)
+
+
+def _rejected_rows(number: int, spans: Sequence[Span], types: Sequence[str]) -> Iterator[tuple[int, ...]]:
+    for kind, name in enumerate(types):
+        own = [(start, stop) for start, stop, label in spans if label in (name, ANY) and stop is not None]
+        starts = sorted({start for start, _ in own})
+        yield from ((number, start, stop, kind, starts.index(start)) for start, stop in own)
 
 
 def _check_known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Sentence]) -> None:

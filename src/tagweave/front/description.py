@@ -180,6 +180,7 @@ def _layer(layer: LayerDescription) -> dict[str, Any]:
         "labels": dict(layer.labels),
         "candidates": dict(layer.candidates),
         **({"spans": dict(layer.spans)} if layer.spans else {}),
+        **({"rejected": layer.rejected} if layer.rejected else {}),
     }
 
 

@@ -23,6 +23,7 @@ from tagweave.models.parts import Arrays
 from tagweave.structures.chain import Chain, ChainScores, best_labels, pair_marginals
 from tagweave.structures.kinds import CHAIN
 from tagweave.structures.lockstep import Batch, Sums, Workspace
+from tagweave.structures.rejected_spans import best_without_rejected
 from tagweave.structures.transitions import Transitions
 
 Floats = NDArray[Any]
@@ -111,6 +112,8 @@ class ChainModel:
     ) -> NDArray[np.int32]:
         """int32[N]: the best label of every token in the best sequence of its sentence; -1 where none is allowed.
 
+        The best sequence has no rejected span of `encoded`; other methods know nothing of these.
+
         `scoring` has the scores of `encoded`, if these are not to come from the features that it has.
         """
         labels = np.empty(encoded.tokens, np.int32)
@@ -119,8 +122,10 @@ class ChainModel:
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
             if masks is not None and encoded.allow[tokens].any():  # set 0 excludes nothing
                 decode.exclude(scores, encoded.allow[tokens], masks)
-            ptr = encoded.sentence_ptr[first : last + 1] - tokens.start
-            labels[tokens] = best_labels(ChainScores(scores, transitions), ptr)
+            given, ptr = ChainScores(scores, transitions), encoded.sentence_ptr[first : last + 1] - tokens.start
+            at, others = best_without_rejected(self.space.names, given, encoded, first, last)
+            labels[tokens] = best_labels(given, ptr)
+            labels[tokens][at] = others
 
         self._over_chunks(encoded, run, threads, scoring)
         return labels

@@ -16,13 +16,14 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
-from tagweave.features.evidence import allowed_sets
+from tagweave.features.evidence import allowed_sets, rejected_spans
 from tagweave.harvest.runs import segmentation
 from tagweave.kernels import emission
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import SEGMENTATION, as_layer, recode, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
+from tagweave.labels.split_labels import span_types
 from tagweave.labels.tasks import SPANS
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import Ranked, ranked
@@ -108,9 +109,9 @@ class ChainPredictor:
     def complete(self, corpus: Corpus) -> Corpus:
         """The corpus with unknown and ambiguous labels filled in; given labels never change.
 
-        The labels are those of the best sequence that the annotation allows. If the corpus's guideline is a view of the
-        model's labels, they are projected to it, and every layer that is a view counts as evidence; else they are those
-        of the tagger's guideline. The result covers all labels.
+        The labels are those of the best sequence that the annotation allows, without rejected spans. If the corpus's
+        guideline is a view of the model's labels, they are projected to it, and every layer that is a view counts as
+        evidence; else they are those of the tagger's guideline. The result covers all labels.
 
         Raises:
             CorpusError: a label that the model does not know, or evidence that no sequence satisfies.
@@ -209,7 +210,7 @@ class ChainPredictor:
     ) -> Iterator[list[ProbableSpan]]:
         """For each sentence the chunks with at least this probability, the most probable first (`probable_spans`).
 
-        With `layer`, conditioned on it as in `probabilities`.
+        With `layer`, conditioned on it as in `probabilities`, and without its rejected spans.
 
         Raises:
             CorpusError: as `complete`, of the layer.
@@ -219,10 +220,16 @@ class ChainPredictor:
             raise ValueError("found a model of several guidelines, expected one of one, for the spans that it proposes")
         for given in in_blocks(sentences, _BLOCK):
             encoded, sets = self._encoded(self.tokens(given, layer), layer, None)
+            types = span_types(self.model.space.names)
             for number in range(len(given)):
                 with one_blas_thread():
                     gamma, pairs = self.model.pair_marginals(encoded, number, None if sets is None else sets.masks)
-                yield probable_spans(gamma, pairs, self.model.space.names, least)
+                rejected = {
+                    (start, stop, types[kind])
+                    for _, start, stop, kind, _ in encoded.rejected_in(number, number + 1).tolist()
+                }
+                found = probable_spans(gamma, pairs, self.model.space.names, least)
+                yield [each for each in found if each[:3] not in rejected]
 
     def word_probabilities(
         self, sentences: Sequence[Sentence], words: Sequence[Sentence], layer: str | None = None
@@ -348,8 +355,10 @@ class ChainPredictor:
         if self.model.task == SPANS:
             corpus = self._coded(block, guideline, covered)
             block, covered = corpus.sentences, corpus.covered
-        allow = allowed_sets(block, sets, self.model.parameters.scheme, covered)
-        return encoded.with_evidence(allow).including_allowed(sets.masks), sets
+        allow, rejected = allowed_sets(block, sets, self.model.parameters.scheme, covered), encoded.rejected
+        if self.model.task == SPANS and self.model.coding != "IOB1":
+            rejected = rejected_spans(block, self.model.space)
+        return replace(encoded, allow=allow, rejected=rejected).including_allowed(sets.masks), sets
 
 
 def _positions(view: View) -> NDArray[np.object_]:
@@ -372,4 +381,5 @@ def _in_iob2(sentence: Sentence, labels: Sequence[str]) -> tuple[str, ...]:
 
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
     """The sentence with one layer only: the old one under its new name, unknown everywhere if missing."""
-    return replace(sentence, layers={new: sentence.layers.get(old, (None,) * len(sentence))})
+    layer, rejected = sentence.layers.get(old, (None,) * len(sentence)), sentence.rejected.get(old, ())
+    return replace(sentence, layers={new: layer}, rejected={new: rejected})

@@ -20,6 +20,7 @@ from tagweave.structures.chain import Chain, ChainScores
 from tagweave.structures.expected_count import add_count_gradient, expected_count
 from tagweave.structures.lockstep import Batch, Workspace
 from tagweave.structures.loss import add_loss
+from tagweave.structures.rejected_spans import add_rejection_loss
 
 Floats = NDArray[Any]
 
@@ -272,6 +273,8 @@ class ChainObjective:
         """Add the gradient of the loss and of slope times the expected count of labels; returns loss and count."""
         d_scores, scores, count = scorer.gradient(batch), scorer.scores(batch), 0.0
         loss = add_loss(structure, scores, batch, d_scores)
+        names, transitions = self.parameters.space.names, self.parameters.transitions
+        loss += add_rejection_loss(names, self.masks, scores, batch, d_scores, transitions)
         if self.share is not None and slope:
             count = add_count_gradient(structure, scores, batch, self.share.labels, slope, d_scores)
         elif self.share is not None:

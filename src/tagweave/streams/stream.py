@@ -73,4 +73,4 @@ class Stream(ABC):
         form = chosen_format(format, output) or self.default_format
         self.check_format(form)
         with written(output) as stream:
-            form.write(flushing(progress(self.sentences(form)), stream), stream, self.layer(form))
+            form.write(form.held(flushing(progress(self.sentences(form)), stream)), stream, self.layer(form))

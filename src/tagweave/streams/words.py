@@ -51,11 +51,12 @@ class WordLabelling(Labelling):
 
     def _with_evidence(self, sentence: Sentence) -> Sentence:
         unknown: Layer = (None,) * len(sentence)
-        layers = {self.tagger.guideline: unknown}
-        if not self.retag:
-            own = {self.tagger.guideline: self.input_layer, **self._other_layers(sentence)}
-            layers |= {name: sentence.layers[layer] for name, layer in own.items() if layer in sentence.layers}
-        return replace(sentence, layers=layers)
+        if self.retag:
+            return replace(sentence, layers={self.tagger.guideline: unknown}, rejected={})
+        own = {self.tagger.guideline: self.input_layer, **self._other_layers(sentence)}
+        layers = {name: sentence.layers.get(layer, unknown) for name, layer in own.items()}
+        rejected = {name: sentence.rejected.get(layer, ()) for name, layer in own.items()}
+        return replace(sentence, layers=layers, rejected=rejected)
 
     def _other_layers(self, sentence: Sentence) -> dict[str, str]:
         """The layers of a sentence in which further guidelines are read and written."""

@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.features.ragged import pointers
 from tagweave.labels.sets import ALL
+from tagweave.labels.split_labels import SplitLabels, span_types
 from tagweave.labels.transition_scheme import TransitionScheme
+
+_NOTHING = np.zeros((0, 5), np.int32)
 
 
 def check_consistent(
@@ -26,6 +30,8 @@ def check_consistent(
     noise: NDArray[np.float64],
     masks: NDArray[Any],
     scheme: TransitionScheme,
+    rejected: NDArray[np.int32] = _NOTHING,
+    names: Sequence[str] = (),
 ) -> None:
     """Refuse evidence that no label sequence satisfies.
 
@@ -35,6 +41,8 @@ def check_consistent(
         noise: float64[N], the noise of every token; empty if all evidence is certain.
         masks: uint8[sets, Y], the label sets.
         scheme: the transitions that the coding allows.
+        rejected: int32[R, 5], the rejected spans, as `Encoded` has them.
+        names: the Y labels.
 
     Raises:
         CorpusError: the first such sentence, by file and line.
@@ -47,6 +55,40 @@ def check_consistent(
     for sentence in sentences:
         if not steps.leaves_any(list(islice(numbers, len(sentence)))):
             raise CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.location)
+    if len(rejected):
+        certain = np.where(noise > 0, ALL, allow) if len(noise) else allow
+        _check_rejected(sentences, masks[certain] > 0, scheme, rejected, names)
+
+
+def _check_rejected(
+    sentences: Sequence[Sentence],
+    allowed: NDArray[np.bool_],
+    scheme: TransitionScheme,
+    rejected: NDArray[np.int32],
+    names: Sequence[str],
+) -> None:
+    """Refuse sentences of which bool[N, Y], the allowed labels, leave only sequences with rejected spans."""
+    ptr = pointers(np.array([len(sentence) for sentence in sentences]))
+    for number in np.unique(rejected[:, 0]).tolist():
+        own = rejected[rejected[:, 0] == number] - np.array([number, 0, 0, 0, 0])
+        if not _leaves_any(allowed[ptr[number] : ptr[number + 1]], own, scheme, names):
+            types = span_types(names)
+            spans = ", ".join(f"{start + 1}-{stop} {types[kind]}" for _, start, stop, kind, _ in own.tolist())
+            found = f"labels that leave nothing but what is rejected: {spans}"
+            raise CorpusError(found, "other labels, or no such rejection", *sentences[number].location)
+
+
+def _leaves_any(
+    allowed: NDArray[np.bool_], rejected: NDArray[np.integer], scheme: TransitionScheme, names: Sequence[str]
+) -> bool:
+    """Return whether a label sequence without rejected spans runs through bool[L, Y], the allowed labels."""
+    split = SplitLabels(names, rejected)
+    own, kept = split.projection, split.allowed(np.array([0, len(allowed)]))
+    follows = split.follows & scheme.transition[np.ix_(own, own)]
+    reached = split.starts & scheme.start[own]
+    for t, row in enumerate(allowed[:, own] & kept):
+        reached = row & (follows[reached].any(axis=0) if t else reached)
+    return bool((reached & split.ends & scheme.end[own]).any())
 
 
 class _Steps:

@@ -38,5 +38,6 @@ def refuse_contradictions(corpora: Sequence[Corpus], recipe: Recipe, mappings: S
 
 def _check(space: LabelSpace, corpora: Sequence[Corpus], recipe: Recipe) -> None:
     sets, scheme = LabelSets(space, recipe.soft_labels), scheme_of(recipe, space)
-    allow, noise = evidence_of(corpora, sets, scheme)
-    check_consistent([sentence for corpus in corpora for sentence in corpus], allow, noise, sets.masks, scheme)
+    allow, noise, rejected = evidence_of(corpora, sets, scheme)
+    evidence = allow, noise, sets.masks, scheme, rejected, space.names
+    check_consistent([sentence for corpus in corpora for sentence in corpus], *evidence)

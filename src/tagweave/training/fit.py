@@ -14,7 +14,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
-from tagweave.features.evidence import allowed_sets
+from tagweave.features.evidence import allowed_sets, rejected_spans
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.noise import token_noise
 from tagweave.kernels.blas import one_blas_thread
@@ -198,10 +198,7 @@ def prepare_in(
     encoded = with_evidence(encoded, corpora, sets, scheme)
     if not encoded.allow.any():
         raise no_evidence(space, corpora[0].path)
-    check_consistent(sentences, encoded.allow, encoded.noise, sets.masks, scheme)
-    if recipe.learner in MISTAKE_DRIVEN and sets.has_numbers:
-        expected = "a learner that follows a gradient"
-        raise CorpusError(f"candidates with numbers for the learner {recipe.learner}", expected, corpora[0].path)
+    check_evidence(sentences, encoded, sets, scheme, recipe)
     dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
     layouts = tuple(
         layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
@@ -258,37 +255,56 @@ def empty_model(parameters: ChainParameters, encoder: AnyEncoder, recipe: Recipe
 
 
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
-    """The encoded sentences of all corpora with their label sets and noise."""
-    allow, noise = evidence_of(corpora, sets, scheme)
-    return replace(encoded, allow=allow, noise=noise).including_allowed(sets.masks)
+    """The encoded sentences of all corpora with their label sets, noise and rejected spans. Raises as `evidence_of`."""
+    allow, noise, rejected = evidence_of(corpora, sets, scheme)
+    return replace(encoded, allow=allow, noise=noise, rejected=rejected).including_allowed(sets.masks)
+
+
+def check_evidence(
+    sentences: Sequence[Sentence], encoded: Encoded, sets: LabelSets, scheme: TransitionScheme, recipe: Recipe
+) -> None:
+    """Refuse evidence that no label sequence satisfies, or that the learner cannot use. Raises CorpusError."""
+    evidence = encoded.allow, encoded.noise, sets.masks, scheme, encoded.rejected, sets.space.names
+    check_consistent(sentences, *evidence)
+    if recipe.learner in MISTAKE_DRIVEN and (sets.has_numbers or len(encoded.rejected)):
+        place = sentences[int(encoded.rejected[0, 0])].location if len(encoded.rejected) else sentences[0].location[:1]
+        found = "rejected spans" if len(encoded.rejected) else "candidates with numbers"
+        raise CorpusError(f"{found} for the learner {recipe.learner}", "a learner that follows a gradient", *place)
 
 
 def evidence_of(
     corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """int32[N], the label set of every token of all corpora, and its noise as in `token_noise`.
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
+    """int32[N], the label set of every token of all corpora, its noise as in `token_noise`, and the rejected spans.
 
-    Evidence with confidence 0 is dropped. Raises as `allowed_sets`.
+    Evidence with confidence 0 is dropped. Raises as `allowed_sets` and `rejected_spans`.
     """
     allow = np.concatenate([allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora])
-    noise = token_noise([sentence for corpus in corpora for sentence in corpus.sentences])
+    sentences = [sentence for corpus in corpora for sentence in corpus.sentences]
+    noise, rejected = token_noise(sentences), rejected_spans(sentences, sets.space)
     if len(noise):
         allow[noise >= 1] = ALL
-        _check_alone(corpora, allow, noise, sets)
-    return allow, noise
+    if sets.posteriors is not None:
+        _check_alone(sentences, sets.posteriors.of_set[allow] >= 0, noise, rejected)
+    return allow, noise, rejected
 
 
 def _check_alone(
-    corpora: Sequence[Corpus], allow: NDArray[np.int32], noise: NDArray[np.float64], sets: LabelSets
+    sentences: Sequence[Sentence],
+    is_posterior: NDArray[np.bool_],
+    noise: NDArray[np.float64],
+    rejected: NDArray[np.int32],
 ) -> None:
-    """Raise if a token has both a posterior and a confidence: each says how far its labels are to be believed."""
-    posteriors = sets.posteriors
-    if posteriors is None or not (both := (posteriors.of_set[allow] >= 0) & (noise > 0)).any():
-        return
-    sentences = [sentence for corpus in corpora for sentence in corpus.sentences]
-    last = np.cumsum([len(sentence) for sentence in sentences])
-    sentence = sentences[int(np.searchsorted(last, int(both.argmax()), side="right"))]
-    raise CorpusError("probabilities of labels and a confidence in them", "one of them", *sentence.location)
+    """Raise if a token with a posterior has a confidence too, or is in a sentence with rejected spans.
+
+    A confidence says once more how far labels are to be believed, and rejected spans are no marginals.
+    """
+    of_token = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
+    others = {"rejected spans": np.isin(of_token, rejected[:, 0]), "a confidence in them": noise > 0}
+    for what, there in others.items():
+        if len(there) and (both := is_posterior & there).any():
+            place = sentences[int(of_token[both.argmax()])].location
+            raise CorpusError(f"probabilities of labels and {what}", "one of them", *place)
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:

@@ -77,9 +77,10 @@ class Task:
         Each character has the confidence of its word.
 
         Raises:
-            CorpusError: a corpus of characters for a task of words, words without tags, or a segmentation in letters
-                other than B, M, E, S.
+            CorpusError: a corpus of characters for a task of words, words without tags, a segmentation in letters
+                other than B, M, E, S, or rejected spans that the labels cannot tell.
         """
+        self._check_rejected(corpus)
         if not self.of_characters:
             if corpus.unit == "character":
                 raise CorpusError("a corpus of characters", f"words, for the task {self.name}", corpus.path)
@@ -89,6 +90,15 @@ class Task:
         known = (_without_outside(sentence, tag_layer, corpus.covered_in(sentence)) for sentence in corpus.sentences)
         sentences = tuple(convert(sentence, corpus.guideline) for sentence in known)
         return Corpus(sentences, corpus.guideline, "character", None, corpus.path, corpus.weight)
+
+    def _check_rejected(self, corpus: Corpus) -> None:
+        """Refuse rejected spans unless labels tell where spans begin, which those of IOB1 do not."""
+        if self.name == SPANS and self.coding != "IOB1":
+            return
+        for sentence in corpus:
+            if sentence.rejected.get(corpus.guideline) and self.name != "segment":
+                found = f"rejected spans for the task {self.name}{f' in {self.coding}' if self.name == SPANS else ''}"
+                raise CorpusError(found, "the task spans, in BIOES or IOB2", *sentence.location)
 
     def _from_words(self, sentence: Sentence, guideline: str) -> Sentence:
         if self.name == "segtag" and guideline not in sentence.layers:

@@ -29,8 +29,7 @@ from tagweave.learning.trainer import State, Trainer
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
 from tagweave.models.parameters import ChainParameters
-from tagweave.training.consistency import check_consistent
-from tagweave.training.fit import scheme_of, with_evidence
+from tagweave.training.fit import check_evidence, scheme_of, with_evidence
 from tagweave.training.recipe import Recipe
 from tagweave.training.shard import Block, Shard, ShardReader
 
@@ -198,7 +197,7 @@ class TrainingShard:
         for corpus in reader.slices(block):
             encoded = self._encoder.encode(corpus.sentences, self._recipe.threads)
             encoded = with_evidence(encoded, [corpus], self._sets, self._scheme)
-            check_consistent(corpus.sentences, encoded.allow, encoded.noise, self._sets.masks, self._scheme)
+            check_evidence(corpus.sentences, encoded, self._sets, self._scheme, self._recipe)
             parts.append(encoded.take(np.flatnonzero(encoded.informative())))
         return Encoded.joined(parts)
 

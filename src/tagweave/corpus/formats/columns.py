@@ -27,6 +27,7 @@ from tagweave.corpus.formats.confidence import Confidence
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
+from tagweave.corpus.spans import rejected_comments, take_rejected
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -83,8 +84,9 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
         forms = texts.pop(names[0], ()) if names else ()
         layers = {name: _layer(texts[name], labels, location) for name in (texts if named else list(texts)[-1:])}
         columns = {name: tuple(map(intern, texts[name])) for name in (texts if named else list(texts)[:-1])}
-        comments = tuple(comment for _, comment in block.comments if not is_header(comment))
-        yield Sentence(tuple(map(intern, forms)), layers, columns, comments=comments, location=location)
+        comments, rejected = take_rejected([each for _, each in block.comments if not is_header(each)], location)
+        words = tuple(map(intern, forms))
+        yield Sentence(words, layers, columns, comments=comments, rejected=rejected, location=location)
 
 
 def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) -> Iterator[Sentence]:
@@ -193,7 +195,7 @@ def _names_to_write(sentence: Sentence, layer: str | None) -> list[str]:
 
 
 def _write_comments(sentence: Sentence, stream: IO[str]) -> None:
-    for comment in sentence.comments:
+    for comment in (*sentence.comments, *rejected_comments(sentence)):
         if comment.startswith(_DOCUMENT):
             stream.write(checked(comment, sentence) + "\n\n")
         elif _COMMENT.match(comment) and not is_header(comment):

@@ -37,6 +37,7 @@ from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, layer_to_write
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Layer, Location, Sentence
 from tagweave.corpus.soft import Soft
+from tagweave.corpus.spans import rejected_comments, take_rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -104,7 +105,8 @@ def sentence_of(block: list[str], path: str, start: int) -> Sentence:
     _check_heads(arcs, locations)
     layers = {UPOS: upos, XPOS: xpos}
     named = dict(zip(COLUMNS, columns, strict=True))
-    return Sentence(forms, layers, named, {HEAD: arcs}, tuple(block[:comments]), tuple(extra), location=locations[0])
+    rest, rejected = take_rejected(block[:comments], locations[0])
+    return Sentence(forms, layers, named, {HEAD: arcs}, rest, tuple(extra), rejected=rejected, location=locations[0])
 
 
 def _split(line: str, location: Location) -> list[str]:
@@ -252,13 +254,14 @@ def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos
 def _write_sentence(sentence: Sentence, stream: IO[str], names: tuple[str, str], head: str) -> None:
     if sentence.layers and not any(name in sentence.layers for name in names):
         layer_to_write(sentence, names[0])
-    for comment in sentence.comments:
+    comments = (*sentence.comments, *rejected_comments(sentence, dict(zip(names, (UPOS, XPOS), strict=True))))
+    for comment in comments:
         if not comment.startswith("#"):
             raise CorpusError(f"the comment {comment!r}", "comments that begin with #", *sentence.location)
     rows = list(rows_of(sentence, names, head))
     for count, row in reversed(sentence.extra_rows):
         rows.insert(count, "\t".join(row.split("\t")[:FIELDS]))
-    stream.writelines(checked(line, sentence) + "\n" for line in (*sentence.comments, *rows))
+    stream.writelines(checked(line, sentence) + "\n" for line in (*comments, *rows))
     stream.write("\n")
 
 

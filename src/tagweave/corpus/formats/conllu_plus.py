@@ -21,6 +21,7 @@ from tagweave.corpus.formats.conllu import COLUMNS, FIELDS, HEAD, PLUS_HEADER, U
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Location, Sentence
+from tagweave.corpus.spans import rejected_comments
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -184,7 +185,8 @@ class _Written(NamedTuple):
 def _write_sentence(sentence: Sentence, stream: IO[str], header: _Written, own: _Written) -> None:
     if more := [name for name in (*own.names, *own.others) if name not in (*header.names, *header.others)]:
         raise CorpusError(f"a column {more[0]!r}", "the columns of the sentences before", *sentence.location)
-    for comment in sentence.comments:
+    comments = (*sentence.comments, *rejected_comments(sentence))
+    for comment in comments:
         if not comment.startswith("#") or comment.startswith(PLUS_HEADER):
             raise CorpusError(f"the comment {comment!r}", "comments that begin with #", *sentence.location)
     places = [_NAMES.index(name) for name in header.names]
@@ -197,7 +199,7 @@ def _write_sentence(sentence: Sentence, stream: IO[str], header: _Written, own: 
         rows.insert(count, _extra_row(row, places, len(header.others)))
     if wrong := [row for row in rows if row.count("\t") + 1 != len(places) + len(header.others)]:
         raise CorpusError(f"a tab in {wrong[0]!r}", "fields without tabs", *sentence.location)
-    stream.writelines(checked(line, sentence) + "\n" for line in (*sentence.comments, *rows))
+    stream.writelines(checked(line, sentence) + "\n" for line in (*comments, *rows))
     stream.write("\n")
 
 

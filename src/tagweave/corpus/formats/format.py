@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
+from tagweave.corpus.errors import CorpusError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -80,7 +82,7 @@ class Format:
             fourth argument names the layer that has to stay. `None`: a file can hold one layer only.
         heads: the layer of heads, if there is one.
         confidence: where files hold the confidence in labels, if they can.
-        comments: whether sentences can have comments, which name the guideline and the covered labels.
+        comments: whether sentences can have comments, which name the guideline, the covered labels and rejected spans.
     """
 
     name: str
@@ -116,6 +118,18 @@ class Format:
     def holds_several(self) -> bool:
         """Whether files can hold the labels of several guidelines."""
         return self.put_beside is not None
+
+    def held(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Yield the sentences for `write`.
+
+        Raises:
+            CorpusError: rejected spans, and the format has no comments.
+        """
+        for sentence in sentences:
+            if not self.comments and any(sentence.rejected.values()):
+                expected = f"none: the {self.name} format has no comments to hold them"
+                raise CorpusError("rejected spans", expected, *sentence.location)
+            yield sentence
 
     def with_labels(self, sentence: Sentence, name: str, layer: Layer, beside: str | None = None) -> Sentence:
         """The sentence with the labels of a guideline, which replace its own if the format holds one layer only.
