@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
-from tagweave.training.shard import CorpusPart
+from tagweave.training.shard import CorpusPart, shards_of
 from tagweave.training.sharded_problem import ShardedProblem
 from tagweave.training.task import Task
 from tests.cluster.calls import MortalShard
@@ -55,7 +56,8 @@ def fitted(problem: Problem | ShardedProblem, recipe: Recipe, run: Run) -> np.nd
 
 
 @pytest.mark.parametrize(("task", "features"), [("tag", "all"), ("segtag", "observed")])
-def test_the_gradient_does_not_depend_on_the_workers(task: str, features: str) -> None:
+def test_the_gradient_does_not_depend_on_the_workers(task: str, features: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharding, "_LEAVES", 8)  # of 3 workers, one has blocks 5 to 7, and 5 and 6 are no node
     recipe = Recipe(Task(task), learner="lbfgs", features=features, precision="float64", minimum_count=2)
     plain = here(recipe)
     weights = np.random.default_rng(0).normal(size=plain.objective.size)
@@ -82,13 +84,31 @@ def test_mixing_one_shard_is_training_without_workers(learner: str) -> None:
 
 def test_mixed_weights_are_the_mean_of_those_of_the_shards() -> None:
     recipe = Recipe(Task("tag"), learner="perceptron")
-    with on_workers(recipe, 3) as problem:
+    with on_workers(recipe, 7) as problem:
         mixing, objective = problem.trainer(recipe), problem.objective
         state = mixing.start(objective, problem.model.weights)
-        own = [each.arrays["totals"].copy() for each in objective.epochs(recipe.trainer(), state)]
+        alone = [
+            replace(each, arrays={"totals": each.arrays["totals"].copy()})
+            for each in objective.epochs(recipe.trainer(), state)
+        ]
         mixing.step(objective, state)
-    np.testing.assert_allclose(state.arrays["totals"], np.mean(own, axis=0), rtol=1e-6)
+    np.testing.assert_allclose(
+        state.arrays["totals"], np.mean([each.arrays["totals"] for each in alone], axis=0), rtol=1e-6
+    )
+    assert len({each.numbers["step"] for each in alone}) > 1
+    assert state.numbers["step"] == max(each.numbers["step"] for each in alone)
+    assert state.loss == sum(each.loss for each in alone)
     assert state.iteration == 1
+
+
+def test_blocks_and_shards_differ_by_one_at_most() -> None:
+    file, (_, outline) = SharedFile.of(CTB), read_outline(CTB, "tag", None, 1.0)
+    parts = [CorpusPart(file, outline, 0, last) for last in (13, 6)]
+    shards = shards_of(parts, 8, 3)
+    blocks = [[(part.first, part.last) for part in block] for shard in shards for block in shard.blocks]
+    assert [shard.first for shard in shards] == [0, 2, 5]
+    assert blocks == [[(0, 2)], [(2, 4)], [(4, 7)], [(7, 9)], [(9, 11)], [(11, 13), (0, 1)], [(1, 3)], [(3, 6)]]
+    assert [len(shard.blocks) for shard in shards_of(parts, 2, 3)] == [1, 1]
 
 
 def test_a_long_shard_is_taken_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -214,6 +214,12 @@ def test_confusions_are_of_types_within_the_right_boundaries() -> None:
     assert (scores.partial.f, scores.spans.f, scores.macro.f) == (1.0, 0.0, 0.0)
 
 
+def test_an_ambiguous_gold_span_counts_in_no_table_of_types() -> None:
+    scores = span_scores(corpus("B-X|B-Y O B-X B-X|B-Y"), corpus("B-X O B-X B-Z"))
+    assert scores.labels == {"X": Score(1, 1, 1), "Z": Score(0, 0, 1)}
+    assert (scores.spans, scores.ambiguous) == (Score(2, 3, 3), 2)
+
+
 def test_unseen_are_spans_whose_words_were_no_span_in_training() -> None:
     training = spans_of_training(corpus("B-X I-X O B-Y", "O O ? B-Z ?"), "tag")
     assert training == {("w0", "w1"), ("w3",)}

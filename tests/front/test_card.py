@@ -127,7 +127,7 @@ class TestIntervals:
         right = np.arange(1000) % 10 < 8
         low, high = interval(Measure(np.stack([right, np.ones(1000)], axis=1).astype(np.int64), share_of_counts))
         error = 1.96 * np.sqrt(0.8 * 0.2 / 1000)
-        assert (low, high) == pytest.approx((0.8 - error, 0.8 + error), abs=0.005)
+        assert (low, high) == pytest.approx((0.8 - error, 0.8 + error), abs=0.003)  # at a level of 0.9, 0.004 off
 
     def test_sentences_are_drawn_not_tokens(self) -> None:
         few = np.array([[90, 100], [10, 100]] * 5)

@@ -51,6 +51,11 @@ def test_a_sentence_without_the_layer_marks_nothing():
     assert marked_spans(Sentence(("甲", "乙"), {"pd": (("B",), ("E",))}), "pd") == ["甲乙"]
 
 
+@pytest.mark.parametrize("layer", [(("B",), ("E",), None, None), (None, None, ("B",), ("E",))])
+def test_a_boundary_may_be_known_from_one_side(layer):
+    assert len(marked_spans(Sentence(tuple("甲乙丙丁"), {SEGMENTATION: layer}))) == 1
+
+
 def cut_out(word: str, line: str) -> bool:
     """Whether the word occurs, and not as a part of a longer run of Latin letters."""
 

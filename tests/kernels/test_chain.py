@@ -182,25 +182,19 @@ def test_add_rows_goes_back_to_tokens() -> None:
     assert difference.tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
-@settings(max_examples=20)
-@given(st.integers(1, 3), st.integers(0, 1000))
-def test_long_sentences_neither_vanish_nor_overflow(size: int, seed: int) -> None:
-    """log Z of 4000 tokens without transition scores is a sum over tokens."""
-    rng = np.random.default_rng(seed)
-    scores = rng.normal(0, 30, (4000, size))
-    none = np.zeros(0)
-    free = Case(
-        [4000],
-        scores,
-        np.zeros((size, size)),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(4000, np.int32),
-        np.ones((1, size)),
-        none,
-    )
-    found = run(free, False, np.float64, True)
-    assert found.log_z[0] == pytest.approx(np.logaddexp.reduce(scores, axis=1).sum(), rel=1e-12)
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize(("spread", "of_transitions"), [(30, 3), (0, 0)])
+def test_long_sentences_neither_vanish_nor_overflow(spread: float, of_transitions: float, dense: bool) -> None:
+    """The steps of 3,000 tokens multiply to less than 1e-308, or to 3 ** 3000."""
+    rng = np.random.default_rng(0)
+    shapes = ((3000, 3), spread), ((3, 3), of_transitions), (3, of_transitions), (3, of_transitions)
+    scores, transition, start, end = (rng.normal(0, scale, shape) for shape, scale in shapes)
+    unknown = np.zeros(3000, np.int32), np.ones((1, 3)), np.zeros(0)
+    found = run(Case([3000], scores, transition, start, end, *unknown), False, np.float64, dense)
+    alpha = start + scores[0]
+    for row in scores[1:]:
+        alpha = np.logaddexp.reduce(alpha[:, None] + transition, axis=0) + row
+    assert found.log_z[0] == pytest.approx(np.logaddexp.reduce(alpha + end), rel=1e-12)
     np.testing.assert_allclose(found.gamma[0].sum(axis=1), 1)
 
 

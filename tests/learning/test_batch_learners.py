@@ -98,6 +98,27 @@ def test_a_small_fall_over_the_period_ends_lbfgs() -> None:
     assert 3 < eager.iteration < patient.iteration
 
 
+@pytest.mark.parametrize("times", [0.001, 1000.0])
+def test_the_fall_of_the_loss_is_compared_with_the_loss(times: float) -> None:
+    one = Logistic.random(3)
+    plain = trained(LBFGS(c2=0.1, period=3, delta=1e-2, epsilon=0), one, 200)
+    scaled = trained(LBFGS(c2=0.1 * times, period=3, delta=1e-2, epsilon=0), _Times(one, times), 200)
+    assert plain.converged and scaled.converged
+    assert plain.iteration == scaled.iteration
+
+
+class _Times(Logistic):
+    """A problem whose loss is multiplied by a number."""
+
+    def __init__(self, one: Logistic, times: float) -> None:
+        super().__init__(one.x, one.y)
+        self._times = times
+
+    def loss_and_gradient(self, weights: Any) -> tuple[float, Any]:
+        loss, gradient = super().loss_and_gradient(weights)
+        return self._times * loss, self._times * gradient
+
+
 @settings(max_examples=25)
 @given(st.integers(0, 1000), st.integers(1, 8))
 def test_lbfgs_never_climbs(seed: int, memory: int) -> None:

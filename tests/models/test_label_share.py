@@ -52,6 +52,23 @@ def test_the_gradient_is_that_of_the_loss(target: float, threads: int) -> None:
     assert loss > plain
 
 
+@pytest.mark.parametrize("target", [0.0, 1.0])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_batches_add_up_to_a_full_pass(target: float, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The share is above or below the target throughout, so every batch has the same slope."""
+    monkeypatch.setattr("tagweave.models.objective._SHARED_WORK", 0)
+    ratio = EntityRatio(target, 0.05, 0.7)
+    weights = np.random.default_rng(0).normal(size=problem(ratio).objective.size)
+    loss, gradient = problem(ratio).objective.loss_and_gradient(weights)
+    for size in (1, 3, 4):
+        objective, total, found = problem(ratio, threads=threads).objective, 0.0, np.zeros_like(gradient)
+        for first in range(0, 4, size):
+            total += objective.add_batch(weights, first, min(4, first + size), found)
+        np.testing.assert_allclose(found, gradient, rtol=1e-5, atol=1e-8)
+        if size == 4:  # otherwise every batch pays for the share of those before it
+            assert total == pytest.approx(loss, rel=1e-8)
+
+
 def test_single_precision_gives_the_same_gradient() -> None:
     ratio = EntityRatio(0.0, 0.05, 0.7)
     exact, rough = problem(ratio).objective, problem(ratio, "float32").objective

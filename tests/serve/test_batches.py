@@ -26,6 +26,7 @@ class Stub:
 
     def __init__(self) -> None:
         self.calls: list[list[Item]] = []
+        self.probabilities: list[object] = []
         self.go = threading.Event()
         self.operations = {"tag": self, "parse": self}
         self.name = self.version = "m"
@@ -37,8 +38,9 @@ class Stub:
     def refresh(self) -> None:
         self.go.wait(10)
 
-    def results(self, items: Sequence[Item], _probabilities: object) -> list[TextResult]:
+    def results(self, items: Sequence[Item], probabilities: object) -> list[TextResult]:
         self.calls.append([*items])
+        self.probabilities.append(probabilities)
         for each in items:
             if each == "wrong":
                 raise CorpusError("something wrong", "something right")
@@ -73,19 +75,21 @@ def tokens(answer: Any) -> list[str]:
     return [form for each in answer.results for form in each.tokens]
 
 
-def test_what_waits_is_computed_together() -> None:
-    other = ("parse", "m", False)
+def test_what_waits_for_the_same_is_computed_together() -> None:
+    parse, probable = ("parse", "m", False), ("tag", "m", True)
 
     async def work(batches: Batches, stub: Stub) -> Any:
         first = asyncio.create_task(batches.response(KEY, ["a"], 1))
         while batches._waiting or batches._computing is None:
             await asyncio.sleep(0)
-        answers = await _several(batches, stub, (KEY, ["b", "c"]), (other, ["d"]), (KEY, []), (KEY, ["e"]))
-        return [await first, *answers], stub.calls
+        asked = (KEY, ["b", "c"]), (parse, ["d"]), (KEY, []), (probable, ["e"]), (KEY, ["f"])
+        answers = await _several(batches, stub, *asked)
+        return [await first, *answers], stub
 
-    answers, calls = run(work)
-    assert list(map(tokens, answers)) == [["a"], ["b", "c"], ["d"], [], ["e"]]
-    assert calls == [["a"], ["b", "c", "e"], ["d"]]
+    answers, stub = run(work)
+    assert list(map(tokens, answers)) == [["a"], ["b", "c"], ["d"], [], ["e"], ["f"]]
+    assert stub.calls == [["a"], ["b", "c", "f"], ["d"], ["e"]]
+    assert stub.probabilities == [False, False, False, True]
 
 
 def test_an_error_is_that_of_its_request(caplog: pytest.LogCaptureFixture) -> None:

@@ -59,6 +59,16 @@ def test_expected_confusions_are_those_of_answers_one_by_one(labels):
         assert np.isclose((alone * gamma).sum(), counts[0, context, answer, truth])
 
 
+def test_hardly_any_source_is_expected_to_say_what_cannot_follow():
+    prior = sequential_prior(random_answers(0), right=10, wrong=1)
+    assert prior.initial == SPANS.index("O")
+    for before, answer, truth in product(SPANS, repeat=3):
+        expected = (11 if answer == truth else 1) * (1e-3 if (before, answer) == ("O", "I-X") else 1)
+        assert prior.counts[SPANS.index(before), SPANS.index(answer), SPANS.index(truth)] == pytest.approx(expected)
+    free = sequential_prior(random_answers(0, FREE), right=10, wrong=1)
+    assert (free.initial, free.counts.tolist()) == (3, [(1 + 10 * np.eye(3)).tolist()] * 4)
+
+
 @pytest.mark.parametrize("labels", [SPANS, FREE])
 @pytest.mark.parametrize("variational", [False, True])
 def test_posteriors_of_a_chain_are_sums_over_sequences(labels, variational):

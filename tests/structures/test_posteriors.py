@@ -39,8 +39,11 @@ def posteriors_of(case: Case, rng: np.random.Generator) -> Posteriors:
     return Posteriors(np.array([-1, 0, -1], np.int32), group, share)
 
 
-def loss_and_gradient(case: Case, posteriors: Posteriors | None) -> tuple[float, ChainGradient]:
+def loss_and_gradient(
+    case: Case, posteriors: Posteriors | None, weights: tuple[float, ...] = ()
+) -> tuple[float, ChainGradient]:
     encoded = featureless(case)
+    encoded = replace(encoded, weights=np.array(weights)) if weights else encoded
     batch = Batch.of(encoded, 0, len(case.lengths))
     size = len(case.start)
     gradient = ChainGradient(np.zeros(case.scores.shape), np.zeros((size, size)), np.zeros((size, size)))
@@ -62,7 +65,8 @@ def test_loss_and_gradient_are_those_of_the_nearest_distribution(seed: int, size
     case = case_of(rng, [4, 1, 3], size)
     posteriors = posteriors_of(case, rng)
     assume(posteriors.share.min() > 0.02)
-    loss, gradient = loss_and_gradient(case, posteriors)
+    weights = (0.5, 1.0, 3.0)
+    loss, gradient = loss_and_gradient(case, posteriors, weights)
     wanted, expected = 0.0, np.zeros(case.scores.shape)
     for s, twin in enumerate(case.chains(False)):
         assert twin is not None
@@ -70,10 +74,10 @@ def test_loss_and_gradient_are_those_of_the_nearest_distribution(seed: int, size
         labels = {y: float(posteriors.share[0, y]) for y in range(size - 1)}
         given_at = {t: labels for t in range(last - first) if case.allow[first + t] == 1}
         q = naive.nearest(twin, given_at)
-        wanted += naive.divergence(q, twin)
-        expected[first:last] += naive.state_marginals(twin)
+        wanted += weights[s] * naive.divergence(q, twin)
+        expected[first:last] += weights[s] * np.array(naive.state_marginals(twin))
         for sequence, mass in q.items():
-            expected[range(first, last), list(sequence)] -= mass
+            expected[range(first, last), list(sequence)] -= weights[s] * mass
     assert loss == pytest.approx(wanted, rel=1e-6, abs=1e-7)
     np.testing.assert_allclose(gradient.emission, expected, atol=1e-6)
 

@@ -167,7 +167,7 @@ class TrainingShard:
         self, arrays: Arrays, aspect: Aspect, trainer: Trainer, numbers: dict[str, float], iteration: int
     ) -> Reply:
         """See `learning.sharded.Shard`."""
-        state = State(writable(arrays), numbers, iteration)
+        state = State(writable(arrays), dict(numbers), iteration)  # shards of one process are given one dict
         with one_blas_thread():
             trainer.step(self._over(aspect), state)
         return state.arrays, (state.numbers, state.loss, state.converged)
