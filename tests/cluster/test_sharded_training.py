@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.cluster.processes import Processes
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus import sample
+from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.features.lookups import NOTHING
 from tagweave.front.training import train
@@ -175,6 +176,46 @@ def test_the_front_door_trains_on_workers() -> None:
     assert np.array_equal(model.trained.weights, plain.trained.weights)
     assert model.about["workers"] == 1
     assert model.plan.target == plain.plan.target
+
+
+SPANS = {
+    "mostly unknown": [
+        "Ann I-PER\nBell I-PER\nleft _\n",
+        "Graz I-LOC\nis _\nold _\n",
+        "a _\nlake _\nis _\nso _\nfar _\n",
+        "it O\nis _\n",
+    ],
+    "read by the scheme of the whole file": ["a _\nAnn I-PER\n", "Ann I-PER\nBell B-PER\n", "it O\n"],
+    "nothing outside": ["Ann B-PER\nleft _\n", "at B-LOC\n"],
+    "labels that go on with nothing": ["it O\nBell I-PER\n", "Ann B-PER\nBell I-PER\n", "at B-LOC\n"],
+    "numbers": ["a B-PER:0.6|O:0.4\n", "b O:0.7|B-PER:0.3\nleft O:0.9|B-PER:0.1\n", "a _\n"],
+}
+
+
+@pytest.mark.parametrize("task", ["spans", "tag"])
+@pytest.mark.parametrize("case", SPANS)
+def test_incomplete_labels_give_the_same_weights_on_workers(
+    case: str, task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One worker has all sentences in their order; the weights of several are mixed, and so are others."""
+    monkeypatch.setattr("tagweave.training.sharded_job.executor_at", lambda *_: nullcontext(IN_PROCESS))
+    monkeypatch.setattr("tagweave.training.shard._SLICE", 1)  # sentence by sentence
+    file, weights, notes = tmp_path / "spans.conll", [], []
+    file.write_text("\n".join(SPANS[case] * 8))
+    for more in ({}, {"cluster": "local", "workers": 1}):
+        weights.append(train(str(file), task=task, iterations=3, **more).trained.weights)
+        told = capsys.readouterr().err.splitlines()
+        notes.append([line for line in told if "spans everywhere" in line or "labels I" in line or "pointwise" in line])
+    assert np.array_equal(*weights) and weights[0].any()
+    assert notes[0] == notes[1]
+
+
+def test_a_learner_that_cannot_use_numbers_says_so_on_workers(tmp_path: Path) -> None:
+    file = tmp_path / "soft.conll"
+    file.write_text("\n".join(SPANS["numbers"] * 8))
+    for more in ({}, {"cluster": "local", "workers": 1}):
+        with pytest.raises(CorpusError, match="candidates with numbers for the learner perceptron"):
+            train(str(file), task="tag", learner="perceptron", iterations=1, callback=Silence(), **more)
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_unknown_stays_unknown(scheme):
     ],
 )
 def test_detection(layers, scheme):
-    assert detect(corpus(*map(gold, layers))) == scheme
+    assert detect(corpus(*map(gold, layers)), "tag") == scheme
 
 
 def test_an_empty_sentence_has_no_labels():
@@ -165,18 +165,18 @@ def test_an_empty_sentence_has_no_labels():
 
 def test_labels_of_no_scheme_are_read_as_conlleval_does():
     broken = corpus(gold("I-X O I-Y B-Y"), gold("B-X I-Y"))
-    assert readable(broken) == "IOB"
-    assert strays(broken) == 3
+    assert readable(broken, "tag") == "IOB"
+    assert strays(broken, "tag") == 3
     first, second = convert(broken, "BIOES", "IOB")
     assert first.layers["tag"] == gold("S-X O S-Y S-Y")
     assert second.layers["tag"] == gold("S-X S-Y")
     with pytest.raises(CorpusError):
-        readable(corpus(gold("E-X B-X")))
+        readable(corpus(gold("E-X B-X")), "tag")
 
 
 def test_detection_under_candidates():
-    assert detect(corpus([("I-X", "O"), ("I-X",)])) == "IOB1"
-    assert detect(corpus([("B-X", "O"), None, ("I-X",)])) == "IOB2"
+    assert detect(corpus([("I-X", "O"), ("I-X",)]), "tag") == "IOB1"
+    assert detect(corpus([("B-X", "O"), None, ("I-X",)]), "tag") == "IOB2"
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_detection_under_candidates():
 )
 def test_no_scheme(layers, message):
     with pytest.raises(CorpusError, match=message):
-        detect(corpus(*map(gold, layers)))
+        detect(corpus(*map(gold, layers)), "tag")
 
 
 @pytest.mark.parametrize(

@@ -126,8 +126,8 @@ def test_the_corpus_of_a_ratio_is_in_the_plan(tmp_path: Path) -> None:
 
 
 def test_spans_without_any_token_outside_are_noted() -> None:
-    assert "--entity-ratio" in nothing_outside([corpus(4, None)])
-    assert nothing_outside([corpus(4, None), GOLD.with_sentences(GOLD.sentences[:1])]) == ""
+    assert "--entity-ratio" in nothing_outside([(corpus(4, None), GOLD.guideline)])
+    assert nothing_outside([(each, each.guideline) for each in (corpus(4, None), GOLD)]) == ""
 
 
 @pytest.mark.parametrize(

@@ -132,5 +132,5 @@ def test_the_log_probability_of_a_likelihood() -> None:
 
 def test_soft_labels_tell_what_is_outside_spans() -> None:
     soft = Sentence(("a",), {"g": (Soft(("O", "B-X"), (0.9, 0.1)),)})
-    assert nothing_outside([Corpus((soft,), "g")]) == ""
-    assert "find spans everywhere" in nothing_outside([Corpus((Sentence(("a",), {"g": (("B-X",),)}),), "g")])
+    assert nothing_outside([((soft,), "g")]) == ""
+    assert "find spans everywhere" in nothing_outside([([Sentence(("a",), {"g": (("B-X",),)})], "g")])

@@ -53,48 +53,49 @@ _PREFERENCE = ("IOB2", "IOB1", "BIOES")
 _CACHED = 1 << 16  # steps of distinct positions; a corpus has few
 
 
-def detect(corpus: Corpus, layer: str | None = None) -> str:
-    """The scheme in which every sentence of the corpus is consistent; IOB2 before IOB1 before BIOES if several are.
+def detect(sentences: Iterable[Sentence], layer: str) -> str:
+    """Return the scheme in which a layer of every sentence is consistent: the first of IOB2, IOB1 and BIOES that fits.
 
-    Args:
-        corpus: the sentences.
-        layer: the name of the layer; by default the corpus's own.
+    Sentences without the layer say nothing.
 
     Raises:
         CorpusError: there is no such scheme; the message says where IOB2 fails.
     """
-    name = layer or corpus.guideline
     fits = list(_PREFERENCE)
-    for sentence in corpus:
-        fits = [scheme for scheme in fits if _is_consistent(sentence, sentence.layers[name], scheme)]
+    for sentence in _with(layer, sentences):
+        fits = [scheme for scheme in fits if _is_consistent(sentence, sentence.layers[layer], scheme)]
         if not fits:
-            validate(sentence, name, "IOB2")
+            validate(sentence, layer, "IOB2")
             raise CorpusError("sentences of different schemes", "one of IOB1, IOB2, BIOES in all", *sentence.location)
     return fits[0]
 
 
-def readable(corpus: Corpus, layer: str | None = None) -> str:
-    """The scheme to read a corpus by: that of `detect` or, if letters B and I break all rules, `LENIENT`.
+def _with(layer: str, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    return (sentence for sentence in sentences if layer in sentence.layers)
 
-    Real corpora have such labels where sentences were cut inside a chunk.
+
+def readable(sentences: Iterable[Sentence], layer: str) -> str:
+    """Return the scheme to read a layer by: that of `detect` or, if letters B and I break all rules, `LENIENT`.
+
+    Real corpora have such labels where sentences were cut inside a chunk. The sentences are iterated twice.
 
     Raises:
         CorpusError: as `detect`, of other letters.
     """
     try:
-        return detect(corpus, layer)
+        return detect(sentences, layer)
     except CorpusError:
-        if strays(corpus, layer):
+        if strays(sentences, layer):
             return LENIENT
         raise
 
 
-def strays(corpus: Corpus, layer: str | None = None) -> int:
-    """How many certain labels `I` do not go on with a chunk, in a layer of B, I and O; 0 for other letters."""
+def strays(sentences: Iterable[Sentence], layer: str) -> int:
+    """Count the certain labels `I` that do not go on with a chunk, in a layer of B, I and O; 0 for other letters."""
     count = 0
-    for sentence in corpus:
+    for sentence in _with(layer, sentences):
         with _located(sentence):
-            own = _expanded_layer(sentence.layers[layer or corpus.guideline])
+            own = _expanded_layer(sentence.layers[layer])
         if any(label.letter not in "BIO" for labels in own for label in labels):
             return 0
         for last, labels in pairwise((EDGE, *own)):
@@ -151,15 +152,17 @@ def convert(corpus: Corpus, target: str, source: str | None = None, layer: str |
     return replace(converted, covered=_covered(corpus.covered, target))
 
 
-def coded(corpus: Corpus, target: str, layer: str | None = None) -> Corpus:
-    """A layer as evidence for labels of another scheme, read as `readable` finds it; sentences without it stay.
+def coded(corpus: Corpus, target: str, layer: str | None = None, source: str | None = None) -> Corpus:
+    """A layer as evidence for labels of another scheme; sentences without it stay.
+
+    It is read in the scheme `source`, by default in that of `readable`.
 
     As `convert`, but an unknown position that ends a chunk says so: `B-*|O` in IOB2, `!I-X` in IOB1. Raises as
     `readable`.
     """
     name = layer or corpus.guideline
     annotated = corpus.with_sentences(sentence for sentence in corpus if name in sentence.layers)
-    source = readable(annotated, name)
+    source = source or readable(annotated, name)
     converted = convert(annotated, target, source, name)
     if target != "BIOES":
         pairs = zip(annotated, converted, strict=True)

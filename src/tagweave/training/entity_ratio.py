@@ -5,7 +5,7 @@ See `tagweave.models.label_share` for the penalty, which is that of Effland and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import digest
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Candidates
+from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.soft import Soft
 from tagweave.features.evidence import OUTSIDE
 from tagweave.models.label_share import LabelShare
@@ -82,13 +82,18 @@ def _number(value: float | str) -> float | None:
     return share
 
 
-def nothing_outside(corpora: Sequence[Corpus]) -> str:
-    """A note if no token is known to be outside spans, so that nothing keeps a model from finding them everywhere."""
-    layers = [each.layers.get(corpus.guideline, ()) for corpus in corpora for each in corpus.sentences]
-    if not layers or any(_tells_outside(each) for layer in layers for each in layer):
-        return ""
+def nothing_outside(corpora: Iterable[tuple[Iterable[Sentence], str]]) -> str:
+    """Return a note if no token of sentences is known to be outside spans, in their layer; or "".
+
+    Nothing keeps a model of such sentences from finding spans everywhere.
+    """
+    sentence = None
+    for sentences, layer in corpora:
+        for sentence in sentences:
+            if any(map(_tells_outside, sentence.layers.get(layer, ()))):
+                return ""
     found = "no token of the training corpora is known to be outside spans, so the model will find spans everywhere"
-    return f"{found}: give --entity-ratio, or some completely annotated sentences"
+    return f"{found}: give --entity-ratio, or some completely annotated sentences" if sentence else ""
 
 
 def _tells_outside(candidates: Candidates) -> bool:

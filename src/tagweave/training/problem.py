@@ -35,18 +35,9 @@ class Problem:
 
     @property
     def starts_pointwise(self) -> bool:
-        """Whether a model of labels that depend on their neighbours should begin with one in which they do not.
-
-        Not for spans: a token by itself says nothing of what is outside.
-        """
-        if self.model.task == SPANS:
-            return False
+        """Whether training should begin with a model of labels that do not depend on their neighbours."""
         allow = self.objective.encoded.allow
-        views = self.model.space.sides
-        given = self.sets.posteriors
-        known = np.any([self.sets.projected(view).sum(axis=1) == 1 for view in views], axis=0)
-        known = (known if given is None else known | (given.of_set >= 0))[allow]
-        return mostly_unknown(self.model, int(np.count_nonzero(known)), len(allow))
+        return starts_pointwise(self.model, count_known(self.sets, allow), len(allow))
 
     def pointwise(self) -> Problem:
         """The same problem without the weights of transitions and edges, which stay as they are."""
@@ -106,6 +97,18 @@ def pointwise_model(model: ChainModel) -> ChainModel:
     return replace(model, parameters=replace(model.linear, transitions=False, edges=False))
 
 
-def mostly_unknown(model: ChainModel, known: int, tokens: int) -> bool:
-    """Whether labels depend on their neighbours, and too few tokens have one label to begin with that."""
-    return model.parameters.transitions and tokens > 0 and known / tokens < _MOSTLY
+def count_known(sets: LabelSets, allow: NDArray[np.int32]) -> int:
+    """Count the tokens that have one label under some guideline, or probabilities of labels."""
+    known = np.any([sets.projected(view).sum(axis=1) == 1 for view in sets.space.sides], axis=0)
+    if sets.posteriors is not None:
+        known |= sets.posteriors.of_set >= 0
+    return int(np.count_nonzero(known[allow]))
+
+
+def starts_pointwise(model: ChainModel, known: int, tokens: int) -> bool:
+    """Return whether a model of labels that depend on their neighbours should begin with one in which they do not.
+
+    It should if too few tokens have one label. Not for spans: a token by itself says nothing of what is outside.
+    """
+    has_few = tokens > 0 and known / tokens < _MOSTLY
+    return has_few and model.task != SPANS and model.parameters.transitions

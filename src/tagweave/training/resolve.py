@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from tagweave.training.options import Options
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
-    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.sentence import Sentence
     from tagweave.learning.run import Run
     from tagweave.training.corpora import CorpusFile
     from tagweave.training.data import TrainingData
@@ -257,20 +257,19 @@ def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> li
     if dev and plan.task != "segment":
         notes += unknown_labels(data, dev, plan.task)
     if plan.task == SPANS:
-        notes += [note for file in files if (note := _stray_labels(file.corpus))]
+        notes += [note for file in files if (note := stray_labels(file.corpus, file.guideline, file.corpus.path))]
     return [*notes, *overlap_lines(data, plan.task)]
 
 
-def _stray_labels(corpus: Corpus) -> str:
+def stray_labels(sentences: Iterable[Sentence], layer: str, path: str) -> str:
     """A note on labels that no chunk scheme allows; "" without any. Counting is quick, finding the scheme is not."""
     from tagweave.corpus.chunk_labels import LENIENT
     from tagweave.corpus.chunk_schemes import readable, strays
 
-    own = corpus.with_sentences(each for each in corpus if corpus.guideline in each.layers)
-    count = strays(own)
-    if not count or readable(own) != LENIENT:
+    count = strays(sentences, layer)
+    if not count or readable(sentences, layer) != LENIENT:
         return ""
-    return f"{corpus.path}: {count:,} labels I that do not go on with a span are taken to begin one"
+    return f"{path}: {count:,} labels I that do not go on with a span are taken to begin one"
 
 
 def _job_class(plan: TrainingPlan) -> type[Job[Any]]:

@@ -24,6 +24,7 @@ class CorpusPart:
         file: the file.
         outline: the corpus without its sentences; its weight is that of every sentence.
         own_layer: whether no other layer is evidence.
+        scheme: how the whole corpus codes spans; `None` if it has none.
     """
 
     file: SharedFile
@@ -31,6 +32,7 @@ class CorpusPart:
     first: int
     last: int
     own_layer: bool = False
+    scheme: str | None = None
 
 
 Block = tuple[CorpusPart, ...]
@@ -92,7 +94,7 @@ class ShardReader:
             corpus = part.outline.corpus
             for some in _in_slices(sentences):
                 own = [each.with_layers_of([corpus.guideline]) for each in some] if part.own_layer else some
-                prepared = self._task.prepare(corpus.with_sentences(own))
+                prepared = self._task.prepare(corpus.with_sentences(own), part.scheme)
                 yield prepared.map(lambda sentence, by=corpus.weight: weighted_sentence(sentence, by))  # type: ignore[misc]
 
     def _since(self, part: CorpusPart) -> Iterator[Sentence]:

@@ -10,13 +10,17 @@ from typing import Any
 
 from tagweave.cluster.executor import Executor, executor_at
 from tagweave.cluster.shared_file import SharedFile
+from tagweave.corpus.chunk_schemes import readable
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import CorpusOutline
 from tagweave.corpus.named.name import located
+from tagweave.corpus.sentence import Sentence
+from tagweave.labels.tasks import SPANS
 from tagweave.learning.run import Run
 from tagweave.structures.kinds import CHAIN
 from tagweave.training.chain_job import ChainJob
 from tagweave.training.corpora import CorpusFile, names_own_layer, read_corpus, read_outline
+from tagweave.training.entity_ratio import nothing_outside
 from tagweave.training.errors import PlanError
 from tagweave.training.fit import Fitted, fit_problem
 from tagweave.training.job import Job
@@ -25,7 +29,7 @@ from tagweave.training.methods.single import SingleOptions
 from tagweave.training.options import Options
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
-from tagweave.training.resolve import STRUCTURES, Corpora, checked, job_of
+from tagweave.training.resolve import STRUCTURES, Corpora, checked, job_of, stray_labels
 from tagweave.training.shard import CorpusPart
 from tagweave.training.sharded_problem import sharded_problem
 
@@ -138,7 +142,30 @@ def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int)
     values = {each.name: getattr(job, each.name) for each in fields(Job)}
     values |= {"plan": replace(job.plan, target=target), "run": replace(job.run, schedule=schedule)}
     parts = [_whole(file, outline, executor) for file, outline in read]
+    if plan.task == SPANS:
+        parts = _with_schemes(parts, job.run)
     return ShardedJob(**values, executor=executor, workers=workers, parts=tuple(parts))
+
+
+@dataclass(frozen=True)
+class _Sentences:
+    """The sentences of a whole corpus, read again each time that they are iterated."""
+
+    part: CorpusPart
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return self.part.outline.since(self.part.file.local(), 0)
+
+
+def _with_schemes(parts: Sequence[CorpusPart], run: Run) -> list[CorpusPart]:
+    """Return the parts with the schemes of their spans, and tell what `single` and `resolve` tell of whole corpora."""
+    whole = [(_Sentences(part), part.outline.corpus) for part in parts]
+    notes = [stray_labels(sentences, corpus.guideline, corpus.path) for sentences, corpus in whole]
+    for note in (*notes, nothing_outside((sentences, corpus.guideline) for sentences, corpus in whole)):
+        if note:
+            run.tell(note)
+    schemes = [readable(sentences, corpus.guideline) for sentences, corpus in whole]
+    return [replace(part, scheme=scheme) for part, scheme in zip(parts, schemes, strict=True)]
 
 
 def _whole(file: CorpusFile, outline: CorpusOutline, executor: Executor) -> CorpusPart:

@@ -27,7 +27,7 @@ from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
 from tagweave.training.fit import empty_model, no_evidence
-from tagweave.training.problem import mostly_unknown, pointwise_model
+from tagweave.training.problem import pointwise_model, starts_pointwise
 from tagweave.training.recipe import Recipe, in_batches
 from tagweave.training.shard import CorpusPart, shards_of
 from tagweave.training.summary import size_lines
@@ -65,7 +65,7 @@ class ShardedProblem:
     @property
     def starts_pointwise(self) -> bool:
         """See `Problem.starts_pointwise`."""
-        return mostly_unknown(self.model, self.size.known, self.size.tokens)
+        return starts_pointwise(self.model, self.size.known, self.size.tokens)
 
     def pointwise(self) -> ShardedProblem:
         """See `Problem.pointwise`."""

@@ -71,10 +71,10 @@ class Task:
         more += [(end, kind) for letter, kind in parts for end in _ENDS[self.coding].get(letter, "")]
         return tuple(sorted({*names, *(f"{letter}-{kind}" if kind else letter for letter, kind in more)}))
 
-    def prepare(self, corpus: Corpus) -> Corpus:
+    def prepare(self, corpus: Corpus, scheme: str | None = None) -> Corpus:
         """The corpus as sentences of the task's tokens, with its labels in the layer of its guideline.
 
-        Each character has the confidence of its word.
+        Each character has the confidence of its word. Spans are read in the scheme of the corpus, by default detected.
 
         Raises:
             CorpusError: a corpus of characters for a task of words, words without tags, a segmentation in letters
@@ -84,7 +84,7 @@ class Task:
         if not self.of_characters:
             if corpus.unit == "character":
                 raise CorpusError("a corpus of characters", f"words, for the task {self.name}", corpus.path)
-            return corpus if self.name == "tag" else chunk_schemes.coded(corpus, self.coding)
+            return corpus if self.name == "tag" else chunk_schemes.coded(corpus, self.coding, source=scheme)
         convert = self._from_characters if corpus.unit == "character" else self._from_words
         tag_layer = TAGS if corpus.unit == "character" else corpus.guideline
         known = (_without_outside(sentence, tag_layer, corpus.covered_in(sentence)) for sentence in corpus.sentences)

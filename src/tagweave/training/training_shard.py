@@ -30,6 +30,7 @@ from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
 from tagweave.models.parameters import ChainParameters
 from tagweave.training.fit import check_evidence, scheme_of, with_evidence
+from tagweave.training.problem import count_known
 from tagweave.training.recipe import Recipe
 from tagweave.training.shard import Block, Shard, ShardReader
 
@@ -87,7 +88,7 @@ class ShardSize(NamedTuple):
 
     Attributes:
         sentences, tokens: those of sentences with evidence.
-        evidence, known: tokens with evidence, and with one label.
+        evidence, known: tokens with evidence, and those of `count_known`.
     """
 
     sentences: int
@@ -135,13 +136,12 @@ class TrainingShard:
 
     def size(self, arrays: Arrays) -> Reply:
         """The `ShardSize`."""
-        one_label = (self._sets.masks > 0).sum(axis=1) == 1
         allow = [block.allow for block in self._blocks]
         sizes = (
             sum(map(len, self._blocks)),
             sum(map(len, allow)),
             sum(int(np.count_nonzero(each)) for each in allow),
-            sum(int(np.count_nonzero(one_label[each])) for each in allow),
+            sum(count_known(self._sets, each) for each in allow),
         )
         return {}, ShardSize(*sizes)
 

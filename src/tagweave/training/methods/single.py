@@ -106,7 +106,7 @@ def _fit(job: Job[Any]) -> Any:
 def _warn_of_spans_everywhere(job: Job[Any]) -> None:
     from tagweave.training.entity_ratio import nothing_outside
 
-    if note := nothing_outside(job.data.corpora):
+    if note := nothing_outside((corpus, corpus.guideline) for corpus in job.data.corpora):
         job.run.tell(note)
 
 
