@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.corpus.spans import Span
 from tagweave.exchange.errors import ExchangeError
 
 spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
@@ -49,6 +51,38 @@ def test_what_is_missing_is_unknown(tmp_path: Path) -> None:
         "entities": (("B-PER",), ("I-PER",), None),
     }
     assert found.columns == {"lemma": ("Ann", "_", "leave")} and not found.heads
+
+
+def test_incorrect_spans_are_rejected_spans(tmp_path: Path) -> None:
+    """One that begins with a blank token, or has no label, says nothing of the tokens that are kept."""
+    from spacy.tokens import Span as Marked
+
+    given = doc("Ann Bell \n left", ents=["B-ORG", "I-ORG", "", ""])
+    places = ((0, 1, "PER"), (1, 4, "PER"), (2, 4, "PER"), (0, 2, ""))
+    given.spans["incorrect_spans"] = [Marked(given, *place) for place in places]
+    given.spans["sc"] = [Marked(given, 0, 2, "X")]
+    told: list[str] = []
+    corpus = tw.read_documents("spacy", written(tmp_path, given, doc("only")), tell=told.append)
+    assert corpus[0].rejected == {"entities": (Span(0, 1, "PER"), Span(1, 3, "PER"))}
+    assert told == ["not kept: 1 span groups sc"]
+    tw.write_documents("spacy", corpus, tmp_path / "b.spacy")
+    assert [each.rejected for each in tw.read_documents("spacy", tmp_path / "b.spacy")] == [corpus[0].rejected, {}]
+    renamed = corpus.map(lambda each: replace(each, layers={"ne": each.layers["entities"]}, rejected={"ne": ()}))
+    rejecting = renamed.map(lambda each: each.rejecting("ne", [Span(0, 1, "LOC")]))
+    tw.write_documents("spacy", replace(rejecting, guideline="ne"), tmp_path / "b.spacy")
+    again = tw.read_documents("spacy", tmp_path / "b.spacy")
+    assert [each.rejected for each in again] == [{"entities": (Span(0, 1, "LOC"),)}] * 2
+
+
+@pytest.mark.parametrize("group", [b"\x91\xc4\x01\x80", b"\xc1", b"\x01", b"\x91\x01"])
+def test_damaged_span_groups_are_told(tmp_path: Path, group: bytes) -> None:
+    import srsly
+
+    path = written(tmp_path, doc("a b"))
+    message = srsly.msgpack_loads(zlib.decompress(path.read_bytes()))
+    path.write_bytes(zlib.compress(srsly.msgpack_dumps({**message, "span_groups": [group]})))
+    with pytest.raises(CorpusError, match="found no DocBin"):
+        tw.read_documents("spacy", path)
 
 
 def test_trees_and_sentences_of_a_document(tmp_path: Path) -> None:

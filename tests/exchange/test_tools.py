@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import tagweave as tw
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.spans import Span
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.errors import ExchangeError
+from tagweave.exchange.reading import Misalignment
 from tagweave.exchange.registry import NAMES, TOOLS, check_tool, recognized, tool
 
 TEXT = "Ann left Graz.\nBob stays."
@@ -48,6 +50,34 @@ def test_prodigy(tmp_path: Path) -> None:
     found = read("prodigy", tmp_path / "a.jsonl", "\n".join(map(json.dumps, tasks)))
     assert [each.marks for each in found] == [{"ann": MARKS}, {"bob": None}, {"annotator": ()}]
     assert found[0].tokens == ((0, 3), (4, 8)) and found[1].tokens is None
+    assert found[1].left_out == {"rejected answers with several spans": 1}
+
+
+@pytest.mark.parametrize("misaligned", ["widen", "unknown"])
+def test_a_rejected_span_of_prodigy_says_nothing_of_the_rest(tmp_path: Path, misaligned: Misalignment) -> None:
+    """One within a token is no span of tokens anyway, and a wider one may be right."""
+    places = ((0, 8, "PER"), (9, 13, "LOC"), (10, 13, "LOC"))
+    answers = [{"spans": [{"start": a, "end": b, "label": kind}], "answer": "reject"} for a, b, kind in places]
+    tasks = [
+        {"text": "Ann left Graz.", **answer, "_annotator_id": name} for answer, name in zip(answers, "aba", strict=True)
+    ]
+    file, again, told = tmp_path / "a.jsonl", tmp_path / "b.jsonl", list[str]()
+    file.write_text("\n".join(map(json.dumps, tasks)), "utf-8")
+    corpus = tw.read_documents("prodigy", file, misaligned=misaligned, tell=told.append)
+    assert [each.rejected for each in corpus] == [{"a": (Span(0, 2, "PER"),), "b": (Span(2, 3, "LOC"),)}, {}]
+    assert not any(any(layer) for each in corpus for layer in each.layers.values())
+    tw.write_documents("prodigy", corpus, again, ["a", "b"])
+    assert [each.marks for each in read("prodigy", again, again.read_text("utf-8"))] == [
+        {"annotator": (Mark(0, 8, "PER", rejected=True),)},
+        {"annotator": (Mark(9, 13, "LOC", rejected=True),)},
+        {"annotator": ()},
+    ]
+    for name in sorted({*NAMES} - {"prodigy", "spacy", "datasets", "docbin"} & {*TOOLS}):
+        with pytest.raises(CorpusError, match=f":1: found rejected spans, expected none: {name} has no place"):
+            tw.write_documents(name, corpus, tmp_path / "c", ["a", "b"])
+    of_tags = tw.read_documents("prodigy", file, misaligned=misaligned, task="tags", tell=told.append)
+    assert not any(each.rejected for each in of_tags)
+    assert any("not kept: 2 rejected labels of tokens" in line for line in told)
 
 
 def test_label_studio(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 Tags are the layers `upos` and `xpos`, entities the layer `entities` in IOB2, heads the layer `head`; lemmas and
 morphology are the columns `lemma` and `feats`. What spaCy calls missing is unknown. A document is one sentence or more,
-as it says.
+as it says. The span group `incorrect_spans` has rejected spans: spaCy learns from one that `incorrect_spans_key` names.
 
 Of files that somebody sent, only the arrays and strings of the DocBin are read: its documents are not made (`get_docs`
 checks little of what it gives to compiled code), and user data, which it would unpack, is left out.
@@ -10,6 +10,7 @@ checks little of what it gives to compiled code), and user data, which it would 
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from typing import IO, Any
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.outline import key_and_value
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Sentence
-from tagweave.corpus.spans import OUTSIDE
+from tagweave.corpus.spans import OUTSIDE, Span
 from tagweave.corpus.token_offsets import TokenOffsets
 from tagweave.exchange.errors import ExchangeError
 from tagweave.exchange.members import LARGEST, Member, members
@@ -32,6 +33,9 @@ _COLUMNS = {"lemma": "LEMMA", "feats": "MORPH"}
 _NUMBERS = ("HEAD", "ENT_IOB", "SENT_START")
 _INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
 _NONE = "_"
+_INCORRECT = "incorrect_spans"
+_SPAN = struct.Struct(">QQQllll")
+"""A span of a group: its number, that of its entity, its label; its tokens and its characters from .. to."""
 
 
 def _import_spacy() -> None:
@@ -43,11 +47,12 @@ def _import_spacy() -> None:
 
 @dataclass(frozen=True)
 class _Tokens:
-    """The tokens of a document: texts and numbers by the name of their attribute, and whether a blank follows."""
+    """The tokens of a document: texts and numbers by attribute, whether a blank follows each, and rejected spans."""
 
     texts: dict[str, list[str]]
     numbers: dict[str, list[int]]
     blanks: list[bool]
+    rejected: list[Span]
 
     def __len__(self) -> int:
         return len(self.blanks)
@@ -78,7 +83,11 @@ def _documents(member: Member, leave_out: Callable[[str], None]) -> list[_Tokens
         for what, values in (("user data of documents", found.user_data), ("categories of documents", found.cats)):
             for _ in filter(None, values):
                 leave_out(what)
-        return [_tokens(found, at, strings) for at in range(len(found.tokens))]
+        groups = [_groups(each) for each in found.span_groups]
+        for name in (name for each in groups for name in each if name != _INCORRECT):
+            leave_out(f"span groups {name}")
+        rejected = [[Span(a, b, strings[label]) for a, b, label in each.get(_INCORRECT, ())] for each in groups]
+        return [_tokens(found, at, strings, rejected[at]) for at in range(len(found.tokens))]
     except Exception as error:
         told = f"no DocBin ({type(error).__name__}: {error})"
         raise CorpusError(told, "spaCy's training data", member.place) from None
@@ -98,7 +107,21 @@ def _check_size(member: Member) -> None:
         raise CorpusError(f"more than {LARGEST:,} bytes", "smaller files", member.place)
 
 
-def _tokens(found: Any, at: int, strings: Any) -> _Tokens:
+def _groups(packed: bytes) -> dict[str, list[tuple[int, int, int]]]:
+    """Return the span groups of a document by name: first tokens, tokens after the last ones, and labels of spans."""
+    import srsly
+
+    named: dict[str, list[tuple[int, int, int]]] = {}
+    groups = srsly.msgpack_loads(packed) if packed else []
+    for group in groups:
+        content = srsly.msgpack_loads(group)
+        spans = [_SPAN.unpack(each) for each in content["spans"]]
+        for name in groups[group] if isinstance(groups, dict) else [content["name"]]:
+            named[name] = [(start, stop, label) for _, _, label, start, stop, _, _ in spans]
+    return named
+
+
+def _tokens(found: Any, at: int, strings: Any, rejected: list[Span]) -> _Tokens:
     from spacy.attrs import IDS
 
     array, blanks = found.tokens[at], [bool(each) for each in found.spaces[at].reshape(-1)]
@@ -110,7 +133,9 @@ def _tokens(found: Any, at: int, strings: Any) -> _Tokens:
     texts = {name: [strings[int(each)] for each in columns[name]] for name in _TEXTS if name in columns}
     numbers = {name: columns[name].astype("int64").tolist() for name in _NUMBERS if name in columns}
     unknown = found.flags[at].get("has_unknown_spaces")
-    return _Tokens(texts, numbers, [True] * len(blanks) if unknown else blanks)
+    if wrong := [each for each in rejected if not 0 <= each.start < (each.stop or 0) <= len(blanks)]:
+        raise ValueError(f"the rejected span {wrong[0].start}:{wrong[0].stop} of {len(blanks)} tokens")
+    return _Tokens(texts, numbers, [True] * len(blanks) if unknown else blanks, rejected)
 
 
 def _sentences(tokens: _Tokens, number: int, member: Member) -> Iterator[Sentence]:
@@ -145,14 +170,24 @@ def _sentence(tokens: _Tokens, kept: Sequence[int], comments: tuple[str, ...], m
     }
     columns = {name: column(key) for name, key in _COLUMNS.items() if any(tokens.texts.get(key, ()))}
     heads = tuple(_heads(tokens, kept, column("DEP"), member))
+    rejected = tuple(_rejected(tokens, kept))
     return Sentence(
         tuple(column("ORTH")),
         layers,
         {name: tuple(each or _NONE for each in values) for name, values in columns.items()},
         {HEAD: heads},
         comments,
+        rejected={ENTITIES: rejected} if rejected else {},
         location=member.location(),
     )
+
+
+def _rejected(tokens: _Tokens, kept: Sequence[int]) -> Iterator[Span]:
+    """Yield the rejected spans of a sentence of these tokens; one that has blank tokens at an end is none of tokens."""
+    places = {at: place for place, at in enumerate(kept)}
+    for start, stop, label in tokens.rejected:
+        if label and start in places and stop is not None and stop - 1 in places:
+            yield Span(places[start], places[stop - 1] + 1, label)
 
 
 def _entities(places: Sequence[int], types: Sequence[str]) -> Iterator[Candidates]:
@@ -215,6 +250,7 @@ def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str
 
 def _doc(sentence: Sentence, entities: str | None, vocab: Any) -> Any:
     from spacy.tokens import Doc
+    from spacy.tokens import Span as Marked
 
     def labels(name: str | None) -> list[str] | None:
         layer = sentence.layers.get(name) if name is not None else None
@@ -227,7 +263,7 @@ def _doc(sentence: Sentence, entities: str | None, vocab: Any) -> Any:
     }
     heads = _spacy_heads(sentence)
     starts: list[bool | int | None] | None = None if heads[0] else [True, *[False] * (len(sentence) - 1)]
-    return Doc(
+    made = Doc(
         vocab,
         words=list(sentence.forms),
         spaces=_blanks(sentence),
@@ -239,6 +275,9 @@ def _doc(sentence: Sentence, entities: str | None, vocab: Any) -> Any:
         sent_starts=starts,
         **columns,
     )
+    if rejected := sentence.rejected.get(entities or ENTITIES, ()):
+        made.spans[_INCORRECT] = [Marked(made, start, stop or 0, label or "") for start, stop, label in rejected]
+    return made
 
 
 def _spacy_heads(sentence: Sentence) -> tuple[list[int] | None, list[str] | None]:

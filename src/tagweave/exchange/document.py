@@ -13,7 +13,8 @@ from tagweave.corpus.sentence import Location
 class Mark(NamedTuple):
     """The characters start .. stop - 1 (code points), their label, and the probability that the label is right.
 
-    With gaps, not all of these characters are marked, so the span is none of tokens that stand side by side.
+    With gaps, not all of these characters are marked, so the span is none of tokens that stand side by side. A rejected
+    mark says that it is wrong, and nothing else.
     """
 
     start: int
@@ -21,6 +22,7 @@ class Mark(NamedTuple):
     label: str
     probability: float = 1.0
     gaps: bool = False
+    rejected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Tool:
         write: writes documents to a stream, as annotation that people look at before they accept it.
         extension: of its files.
         binary: whether it writes bytes, such as a zip of files, to the stream; otherwise text.
+        rejections: whether its files hold rejected marks.
     """
 
     name: str
@@ -92,3 +95,4 @@ class Tool:
     write: Callable[[Iterable[Document], IO[Any]], None]
     extension: str
     binary: bool = False
+    rejections: bool = False

@@ -1,7 +1,8 @@
 """From documents to sentences of tokens: a layer for each annotator. Without sentences of the tool, a line is one.
 
 A span that begins or ends within a token is misaligned, and so is one of several lines or with gaps. What is to be done
-with these is for the user to say; blanks at the ends of a span do not count.
+with these is for the user to say; blanks at the ends of a span do not count. Whoever rejects spans says nothing of the
+rest, and a rejected span that is not whole tokens tells nothing.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tagweave.corpus.errors import CorpusError, shortened
 from tagweave.corpus.found_spans import SPANS, TAGS, FoundSpan, layer_of
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.corpus.spans import Span
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.tokens import Offsets, Tokenizer, lines
 
@@ -114,13 +116,11 @@ def sentences(
             start, stop = tokens[0][0], tokens[-1][1]
             own = (*comments, *place_comments(document.text, end, start, stop))
             aligned = _Aligned(document, tokens, misaligned, unmarked, notes, task)
-            layers, end = aligned.layers(names), stop
-            yield Sentence(
-                tuple(document.text[a:b] for a, b in tokens),
-                {_ALONE if len(names) == 1 else name: layer for name, layer in layers.items()},
-                comments=own,
-                location=document.location,
-            )
+            called = {name: _ALONE if len(names) == 1 else name for name in names}
+            layers = {called[name]: aligned.layer(document.marks.get(name)) for name in names}
+            rejected = {called[name]: spans for name in names if (spans := aligned.rejected(document.marks.get(name)))}
+            words, end = tuple(document.text[a:b] for a, b in tokens), stop
+            yield Sentence(words, layers, comments=own, rejected=rejected, location=document.location)
             comments = ()
 
 
@@ -155,11 +155,9 @@ class _Aligned:
     notes: Notes
     task: Task
 
-    def layers(self, names: Sequence[str]) -> Mapping[str, Layer]:
-        return {name: self._layer(self.document.marks.get(name)) for name in names}
-
-    def _layer(self, marks: Sequence[Mark] | None) -> Layer:
-        if marks is None:
+    def layer(self, marks: Sequence[Mark] | None) -> Layer:
+        """Return the labels of an annotator's marks."""
+        if marks is None or any(mark.rejected for mark in marks):
             return (None,) * len(self.tokens)
         spans: list[FoundSpan] = []
         unknown: set[int] = set()
@@ -172,6 +170,17 @@ class _Aligned:
         if self.task == TAGS:
             layer = layer_of(spans, len(self.tokens), False, TAGS)
         return tuple(None if at in unknown else candidates for at, candidates in enumerate(layer))
+
+    def rejected(self, marks: Sequence[Mark] | None) -> tuple[Span, ...]:
+        """Return the spans that an annotator rejected."""
+        spans: list[FoundSpan] = []
+        for mark in marks or ():
+            if mark.rejected:
+                self._align(mark, spans, set())
+        if spans and self.task == TAGS:
+            self.notes.left_out["rejected labels of tokens"] += len(spans)
+            return ()
+        return tuple(Span(start, stop, label) for start, stop, (label,), _ in spans)
 
     def _align(self, mark: Mark, spans: list[FoundSpan], unknown: set[int]) -> None:
         """Add the tokens of a mark to the spans of the line, or to what is unknown; a mark of other lines adds none."""
@@ -187,7 +196,7 @@ class _Aligned:
         self.notes.spans += 1
         if not whole:
             self._note(mark, first, last)
-        if whole or (self.misaligned == "widen" and in_line):
+        if whole or (self.misaligned == "widen" and in_line and not mark.rejected):
             spans.append(FoundSpan(first, last, (mark.label,), mark.probability))
         else:
             unknown.update(range(first, last))

@@ -11,7 +11,7 @@ from tagweave.corpus.found_spans import SPANS, TAGS
 from tagweave.corpus.outline import key_and_value
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.soft import Soft
-from tagweave.corpus.spans import OUTSIDE, spans_of
+from tagweave.corpus.spans import ANY, OUTSIDE, spans_of
 from tagweave.corpus.token_offsets import TokenOffsets
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.reading import BEFORE, DOCUMENT, START, TEXT, Task
@@ -55,7 +55,14 @@ def _longer(document: Document, sentence: Sentence, comments: Mapping[str, str],
     tokens = [(base + start, base + stop) for start, stop in zip(offsets.starts, offsets.stops, strict=True)]
     marked = _tags if task == TAGS else _marks
     marks = {
-        name: (*(known or ()), *marked(sentence, sentence.layers.get(name), tokens))
+        name: (
+            *(known or ()),
+            *marked(sentence, sentence.layers.get(name), tokens),
+            *(
+                Mark(tokens[start][0], tokens[(stop or 0) - 1][1], label or ANY, rejected=True)
+                for start, stop, label in sentence.rejected.get(name, ())
+            ),
+        )
         for name, known in document.marks.items()
     }
     return replace(

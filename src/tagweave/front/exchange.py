@@ -89,7 +89,7 @@ def _read_tokens(
         notes.left_out[what] += 1
 
     read = [sentence for path in paths for sentence in tool.read(fspath(path), leave_out)]
-    known = {name for each in read for name, layer in each.layers.items() if any(layer)}
+    known = {name for each in read for name, layer in each.layers.items() if any(layer) or each.rejected.get(name)}
     trees = any(any(layer) for each in read for layer in each.heads.values())
     kept = tuple(replace(each.with_layers_of(known), heads=each.heads if trees else {}) for each in read)
     _report(notes, "error", tell)
@@ -183,6 +183,9 @@ def write_documents(
         raise CorpusError(f"no layer {missing[0]!r}", f"one of {', '.join(sorted(there))}", corpus.path)
     kept = corpus if texts is None else placed(corpus, texts)
     found, form = list(documents(kept, names, task)), named(tool)
+    for each in found if not form.rejections else ():
+        if any(mark.rejected for marks in each.marks.values() for mark in marks or ()):
+            raise each.error("rejected spans", f"none: {tool} has no place for them, prodigy and spacy do")
     with (written_bytes if form.binary else written)(fspath(path)) as stream:
         form.write(found, stream)
     return len(found)
