@@ -209,7 +209,7 @@ def _resume(learner: str, path: Path, _number: int, iterations: int = 4) -> None
     """Go on with training from a checkpoint; the first time, begin."""
     problem, trainer = _problem(learner)
     scores = iter(np.linspace(0.1, 0.9, 200))
-    schedule = Schedule(iterations, checkpoint=path, resume=True, identity="fuzz")
+    schedule = Schedule(iterations, checkpoint=path, resume=True, identity="fuzz", is_part=True)
     train(trainer, problem.objective, problem.model.weights, Run(schedule), lambda _weights: float(next(scores)))
 
 

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from model_files import write
@@ -73,12 +72,3 @@ def test_tagging_that_is_terminated_leaves_nothing(segmenter, tmp_path):
         ended(process, lambda: list(tmp_path.glob("out.*.part")))
         assert process.stderr.read().endswith(b"tagweave: interrupted\n")
     assert not list(tmp_path.iterdir())
-
-
-def test_training_that_is_terminated_keeps_its_model(corpora, tmp_path):
-    model = Path(tmp_path / "m")
-    command = [*MAIN, "train", str(corpora / "train.txt"), "-o", str(model), "--iterations", "1000000"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        ended(process, lambda: model.with_name("m.checkpoint").exists())
-        assert process.stderr.read().endswith(b"interrupted: the same command with --resume goes on\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "m.checkpoint"]

@@ -9,8 +9,10 @@ import sys
 import time
 from contextlib import suppress
 
+import pytest
 from model_files import contents, write
 
+from tagweave.learning import checkpoint
 from tagweave.models.storage import load_model
 from tagweave.training.recipe import LEARNERS
 
@@ -22,7 +24,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tagweave.cli.main import application
-from tagweave.learning import checkpoint, loop
+from tagweave.learning import checkpoint
 
 common, runs = sys.argv[1].split("|"), [run.split("|") for run in sys.argv[2:]]
 
@@ -33,15 +35,14 @@ for _, *options in runs:  # the kernels are loaded once, here
 def kill():
     os.kill(os.getpid(), signal.SIGKILL)
 
-original = checkpoint.save_checkpoint
-replace = Path.replace
+original, checkpoint.INTERVAL = checkpoint.save_checkpoint, 0
 def save(path, state, best, run):
     if state.iteration == 3 and when == "between":  # of the run that this process is
         Path.replace = lambda *_: kill()
     original(path, state, best, run)
     if state.iteration == 3:
         kill()
-loop.save_checkpoint = save
+checkpoint.save_checkpoint = save
 
 for when, *options in runs:
     process = os.fork()
@@ -93,14 +94,14 @@ KILLED_IN_STAGES = """
 import os, signal, sys
 from pathlib import Path
 from tagweave.cli.main import application
-from tagweave.learning import checkpoint, loop
+from tagweave.learning import checkpoint
 
 common, runs = sys.argv[1].split("|"), [run.split("|") for run in sys.argv[2:]]
 
 def kill(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-original, saved = checkpoint.save_checkpoint, []
+original, saved, checkpoint.INTERVAL = checkpoint.save_checkpoint, [], 0
 
 def killing(times, between):
     def save(*arguments):
@@ -119,7 +120,7 @@ for run in runs:  # the kernels are loaded once, here
 for times, between, *options in runs:
     process = os.fork()
     if not process:
-        loop.save_checkpoint = killing(int(times), between == "between")
+        checkpoint.save_checkpoint = killing(int(times), between == "between")
         application()([*common, *options])
     assert os.WTERMSIG(os.waitpid(process, 0)[1]) == signal.SIGKILL
 """
@@ -156,24 +157,39 @@ def test_a_killed_run_of_two_models_is_resumed_to_the_same_model(run, corpora, t
     assert sorted(killed.iterdir()) == sorted(model for *_, model in cases)
 
 
-def test_an_interrupt_from_the_keyboard(corpora, tmp_path):
-    """The signal itself, to a process that trains: the model is there, and the exit code is that of an interrupt."""
-    log, model = tmp_path / "log", tmp_path / "m"
-    options = ["-o", str(model), "--iterations", "1000000", "--log", str(log)]
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_a_signal_keeps_the_model_and_the_state(run, corpora, tmp_path, sent, code):
+    """Long before a checkpoint is due, to a process that trains; what goes on ends in the model of a straight run."""
+    log, model, said = tmp_path / "log", tmp_path / "m", tmp_path / "said"
     heeding = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a suite in the background does not
     )
     program = f"{heeding}; from tagweave.cli.main import main; main()"
-    command = [sys.executable, "-c", program, "train", str(corpora / "train.txt")]
-    said = tmp_path / "said"
-    with said.open("wb") as stream, subprocess.Popen([*command, *options], stderr=stream) as process:
+    common = ["train", corpora / "train.txt", "-o"]
+    command = [sys.executable, "-c", program, *common, model, "--iterations", "1000000", "--log", log]
+    with said.open("wb") as stream, subprocess.Popen(list(map(str, command)), stderr=stream) as process:
         while process.poll() is None and (not log.exists() or len(log.read_text("utf-8").splitlines()) < 3):
             time.sleep(0.02)
         while process.poll() is None:  # Python drops an interrupt that comes while it finalises an object
-            process.send_signal(signal.SIGINT)
+            process.send_signal(sent)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(30)
     errors = said.read_text("utf-8")
-    assert process.returncode == 130
+    assert process.returncode == code
     assert errors.splitlines()[-1] == "interrupted: the same command with --resume goes on" and "Trace" not in errors
-    assert load_model(model).about["iterations"] >= 3 and (tmp_path / "m.checkpoint").exists()
+    done = load_model(model).about["iterations"]
+    assert done >= 3 and (tmp_path / "m.checkpoint").exists()
+    run(*common, model, "--resume", "--iterations", done + 2)
+    run(*common, tmp_path / "straight", "--iterations", done + 2)
+    assert model.read_bytes() == (tmp_path / "straight").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "m", "said", "straight"]
+
+
+def test_no_checkpoint(run, corpora, tmp_path, monkeypatch):
+    def written(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(checkpoint, "save_checkpoint", written)
+    common = ("train", corpora / "train.txt", "--iterations", 2, "--no-checkpoint", "-o", tmp_path / "m")
+    run(*common)
+    assert "--no-checkpoint" in run(*common, "--resume", code=2).stderr

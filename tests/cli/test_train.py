@@ -15,7 +15,7 @@ from model_files import contents, corpora_of, write
 
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
-from tagweave.learning import loop
+from tagweave.learning import checkpoint
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import describe_model, load_model
 from tagweave.training.coupled import Coupling, prepare_coupled
@@ -178,7 +178,7 @@ def test_patience_and_the_log(run, corpora, tmp_path):
 
 
 def test_an_interrupt_keeps_the_best_model_and_says_how_to_go_on(run, corpora, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "save_checkpoint", interrupting(loop.save_checkpoint, 2))
+    monkeypatch.setattr(checkpoint, "save_checkpoint", interrupting(checkpoint.save_checkpoint, 2))
     command = ("train", corpora / "train.txt", "-o", tmp_path / "m", "--iterations", 4)
     result = run(*command, code=130)
     assert result.stderr.splitlines()[-2:] == [
@@ -193,11 +193,13 @@ def test_an_interrupt_keeps_the_best_model_and_says_how_to_go_on(run, corpora, t
 
 
 def interrupting(save, iteration):
-    """`save_checkpoint`, with Ctrl-C after the iteration of this number."""
+    """`save_checkpoint`, with one Ctrl-C after the iteration of this number."""
+    sent = []
 
     def step(path, state, best, run):
         save(path, state, best, run)
-        if state.iteration == iteration:
+        if state.iteration == iteration and not sent:
+            sent.append(True)
             raise KeyboardInterrupt
 
     return step
@@ -235,7 +237,7 @@ def test_an_interrupt_of_the_first_model_of_argmax_stops_it_all(run, corpora, tm
 
 
 def test_a_checkpoint_of_another_run_is_refused_and_without_resume_announced(run, corpora, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "save_checkpoint", interrupting(loop.save_checkpoint, 1))
+    monkeypatch.setattr(checkpoint, "save_checkpoint", interrupting(checkpoint.save_checkpoint, 1))
     model = tmp_path / "m"
     run("train", corpora / "train.txt", "-o", model, *RUN, code=130)
     monkeypatch.undo()

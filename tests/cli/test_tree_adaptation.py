@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features import sentence_length
-from tagweave.learning import loop
+from tagweave.learning import checkpoint
 from tagweave.learning import run as runs
 from tagweave.models.storage import load_model
 from tagweave.training import tree_job
@@ -188,18 +189,18 @@ def test_an_interrupted_cascade_is_resumed(train: Train, tmp_path: Path, monkeyp
         train("--method", method, *options)
         straight = contents(tmp_path / "m")
         (tmp_path / "m").unlink()
-        save = loop.save_checkpoint
+        save = checkpoint.save_checkpoint
 
         def stopping(path: Path, *arguments: Any, part: str = part, save: Any = save) -> None:
             save(path, *arguments)
             if path.suffix == part:
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(loop, "save_checkpoint", stopping)
+        monkeypatch.setattr(checkpoint, "save_checkpoint", stopping)
         lines = train("--method", method, *options, code=130)
         assert lines[-1] == "interrupted before the model itself: the same command with --resume goes on"
         assert not (tmp_path / "m").exists()
-        monkeypatch.setattr(loop, "save_checkpoint", save)
+        monkeypatch.setattr(checkpoint, "save_checkpoint", save)
         _, lines = train("--method", method, *options, "--resume")
         assert next(line.split()[1] for line in lines if line.startswith("iteration ")) == "2/3"
         assert contents(tmp_path / "m") == straight
@@ -208,23 +209,15 @@ def test_an_interrupted_cascade_is_resumed(train: Train, tmp_path: Path, monkeyp
 
 
 def test_an_interrupt_keeps_the_best_parser(
-    run: Run, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, files: Path, tmp_path: Path, interrupted: Callable[..., AbstractContextManager[None]]
 ) -> None:
     """Ctrl-C after the second iteration: a model is there, and --resume comes to that of a run that was left alone."""
     common = ("train", "--task", "parse", files / "theirs.conllu", "--dev", files / "given.conllu", "--iterations", 4)
     run(*common, "-o", tmp_path / "whole")
-    save = loop.save_checkpoint
-
-    def stopping(path: Path, state: Any, *arguments: Any) -> None:
-        save(path, state, *arguments)
-        if state.iteration == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "save_checkpoint", stopping)
-    stopped = run(*common, "-o", tmp_path / "m", code=130)
+    with interrupted(2):
+        stopped = run(*common, "-o", tmp_path / "m", code=130)
     assert stopped.stderr.splitlines()[-1] == "interrupted: the same command with --resume goes on"
     assert load_model(tmp_path / "m").about["iterations"] == 2
-    monkeypatch.setattr(loop, "save_checkpoint", save)
     run(*common, "-o", tmp_path / "m", "--resume")
     assert contents(tmp_path / "m") == contents(tmp_path / "whole")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "whole"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +13,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from tagweave.corpus.text_file import written
-from tagweave.corpus.whole_file import whole_file
+from tagweave.corpus.whole_file import whole_file, whole_folder
 
 KINDS = ("text", "model")
 
@@ -65,3 +68,45 @@ def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as error, whole_file(tmp_path / "none" / "file"):
         pass
     assert error.value.filename == str(tmp_path / "none" / "file")
+
+
+def test_what_a_killed_process_has_left_is_removed_by_the_next_to_write(tmp_path: Path) -> None:
+    """But not what a living one is writing, under the same name, or whatever has another name."""
+    program = "import sys; from tagweave.corpus.whole_file import whole_file as w\n"
+    program += "with w(sys.argv[1]): print(flush=True); input()"
+
+    def writer(name: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", program, str(tmp_path / name)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdout and process.stdout.readline()  # it writes
+        return process
+
+    for killed in (writer("file"), writer("file [1]"), writer("other")):
+        with killed:
+            killed.send_signal(signal.SIGKILL)
+    with writer("file") as living:
+        before = set(tmp_path.iterdir())
+        assert len(before) == 3
+        for name in ("file", "file [1]"):
+            save("text", tmp_path / name)
+        left = before & set(tmp_path.iterdir())
+        assert sorted(path.name.partition(".")[0] for path in left) == ["file", "other"]
+        living.communicate(b"\n")
+    assert living.returncode == 0
+    assert len([path for path in tmp_path.iterdir() if path.suffix == ".part"]) == 1
+
+
+def test_a_folder_appears_whole(tmp_path: Path) -> None:
+    for text in ("old", "new"):
+        with whole_folder(tmp_path / "a" / "folder") as part:
+            (part / "file").write_text(text)
+    with pytest.raises(ValueError, match="half"), whole_folder(tmp_path / "a" / "folder") as part:
+        (part / "file").write_text("half")
+        raise ValueError("half")
+    assert [path.read_text() for path in tmp_path.rglob("*") if path.is_file()] == ["new"]
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["folder"]
+
+
+def test_the_longest_name(tmp_path: Path) -> None:
+    save("text", tmp_path / ("字" * 85))
+    assert [path.name for path in tmp_path.iterdir()] == ["字" * 85]

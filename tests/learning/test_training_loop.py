@@ -11,7 +11,7 @@ import pytest
 from convex import SETTINGS, Logistic, order_of
 
 from tagweave.features.rules import ArrayRule
-from tagweave.learning import perceptron
+from tagweave.learning import checkpoint, perceptron
 from tagweave.learning.callback import Iteration
 from tagweave.learning.checkpoint import CheckpointError, load_checkpoint
 from tagweave.learning.loop import TrainingError, train
@@ -260,3 +260,63 @@ def test_a_training_cancelled_before_it_begins_changes_nothing() -> None:
     outcome = train(LEARNERS["sgd"](), objective, np.ones(objective.size), Run(cancel=lambda: True))
     assert outcome.interrupted and not outcome.iterations
     np.testing.assert_array_equal(outcome.weights, 1)
+
+
+@dataclass
+class Clock:
+    """Seconds that a test sets."""
+
+    seconds: float = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_checkpoints_are_written_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An iteration of 8 seconds: every fourth one is due; of a step that others follow, the last one, too."""
+    monkeypatch.setattr(checkpoint, "INTERVAL", 30.0)
+    clock, written = Clock(), []
+    save = checkpoint.save_checkpoint
+
+    def saving(path: Path, state: State, *rest: Any) -> None:
+        written.append((path.name, state.iteration))
+        save(path, state, *rest)
+
+    @dataclass
+    class Slow(Counting):
+        def step(self, objective: Any, state: State) -> None:
+            clock.seconds += 8
+            super().step(objective, state)
+
+    monkeypatch.setattr(checkpoint, "save_checkpoint", saving)
+    run = Run(Schedule(10, checkpoint=tmp_path / "state"), clock=clock)
+    train(Slow(), Logistic.random(), np.zeros(2), run)
+    train(Slow(), Logistic.random(), np.zeros(2), run.part("first"))
+    assert written == [("state", 4), ("state", 8), ("state.first", 4), ("state.first", 8), ("state.first", 10)]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_an_interrupt_in_the_midst_of_an_iteration_leaves_no_trace(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trainers change their state in place; none of the iteration that is cut short is in the checkpoint."""
+    monkeypatch.setattr(checkpoint, "INTERVAL", float("inf"))
+    objective, evaluate = Logistic.random(8), lambda weights: -float(np.abs(weights).sum())
+    path = tmp_path / "state"
+
+    class Interrupted(LEARNERS[name]):  # type: ignore[name-defined, misc]
+        def step(self, objective: Any, state: State) -> None:
+            super().step(objective, state)
+            if state.iteration == 3:
+                for each in state.arrays:
+                    state.arrays[each] += 1
+                raise KeyboardInterrupt
+
+    def run(kind: Any, **schedule: Any) -> Any:
+        return train(kind(**SETTINGS[name]), objective, np.zeros(8), Run(Schedule(5, **schedule)), evaluate)
+
+    stopped = run(Interrupted, checkpoint=path)
+    assert stopped.interrupted and len(stopped.history) == 2
+    resumed, whole = run(LEARNERS[name], checkpoint=path, resume=True), run(LEARNERS[name])
+    assert resumed.history[0].number == 3
+    assert (resumed.weights == whole.weights).all() and resumed.score == whole.score

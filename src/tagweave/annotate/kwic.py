@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
-import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.whole_file import whole_folder
 from tagweave.kernels import suffixes
 from tagweave.kernels.trie import code_points, run_characters
 
@@ -211,19 +210,10 @@ def _inside_runs(word: str) -> tuple[bool, bool]:
 
 
 def _write(folder: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    part = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.part")
-    old = part.with_suffix(".old")
-    part.mkdir(parents=True)
-    try:
+    with whole_folder(folder) as part:
         for name, array in arrays.items():
             np.save(part / f"{name}.npy", array, allow_pickle=False)
         (part / "index.json").write_text(json.dumps(about), encoding="utf-8")
-        if folder.exists():
-            folder.rename(old)
-        part.rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def _about(folder: Path) -> dict[str, Any] | None:

@@ -183,6 +183,12 @@ Precision = Annotated[
 Resume = Annotated[
     bool, typer.Option(help="Continue from MODEL.checkpoint if there is one.", rich_help_panel="The run")
 ]
+Checkpoint = Annotated[
+    bool,
+    typer.Option(
+        help="Save the state in MODEL.checkpoint every half a minute and on an interrupt.", rich_help_panel="The run"
+    ),
+]
 Plan = Annotated[
     str | None,
     typer.Option(

@@ -55,6 +55,7 @@ def train(
     workers: options.Workers = None,
     precision: options.Precision = "float32",
     resume: options.Resume = False,
+    checkpoint: options.Checkpoint = True,
     log: options.Log = None,
     plan: options.Plan = None,
     like: options.Like = None,
@@ -70,8 +71,8 @@ def train(
     Without such a source the method is single. The task parse learns trees from CoNLL-U; its methods are single,
     merged, stacked (the default for several guidelines), transform and iterate.
 
-    Ctrl-C keeps the best model so far. After every iteration the state is saved in MODEL.checkpoint, from which
-    --resume continues; it is removed at the end.
+    Ctrl-C keeps the best model so far, and the state in MODEL.checkpoint, from which --resume continues. The state is
+    also saved every half a minute, and removed at the end.
     """
     from tagweave.front.plans import resolve, train_plan
     from tagweave.training.again import like as plan_like
@@ -115,17 +116,19 @@ def train(
     if print_plan:
         typer.echo(json.dumps(resolve(chosen, say).to_json(), indent=1, ensure_ascii=False))
         return
+    if resume and not checkpoint:
+        raise OptionError("found --resume with --no-checkpoint, expected one of them")
     if model is None:
         raise OptionError("found no --output, expected the file of the model")
     inputs = [each.argument for each in (*chosen.corpora, chosen.dev) if each]
     mapping = of_methods.get("mapping") or ()
     looked_up = [each.path for each in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters)]
     _check_writable(model, log, [*inputs, *looked_up, *mapping])
-    if not train_plan(chosen, model, resume, training_callback(log, resume), say, cluster, workers):
+    if not train_plan(chosen, model, resume, training_callback(log, resume), say, cluster, workers, checkpoint):
         raise typer.Exit(INTERRUPTED)
 
 
-_BESIDE = ("model", "threads", "cluster", "workers", "resume", "log", "print_plan")
+_BESIDE = ("model", "threads", "cluster", "workers", "resume", "checkpoint", "log", "print_plan")
 _CORPORA = ("corpora", "source", "dev", "format")
 
 

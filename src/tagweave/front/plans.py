@@ -36,6 +36,7 @@ def train_plan(
     tell: Tell = say,
     cluster: str | None = None,
     workers: int | None = None,
+    checkpoint: bool = True,
 ) -> bool:
     """Train by a plan and save the model, as `tagweave train` does, with checkpoints until training is done.
 
@@ -47,6 +48,7 @@ def train_plan(
         tell: receives notes.
         cluster: the address of the cluster on whose workers the training sentences stay; `None`: train here.
         workers: how many workers; by default one for every processor.
+        checkpoint: whether checkpoints are saved.
 
     Returns:
         whether training finished; if not, the user interrupted it.
@@ -61,7 +63,8 @@ def train_plan(
     from tagweave.training.train import train
 
     checkpoints = Checkpoints(Path(f"{fspath(path)}.checkpoint"))
-    run = Run(Schedule(checkpoint=checkpoints.whole, resume=resume), tell=tell)
+    checkpoints.remove_left()
+    run = Run(Schedule(checkpoint=checkpoints.whole if checkpoint else None, resume=resume), tell=tell)
     try:
         with opened_job(plan, run, cluster, workers) as job:
             if (old := checkpoints.found()) and not resume:

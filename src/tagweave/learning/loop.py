@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import InputError
 from tagweave.learning.callback import Iteration, ProgressCallback
-from tagweave.learning.checkpoint import load_checkpoint, save_checkpoint
+from tagweave.learning.checkpoint import TimedCheckpoint, load_checkpoint
 from tagweave.learning.epoch_progress import ReportingObjective
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.learning.trainer import Objective, State, Trainer
@@ -62,8 +61,8 @@ def train(
     """Run a trainer to its end, to the limit, or until the development score stops rising.
 
     An interrupt (Ctrl-C) or the cancellation of the run ends training after the current sentence batch and keeps the
-    best weights so far. So does a loss or weight that is not finite; such a state is neither evaluated nor saved as a
-    checkpoint.
+    best weights so far; the checkpoint then has the state before the iteration that it cut short. A loss or weight that
+    is not finite ends training, too; such a state is neither evaluated nor saved as a checkpoint.
 
     Args:
         trainer: the algorithm.
@@ -76,8 +75,7 @@ def train(
         TrainingError: a loss or weight became infinite or nan, and no development score says which weights to keep.
         CheckpointError: the checkpoint to resume from is damaged, or belongs to another run.
     """
-    begin = time.perf_counter()
-    schedule = run.schedule
+    begin, schedule = run.clock(), run.schedule
     limit = schedule.iterations or (trainer.epochs if evaluate is None else _WITH_DEV)
     try:
         run.stop_if_cancelled()
@@ -85,6 +83,7 @@ def train(
     except KeyboardInterrupt:  # starting may take long: SGD tries several rates
         return Outcome(weights, interrupted=True)
     outcome = Outcome(weights, score=best["score"])
+    checkpoint = schedule.checkpoint and TimedCheckpoint(schedule.checkpoint, schedule.identity, run.clock)
     try:
         while state.iteration < limit and not state.converged and best["wait"] < schedule.patience:
             before = state.iteration
@@ -95,13 +94,15 @@ def train(
             if not _is_finite(state):
                 outcome.diverged = True
                 break
-            iteration = _judge(trainer, state, best, evaluate, time.perf_counter() - begin, schedule.selects)
+            iteration = _judge(trainer, state, best, evaluate, run.clock() - begin, schedule.selects)
             outcome.history.append(iteration)
-            if schedule.checkpoint:
-                save_checkpoint(schedule.checkpoint, state, best, schedule.identity)
+            if checkpoint:
+                checkpoint.keep(state, best)
             run.callback.iteration(iteration, limit)
     except KeyboardInterrupt:
         outcome.interrupted = True
+    if checkpoint and (outcome.interrupted or schedule.is_part):
+        checkpoint.write()
     if outcome.diverged and best["weights"] is None:
         raise TrainingError(
             f"training diverged in iteration {state.iteration}: found a loss of {state.loss:g}, expected finite losses"
@@ -116,12 +117,12 @@ def train(
 
 def _reporting(objective: Objective, number: int, run: Run) -> Objective:
     """The objective of an iteration, which reports progress to the run's callback and lets the run be cancelled."""
-    callback, begin = run.callback, time.perf_counter()
+    callback, begin = run.callback, run.clock()
     if isinstance(callback, ProgressCallback):
         progress_callback = callback
 
         def report(share: float) -> None:
-            progress_callback.within_iteration(number, share, time.perf_counter() - begin)
+            progress_callback.within_iteration(number, share, run.clock() - begin)
 
         return ReportingObjective(objective, report, run.stop_if_cancelled)
     return ReportingObjective(objective, None, run.stop_if_cancelled) if run.can_be_cancelled else objective

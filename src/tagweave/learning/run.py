@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import perf_counter
 
 from tagweave.cluster.executor import Executor
 from tagweave.cluster.in_process import IN_PROCESS
@@ -19,9 +20,10 @@ class Schedule:
         iterations: the largest number of iterations; `None`: 100 with development data, else the trainer's `epochs`.
         patience: stop after this many iterations without a better development score.
         selects: whether the development score selects the weights and stops training; if not, it is only reported.
-        checkpoint: the file that keeps the state after every iteration; `None` for none.
+        checkpoint: the file that keeps the state (`learning.checkpoint`); `None` for none.
         resume: continue from the checkpoint if there is one.
         identity: identifies the training; a checkpoint of another one is refused.
+        is_part: whether other steps follow, so that the state at the end is kept, too.
     """
 
     iterations: int | None = None
@@ -30,6 +32,7 @@ class Schedule:
     checkpoint: Path | None = None
     resume: bool = False
     identity: str = ""
+    is_part: bool = False
 
     @property
     def can_resume(self) -> bool:
@@ -39,7 +42,7 @@ class Schedule:
     def of_part(self, part: str) -> Schedule:
         """The schedule of a named part of the training, which has its own checkpoint."""
         checkpoint = self.checkpoint and self.checkpoint.with_name(f"{self.checkpoint.name}.{part}")
-        return replace(self, checkpoint=checkpoint, identity=f"{self.identity} {part}")
+        return replace(self, checkpoint=checkpoint, identity=f"{self.identity} {part}", is_part=True)
 
 
 def _ignore(line: str) -> None:
@@ -64,6 +67,7 @@ class Run:
             training ends as after an interrupt (Ctrl-C): it returns the best weights so far and keeps its checkpoint.
         executor: carries out parts that do not depend on each other, such as the folds of a jackknife; their results
             are the same wherever they run.
+        clock: the time in seconds.
     """
 
     schedule: Schedule = field(default_factory=Schedule)
@@ -71,6 +75,7 @@ class Run:
     tell: Callable[[str], None] = _ignore
     cancel: Callable[[], bool] = _never
     executor: Executor = IN_PROCESS
+    clock: Callable[[], float] = perf_counter
 
     @property
     def can_be_cancelled(self) -> bool:

@@ -12,12 +12,9 @@ does not depend on the process that began the run.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,13 +44,13 @@ class Manifest:
             ShardError: the folder holds shards of other work.
             OSError: it cannot be written.
         """
+        self.store.remove_unfinished(_ABANDONED)
         if self.store.exists(FOLDER, "work.json"):
             before = _json(self.store, FOLDER, "work.json")
             if before == dict(work):
                 return
             if self.store.entries(FOLDER, "done"):
                 raise ShardError(f"{self.store.url}: {_difference(before, work)}, expected another folder for this")
-        self._remove_abandoned()
         self._write(work, FOLDER, "work.json")
 
     def done(self, shards: Iterable[Shard]) -> set[str]:
@@ -87,15 +84,6 @@ class Manifest:
     def _write(self, content: Mapping[str, Any], *parts: str) -> None:
         with self.store.written(*parts) as path:
             Path(path).write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
-
-    def _remove_abandoned(self) -> None:
-        """Remove what a killed run has left unfinished, but nothing of a run that may still be at work."""
-        for name, info in self.store.entries(FOLDER, "unfinished").items():
-            modified = info.get("mtime") or 0
-            seconds = modified.timestamp() if isinstance(modified, datetime) else float(modified)
-            if time.time() - seconds > _ABANDONED:
-                with suppress(OSError):
-                    self.store.remove(name)
 
 
 def _record(kind: str, name: str) -> str:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tagweave.corpus.whole_file import remove_left, whole_file
 from tagweave.shards.errors import ShardError
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
 FOLDER = "_tagweave"
 """The folder of a manifest, and of files that are being written, in an output folder."""
+UNFINISHED = (FOLDER, "unfinished")
+"""The folder of files that are being written, in an output folder."""
 _OF_ARROW = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 """The schemes for which pyarrow brings a file system; fsspec needs a package for each."""
 _OBJECTS = ("s3", "gs", "gcs", "abfs", "abfss")
@@ -83,6 +88,18 @@ class Store:
         content: bytes = self.system.cat_file(self.path(*parts))
         return content
 
+    def remove_unfinished(self, seconds: float) -> None:
+        """Remove what killed runs have left unfinished: in a folder of this machine whatever nobody is writing, and
+        elsewhere what is older than so many seconds."""
+        if self.is_local:
+            remove_left(Path(self.path(*UNFINISHED)))
+        for name, info in self.entries(*UNFINISHED).items():
+            modified = info.get("mtime") or 0
+            changed = modified.timestamp() if isinstance(modified, datetime) else float(modified)
+            if time.time() - changed > seconds:
+                with suppress(OSError):
+                    self.remove(name)
+
     def remove(self, *parts: str) -> None:
         """Remove a file if there is one."""
         with suppress(FileNotFoundError):
@@ -107,27 +124,22 @@ class Store:
             ShardError: a link leads out of the folder.
         """
         last = parts[-1].rpartition("/")[2]
-        unfinished = self.path(FOLDER, "unfinished", f"{secrets.token_hex(8)}-{last[-_NAME:]}")
+        unfinished = self.path(*UNFINISHED, f"{secrets.token_hex(8)}-{last[-_NAME:]}")
         self._make_parent(unfinished)
         if self.is_local:
-            try:
-                yield unfinished
-                self._move_here(unfinished, self.path(*parts))
-            finally:
-                Path(unfinished).unlink(missing_ok=True)
+            final = self.path(*parts)
+            self._make_parent(final)
+            root = os.path.realpath(self.path())
+            if not Path(os.path.realpath(final)).is_relative_to(root):
+                raise ShardError(f"{final}: found a link out of {root}, expected folders in it")
+            with whole_file(final, Path(unfinished).parent) as part:
+                yield str(part)
             return
         with tempfile.TemporaryDirectory(prefix="tagweave-") as folder:
             local = str(Path(folder) / last[-_NAME:])
             yield local
             self.system.put_file(local, unfinished)
         self._move(unfinished, self.path(*parts))
-
-    def _move_here(self, unfinished: str, final: str) -> None:
-        self._make_parent(final)
-        root, parent = (os.path.realpath(each) for each in (self.path(), Path(final).parent))
-        if not Path(parent).is_relative_to(root):
-            raise ShardError(f"{final}: found a link out of {root}, expected folders in it")
-        Path(unfinished).replace(final)
 
     def _move(self, unfinished: str, final: str) -> None:
         self._make_parent(final)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
+from tagweave.corpus.whole_file import remove_left
+
 
 @dataclass(frozen=True)
 class Checkpoints:
@@ -19,14 +21,16 @@ class Checkpoints:
 
     def found(self) -> list[Path]:
         """The checkpoints that exist."""
-        return [file for file in self._left() if file.suffix != ".part"]
-
-    def remove(self) -> None:
-        """Remove the checkpoints, also those left half written by a killed run."""
-        for file in self._left():
-            file.unlink()
-
-    def _left(self) -> list[Path]:
-        ends, numbered = (".part", ".start", ".mapping", ".source", ".plain"), (".step-", ".source-", ".target-")
+        ends, numbered = (".start", ".mapping", ".source", ".plain"), (".step-", ".source-", ".target-")
         files = sorted(self.whole.parent.glob(f"{escape(self.whole.name)}*"))
         return [file for file in files if file == self.whole or file.suffix in ends or file.suffix.startswith(numbered)]
+
+    def remove(self) -> None:
+        """Remove the checkpoints."""
+        self.remove_left()
+        for file in self.found():
+            file.unlink()
+
+    def remove_left(self) -> None:
+        """Remove what a killed run has left half written."""
+        remove_left(self.whole.parent, f"{escape(self.whole.name)}*")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,16 +93,17 @@ def sample_line(corpora: Sequence[Corpus], sample: Sequence[int]) -> str:
 def estimated_bytes(problem: Problem, recipe: Recipe) -> int:
     """An upper bound on the memory that training adds to the program and its corpora, in bytes.
 
-    It consists of the learner's vectors, each as long as the weights; the scores, potentials and counts of transitions,
-    labels x labels; the buffers of the largest batch of sentences, tokens x labels; and the encoded sentences, of which
-    a learner has a shuffled copy.
+    It consists of the learner's vectors, each as long as the weights, and a copy of its state for the checkpoint; the
+    scores, potentials and counts of transitions, labels x labels; the buffers of the largest batch of sentences, tokens
+    x labels; and the encoded sentences, of which a learner has a shuffled copy.
     """
     objective, Y = problem.objective, len(problem.model.space)
     itemsize = np.dtype(objective.dtype).itemsize
     arrays = [value for value in vars(objective.encoded).values() if isinstance(value, np.ndarray)]
     trainer = recipe.trainer()
     history = 2 * getattr(trainer, "memory", 0) * objective.size * 4  # of L-BFGS
-    vectors = trainer.vectors * objective.size * itemsize + history
+    state = sum(prod(filter(None, rule.shape)) for rule in trainer.rules(objective).arrays.values())
+    vectors = (trainer.vectors * objective.size + state) * itemsize + history
     tables = (_SQUARES + 2 * recipe.threads) * Y * Y * itemsize
     buffers = _BUFFERS * _longest(problem, recipe) * Y * itemsize
     return vectors + tables + buffers + 2 * sum(array.nbytes for array in arrays)

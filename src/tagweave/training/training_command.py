@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from tagweave.corpus.whole_file import remove_left, whole_file
+
 ANNOTATED, MODEL = "{annotated}", "{model}"
 """Placeholders in a command for the files of the partial corpus and of the new model."""
 
@@ -35,20 +37,16 @@ def run(command: Sequence[str], annotated: Path, model: Path, is_wanted: Callabl
         subprocess.CalledProcessError: the command failed.
         OSError: there is no such program, or a file cannot be written.
     """
-    part = model.with_name(f"{model.stem}.new{model.suffix}")
-    words = [word.replace(ANNOTATED, str(annotated)).replace(MODEL, str(part)) for word in command]
-    with (
-        model.with_suffix(".log").open("wb") as log,
-        alone(model.parent) as lock,
-        _running(words, log, lock) as process,
-    ):
-        while process.poll() is None:
-            if not is_wanted():
-                sys.exit(0)
-            time.sleep(_PAUSE)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, words)
-    part.replace(model)
+    with model.with_suffix(".log").open("wb") as log, alone(model.parent) as lock, whole_file(model) as part:
+        part.unlink()  # a command that writes no model has failed
+        words = [word.replace(ANNOTATED, str(annotated)).replace(MODEL, str(part)) for word in command]
+        with _running(words, log, lock) as process:
+            while process.poll() is None:
+                if not is_wanted():
+                    sys.exit(0)
+                time.sleep(_PAUSE)
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, words)
 
 
 def take(path: Path) -> IO[str] | None:
@@ -83,6 +81,7 @@ def alone(folder: Path) -> Iterator[IO[str]]:
         time.sleep(_PAUSE)
     with lock:
         lock.truncate(0)
+        remove_left(folder)
         yield lock
 
 
