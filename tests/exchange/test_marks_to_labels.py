@@ -91,7 +91,7 @@ class TestReading:
         given = Document("Ann Bell left Graz.", {"ann": (Mark(0, 6, "X"),)})
         ((sentence,), notes) = read(given, misaligned=misaligned)
         assert sentence.layers["tag"] == labels
-        assert notes.misaligned == ["the span 'Ann Be' (0 to 6), of the tokens 'Ann Bell'"] and notes.spans == 1
+        assert notes.shown == ["the span 'Ann Be' (0 to 6), of the tokens 'Ann Bell'"] and notes.spans == 1
 
     def test_or_that_is_an_error(self) -> None:
         with pytest.raises(CorpusError, match=r"found the span 'An' \(0 to 2\), of the tokens 'Ann', expected whole"):
@@ -101,7 +101,7 @@ class TestReading:
         given = Document("a b\nc d", {"ann": (Mark(2, 5, "X"),)})
         ((first, second), notes) = read(given, misaligned="widen")
         assert (first.layers["tag"], second.layers["tag"]) == ((OUTSIDE, UNKNOWN), (UNKNOWN, OUTSIDE))
-        assert len(notes.misaligned) == 2
+        assert notes.misaligned == 2
 
     def test_of_spans_that_overlap_the_longest_stays_and_the_others_are_counted(self) -> None:
         given = Document("a b c", {"ann": (Mark(0, 1, "X"), Mark(0, 3, "Y"), Mark(4, 5, "Z"))})

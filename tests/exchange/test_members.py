@@ -45,7 +45,7 @@ def test_too_deep(tmp_path: Path) -> None:
 
 def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LARGEST", 1000)
-    with pytest.raises(CorpusError, match=r"x.zip/a.txt: found more than 1,000 bytes"):
+    with pytest.raises(CorpusError, match=r"x.zip/a.txt: found 10,000 bytes, expected at most 1,000"):
         list(members(written(tmp_path, packed({"a.txt": bytes(10_000)})), ".txt"))
     monkeypatch.setattr(module, "_MOST", 1)
     with pytest.raises(CorpusError, match="found 2 files, expected at most 1"):

@@ -132,7 +132,7 @@ def test_annotations_beyond_the_text(connect: Connect) -> None:
     assert xmi.count('end="22"') == 2  # UTF-16 has a unit more
     request["document"]["xmi"] = xmi.replace('end="22"', 'end="99"')
     answer = connect("ner", "seg", tokens="words").post("/ner/predict", json=request)
-    assert (answer.status_code, "expected characters of the text, 0 to 21" in answer.json()["error"]) == (422, True)
+    assert (answer.status_code, "expected characters of the text" in answer.json()["error"]) == (422, True)
 
 
 @pytest.fixture

@@ -40,13 +40,18 @@ def layer_of(spans: Iterable[FoundSpan], length: int, outside: bool, task: str =
             raise CorpusError(f"the span {span.start}:{span.stop}", f"tokens from 0 to {length}")
         if not 0 < span.probability <= 1:
             raise CorpusError(f"the probability {span.probability}", "a number above 0, and at most 1")
-        if any(taken[span.start : span.stop]):
+        if taken[span.start] or taken[span.stop - 1]:  # longer spans came before, so they cover one of its ends
             continue
-        taken[span.start : span.stop] = b"\1" * (span.stop - span.start)
-        for at in range(span.start, span.stop):
-            place = "" if task == TAGS else "I-" if at > span.start else "B-"
-            labels[at] = _weighted(tuple(f"{place}{each}" for each in span.types), span.probability)
+        length_of_span = span.stop - span.start
+        taken[span.start : span.stop] = b"\1" * length_of_span
+        first, rest = ("", "") if task == TAGS else ("B-", "I-")
+        labels[span.start] = _labels(first, span)
+        labels[span.start + 1 : span.stop] = [_labels(rest, span)] * (length_of_span - 1)
     return tuple(labels)
+
+
+def _labels(place: str, span: FoundSpan) -> tuple[str, ...]:
+    return _weighted(tuple(f"{place}{each}" for each in span.types), span.probability)
 
 
 def _weighted(names: tuple[str, ...], probability: float) -> tuple[str, ...]:

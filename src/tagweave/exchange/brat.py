@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.errors import CorpusError, shortened
 from tagweave.corpus.sentence import Location
 from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.members import Member, members, refuse_link, unique
+from tagweave.exchange.offsets import Places
 from tagweave.exchange.packing import write_zip
 
 _BOUND = re.compile(r"T\S*\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
@@ -71,33 +72,42 @@ def _document(text: Member, marked: Member | None, annotator: str, name: str) ->
     if marked is None:
         return Document(text.text(), name=name, location=Location(text.place))
     left_out: Counter[str] = Counter()
-    marks = tuple(_marks(marked, text.text(), left_out))
-    return Document(text.text(), {annotator: marks}, name, None, Location(marked.place), None, left_out)
+    places = Places(text.text())
+    marks = tuple(_marks(marked, places, left_out))
+    return Document(places.text, {annotator: marks}, name, None, Location(marked.place), None, left_out)
 
 
-def _marks(member: Member, text: str, left_out: Counter[str]) -> Iterator[Mark]:
+def _marks(member: Member, places: Places, left_out: Counter[str]) -> Iterator[Mark]:
     for number, line in enumerate(member.text().split("\n"), 1):
         line = line.rstrip("\r")  # noqa: PLW2901
         if line[:1] in _OTHERS:
             left_out[_OTHERS[line[0]]] += 1
         elif line.strip():
-            yield _mark(line, text, Location(member.place, number))
+            yield _mark(line, places, Location(member.place, number))
 
 
-def _mark(line: str, text: str, location: Location) -> Mark:
+def _mark(line: str, places: Places, location: Location) -> Mark:
     match = _BOUND.fullmatch(line)
     if match is None:
         raise CorpusError(f"{line!r}", "T1<TAB>TYPE START END<TAB>TEXT, or another annotation of brat", *location)
-    label, places, shown = match.groups()
-    fragments = [tuple(map(_number, each.split(" "))) for each in places.split(";")]
+    label, offsets, shown = match.groups()
+    fragments = [tuple(map(_number, each.split(" "))) for each in offsets.split(";")]
     ends = [offset for each in fragments for offset in each]
-    if ends != sorted(ends) or ends[-1] > len(text) or any(start == stop for start, stop in fragments):
-        raise CorpusError(f"the span {places}", f"characters of the text, 0 to {len(text)}", *location)
-    covered = " ".join(text[start:stop] for start, stop in fragments)
-    if shown is not None and covered.split() != shown.split():
-        raise CorpusError(f"the span {places} of {shown!r}", f"{covered!r}, as the text has it there", *location)
-    between = (text[stop:start] for (_, stop), (start, _) in pairwise(fragments))
-    return Mark(ends[0], ends[-1], label, gaps=any(each.strip() for each in between))
+    if ends != sorted(ends) or ends[-1] > len(places.text) or any(start == stop for start, stop in fragments):
+        raise CorpusError(f"the span {offsets}", f"characters of the text, 0 to {len(places.text)}", *location)
+    if shown is not None:
+        _check_shown(fragments, shown, places, Location(*location))
+    between = ((stop, start) for (_, stop), (start, _) in pairwise(fragments))
+    return Mark(ends[0], ends[-1], label, gaps=not all(places.is_blank(*each) for each in between))
+
+
+def _check_shown(fragments: Sequence[tuple[int, ...]], shown: str, places: Places, location: Location) -> None:
+    """Raise if the text of a span is not the one in its line; a longer one is not compared, which takes time."""
+    most = len(shown) + 1000
+    covered = " ".join(places.text[start : min(stop, start + most)] for start, stop in fragments)
+    if sum(stop - start for start, stop in fragments) > most or covered.split() != shown.split():
+        found = f"the span {' '.join(map(str, chain(*fragments)))} of {shown!r}"
+        raise CorpusError(found, f"{shortened(covered)!r}, as the text has it there", *location)
 
 
 def _number(digits: str) -> int:

@@ -21,6 +21,14 @@ from tagweave.exchange.errors import ExchangeError
 from tagweave.exchange.layered import ENTITY, LayeredText, short
 from tagweave.exchange.members import Member
 from tagweave.exchange.tokens import Offsets
+from tagweave.exchange.uima_types import (
+    Types,
+    check_json,
+    check_xmi,
+    checked_types,
+    declared_in_json,
+    declared_in_xml,
+)
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -30,6 +38,7 @@ _TOKEN, _SENTENCE = f"{_SEGMENTS}Token", f"{_SEGMENTS}Sentence"
 _ANNOTATION, _STRING = "uima.tcas.Annotation", "uima.cas.String"
 _NUMBERS = ("uima.cas.Float", "uima.cas.Double")
 _SCORE = "score"
+CONTENT, _VIEWS = "%FEATURE_STRUCTURES", "%VIEWS"
 _NOT_MARKED = (
     "uima.",
     "org.dkpro.",
@@ -56,7 +65,8 @@ def from_xmi(member: Member, types: Member) -> LayeredText:
 
 def load_xmi(member: Member, types: Member) -> Any:
     """The CAS of an XMI file with the type system beside it, as the library has it. Raises as `from_xmi`."""
-    system = _type_system(types)
+    system, measure = _type_system(types)
+    check_xmi(member, measure)
     return _read(member, lambda: cassis().load_cas_from_xmi(io.BytesIO(member.data), typesystem=system))
 
 
@@ -73,17 +83,38 @@ def from_json(member: Member, content: dict[str, Any]) -> LayeredText:
         for feature in features if isinstance(features, dict) else ():
             if not feature.startswith("%"):
                 _check_name(feature, _FEATURE, member.place)
-    return _layered(member, lambda: cassis().load_cas_from_json(json.dumps(content)))
+    check_json(content, types_of(member, content), member.place)
+    system = _read(member, lambda: _json_types(json.dumps({**content, CONTENT: [], _VIEWS: {}})))
+    whole = json.dumps(content)
+    return _layered(member, lambda: cassis().load_cas_from_json(whole, typesystem=system, merge_typesystem=False))
 
 
 @lru_cache(maxsize=2)
-def _type_system(member: Member) -> Any:
+def _json_types(content: str) -> Any:
+    return cassis().load_cas_from_json(content).typesystem
+
+
+def types_of(member: Member, content: object = None) -> Types:
+    """Return the measure of a type system: a file of XML, or the content of one of CAS JSON.
+
+    Raises:
+        CorpusError: it is none, or too large.
+    """
+    if isinstance(content, dict):
+        return checked_types(dict(declared_in_json(content.get("%TYPES"))), member.place)
+    found: Types = _read(member, lambda: checked_types(dict(declared_in_xml(member)), member.place))
+    return found
+
+
+@lru_cache(maxsize=2)
+def _type_system(member: Member) -> tuple[Any, Types]:
+    measure = types_of(member)
     system = _read(member, lambda: cassis().load_typesystem(io.BytesIO(member.data)))
     for each in system.get_types(built_in=True):
         _check_name(each.name, _TYPE, member.place)
         for feature in each.all_features:
             _check_name(feature.name, _FEATURE, member.place)
-    return system
+    return system, measure
 
 
 def _check_name(name: str, pattern: re.Pattern[str], place: str) -> None:
@@ -97,10 +128,14 @@ def _read(member: Member, load: Callable[[], Any]) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        warnings.filterwarnings("error", "Not mapping")  # an offset beyond the text, which takes time for each
         try:
             return load()
         except (CorpusError, ExchangeError, MemoryError):
             raise
+        except UserWarning as error:
+            found = f"an annotation beyond the text ({error})"
+            raise CorpusError(found, "characters of the text", member.place) from None
         except Exception as error:
             found = f"no CAS ({type(error).__name__}: {error})"
             raise CorpusError(found, "UIMA CAS, as INCEpTION exports it", member.place) from None
@@ -120,6 +155,8 @@ def _of_cas(cas: Any, member: Member) -> LayeredText:
     for each in cas.select_all_annotations():
         name = each.type.name
         place = (each.begin, each.end)
+        if type(place[0]) is not int or type(place[1]) is not int:
+            raise CorpusError(f"an annotation from {place[0]!r} to {place[1]!r}", "whole numbers", member.place)
         if name in (_TOKEN, _SENTENCE):
             (tokens if name == _TOKEN else sentences).append(place)
         elif not name.startswith(_NOT_MARKED):

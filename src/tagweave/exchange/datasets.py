@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,7 @@ from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Location, S
 from tagweave.exchange.errors import ExchangeError
 from tagweave.exchange.json_values import read_json_lines, read_json_list
 from tagweave.exchange.members import refuse_link
+from tagweave.exchange.tables import rows
 from tagweave.exchange.token_tool import TokenTool, single
 
 TOKENS = ("tokens", "words")
@@ -25,7 +27,6 @@ _COLUMNS = {"lemmas": "lemma", "lemma": "lemma", "feats": "feats", "deps": "deps
 _UNKNOWN = (-100, -1, None, "_", "")
 _INFO = "dataset_info.json"
 _KEY = b"huggingface"
-_ROWS = 1000  # that are in memory at a time
 _EXTENSIONS = (".parquet", ".arrow", ".jsonl", ".json")
 
 Names = Mapping[str, Sequence[str]]
@@ -41,7 +42,7 @@ def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
         OSError: a file cannot be read.
     """
     for file in _files(Path(path)):
-        for number, row in enumerate(_rows(file), 1):
+        for number, row in enumerate(_rows(file, leave_out), 1):
             names, values = row
             found = _sentence(values, names, Location(str(file), number), leave_out)
             if found.forms:
@@ -79,7 +80,7 @@ def _json(path: Path) -> object:
         raise CorpusError(f"no JSON ({error})", "JSON, as datasets writes it", str(path)) from None
 
 
-def _rows(path: Path) -> Iterator[tuple[Names, Mapping[str, Any]]]:
+def _rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[Names, Mapping[str, Any]]]:
     """The rows of a file, each with the names of labels."""
     beside = _names(_json(path.parent / _INFO)) if (path.parent / _INFO).is_file() else {}
     if path.suffix in (".json", ".jsonl"):
@@ -88,68 +89,10 @@ def _rows(path: Path) -> Iterator[tuple[Names, Mapping[str, Any]]]:
         for each in (read_json_list if is_list else read_json_lines)(str(path)):
             yield beside, each.values
         return
-    for metadata, batch in _batches(path):
-        names = {**beside, **_names(metadata)}
-        for row in batch:
-            yield names, row
-
-
-def _batches(path: Path) -> Iterator[tuple[object, list[dict[str, Any]]]]:
-    """The metadata of datasets, and rows. Whatever pyarrow raises says that the file is none."""
-    try:
-        import pyarrow
-        from pyarrow import ipc, parquet
-    except ImportError:
-        raise ExchangeError("found no pyarrow, expected the extra arrow: pip install 'tagweave[arrow]'") from None
-    with path.open("rb") as file:
-        try:
-            if file.read(4) == b"PAR1":
-                table = parquet.ParquetFile(file)
-                schema, batches = table.schema_arrow, table.iter_batches(_ROWS)
-            else:
-                batches = _ipc(ipc, file)
-                schema = batches.schema if hasattr(batches, "schema") else None
-                batches = _record_batches(batches)
-            metadata = _metadata(schema, path)
-            for batch in batches:
-                batch.validate(full=True)  # offsets that somebody wrote are not believed
-                yield metadata, batch.to_pylist()
-        except (
-            pyarrow.ArrowException,
-            OSError,
-            ValueError,
-            TypeError,
-            KeyError,
-            ArithmeticError,
-            MemoryError,
-        ) as error:
-            if isinstance(error, CorpusError):
-                raise
-            found = f"no table ({type(error).__name__}: {error})"
-            raise CorpusError(found, "Parquet or Arrow, by its extension", str(path)) from None
-
-
-def _ipc(ipc: Any, file: IO[bytes]) -> Any:
-    file.seek(0)
-    is_file = file.read(6) == b"ARROW1"
-    file.seek(0)
-    return ipc.open_file(file) if is_file else ipc.open_stream(file)
-
-
-def _record_batches(reader: Any) -> Iterator[Any]:
-    if hasattr(reader, "num_record_batches"):
-        return (reader.get_batch(at) for at in range(reader.num_record_batches))
-    return iter(reader)
-
-
-def _metadata(schema: Any, path: Path) -> object:
-    data = (schema.metadata or {}).get(_KEY)
-    if data is None:
-        return {}
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(f"no JSON in its metadata ({error})", "what datasets writes", str(path)) from None
+    names = None
+    for metadata, row in rows(path, leave_out):
+        names = names or {**beside, **_names(metadata)}
+        yield names, row
 
 
 def _names(info: object) -> Names:
@@ -203,13 +146,19 @@ def _candidates(value: object, name: str, names: Names, location: Location) -> C
     if value in _UNKNOWN:
         return None
     if isinstance(value, str):
-        return (value,)
+        return _single(value)
     if name not in names or not isinstance(value, int):
         expected = f"texts, or names of them in the file or in {_INFO} beside it"
         raise CorpusError(f"{value!r} in {name}", expected, *location)
     if not 0 <= value < len(names[name]) or not names[name][value]:
         raise CorpusError(f"the label {value} of {name}", f"0 to {len(names[name]) - 1}, or -100", *location)
-    return (names[name][value],)
+    return _single(names[name][value])
+
+
+@lru_cache(maxsize=10_000)
+def _single(label: str) -> tuple[str]:
+    """Return a set of one label, the same one for all tokens."""
+    return (label,)
 
 
 def _heads(row: Mapping[str, Any], length: int, location: Location) -> tuple[ArcCandidates, ...]:
@@ -242,11 +191,11 @@ def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str
     suffix = Path(name).suffix
     if suffix not in _EXTENSIONS[:3]:
         raise ExchangeError(f"found the file name {name!r}, expected one that ends in {', '.join(_EXTENSIONS[:3])}")
-    rows = [_row(each, layers) for each in sentences if each.forms]
+    table = [_row(each, layers) for each in sentences if each.forms]
     if suffix == ".jsonl":
-        stream.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+        stream.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in table)
     else:
-        _write_table(rows, layers, stream, suffix)
+        _write_table(table, layers, stream, suffix)
 
 
 def _row(sentence: Sentence, layers: Sequence[str]) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Sentence
 from tagweave.corpus.spans import OUTSIDE, Span
 from tagweave.corpus.token_offsets import TokenOffsets
 from tagweave.exchange.errors import ExchangeError
-from tagweave.exchange.members import LARGEST, Member, members
+from tagweave.exchange.limits import UNPACKED
+from tagweave.exchange.members import Member, members
 from tagweave.exchange.reading import DOCUMENT, TEXT, place_comments
 from tagweave.exchange.token_tool import TokenTool, single
 
@@ -31,6 +32,9 @@ UPOS, XPOS, HEAD, ENTITIES = "upos", "xpos", "head", "entities"
 _TEXTS = ("ORTH", "POS", "TAG", "LEMMA", "MORPH", "DEP", "ENT_TYPE")
 _COLUMNS = {"lemma": "LEMMA", "feats": "MORPH"}
 _NUMBERS = ("HEAD", "ENT_IOB", "SENT_START")
+_ARRAYS, _BYTES = ("tokens", "spaces"), (0xC4, 0xC5, 0xC6)  # what is an array, and how it begins in msgpack
+_OBJECTS = 12 << 20  # bytes of all else
+_LARGEST, _RATIO = 1 << 28, 50  # bytes of a file; times those on disk
 _INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
 _NONE = "_"
 _INCORRECT = "incorrect_spans"
@@ -72,14 +76,14 @@ def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
             yield from _sentences(tokens, number, member)
 
 
-def _documents(member: Member, leave_out: Callable[[str], None]) -> list[_Tokens]:
+def _documents(member: Member, leave_out: Callable[[str], None]) -> Iterator[_Tokens]:
     from spacy.strings import StringStore
     from spacy.tokens import DocBin
 
     _check_size(member)
     try:
         found = DocBin().from_bytes(member.data)
-        strings = StringStore(found.strings)
+        strings = _Texts(StringStore(found.strings))
         for what, values in (("user data of documents", found.user_data), ("categories of documents", found.cats)):
             for _ in filter(None, values):
                 leave_out(what)
@@ -87,24 +91,58 @@ def _documents(member: Member, leave_out: Callable[[str], None]) -> list[_Tokens
         for name in (name for each in groups for name in each if name != _INCORRECT):
             leave_out(f"span groups {name}")
         rejected = [[Span(a, b, strings[label]) for a, b, label in each.get(_INCORRECT, ())] for each in groups]
-        return [_tokens(found, at, strings, rejected[at]) for at in range(len(found.tokens))]
+        for at in range(len(found.tokens)):
+            yield _tokens(found, at, strings, rejected[at])
     except Exception as error:
         told = f"no DocBin ({type(error).__name__}: {error})"
         raise CorpusError(told, "spaCy's training data", member.place) from None
 
 
+class _Texts(dict[int, str]):
+    """Texts by their numbers, each made once."""
+
+    def __init__(self, strings: Any) -> None:
+        self._strings = strings
+
+    def __missing__(self, number: int) -> str:
+        self[number] = self._strings[number]
+        return self[number]
+
+
 def _check_size(member: Member) -> None:
-    """Raise if the data grow beyond all measure when they are decompressed."""
-    unpacking = zlib.decompressobj()
+    """Raise if the data grow beyond measure when they are decompressed, or when they become Python's objects.
+
+    Tokens are arrays, which take what they have; lists and maps take up to 64 times that, and so do documents.
+    """
+    from srsly.msgpack import Unpacker
+
     try:
-        size, data = 0, member.data
-        while data and size <= LARGEST:
-            size += len(unpacking.decompress(data, 1 << 20))
-            data = unpacking.unconsumed_tail
-    except zlib.error as error:
+        data = _decompressed(member)
+        unpacker = Unpacker(max_buffer_size=len(data) + 1)
+        unpacker.feed(data)
+        size = 0
+        for _ in range(unpacker.read_map_header()):
+            key, start = unpacker.unpack(), unpacker.tell()
+            unpacker.skip()
+            is_array = key in _ARRAYS and data[start] in _BYTES
+            size += 0 if is_array else (unpacker.tell() - start) * (4 if key == "lengths" else 1)
+    except CorpusError:
+        raise
+    except Exception as error:
         raise CorpusError(f"no DocBin ({error})", "spaCy's training data", member.place) from None
-    if size > LARGEST:
-        raise CorpusError(f"more than {LARGEST:,} bytes", "smaller files", member.place)
+    if size > _OBJECTS:
+        found = f"{size:,} bytes of texts, documents and what is in them"
+        raise CorpusError(found, f"at most {_OBJECTS:,}: write several files", member.place)
+
+
+def _decompressed(member: Member) -> bytes:
+    """Return the data. Raises CorpusError if they are too many, or too many times those on disk."""
+    unpacking, most = zlib.decompressobj(), max(UNPACKED, min(_LARGEST, _RATIO * len(member.data)))
+    data = unpacking.decompress(member.data, most)
+    if unpacking.unconsumed_tail:
+        found = f"more than {most:,} bytes in {len(member.data):,}"
+        raise CorpusError(found, "what spaCy writes: write several files", member.place)
+    return data
 
 
 def _groups(packed: bytes) -> dict[str, list[tuple[int, int, int]]]:

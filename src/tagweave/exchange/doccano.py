@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from tagweave.exchange.document import Document, Mark, Tool
-from tagweave.exchange.json_values import Values, read_json_lines
+from tagweave.exchange.json_values import Values, read_json_lines, shown
 
 LISTS = ("label", "labels")
 
@@ -32,8 +32,8 @@ def read(path: str) -> Iterator[Document]:
     """
     annotator = Path(path).name.partition(".")[0]
     for line in read_json_lines(path):
-        name = str(line.values.get("id", ""))
-        yield Document(line.get("text", str), {annotator: tuple(_marks(line))}, name, location=line.location)
+        marks = tuple(_marks(line))
+        yield Document(line.get("text", str), {annotator: marks}, line.name("id"), location=line.location)
 
 
 def _marks(line: Values) -> Iterator[Mark]:
@@ -46,7 +46,7 @@ def _marks(line: Values) -> Iterator[Mark]:
             case [int(start), int(stop), str(label)] if bool not in (type(start), type(stop)):
                 yield Mark(start, stop, label)
             case _:
-                raise line.error(f"the label {json.dumps(found)}", 'spans [start, end, "LABEL"] of sequence labelling')
+                raise line.error(f"the label {shown(found)}", 'spans [start, end, "LABEL"] of sequence labelling')
 
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:

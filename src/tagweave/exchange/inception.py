@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO
 
 from tagweave.corpus.errors import CorpusError
@@ -24,9 +24,11 @@ from tagweave.exchange.document import Document, Tool
 from tagweave.exchange.layered import LayeredText, documents, is_annotated, split_argument
 from tagweave.exchange.members import Member, members, refuse_link
 from tagweave.exchange.packing import packed_names, write_zip
+from tagweave.exchange.uima_types import Types, check_objects
 
 _TYPES = "TypeSystem.xml"
 CONTENT = "%FEATURE_STRUCTURES"
+_WEIGHT = 300_000  # of all different type systems of an export
 
 
 def read(argument: str) -> Iterator[Document]:
@@ -43,15 +45,44 @@ def read(argument: str) -> Iterator[Document]:
 
 
 def _texts(path: str) -> Iterator[tuple[Member, LayeredText]]:
-    systems = {each.name.parent: each for each in _type_systems(path)}
+    systems = _Systems(path)
     alone = not (Path(path).is_dir() or zipfile.is_zipfile(path))
     for each in members(path, ".xmi", ".json", ".tsv"):
         if is_annotated(each.name) and (found := _text(each, systems, alone)) is not None:
             yield each, found
 
 
+class _Systems:
+    """The type systems of an export, or the one beside a file. Of those that are the same, one is kept.
+
+    Args:
+        path: of the export.
+    """
+
+    def __init__(self, path: str) -> None:
+        same: dict[bytes, Member] = {}
+        self._of = {each.name.parent: same.setdefault(each.data, each) for each in _type_systems(path)}
+        self._known: set[int] = set()
+        self._left = _WEIGHT
+
+    def beside(self, member: Member) -> Member:
+        """Return the type system of an XMI file. Raises CorpusError if there is none."""
+        folder = next((each for each in (member.name.parent, *member.name.parents) if each in self._of), None)
+        if folder is None:
+            raise CorpusError(f"no {_TYPES}", "the type system beside the XMI, as INCEpTION exports both", member.place)
+        return self._of[folder]
+
+    def count(self, content: bytes, place: str, measure: Callable[[], Types]) -> None:
+        """Count a type system that was not there before. Raises CorpusError if all together take too long to load."""
+        if hash(content) in self._known:
+            return
+        self._known.add(hash(content))
+        self._left -= measure().weight
+        if self._left < 0:
+            raise CorpusError("too many different type systems", "one of a tool: import the files in parts", place)
+
+
 def _type_systems(path: str) -> Iterator[Member]:
-    """The type systems of an export, or the one beside a file."""
     if Path(path).is_dir() or zipfile.is_zipfile(path):
         yield from (each for each in members(path, ".xml") if each.name.name == _TYPES)
     elif (beside := Path(path).with_name(_TYPES)).is_file():
@@ -59,7 +90,7 @@ def _type_systems(path: str) -> Iterator[Member]:
         yield from members(str(beside))
 
 
-def _text(member: Member, systems: dict[PurePosixPath, Member], alone: bool) -> LayeredText | None:
+def _text(member: Member, systems: _Systems, alone: bool) -> LayeredText | None:
     """The text of a file; `None` for JSON of an export that is no CAS, such as the settings of the project."""
     from tagweave.exchange import cas
 
@@ -71,19 +102,20 @@ def _text(member: Member, systems: dict[PurePosixPath, Member], alone: bool) -> 
             if alone:
                 raise CorpusError("no CAS", f'an object with "{CONTENT}"', member.place)
             return None
+        declared = json.dumps(content.get("%TYPES")).encode()
+        systems.count(declared, member.place, lambda: cas.types_of(member, content))
         return cas.from_json(member, content)
-    folder = next((each for each in (member.name.parent, *member.name.parents) if each in systems), None)
-    if folder is None:
-        raise CorpusError(f"no {_TYPES}", "the type system beside the XMI, as INCEpTION exports both", member.place)
-    return cas.from_xmi(member, systems[folder])
+    types = systems.beside(member)
+    systems.count(types.data, types.place, lambda: cas.types_of(types))
+    return cas.from_xmi(member, types)
 
 
 def _json(member: Member) -> object:
+    text = member.text()
+    check_objects(text, member.place)
     try:
-        return json.loads(member.text())
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, CorpusError):
-            raise
         raise CorpusError(f"no JSON ({error})", "CAS JSON", member.place) from None
 
 

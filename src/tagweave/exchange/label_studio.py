@@ -18,8 +18,10 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+from tagweave.corpus.errors import shortened
 from tagweave.exchange.document import Document, Mark, Tool
-from tagweave.exchange.json_values import Values, read_json_list
+from tagweave.exchange.json_values import Values, read_json_list, shown
+from tagweave.exchange.offsets import Places
 
 _TEXT = "text"
 
@@ -45,24 +47,25 @@ def document(task: Values, name: str | None = None) -> Document:
         CorpusError: a task that is not in this form.
     """
     text = text_of(task, name)
+    places = Places(text)
     marks: dict[str, tuple[Mark, ...]] = {}
     annotations = [*task.objects("annotations")] if "annotations" in task else []
     for each in annotations:
         if not each.values.get("was_cancelled"):
-            marks[_annotator(each)] = tuple(mark._replace(probability=1.0) for mark in _marks(each, text))
+            marks[_annotator(each)] = tuple(mark._replace(probability=1.0) for mark in _marks(each, places))
     predictions, missing = _predictions(task, annotations)
     for each in predictions:
-        marks[str(each.values.get("model_version") or "model")] = tuple(_marks(each, text))
+        marks[each.name("model_version") or "model"] = tuple(_marks(each, places))
     left_out = {"predictions without content": missing} if missing else {}
-    return Document(text, marks, str(task.values.get("id", "")), location=task.location, left_out=left_out)
+    return Document(text, marks, task.name("id"), location=task.location, left_out=left_out)
 
 
 def _predictions(task: Values, annotations: list[Values]) -> tuple[list[Values], int]:
     """The predictions of a task, and how many it only has the number of."""
     began = {}
     for each in annotations:
-        if isinstance(found := each.values.get("prediction"), dict) and found:
-            began[found.get("id")] = found
+        if isinstance(found := each.values.get("prediction"), dict) and isinstance(found.get("id"), int):
+            began[found["id"]] = found
     predictions = task.get("predictions", list) if "predictions" in task else []
     known = [began.get(each, each) if type(each) is int else each for each in predictions]
     with_content = [each for each in known if type(each) is not int]
@@ -81,36 +84,44 @@ def _annotator(annotation: Values) -> str:
     by = annotation.values.get("completed_by", 1)
     if isinstance(by, dict):
         by = by.get("email", by.get("id", 1))
-    return f"annotator{by}" if isinstance(by, int) else str(by)
+    return by if isinstance(by, str) and by else f"annotator{by if isinstance(by, int) else 1}"
 
 
-def _marks(annotation: Values, text: str) -> Iterator[Mark]:
+def _marks(annotation: Values, places: Places) -> Iterator[Mark]:
     for each in annotation.objects("result"):
         if each.values.get("type") != "labels":
             continue
         value = Values.of(each.values.get("value"), each.location)
         score = each.get("score", float) if "score" in each else 1.0
-        start, stop = _offsets(value, text)
+        start, stop = _offsets(value, places)
         for label in value.get("labels", list):
-            yield Mark(start, stop, str(label), score)
+            if not isinstance(label, str):
+                raise value.error(f"the label {shown(label)}", "a text")
+            yield Mark(start, stop, label, score)
 
 
-def _offsets(value: Values, text: str) -> tuple[int, int]:
+def _offsets(value: Values, places: Places) -> tuple[int, int]:
     """The offsets of a span in code points. Versions before 2022 count UTF-16 units, which the marked text shows."""
     start, stop = value.get("start", int), value.get("end", int)
     marked = value.values.get("text")
-    if not isinstance(marked, str) or _same(text[start:stop], marked) or not 0 <= start <= stop:
+    text = places.text
+    if not isinstance(marked, str) or _same(places, start, stop, marked) or not 0 <= start <= stop:
         return start, stop
-    units = text.encode("utf-16-le", "surrogatepass")
-    low, high = (len(units[: 2 * offset].decode("utf-16-le", "replace")) for offset in (start, stop))
-    if not _same(text[low:high], marked):
-        raise value.error(f"{marked!r} marked from {start} to {stop}", f"{text[start:stop]!r}, the text there")
+    low, high = places.of_unit(start), places.of_unit(stop)
+    if not _same(places, low, high, marked):
+        there = shortened(text[start : min(stop, start + len(marked) + 1000)])
+        raise value.error(f"{shortened(marked)!r} marked from {start} to {stop}", f"{there!r}, the text there")
     return low, high
 
 
-def _same(text: str, marked: str) -> bool:
+def _same(places: Places, start: int, stop: int, marked: str) -> bool:
     r"""Whether a text was marked: the line breaks in it are written as \n there, and blanks at its ends left out."""
-    return text.split() == marked.replace("\\n", "\n").split()
+    if not 0 <= start <= stop:
+        return False
+    start, stop = places.stripped(start, stop)
+    if stop - start > len(marked):
+        return False  # also without comparing, which takes time for each
+    return places.text[start:stop].split() == marked.replace("\\n", "\n").split()
 
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:

@@ -11,14 +11,16 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.errors import CorpusError, shortened
 from tagweave.corpus.sentence import Location
+from tagweave.exchange.limits import Unpacked
 
-LARGEST = 1 << 28
-"""Bytes of the largest file of an export: a text of a thousand books, with its annotation."""
+LARGEST = 1 << 26
+"""Bytes of the largest file of an export: a text of a hundred books, with its annotation."""
 _DEPTH = 3  # zips in zips: an export of a project, in it those of its annotators
 _MOST = 100_000  # files of an export
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError, KeyError)
@@ -56,7 +58,7 @@ def members(path: str, *extensions: str) -> Iterator[Member]:
         for each in files_of(top, extensions):
             yield Member(PurePosixPath(each.relative_to(top).as_posix()), _read(each), str(each))
     elif zipfile.is_zipfile(path):
-        yield from _unpacked(top.read_bytes(), path, PurePosixPath(), extensions, _DEPTH)
+        yield from _unpacked(top, path, PurePosixPath(), extensions, _DEPTH, Unpacked(path))
     else:
         yield Member(PurePosixPath(top.name), _read(top), path)
 
@@ -84,22 +86,29 @@ def _read(path: Path) -> bytes:
 
 def _limited(data: bytes, place: str) -> bytes:
     if len(data) > LARGEST:
-        raise CorpusError(f"more than {LARGEST:,} bytes", "smaller files", place)
+        raise CorpusError(f"more than {LARGEST:,} bytes", "smaller files: cut it", place)
     return data
 
 
 def _unpacked(
-    data: bytes, place: str, folder: PurePosixPath, extensions: tuple[str, ...], depth: int
+    data: Path | io.BytesIO,
+    place: str,
+    folder: PurePosixPath,
+    extensions: tuple[str, ...],
+    depth: int,
+    unpacked: Unpacked,
 ) -> Iterator[Member]:
     if not depth:
         raise CorpusError("zips in zips in zips", "an export of a project at most", place)
     try:
-        packed = zipfile.ZipFile(io.BytesIO(data))
+        packed = zipfile.ZipFile(data)
         infos = sorted(packed.infolist(), key=lambda each: each.filename)
     except _BROKEN as error:
         raise CorpusError(f"a broken zip ({error})", "a whole zip", place) from None
     if len(infos) > _MOST:
         raise CorpusError(f"{len(infos):,} files", f"at most {_MOST:,}", place)
+    if repeated := next((a.filename for a, b in pairwise(infos) if a.filename == b.filename), None):
+        raise CorpusError(f"two files {shortened(repeated)}", "a file of each name", place)
     for info in infos:
         path = folder / info.filename
         if path.suffix not in (*extensions, ".zip") or info.is_dir():
@@ -107,17 +116,26 @@ def _unpacked(
         inner = f"{place}/{info.filename}"
         if stat.S_ISLNK(info.external_attr >> 16):
             raise CorpusError("a symbolic link", "the file itself: links in exports are not followed", inner)
-        try:
-            with packed.open(info) as file:
-                content = _limited(file.read(LARGEST + 1), inner)
-        except CorpusError:
-            raise
-        except _BROKEN as error:
-            raise CorpusError(f"a broken zip ({error})", "a whole zip", inner) from None
+        content = _content(packed, info, inner, unpacked)
         if path.suffix == ".zip":
-            yield from _unpacked(content, inner, path.with_suffix(""), extensions, depth - 1)
+            yield from _unpacked(io.BytesIO(content), inner, path.with_suffix(""), extensions, depth - 1, unpacked)
         else:
             yield Member(path, content, inner)
+
+
+def _content(packed: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, unpacked: Unpacked) -> bytes:
+    """Return the bytes of a file of a zip; what it says of their number is checked before, and what they are after."""
+    if info.file_size > LARGEST:
+        raise CorpusError(f"{info.file_size:,} bytes", f"at most {LARGEST:,}: cut the file", place)
+    unpacked.take(info.file_size)
+    try:
+        with packed.open(info) as file:
+            content = file.read(info.file_size + 1)
+    except _BROKEN as error:
+        raise CorpusError(f"a broken zip ({error})", "a whole zip", place) from None
+    if len(content) != info.file_size:
+        raise CorpusError(f"a file of {info.file_size:,} bytes that has others", "a whole zip", place)
+    return content
 
 
 def unique(name: str, taken: set[str], otherwise: str) -> str:

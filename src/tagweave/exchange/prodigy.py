@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from tagweave.exchange.document import Document, Mark, Tool
-from tagweave.exchange.json_values import Values, read_json_lines
+from tagweave.exchange.json_values import Values, read_json_lines, shown
 
 _ANNOTATOR = "annotator"
 _ANSWERS = ("accept", "reject", "ignore")
@@ -29,7 +29,7 @@ def read(path: str) -> Iterator[Document]:
     """
     for line in read_json_lines(path):
         if (answer := line.values.get("answer", "accept")) not in _ANSWERS:
-            raise line.error(f"the answer {json.dumps(answer)}", f"one of {', '.join(_ANSWERS)}")
+            raise line.error(f"the answer {shown(answer)}", f"one of {', '.join(_ANSWERS)}")
         if answer != "ignore":
             yield _document(line, answer == "accept")
 
@@ -42,11 +42,10 @@ def _document(line: Values, accepted: bool) -> Document:
     tokens = None
     if "tokens" in line:
         tokens = tuple((each.get("start", int), each.get("end", int)) for each in line.objects("tokens"))
-    name = str(line.values.get("_task_hash", ""))
     usable = accepted or len(marks) == 1
     left_out = {} if usable or not marks else {"rejected answers with several spans": 1}
     text, given = line.get("text", str), {who: marks if usable else None}
-    return Document(text, given, name, tokens, line.location, left_out=left_out)
+    return Document(text, given, line.name("_task_hash"), tokens, line.location, left_out=left_out)
 
 
 def write(documents: Iterable[Document], stream: IO[str]) -> None:

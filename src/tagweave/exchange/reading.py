@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Literal
 
 from tagweave.corpus.errors import CorpusError, shortened
@@ -19,6 +20,7 @@ from tagweave.corpus.found_spans import SPANS, TAGS, FoundSpan, layer_of
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.corpus.spans import Span
 from tagweave.exchange.document import Document, Mark
+from tagweave.exchange.offsets import Places
 from tagweave.exchange.tokens import Offsets, Tokenizer, lines
 
 Misalignment = Literal["error", "widen", "unknown"]
@@ -30,6 +32,11 @@ DOCUMENT, TEXT, START, BEFORE = "document", "text", "start", "before"
 """Comments of a sentence: the document that begins, the text of the line, where it begins in the document, and what
 stands before it (JSON), if that is not just line breaks."""
 _QUOTED = 1000  # characters, and tokens, that a message is made of
+SHOWN = 3
+"""Misaligned spans that are shown."""
+LONGEST_LINE = 1 << 21
+"""Characters of the longest line or sentence: as many as in three novels."""
+_MOST_PIECES = 1_000_000  # of spans by lines
 _ALONE = "tag"  # the layer of a single annotator
 
 
@@ -39,7 +46,8 @@ class Notes:
 
     Attributes:
         spans: how many there were.
-        misaligned: those that are not whole tokens of one line, as they are shown to people.
+        misaligned: how many are not whole tokens of one line.
+        shown: the first of these, as they are shown to people.
         overlapping: how many were left out, because they overlap longer ones of the same annotator.
         left_out: what else was marked and is not kept.
         documents: how many there were.
@@ -48,7 +56,8 @@ class Notes:
     """
 
     spans: int = 0
-    misaligned: list[str] = field(default_factory=list)
+    misaligned: int = 0
+    shown: list[str] = field(default_factory=list)
     overlapping: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     documents: int = 0
@@ -74,16 +83,19 @@ def joined(documents: Iterable[Document]) -> list[Document]:
     An annotator who has marked a text twice has two documents.
     """
     found: list[Document] = []
-    of_text: dict[str, list[int]] = {}
+    marks: list[dict[str, tuple[Mark, ...] | None]] = []
+    of_text: defaultdict[str, list[int]] = defaultdict(list)
+    times: Counter[tuple[str, str]] = Counter()
     for each in documents:
-        same = of_text.setdefault(each.text, [])
-        at = next((at for at in same if not found[at].marks.keys() & each.marks.keys()), None)
-        if at is None:
+        same = of_text[each.text]
+        place = max((times[each.text, name] for name in each.marks), default=0)
+        if place >= len(same):
             same.append(len(found))
             found.append(each)
-        else:
-            found[at] = replace(found[at], marks={**found[at].marks, **each.marks})
-    return found
+            marks.append({})
+        marks[same[place]].update(each.marks)
+        times.update({(each.text, name): place + 1 - times[each.text, name] for name in each.marks})
+    return [replace(each, marks=own) for each, own in zip(found, marks, strict=True)]
 
 
 def sentences(
@@ -110,15 +122,20 @@ def sentences(
     names = annotators(documents)
     for number, document in enumerate(documents, 1):
         notes.count(document)
+        places = Places(document.text)
+        marks = {name: _Marks(document, name) for name in names}
         comments: tuple[str, ...] = (f"# {DOCUMENT} = {document.name or number}",)
         end = 0
         for tokens in _in_lines(document, tokenizer):
             start, stop = tokens[0][0], tokens[-1][1]
             own = (*comments, *place_comments(document.text, end, start, stop))
-            aligned = _Aligned(document, tokens, misaligned, unmarked, notes, task)
-            called = {name: _ALONE if len(names) == 1 else name for name in names}
-            layers = {called[name]: aligned.layer(document.marks.get(name)) for name in names}
-            rejected = {called[name]: spans for name in names if (spans := aligned.rejected(document.marks.get(name)))}
+            aligned = _Aligned(document, tokens, misaligned, unmarked, notes, task, places)
+            layers, rejected = {}, {}
+            for name, each in marks.items():
+                called, found = _ALONE if len(names) == 1 else name, each.between(start, stop)
+                layers[called] = aligned.layer(found, each)
+                if spans := aligned.rejected(found):
+                    rejected[called] = spans
             words, end = tuple(document.text[a:b] for a, b in tokens), stop
             yield Sentence(words, layers, comments=own, rejected=rejected, location=document.location)
             comments = ()
@@ -135,13 +152,39 @@ def place_comments(text: str, end: int, start: int, stop: int) -> Iterator[str]:
 
 def _in_lines(document: Document, tokenizer: Tokenizer) -> Iterator[list[Offsets]]:
     """The tokens of each sentence or line, by their offsets in the document."""
+    own = None if document.tokens is None else sorted(document.tokens)
     for start, stop in lines(document.text) if document.sentences is None else document.sentences:
-        if document.tokens is None:
+        if stop - start > LONGEST_LINE:
+            raise document.error(f"a line of {stop - start:,} characters", f"at most {LONGEST_LINE:,}: cut it")
+        if own is None:
             tokens = [(start + a, start + b) for a, b in tokenizer(document.text[start:stop])]
         else:
-            tokens = [(a, b) for a, b in document.tokens if start <= a < b <= stop and document.text[a:b].strip()]
+            among = range(bisect_left(own, (start, start)), bisect_left(own, (stop, stop)))
+            tokens = [(a, b) for a, b in map(own.__getitem__, among) if a < b <= stop and document.text[a:b].strip()]
         if tokens:
             yield tokens
+
+
+class _Marks:
+    """The marks of an annotator in a document, of which lines ask one after the other."""
+
+    def __init__(self, document: Document, name: str) -> None:
+        marks = document.marks.get(name)
+        self._document, self._seen = document, marks is not None
+        self._coming = sorted(marks or (), key=lambda mark: mark.start)[::-1]
+        self._open: list[Mark] = []
+        self._left = _MOST_PIECES + 10 * len(self._coming)
+        self.are_there, self.have_rejected = bool(marks), any(mark.rejected for mark in marks or ())
+
+    def between(self, start: int, stop: int) -> list[Mark] | None:
+        """Return what is marked from start to stop; `None` if the annotator did not see the document."""
+        while self._coming and self._coming[-1].start < stop:
+            self._open.append(self._coming.pop())
+        self._open = [mark for mark in self._open if mark.stop > start]
+        self._left -= len(self._open)
+        if self._left < 0:
+            raise self._document.error("spans that go on over too many lines", "spans of a line each")
+        return [*self._open] if self._seen else None
 
 
 @dataclass(frozen=True)
@@ -154,39 +197,38 @@ class _Aligned:
     unmarked: Unmarked
     notes: Notes
     task: Task
+    places: Places
 
-    def layer(self, marks: Sequence[Mark] | None) -> Layer:
-        """Return the labels of an annotator's marks."""
-        if marks is None or any(mark.rejected for mark in marks):
+    def layer(self, marks: Sequence[Mark] | None, among: _Marks) -> Layer:
+        """Return the labels of an annotator's marks in the line; `None` if they did not see the document."""
+        if marks is None or among.have_rejected:
             return (None,) * len(self.tokens)
         spans: list[FoundSpan] = []
-        unknown: set[int] = set()
+        unknown: list[tuple[int, int]] = []
         for mark in marks:
             self._align(mark, spans, unknown)
-        outside = self.unmarked == "outside" or (self.unmarked == "empty-unknown" and bool(marks))
+        outside = self.unmarked == "outside" or (self.unmarked == "empty-unknown" and among.are_there)
         layer = layer_of(spans, len(self.tokens), outside)
         begun = sum(any(each[:2] == "B-" for each in candidates or ()) for candidates in layer)
         self.notes.overlapping += len(spans) - begun
         if self.task == TAGS:
             layer = layer_of(spans, len(self.tokens), False, TAGS)
-        return tuple(None if at in unknown else candidates for at, candidates in enumerate(layer))
+        return _without(layer, unknown)
 
     def rejected(self, marks: Sequence[Mark] | None) -> tuple[Span, ...]:
         """Return the spans that an annotator rejected."""
         spans: list[FoundSpan] = []
         for mark in marks or ():
             if mark.rejected:
-                self._align(mark, spans, set())
+                self._align(mark, spans, [])
         if spans and self.task == TAGS:
             self.notes.left_out["rejected labels of tokens"] += len(spans)
             return ()
         return tuple(Span(start, stop, label) for start, stop, (label,), _ in spans)
 
-    def _align(self, mark: Mark, spans: list[FoundSpan], unknown: set[int]) -> None:
+    def _align(self, mark: Mark, spans: list[FoundSpan], unknown: list[tuple[int, int]]) -> None:
         """Add the tokens of a mark to the spans of the line, or to what is unknown; a mark of other lines adds none."""
-        text = self.document.text
-        start = mark.start + len(text[mark.start : mark.stop]) - len(text[mark.start : mark.stop].lstrip())
-        stop = mark.start + len(text[mark.start : mark.stop].rstrip())
+        start, stop = self.places.stripped(mark.start, mark.stop)
         first = bisect_right(self.tokens, start, key=lambda token: token[1])
         last = bisect_left(self.tokens, stop, key=lambda token: token[0])
         if first >= last:
@@ -199,7 +241,7 @@ class _Aligned:
         if whole or (self.misaligned == "widen" and in_line and not mark.rejected):
             spans.append(FoundSpan(first, last, (mark.label,), mark.probability))
         else:
-            unknown.update(range(first, last))
+            unknown.append((first, last))
 
     def _note(self, mark: Mark, first: int, last: int) -> None:
         """Note a misaligned span, or raise."""
@@ -213,4 +255,17 @@ class _Aligned:
                 "whole tokens of a line: cut it otherwise, widen it, or take it for unknown",
                 *self.document.location,
             )
-        self.notes.misaligned.append(found)
+        self.notes.misaligned += 1
+        if len(self.notes.shown) < SHOWN:
+            self.notes.shown.append(found)
+
+
+def _without(layer: Layer, unknown: Sequence[tuple[int, int]]) -> Layer:
+    """Return a layer in which some stretches are unknown."""
+    if not unknown:
+        return layer
+    change = [0] * (len(layer) + 1)
+    for first, last in unknown:
+        change[first] += 1
+        change[last] -= 1
+    return tuple(None if depth else each for depth, each in zip(accumulate(change), layer, strict=False))

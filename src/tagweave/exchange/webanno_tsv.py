@@ -24,7 +24,8 @@ from tagweave.corpus.escapes import is_escaped, split_unescaped
 from tagweave.corpus.sentence import Location
 from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.layered import ENTITY, LayeredText, documents, is_annotated, short, split_argument
-from tagweave.exchange.members import Member, members
+from tagweave.exchange.members import LARGEST, Member, members
+from tagweave.exchange.offsets import Places
 from tagweave.exchange.packing import packed_names, write_zip
 from tagweave.exchange.tokens import Offsets, lines, tokenizer
 
@@ -126,20 +127,22 @@ def _row(line: str, columns: int, location: Location) -> _Row:
 def _assembled(
     sentences: Sequence[tuple[list[str], list[_Row]]], columns: Sequence[_Column], place: str
 ) -> LayeredText:
-    text, length = "", 0
+    pieces: list[str] = []
+    characters = length = 0
     bounds: list[Offsets] = []
     for texts, rows in sentences:
         gap = rows[0].start - length
-        if not 0 <= gap <= _FARTHEST:
+        if not 0 <= gap <= _FARTHEST or length + gap > LARGEST:
             found = f"a sentence from {rows[0].start} after {length} characters"
             raise CorpusError(found, "sentences one after the other", place, rows[0].line)
         own = "\n".join(texts)
-        bounds.append((len(text) + gap, len(text) + gap + len(own)))
-        text += "\n" * gap + own
+        bounds.append((characters + gap, characters + gap + len(own)))
+        pieces += "\n" * gap, own
+        characters += gap + len(own)
         length += gap + len(own.encode("utf-16-le", "surrogatepass")) // 2
-    units = accumulate((1 + (character > "\uffff") for character in text), initial=0)
-    points = {unit: point for point, unit in enumerate(units)}
-    rows = [_in_points(row, points, text, place) for _, rows in sentences for row in rows]
+    text = "".join(pieces)
+    places = Places(text)
+    rows = [_in_points(row, places, place) for _, rows in sentences for row in rows]
     tokens = [(row.start, row.stop) for row in rows if row.is_token]
     whole = LayeredText(text, tokens, bounds)
     for at, column in enumerate(columns):
@@ -147,9 +150,9 @@ def _assembled(
     return whole
 
 
-def _in_points(row: _Row, points: dict[int, int], text: str, place: str) -> _Row:
-    start, stop = points.get(row.start, -1), points.get(row.stop, -1)
-    if not 0 <= start <= stop or text[start:stop] != row.text or (row.is_token and start == stop):
+def _in_points(row: _Row, places: Places, place: str) -> _Row:
+    start, stop = places.of_unit(row.start), places.of_unit(row.stop)
+    if not 0 <= start <= stop or not places.is_at(start, stop, row.text) or (row.is_token and start == stop):
         found = f"the token {row.text!r} from {row.start} to {row.stop}"
         raise CorpusError(found, "what the text has there, in units of UTF-16", place, row.line)
     return row._replace(start=start, stop=stop)

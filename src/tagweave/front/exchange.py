@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tagweave.exchange.token_tool import TokenTool
     from tagweave.exchange.tokens import Tokenizer
 
-_SHOWN = 3  # misaligned spans
-
 
 def read_documents(
     tool: str,
@@ -52,7 +50,9 @@ def read_documents(
         CorpusError: a file that is not in the tool's form, or misaligned spans, if these are errors.
         OSError: a file cannot be read.
     """
-    from tagweave.exchange.reading import Notes, joined, sentences
+    from tagweave.exchange.layered import split_argument
+    from tagweave.exchange.limits import Memory
+    from tagweave.exchange.reading import Notes, annotators, joined, sentences
     from tagweave.exchange.registry import NAMES, TOKEN_TOOLS, check_tool
     from tagweave.exchange.registry import tool as named
 
@@ -62,8 +62,11 @@ def read_documents(
     if tool in TOKEN_TOOLS:
         _refuse_options(tool, tokens=tokens, misaligned=misaligned, unmarked=unmarked, task=task)
         return _read_tokens(TOKEN_TOOLS[tool], paths, notes, tell)
-    documents = joined(_counted((each for path in paths for each in named(tool).read(fspath(path))), notes))
-    read = tuple(sentences(documents, _tokenizer(tokens), misaligned, unmarked, notes, task))
+    memory = Memory([split_argument(fspath(path))[0] for path in paths])
+    found = memory.documents(each for path in paths for each in named(tool).read(fspath(path)))
+    documents = joined(_counted(found, notes))
+    memory.layers(documents, annotators(documents))
+    read = tuple(memory.sentences(sentences(documents, _tokenizer(tokens), misaligned, unmarked, notes, task)))
     _report(notes, misaligned, tell)
     _report_empty(notes, unmarked if task == "spans" else "unknown", tell)
     names = [name for sentence in read[-1:] for name in sentence.layers]
@@ -85,10 +88,13 @@ def _read_tokens(
 ) -> Corpus:
     """The corpus of a library's files: layers in which something is known, of which the last is the corpus's own."""
 
+    from tagweave.exchange.limits import Memory
+
     def leave_out(what: str) -> None:
         notes.left_out[what] += 1
 
-    read = [sentence for path in paths for sentence in tool.read(fspath(path), leave_out)]
+    found = (sentence for path in paths for sentence in tool.read(fspath(path), leave_out))
+    read = [*Memory([fspath(path) for path in paths]).sentences(found)]
     known = {name for each in read for name, layer in each.layers.items() if any(layer) or each.rejected.get(name)}
     trees = any(any(layer) for each in read for layer in each.heads.values())
     kept = tuple(replace(each.with_layers_of(known), heads=each.heads if trees else {}) for each in read)
@@ -123,8 +129,8 @@ def _tokenizer(tokens: str | Callable[[str], list[str]]) -> Tokenizer:
 def _report(notes: Notes, misaligned: Misalignment, tell: Callable[[str], None]) -> None:
     if notes.misaligned:
         became = {"widen": "widened", "unknown": "taken for unknown"}.get(misaligned, misaligned)
-        tell(f"{len(notes.misaligned):,} of {notes.spans:,} spans are not whole tokens of a line and were {became}:")
-        for each in notes.misaligned[:_SHOWN]:
+        tell(f"{notes.misaligned:,} of {notes.spans:,} spans are not whole tokens of a line and were {became}:")
+        for each in notes.shown:
             tell(f"  {each}")
     if notes.left_out:
         tell(f"not kept: {', '.join(f'{count:,} {what}' for what, count in sorted(notes.left_out.items()))}")

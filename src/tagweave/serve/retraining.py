@@ -103,7 +103,7 @@ class Retrainer:
         if notes.misaligned or notes.overlapping:
             LOG.warning(
                 "%s: %d of %d spans are not whole tokens, %d overlap: unknown, and left out",
-                *(self._name, len(notes.misaligned), notes.spans, notes.overlapping),
+                *(self._name, notes.misaligned, notes.spans, notes.overlapping),
             )
         if not any(position is not None for each in own for position in each.layers[self._guideline]):
             raise CorpusError("annotations without a label of a token", "some to learn from")
