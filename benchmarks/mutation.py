@@ -211,7 +211,7 @@ class Group:
 def measure(clone: Clone, module: str, group: Group, seed: int, lines: int) -> Tally:
     """Draw mutants of a module and run tests on each."""
     code, tally = clone.path(module).read_text(encoding="utf-8"), Tally()
-    count = max(3, round(len(code.splitlines()) / lines))
+    count = max(2, round(len(code.splitlines()) / lines))
     for mutant, _ in zip(mutants(code, seed), range(count), strict=False):
         if _reason(module, mutant):
             tally.equivalent += 1
@@ -245,7 +245,7 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draw")
     parser.add_argument(
-        "--lines", type=int, default=25, metavar="N", help="lines of a module for each mutant; at least 3"
+        "--lines", type=int, default=25, metavar="N", help="lines of a module for each mutant; at least 2"
     )
     options = parser.parse_args()
     tallies: dict[str, Tally] = {}

@@ -17,9 +17,10 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout
 from tagweave.models.parameters import ChainParameters
-from tagweave.structures.chain import Chain, ChainScores, allowed_scores
+from tagweave.structures.chain import Chain, ChainGradient, ChainScores, allowed_scores
 from tagweave.structures.lockstep import Batch, Workspace
 from tagweave.structures.logarithms import sum_in_logarithms
+from tagweave.structures.loss import add_loss
 from tagweave.structures.transitions import Transitions
 
 
@@ -144,6 +145,26 @@ def test_the_remaining_potential_may_be_too_small_for_single_precision() -> None
     sums = run(case, True, np.float32)
     assert sums.log_z[0] == pytest.approx(-88, rel=1e-6)
     np.testing.assert_allclose(sums.gamma[0], [[1, 0]])
+
+
+@pytest.mark.parametrize("size", [2, 5])  # of 5 labels the rows are lists
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_sentence_summed_in_logarithms_counts_once(size: int, dtype: type) -> None:
+    """The second sentence ends in exp(-75): too little for a sum, but not for its inverse."""
+    end, masks, allow = np.zeros(size), np.ones((3, size)), np.array([2, 2, 1, 1], np.int32)
+    end[0], masks[1:] = -75, np.eye(size)[:2]
+    case = Case([2, 2], np.zeros((4, size)), np.zeros((size, size)), np.zeros(size), end, allow, masks, np.zeros(0))
+    gradient = ChainGradient(*(np.zeros(shape, dtype) for shape in ((4, size), (size, size), (size, size))))
+    scores = ChainScores(case.scores.astype(dtype), transitions_of(case, dtype))
+    chain, batch = Chain(masks.astype(dtype), Workspace(4, size, dtype)), Batch.of(featureless(case), 0, 2)
+    assert add_loss(chain, scores, batch, gradient) == pytest.approx(75 + 2 * np.log(size * (size - 1)))
+    free = [[1 / size] * size, [0, *[1 / (size - 1)] * (size - 1)]]
+    np.testing.assert_allclose(gradient.emission, np.array(free * 2) - np.eye(size)[[1, 1, 0, 0]], atol=1e-6)
+
+
+def test_transitions_know_the_bounds_of_each_label() -> None:
+    transitions = Transitions.of_scores(np.array([[1.0, 2.0], [5.0, 4.0]]), np.zeros(2), np.zeros(2))
+    assert transitions.bounds.tolist() == [[2, 5], [1, 4]]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

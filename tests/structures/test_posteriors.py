@@ -102,6 +102,18 @@ def test_certain_posteriors_are_gold_labels() -> None:
     np.testing.assert_allclose(gradient.pairs, other.pairs, atol=1e-10)
 
 
+def test_labels_that_the_coding_excludes_leave_their_share_to_the_others() -> None:
+    rng = np.random.default_rng(3)
+    case = replace(case_of(rng, [1, 3], 4), allow=np.array([1, 1, 2, 2], np.int32))
+    case.start[0] = -np.inf
+    posteriors = posteriors_of(case, rng)
+    others = posteriors.share * [0, 1, 1]
+    found = loss_and_gradient(case, posteriors)
+    loss, gradient = loss_and_gradient(case, replace(posteriors, share=others / others.sum()))
+    assert found[0] == pytest.approx(loss)
+    np.testing.assert_allclose(found[1].emission, gradient.emission)
+
+
 @pytest.mark.usefixtures("converged")
 def test_gradient_by_differences() -> None:
     rng = np.random.default_rng(2)

@@ -127,7 +127,7 @@ class Chain:
         """Sums under evidence: masks [sets, Y], and for every token its set and its noise."""
         exact = partial(allowed_scores, scores.emission, masks, allow, noise)
         posteriors = self._posteriors
-        if posteriors is None or masks is not self._masks or (posteriors.of_set[allow] < 0).all():
+        if posteriors is None or (posteriors.of_set[allow] < 0).all():
             potentials = self._restricted(masks, allow, noise, scores, batch)
             return self._sum_product(potentials, scores.transitions, batch, exact)
         potentials = self._restricted_rows(masks, allow, noise, scores, batch, self._free_rows(scores, batch))
