@@ -31,13 +31,13 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 CONFIGURATION = Path(__file__).with_suffix(".toml")
 
+_ORDER = "(Eq|NotEq|Lt|LtE|Gt|GtE)"
 _OPERATORS = re.compile(
-    "AddNot|NumberReplacer|Replace(True|False|And|Or|Break|Continue)With"
-    "|Delete_(Not|USub)|USub_UAdd"
+    "AddNot|NumberReplacer|Replace(True|False|And|Or|Break|Continue)With|Delete_(Not|USub)|USub_UAdd"
     "|BinaryOperator_(Add_Sub|Sub_Add|Mul_Div|Div_Mul|Mod_Mul|FloorDiv_Mul|Pow_Mul|BitAnd_BitOr|BitOr_BitAnd|MatMul_Mul)"
-    "|ComparisonOperator_(Eq|NotEq|Lt|LtE|Gt|GtE|Is|IsNot|In|NotIn)_(Eq|NotEq|Lt|LtE|Gt|GtE|IsNot|Is|NotIn|In)$"
+    f"|ComparisonOperator_({_ORDER}_{_ORDER}|Is_IsNot|IsNot_Is|In_NotIn|NotIn_In)$"
 )
-_IDENTITY = re.compile("ComparisonOperator_((Eq|NotEq|Lt|LtE|Gt|GtE)_(Is|In|Not)|(Is|In|Not[^E]).*_(Eq|NotEq|Lt|Gt))")
+"""Changes that a hand might make; others, such as a shift of a float, raise an error at once."""
 
 
 @dataclass(frozen=True)
@@ -73,29 +73,35 @@ class Tally:
 def mutants(code: str, seed: int) -> Iterator[Mutant]:
     """Yield mutants of a module in random order, at most one for each place in the text."""
     from cosmic_ray import plugins
-    from cosmic_ray.ast import ast_nodes, get_ast
     from cosmic_ray.mutating import mutate_code
 
+    places, lines = sorted(_places(code).items()), code.splitlines()
+    generator = np.random.default_rng(seed)
+    for at in generator.permutation(len(places)):
+        choices = places[at][1]
+        name, occurrence = choices[generator.integers(len(choices))]
+        mutated = str(mutate_code(code, plugins.get_operator(name)(), occurrence))
+        pairs = enumerate(zip(lines, mutated.splitlines(), strict=False), start=1)
+        for line, (old, new) in pairs:
+            if old != new:
+                yield Mutant(line, old.strip(), new.strip(), mutated)
+                break
+
+
+def _places(code: str) -> dict[tuple[int, int], list[tuple[str, int]]]:
+    """Return the operators that can change each place of a module, and which of their occurrences that is."""
+    from cosmic_ray import plugins
+    from cosmic_ray.ast import ast_nodes, get_ast
+
     places: dict[tuple[int, int], list[tuple[str, int]]] = {}
-    skipped = _annotations(code)
-    for name in sorted(plugins.operator_names()):
-        operator = plugins.get_operator(name)
-        if not _OPERATORS.search(name) or _IDENTITY.search(name) or operator.arguments():
-            continue
-        found = (start for node in ast_nodes(get_ast(code)) for start, _ in operator().mutation_positions(node))
+    skipped, nodes = _annotations(code), list(ast_nodes(get_ast(code)))
+    for name in sorted(filter(_OPERATORS.search, plugins.operator_names())):
+        operator = plugins.get_operator(name)()
+        found = (start for node in nodes for start, _ in operator.mutation_positions(node))
         for occurrence, place in enumerate(found):
             if not any(low <= place < high for low, high in skipped):
                 places.setdefault(place, []).append((name, occurrence))
-    generator, lines = np.random.default_rng(seed), code.splitlines()
-    for at in generator.permutation(len(places)):
-        place, choices = sorted(places.items())[at]
-        name, occurrence = choices[generator.integers(len(choices))]
-        mutated = str(mutate_code(code, plugins.get_operator(name)(), occurrence))
-        changed = next(
-            (i for i, pair in enumerate(zip(lines, mutated.splitlines(), strict=False)) if len(set(pair)) > 1), None
-        )
-        if changed is not None:
-            yield Mutant(changed + 1, lines[changed].strip(), mutated.splitlines()[changed].strip(), mutated)
+    return places
 
 
 def _annotations(code: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -133,8 +139,10 @@ class Clone:
             try:
                 return run.wait(limit) == 0
             except subprocess.TimeoutExpired:
-                os.killpg(run.pid, signal.SIGKILL)
                 return False
+            finally:
+                if run.poll() is None:
+                    os.killpg(run.pid, signal.SIGKILL)
 
     def keep_kernels(self) -> None:
         """Keep the code compiled so far for the mutants."""
