@@ -213,6 +213,28 @@ def test_what_is_kept_is_escaped(store: Store, curator: Browser) -> None:
     assert "<script>alert" not in curator.look("/task")
 
 
+@pytest.mark.parametrize(
+    "name", ["host", "cookie", "accept", "content-type", "content-length", "x-csrf-token", "range"]
+)
+def test_bad_headers(curator: Browser, rows: Any, name: str) -> None:
+    before = rows()
+    for value in (
+        "",
+        "[",
+        "[::1",
+        "a:b:c",
+        "\xff\xfe",
+        "tagweave=\xff; =;;",
+        "tagweave=.eJ.a.b",
+        "bytes=9-0,a",
+        "1" * 3_000,
+    ):
+        for method, path in (("GET", "/sign-in"), ("POST", "/task"), ("GET", "/none"), ("GET", "/static/keys.js")):
+            headers = {name: value.encode("latin-1")}
+            assert curator.request(method, path, headers=headers, follow_redirects=False).status_code < 500, value
+    assert rows() == before
+
+
 @pytest.mark.parametrize("path", [*FORMS])
 def test_ten_megabytes(curator: Browser, rows: Any, refusals: Any, path: str) -> None:
     before = rows()

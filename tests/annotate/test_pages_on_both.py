@@ -298,6 +298,13 @@ class TestDashboard:
         assert row
         assert re.findall(r">(\d+)<", row[1]) == ["0", str(TASKS), "0", "0"]
 
+    @pytest.mark.parametrize("name", ["", " ", "a\nb", "".join(map(chr, range(0x4E00, 0x6400)))], ids=len)
+    def test_names_that_nobody_has(self, store: Store, name: str) -> None:
+        curator = signed_in(store, "cur", "curator")
+        curator.look("/dashboard")
+        assert "printable characters" in curator.fill("/dashboard/people", 400, name=name, role="annotator")
+        assert [each.name for each in store.annotators()] == ["cur"]
+
     def test_who_forgot_the_password_gets_a_link(self, store: Store) -> None:
         ada = store.add_annotator("ada", password_hash=HASH)
         curator = signed_in(store, "cur", "curator")

@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,33 +45,56 @@ def post(url: str, **body: object) -> Any:
         return json.load(answer)
 
 
+def metrics(address: str) -> str:
+    with urlopen(f"{address}metrics", timeout=60) as answer:  # noqa: S310
+        return str(answer.read(), "utf-8")
+
+
 def test_two_processes_answer_until_they_are_told_to_end(tagger: Path, segmenter: Path) -> None:
     with served(f"ctb={tagger}", segmenter, "--workers", 2) as (process, address):
         for _ in range(6):
             found = post(f"{address}tag", tokens=["他", "走"])
             assert (found["model"], len(found["results"][0]["labels"])) == ("ctb", 2)
         assert "".join(post(f"{address}segment", text="他走了")["results"][0]["tokens"]) == "他走了"
-        with urlopen(f"{address}metrics") as answer:  # noqa: S310
-            numbers = answer.read().decode()
-        assert 'tagweave_requests_total{path="/tag",status="200"} 6.0' in numbers  # of both processes
+        assert 'tagweave_requests_total{path="/tag",status="200"} 6.0' in metrics(address)  # of both processes
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
         assert process.stderr and process.stderr.read() == ""
 
 
+@contextmanager
+def request(address: str, size: int) -> Iterator[socket.socket]:
+    """A connection on which the headers of a request to tag have been sent, and a body of so many bytes has not."""
+    host, _, port = address.removeprefix("http://").strip("/").partition(":")
+    head = b"POST /tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    with socket.create_connection((host, int(port)), 60) as opened:
+        opened.sendall(head + b"Content-Length: %d\r\n\r\n" % size)
+        yield opened
+
+
 def test_a_request_that_has_begun_is_answered(tagger: Path) -> None:
     with served(tagger) as (process, address):
-        host, _, port = address.removeprefix("http://").strip("/").partition(":")
         body = b'{"tokens": ["a"]}'
-        head = b"POST /tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
-        with socket.create_connection((host, int(port)), 60) as slow:
-            slow.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body[:5])
+        with request(address, len(body)) as slow:
+            slow.sendall(body[:5])
             post(f"{address}tag", tokens=["b"])  # by now the first one has arrived, too
             process.send_signal(signal.SIGTERM)
             slow.sendall(body[5:])
             answer = b"".join(iter(lambda: slow.recv(65_536), b""))
         assert answer.startswith(b"HTTP/1.1 200 ") and b'"labels"' in answer
         assert process.wait(60) == -signal.SIGTERM
+        assert process.stderr and "Traceback" not in process.stderr.read()
+
+
+def test_the_end_comes_in_time_whatever_is_computed(tagger: Path) -> None:
+    with served(tagger, "--most-seconds", 1, "--most-characters", 10**8) as (process, address):
+        body = json.dumps({"text": "a b c\n" * 400_000, "probabilities": True}).encode()  # takes longer than we wait
+        with request(address, len(body)) as slow:
+            slow.sendall(body)
+            while "tagweave_batch_requests_count 1.0" not in metrics(address):
+                time.sleep(0.05)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(8) == -signal.SIGTERM
         assert process.stderr and "Traceback" not in process.stderr.read()
 
 

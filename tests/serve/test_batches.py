@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -109,6 +110,32 @@ def test_nobody_waits_without_end() -> None:
         return error.value.status, batches._waiting
 
     assert run(work, Limits(seconds=0)) == (503, [])
+
+
+def test_the_end_does_not_wait_for_what_is_computed() -> None:
+    async def work(batches: Batches, stub: Stub) -> Any:
+        asked = asyncio.create_task(batches.response(KEY, ["a"], 1))
+        while batches._waiting or batches._computing is None:
+            await asyncio.sleep(0)
+        before = time.monotonic()
+        batches.close()
+        return asked.done(), time.monotonic() - before < 5  # the stub takes ten
+
+    assert run(work) == (False, True)
+
+
+def test_small_requests_are_not_computed_with_more_than_one_may_ask_for() -> None:
+    async def work(batches: Batches, stub: Stub) -> Any:
+        first = asyncio.create_task(batches.response(KEY, ["a"], 1))
+        await asyncio.sleep(0)
+        sizes = (("b", 2), ("c", 9), ("d", 8))
+        tasks = [asyncio.create_task(batches.response(KEY, [name], size)) for name, size in sizes]
+        await asyncio.sleep(0)
+        stub.go.set()
+        await asyncio.gather(first, *tasks)
+        return stub.calls
+
+    assert run(work, Limits(characters=10)) == [["a"], ["b", "d"], ["c"]]
 
 
 def test_no_more_waits_than_fits() -> None:

@@ -203,6 +203,36 @@ def test_annotations_that_fit_nothing(training: TestClient) -> None:
         assert (found.status_code, "the request: found" in found.json()["error"]) == (422, True)
 
 
+@pytest.mark.parametrize("label", ["a\nb", "a\tb", "a\r", "\0", "\0" * 10**6, "x" * 201, "", 7, None])
+def test_a_label_that_no_corpus_can_hold_is_refused_when_it_comes(
+    training: TestClient, label: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent = {"task": TASK, "project": PROJECT, "annotation": annotated(1, result(0, 3, label))}
+    assert training.post("/webhook", json={"action": "ANNOTATION_CREATED", **sent}).status_code == 422
+    assert not site_of(training).retrainer("ner").annotations.read()
+    tasks = [{**TASK, "annotations": [annotated(1, result(0, 3, label)), annotated(2, result(0, 3, "PER"))]}]
+    with take(Path(site_of(training).settings.retraining.folder, "serving.lock")) or nullcontext():  # type: ignore[union-attr]
+        assert training.post("/train", json={"annotations": tasks, "project": PROJECT}).status_code == 429
+    assert list(site_of(training).retrainer("ner").annotations.read()) == ["7/2"]
+    assert "an annotation is left out" in caplog.text
+
+
+def test_a_bad_line_of_the_file_is_left_out(
+    training: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("tagweave.serve.retraining.run", lambda *_: None)
+    file = tmp_path / "new" / "ner.annotations.jsonl"
+    bad = [{"key": key, "text": "Ann", "marks": [mark]} for key, mark in (("1", [0, 3, "a\nb"]), ("2", [0, 9, "PER"]))]
+    file.write_text("\n".join([*map(json.dumps, bad), "", "[]", '{"key": "3", "text": "cut of']))
+    sent = {"task": TASK, "project": PROJECT, "annotation": annotated(4, result(0, 3, "PER"))}
+    assert training.post("/webhook", json={"action": "ANNOTATION_CREATED", **sent}).status_code == 201
+    begun = training.post("/webhook", json={"action": "START_TRAINING", "project": PROJECT})
+    assert begun.status_code == 201
+    assert (tmp_path / "new" / "ner-1.col").read_text().count("B-") == 1
+    for left_out in ("annotation '1' is left out", "annotation '2' is left out", f"{file}:4: left", f"{file}:5: left"):
+        assert left_out in caplog.text
+
+
 @contextmanager
 def label_studio_of(answers: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
     """A stand-in of Label Studio: its address, and paths with their authorization, as they were asked for."""

@@ -90,7 +90,7 @@ EVIL = "x=__import__('pathlib').Path('evil').touch()"
     ("change", "status", "reason"),
     [
         ({"metadata": {}}, 422, "Object missing required field `layer` - at `$.metadata`"),
-        ({"metadata": {**METADATA, "layer": "no.Such"}}, 422, "found no layer 'no.Such' among the types"),
+        ({"metadata": {**METADATA, "layer": "no.Such"}}, 422, "found no layer 'no.Such'"),
         ({"metadata": {**METADATA, "feature": "none"}}, 422, "found no feature 'none' of text"),
         ({"metadata": {**METADATA, "feature": PREDICTED}}, 422, f"found no feature '{PREDICTED}' of text"),
         ({"document": {"xmi": "<x>"}}, 422, "the document of the request: found no CAS"),

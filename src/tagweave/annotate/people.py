@@ -11,6 +11,8 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, Select, bindparam,
 from tagweave.annotate.schema import annotators, invitations
 
 ROLES = ("annotator", "curator")
+LONGEST = 200
+"""Characters of a name: PostgreSQL cannot look up thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,10 @@ def add(connection: Connection, name: str, role: str, password_hash: str | None,
     """Add an annotator and return their number.
 
     Raises:
-        ValueError: a name that is empty, in use, or contains control characters, or an unknown role.
+        ValueError: a name that is empty, too long, in use, or contains control characters, or an unknown role.
     """
-    if not name.strip() or not name.isprintable():
-        raise ValueError(f"found the name {name!r}, expected printable characters")
+    if not name.strip() or not name.isprintable() or len(name) > LONGEST:
+        raise ValueError(f"found the name {name[:LONGEST]!r}, expected 1 to {LONGEST} printable characters")
     if role not in ROLES:
         raise ValueError(f"unknown role {role!r}, expected one of {', '.join(ROLES)}")
     if named(connection, name) is not None:

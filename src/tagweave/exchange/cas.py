@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 _SEGMENTS = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type."
 _TOKEN, _SENTENCE = f"{_SEGMENTS}Token", f"{_SEGMENTS}Sentence"
-_ANNOTATION, _STRING = "uima.tcas.Annotation", "uima.cas.String"
-_NUMBERS = ("uima.cas.Float", "uima.cas.Double")
+ANNOTATION, STRING, BOOLEAN = "uima.tcas.Annotation", "uima.cas.String", "uima.cas.Boolean"
+NUMBERS = ("uima.cas.Float", "uima.cas.Double")
+"""Types of UIMA: what stands in a text, and values of its features."""
 _SCORE = "score"
 CONTENT, _VIEWS = "%FEATURE_STRUCTURES", "%VIEWS"
 _NOT_MARKED = (
@@ -73,6 +74,12 @@ def load_xmi(member: Member, types: Member) -> Any:
 def text_of(cas: Any, member: Member) -> LayeredText:
     """The text of a CAS; `member` is its file. Raises CorpusError if it has none."""
     return _layered(member, lambda: cas)
+
+
+def xmi_of(cas: Any, member: Member) -> str:
+    """Write a CAS; `member` is its file. Raises CorpusError for values that its types or XML cannot hold."""
+    found: str = _read(member, cas.to_xmi)
+    return found
 
 
 def from_json(member: Member, content: dict[str, Any]) -> LayeredText:
@@ -117,8 +124,8 @@ def _type_system(member: Member) -> tuple[Any, Types]:
     return system, measure
 
 
-def _check_name(name: str, pattern: re.Pattern[str], place: str) -> None:
-    if not pattern.fullmatch(name) or keyword.iskeyword(name):
+def _check_name(name: str | None, pattern: re.Pattern[str], place: str) -> None:
+    if name is None or not pattern.fullmatch(name) or keyword.iskeyword(name):
         raise CorpusError(f"the name {name!r} of a type or feature", "letters, digits and underscores", place)
 
 
@@ -169,14 +176,14 @@ def _of_cas(cas: Any, member: Member) -> LayeredText:
 def _add(annotation: Any, place: tuple[int, int], types: Any, found: LayeredText) -> None:
     name = short(annotation.type.name)
     features = [each for each in annotation.type.all_features if each.name not in ("sofa", "begin", "end")]
-    if any(types.is_instance_of(each.rangeType.name, _ANNOTATION) for each in features):
+    if any(types.is_instance_of(each.rangeType.name, ANNOTATION) for each in features):
         found.left_out[f"relations {name}"] += 1
     elif place[0] == place[1]:
         found.left_out["spans without characters"] += 1
     else:
-        texts = [each.name for each in features if types.is_instance_of(each.rangeType.name, _STRING)]
+        texts = [each.name for each in features if types.is_instance_of(each.rangeType.name, STRING)]
         values = {f"{name}.{each}": annotation[each] for each in texts if annotation[each]}
-        number = _number(annotation, [each.name for each in features if each.rangeType.name in _NUMBERS])
+        number = _number(annotation, [each.name for each in features if each.rangeType.name in NUMBERS])
         for layer, label in values.items() if features else [(name, name)]:
             found.layers.setdefault(layer, []).append(Mark(*place, label, number))
         if features and not values:
@@ -195,10 +202,10 @@ def type_system() -> Any:
     """The types that are written: tokens, sentences, and named entities with a score."""
     system = cassis().TypeSystem()
     for name in (_TOKEN, _SENTENCE, ENTITY):
-        system.create_type(name, supertypeName=_ANNOTATION)
+        system.create_type(name, supertypeName=ANNOTATION)
     entity = system.get_type(ENTITY)
-    system.create_feature(entity, "value", _STRING)
-    system.create_feature(entity, _SCORE, _NUMBERS[0])
+    system.create_feature(entity, "value", STRING)
+    system.create_feature(entity, _SCORE, NUMBERS[0])
     return system
 
 

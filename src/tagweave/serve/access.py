@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hmac
 
 from starlette.requests import Request
@@ -47,5 +46,5 @@ def check_type(request: Request) -> None:
 def _password(value: str) -> str:
     try:
         return base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
-    except binascii.Error:
+    except ValueError:  # not in the alphabet of Base64, or not even ASCII
         return ""

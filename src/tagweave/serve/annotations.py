@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from tagweave.exchange.document import Document, Mark
-from tagweave.serve.errors import ServeError
 
+LOG = logging.getLogger("tagweave.serve")
 Offsets = tuple[int, int]
 
 
@@ -49,31 +51,29 @@ class Annotations:
     def add(self, several: Iterable[AnnotatedText]) -> None:
         """Add documents, in one piece. Raises OSError."""
         lines = b"".join(msgspec.json.encode(each) + b"\n" for each in several)
-        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            os.write(file, lines)
-        finally:
-            os.close(file)
+        with open(self._path, "ab+", opener=partial(os.open, mode=0o600)) as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                lines = lines if file.read(1) == b"\n" else b"\n" + lines  # a full disk cut the last line off
+            file.write(lines)
 
     def replace(self, several: Iterable[AnnotatedText], project: str) -> None:
-        """Make these the documents whose keys begin with that of a project. Raises as `add` and `read`."""
+        """Make these the documents whose keys begin with that of a project. Raises OSError."""
         known, new = self.read(), {each.key: each for each in several}
         gone = [AnnotatedText(key) for key in known if key.startswith(f"{project}/") and key not in new]
         self.add([*(each for key, each in new.items() if known.get(key) != each), *gone])
 
     def read(self) -> Mapping[str, AnnotatedText]:
-        """What stands, by key.
-
-        Raises:
-            ServeError: a line that this program has not written.
-            OSError: the file cannot be read.
-        """
+        """Return what stands, by key. Other lines than ours are logged and left out. Raises OSError."""
         found: dict[str, AnnotatedText] = {}
         for number, line in enumerate(self._path.read_bytes().splitlines() if self._path.exists() else (), 1):
+            if not line:
+                continue
             try:
                 each = msgspec.json.decode(line, type=AnnotatedText)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise ServeError(f"{self._path}:{number}: found no annotation ({error}), expected one a line") from None
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                LOG.warning("%s:%d: left out: found no annotation (%s), expected one a line", self._path, number, error)
+                continue
             found.pop(each.key, None)
             if each.text:
                 found[each.key] = each

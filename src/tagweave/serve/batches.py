@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Thread
 
 from tagweave.front.errors import message
 from tagweave.serve.documents import Item
@@ -39,6 +41,22 @@ class _Work:
     answer: asyncio.Future[LabelResponse] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
+@dataclass(eq=False)
+class _Batch:
+    """Requests that are computed together, for a loop that waits for their outcomes."""
+
+    works: Sequence[_Work]
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+
+    def __post_init__(self) -> None:
+        self.outcomes: asyncio.Future[list[LabelResponse | Exception]] = self.loop.create_future()
+
+    def finish(self, outcomes: list[LabelResponse | Exception]) -> None:
+        """Hand over outcomes, unless nobody waits for them any more."""
+        if not self.outcomes.done():
+            self.outcomes.set_result(outcomes)
+
+
 class Batches:
     """Computes requests with some models.
 
@@ -52,7 +70,8 @@ class Batches:
         self._models, self._limits, self._metrics = models, limits, metrics
         self._waiting: list[_Work] = []
         self._computing: asyncio.Task[None] | None = None
-        self._thread = ThreadPoolExecutor(1, "compute")
+        self._batches: SimpleQueue[_Batch | None] = SimpleQueue()
+        Thread(target=self._work, name="compute", daemon=True).start()
 
     async def response(self, key: Key, items: Sequence[Item], characters: int) -> LabelResponse:
         """The answer to a request.
@@ -78,17 +97,16 @@ class Batches:
                 self._waiting.remove(work)
 
     def close(self) -> None:
-        """End the thread, after the batch that it computes."""
-        self._thread.shutdown(wait=True, cancel_futures=True)
+        """End the thread, after the batch that it computes; the end of the process does not wait for it."""
+        self._batches.put(None)
 
     async def _compute(self) -> None:
         """Compute until nothing waits."""
-        loop = asyncio.get_running_loop()
         try:
             while self._waiting:
-                batch = self._next()
-                outcomes = await loop.run_in_executor(self._thread, self._outcomes, batch)
-                for work, outcome in zip(batch, outcomes, strict=True):
+                batch = _Batch(self._next())
+                self._batches.put(batch)
+                for work, outcome in zip(batch.works, await batch.outcomes, strict=True):
                     if work.answer.done():
                         continue
                     if isinstance(outcome, Exception):
@@ -99,13 +117,22 @@ class Batches:
             self._computing = None
 
     def _next(self) -> list[_Work]:
-        """What waits longest, and what can be computed with it."""
+        """Take what waits longest, and what can be computed with it: together no more than one request may ask for."""
         batch: list[_Work] = []
         for each in self._waiting:
-            if not batch or (each.key == batch[0].key and sum(len(w.items) for w in batch) + len(each.items) <= _ITEMS):
+            items, characters = (sum(map(size, [*batch, each])) for size in (_items, _characters))
+            fits = items <= _ITEMS and characters <= self._limits.characters
+            if not batch or (each.key == batch[0].key and fits):
                 batch.append(each)
         self._waiting = [each for each in self._waiting if each not in batch]
         return batch
+
+    def _work(self) -> None:
+        """Compute batches, in a thread."""
+        while (batch := self._batches.get()) is not None:
+            outcomes = self._outcomes(batch.works)
+            with suppress(RuntimeError):  # the loop has ended
+                batch.loop.call_soon_threadsafe(batch.finish, outcomes)
 
     def _outcomes(self, batch: Sequence[_Work]) -> list[LabelResponse | Exception]:
         """The answer or error of each; what is wrong with one of them does not concern the others."""
@@ -136,6 +163,14 @@ class Batches:
             missing = run.missing(columns) if isinstance(run, Parsing) else []
             found.append(LabelResponse(served.name, served.version, own, guideline, missing or None))
         return found
+
+
+def _items(work: _Work) -> int:
+    return len(work.items)
+
+
+def _characters(work: _Work) -> int:
+    return work.characters
 
 
 def _told(error: Exception) -> Exception:

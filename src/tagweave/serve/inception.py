@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -27,7 +28,7 @@ from tagweave.serve.documents import Item, check, of_offsets
 from tagweave.serve.errors import RefusedError
 from tagweave.serve.marks import marks
 from tagweave.serve.messages import LabelRequest, decoded
-from tagweave.serve.site import Site
+from tagweave.serve.site import Site, in_thread
 
 PREDICTED = "inception_internal_predicted"
 """The feature by which INCEpTION tells predictions from annotations."""
@@ -72,9 +73,9 @@ async def predict(site: Site, request: Request, body: bytes) -> dict[str, str]:
     asked: PredictRequest = decoded(body, PredictRequest)
     served = site.models.that_can("tag", request.path_params["model"])
     types = _member("the type system", asked.type_system)
-    document = _Cas(await run_in_threadpool(_loaded, asked.document, types), asked.metadata)
+    document = _Cas(await in_thread(_loaded, asked.document, types), asked.metadata)
     answer = await site.batches.response(("tag", served.name, True), [document.item], _checked(document, site))
-    return {"document": await run_in_threadpool(document.with_predictions, list(marks(answer.results[0])))}
+    return {"document": await in_thread(document.with_predictions, list(marks(answer.results[0])))}
 
 
 async def train(site: Site, request: Request, body: bytes) -> Response:
@@ -83,16 +84,17 @@ async def train(site: Site, request: Request, body: bytes) -> Response:
     retrainer = site.retrainer(site.models.that_can("tag", request.path_params["model"]).name)
     types = _member("the type system", asked.type_system)
     user = asked.documents[0].user_id if asked.documents else ""
-    project = f"inception/{asked.metadata.project_id}/{user}"
+    project = f"inception/{asked.metadata.project_id}/{quote(user, safe='')}"
+
+    def annotated(sent: SentDocument) -> AnnotatedText:
+        return _Cas(_loaded(sent, types), asked.metadata).annotated(f"{project}/{sent.document_id}")
 
     def begin() -> None:
-        own = (_Cas(_loaded(each, types), asked.metadata) for each in asked.documents)
-        numbered = zip(asked.documents, own, strict=True)
-        several = [each.annotated(f"{project}/{sent.document_id}") for sent, each in numbered]
+        several = retrainer.usable(partial(annotated, each) for each in asked.documents)
         retrainer.annotations.replace(several, project)
         retrainer.start()
 
-    await run_in_threadpool(begin)
+    await in_thread(begin)
     return Response(status_code=204)
 
 
@@ -106,11 +108,12 @@ class _Cas:
     def __init__(self, cas: Any, metadata: Metadata) -> None:
         self._cas, self._feature = cas, metadata.feature
         name = metadata.layer
-        if not cas.typesystem.contains_type(name):
-            raise RefusedError(f"found no layer {name[:200]!r} among the types, expected it")
-        self._type = cas.typesystem.get_type(name)
+        types = cas.typesystem
+        if not types.contains_type(name) or not types.is_instance_of(name, uima.ANNOTATION):
+            raise RefusedError(f"found no layer {name[:200]!r} of annotations among the types, expected it")
+        self._type = types.get_type(name)
         self._features = {each.name: each.rangeType.name for each in self._type.all_features}
-        if self._features.get(self._feature) != "uima.cas.String":
+        if self._features.get(self._feature) != uima.STRING:
             raise RefusedError(f"found no feature {self._feature[:200]!r} of text in {name[:200]}, expected it")
         found = uima.text_of(cas, _member("the document", ""))
         self.text = found.text
@@ -143,15 +146,15 @@ class _Cas:
         Raises:
             RefusedError: its types have no place for these.
         """
-        if PREDICTED not in self._features:
+        if self._features.get(PREDICTED) != uima.BOOLEAN:
             raise RefusedError(f"found no feature {PREDICTED} of the layer, expected it, as INCEpTION sends it")
-        scored = f"{self._feature}{_SCORE}" in self._features
+        scored = self._features.get(f"{self._feature}{_SCORE}") in uima.NUMBERS
         for mark in found:
             values: dict[str, Any] = {self._feature: mark.label, PREDICTED: True}
             if scored:
                 values[f"{self._feature}{_SCORE}"] = mark.probability
             self._cas.add(self._type(begin=mark.start, end=mark.stop, **values))
-        return str(self._cas.to_xmi())
+        return uima.xmi_of(self._cas, _member("the document", ""))
 
     def _marks(self) -> Iterator[Mark]:
         for each in self._cas.select(self._type.name):

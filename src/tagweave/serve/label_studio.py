@@ -8,10 +8,10 @@ of Label Studio, all annotations of the project are fetched first, also those fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -29,7 +29,7 @@ from tagweave.serve.label_studio_api import annotated_tasks
 from tagweave.serve.marks import marks
 from tagweave.serve.messages import LabelRequest, decoded
 from tagweave.serve.served_models import ServedModel
-from tagweave.serve.site import Site, json_response
+from tagweave.serve.site import Site, in_thread, json_response
 
 _KEPT = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED")
 _DELETED = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
@@ -72,7 +72,7 @@ async def webhook(site: Site, request: Request, body: bytes) -> Response:
     if action in _DELETED:
         numbers = [each.get("id", int) for each in _several(sent, "annotation", "annotations")]
         project = _project(sent)
-        return await _keep(site, served, [AnnotatedText(f"{project}/{number}") for number in numbers])
+        return await _keep(site, served, [partial(AnnotatedText, f"{project}/{number}") for number in numbers])
     if action in _KEPT:
         task = _with_annotations(
             Values.of(sent.values.get("task"), _PLACE), [*_several(sent, "annotation", "annotations")]
@@ -93,12 +93,12 @@ async def train(site: Site, request: Request, body: bytes) -> Response:
         tasks, project = _objects(sent, "annotations"), _project(sent)
         if settings and settings.label_studio and not tasks:
             fetched = annotated_tasks(settings.label_studio, settings.key, project)
-            retrainer.annotations.replace([each for task in fetched for each in _annotated(task, sent)], project)
+            retrainer.annotations.replace(retrainer.usable(_all_annotated(fetched, sent)), project)
         else:
-            retrainer.annotations.add([each for task in tasks for each in _annotated(task, sent)])
+            retrainer.annotations.add(retrainer.usable(_all_annotated(tasks, sent)))
         return retrainer.start()
 
-    count = await run_in_threadpool(begin)
+    count = await in_thread(begin)
     return json_response({"status": "training", "documents": count, "job": f"{served.name}"}, 201)
 
 
@@ -107,25 +107,37 @@ async def versions(site: Site, request: Request, _body: bytes) -> dict[str, Any]
     return {"versions": [_served(site, request).version], "message": "the version that is served"}
 
 
-async def _keep(site: Site, served: ServedModel, several: Sequence[AnnotatedText]) -> Response:
-    annotations = site.retrainer(served.name).annotations
-    await run_in_threadpool(annotations.add, several)
+async def _keep(site: Site, served: ServedModel, several: Sequence[Callable[[], AnnotatedText]]) -> Response:
+    retrainer = site.retrainer(served.name)
+
+    def keep() -> None:
+        retrainer.annotations.add([retrainer.checked(make()) for make in several])
+
+    await in_thread(keep)
     return json_response({"status": "kept", "annotations": len(several)}, 201)
 
 
-def _annotated(task: Values, sent: Values) -> Iterator[AnnotatedText]:
-    """The annotations of a task, each as a document; those that were cancelled delete what was kept."""
+def _all_annotated(tasks: Iterable[Values], sent: Values) -> Iterator[Callable[[], AnnotatedText]]:
+    return (each for task in tasks for each in _annotated(task, sent))
+
+
+def _annotated(task: Values, sent: Values) -> Iterator[Callable[[], AnnotatedText]]:
+    """Yield what makes a document of each annotation of a task; those that were cancelled delete what was kept."""
     schema = sent.values.get("label_config")
     if schema is None and isinstance(project := sent.values.get("project"), dict):
         schema = project.get("label_config")
     name = LabelConfig.of(schema).data
     for each in task.objects("annotations") if "annotations" in task else ():
-        key = f"{_project(sent)}/{each.get('id', int)}"
-        if each.values.get("was_cancelled"):
-            yield AnnotatedText(key)
-            continue
-        document = label_studio.document(_with_annotations(task, [each]), name)
-        yield annotated_text(key, document, [mark for own in document.marks.values() for mark in own or ()])
+        yield partial(_annotated_text, _with_annotations(task, [each]), each, _project(sent), name)
+
+
+def _annotated_text(task: Values, annotation: Values, project: str, name: str | None) -> AnnotatedText:
+    """Make a document of the only annotation of a task. Raises CorpusError."""
+    key = f"{project}/{annotation.get('id', int)}"
+    if annotation.values.get("was_cancelled"):
+        return AnnotatedText(key)
+    document = label_studio.document(task, name)
+    return annotated_text(key, document, [mark for own in document.marks.values() for mark in own or ()])
 
 
 def _with_annotations(task: Values, annotations: Iterable[Values]) -> Values:

@@ -10,23 +10,28 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping
+from io import StringIO
+from itertools import zip_longest
 from pathlib import Path
 from threading import Event, Thread
 from typing import IO
+
+import msgspec
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import columns
 from tagweave.corpus.found_spans import SPANS, TAGS
 from tagweave.corpus.load import save
+from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.whole_file import whole_file
-from tagweave.exchange.document import Document
 from tagweave.exchange.reading import Notes, Unmarked, sentences
 from tagweave.exchange.tokens import Tokenizer
+from tagweave.front.errors import message
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.serve.annotations import Annotations
+from tagweave.serve.annotations import AnnotatedText, Annotations
 from tagweave.serve.errors import RefusedError, ServeError
 from tagweave.serve.settings import Retraining
 from tagweave.serve.versions import next_version
@@ -35,6 +40,7 @@ from tagweave.training.training_command import ANNOTATED, MODEL, run, take
 
 LOG = logging.getLogger("tagweave.serve")
 _LOCK = "serving.lock"
+_LONGEST = 200  # characters of a label
 
 
 class Retrainer:
@@ -67,19 +73,19 @@ class Retrainer:
 
         Raises:
             RefusedError: there are none, or a training is under way (429).
-            CorpusError: annotations that do not fit.
-            ServeError, OSError: files that cannot be read, written or locked.
+            CorpusError: annotations without any label.
+            OSError: files that cannot be read, written or locked.
         """
         lock = take(self._folder / _LOCK)
         if lock is None:
             raise RefusedError("found a training under way, expected its end; try again later", 429)
         try:
-            documents = [each.document() for each in self.annotations.read().values()]
-            if not documents:
+            kept = self.annotations.read()
+            if not kept:
                 raise RefusedError(f"found no annotations for {self._name}, expected some to learn from")
             version = self._folder / next_version(self._folder, self._name)
             annotated, plan = version.with_suffix(".col"), version.with_suffix(".json")
-            save(self._corpus(documents), str(annotated), _FORM)
+            save(self._corpus(kept), str(annotated), _FORM)
             with whole_file(plan) as part:
                 part.write_text(self._plan + "\n", encoding="utf-8")
         except BaseException:
@@ -87,7 +93,7 @@ class Retrainer:
             raise
         self._thread = Thread(target=self._train, args=(plan, annotated, version, lock), name="retraining", daemon=True)
         self._thread.start()
-        return len(documents)
+        return len(kept)
 
     def close(self) -> None:
         """End a training that is under way."""
@@ -95,11 +101,60 @@ class Retrainer:
         if self._thread.ident is not None:
             self._thread.join()
 
-    def _corpus(self, documents: Sequence[Document]) -> Corpus:
-        notes = Notes()
+    def checked(self, each: AnnotatedText) -> AnnotatedText:
+        """Return an annotation that can be trained on. Raises CorpusError for any other one."""
+        self._sentences(each, Notes())
+        try:
+            msgspec.json.encode(each)
+        except UnicodeEncodeError as error:
+            raise CorpusError(str(error), "Unicode") from None
+        return each
+
+    def usable(self, several: Iterable[Callable[[], AnnotatedText]]) -> list[AnnotatedText]:
+        """Return the annotations that can be made and trained on; the log says why others are left out.
+
+        Raises:
+            CorpusError, RefusedError: there are others only; the reason for the first one.
+        """
+        found: list[AnnotatedText] = []
+        errors: list[CorpusError | RefusedError] = []
+        for make in several:
+            try:
+                found.append(self.checked(make()))
+            except (CorpusError, RefusedError) as error:
+                LOG.warning("%s: an annotation is left out: %s", self._name, message(error))
+                errors.append(error)
+        if errors and not found:
+            raise errors[0]
+        return found
+
+    def _sentences(self, each: AnnotatedText, notes: Notes) -> list[Sentence]:
+        """Return the sentences of an annotation as a training reads them.
+
+        Raises:
+            CorpusError: marks beyond the text, or text or labels that a column file cannot hold.
+        """
+        if long := [label for *_, label in each.marks if len(label) > _LONGEST]:
+            raise CorpusError(f"a label of {len(long[0]):,} characters", f"at most {_LONGEST}")
         unmarked: Unmarked = "outside" if self._task == SPANS else "unknown"
-        found = sentences(documents, self._cut, "unknown", unmarked, notes, self._task)
-        own = tuple(each.with_layers_of(()).with_layer(self._guideline, each.layers["tag"]) for each in found)
+        found = sentences([each.document()], self._cut, "unknown", unmarked, notes, self._task)
+        own = [one.with_layers_of(()).with_layer(self._guideline, one.layers["tag"]) for one in found]
+        lines = StringIO()
+        columns.write(own, lines, self._guideline)
+        again = columns.read(lines.getvalue().split("\n"), layer=self._guideline)
+        for written, read in zip_longest(own, again):
+            if read is None or (read.forms, read.layers) != (written.forms, written.layers):
+                raise CorpusError(f"the text {' '.join(written.forms)!r}", "text that a column file can hold")
+        return own
+
+    def _corpus(self, kept: Mapping[str, AnnotatedText]) -> Corpus:
+        notes = Notes()
+        own: list[Sentence] = []
+        for key, each in kept.items():
+            try:
+                own += self._sentences(each, notes)
+            except CorpusError as error:
+                LOG.warning("%s: the annotation %r is left out: %s", self._name, key, message(error))
         if notes.misaligned or notes.overlapping:
             LOG.warning(
                 "%s: %d of %d spans are not whole tokens, %d overlap: unknown, and left out",
@@ -107,7 +162,7 @@ class Retrainer:
             )
         if not any(position is not None for each in own for position in each.layers[self._guideline]):
             raise CorpusError("annotations without a label of a token", "some to learn from")
-        return Corpus(own, self._guideline)
+        return Corpus(tuple(own), self._guideline)
 
     def _train(self, plan: Path, annotated: Path, version: Path, lock: IO[str]) -> None:
         words = (sys.executable, "-m", "tagweave.training", str(plan), MODEL, ANNOTATED)

@@ -44,10 +44,11 @@ def run(settings: Settings, host: str, port: int, workers: int, tell: Callable[[
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # the client of Prometheus looks for it when imported
         app = _application(settings)  # so that errors are told once, by this process
         tell(f"{address}/")
+        patience = max(1, settings.limits.seconds - 1)  # a second is for processes to be told, and to end
         if workers == 1:
-            server(app, patience=settings.limits.seconds).run([opened])
+            server(app, patience=patience).run([opened])
         else:
-            processes(partial(_application, settings), workers, [opened], settings.limits.seconds).run()
+            processes(partial(_application, settings), workers, [opened], patience).run()
 
 
 def _application(settings: Settings) -> Starlette:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+from anyio import to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from tagweave.serve.retraining import Retrainer
 
 LOG = logging.getLogger("tagweave.serve")
+Result = TypeVar("Result")
 Endpoint = Callable[["Site", Request, bytes], Awaitable[Any]]
 """From the body of a request to its answer: a `Response`, or a value that becomes JSON."""
 
@@ -76,6 +79,11 @@ class Site:
         self.batches.close()
 
 
+async def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function in a thread that the end of the server does not wait for."""
+    return await to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
+
+
 def json_response(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A value as JSON."""
     return Response(msgspec.json.encode(value), status, headers, "application/json")
@@ -96,6 +104,8 @@ def route(site: Site, path: str, method: str, endpoint: Endpoint) -> Route:
             response = found if isinstance(found, Response) else json_response(found)
         except (RefusedError, HTTPException) as error:
             response = refusal(request, error)
+        except CancelledError:  # by the server, which ends
+            response = refusal(request, RefusedError("found the end of the server, expected it later; try again", 503))
         except Exception as error:
             reason = message(error) if isinstance(error, ValueError) else None
             if reason is None:
