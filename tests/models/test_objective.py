@@ -13,10 +13,15 @@ from hypothesis import strategies as st
 
 import naive
 from problems import PAIRS, TEXTS, Problem, bundles, plain
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.soft import Soft
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import objective as objective_module
 from tagweave.models.objective import ChainObjective
 from tagweave.structures.loss import ContradictionError
+from tagweave.training.fit import prepare
+from tagweave.training.recipe import Recipe
 
 SEED = st.integers(0, 10_000)
 SWITCHES = st.fixed_dictionaries(
@@ -333,3 +338,40 @@ def test_a_view_without_weights(texts: list[list[str]], seed: int, switches: dic
     found, found_gradient = problem.objective().loss_and_gradient(problem.weights[others])
     assert found == pytest.approx(loss)
     np.testing.assert_allclose(found_gradient, gradient[others], atol=1e-12)
+
+
+# Likelihoods
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("confident", [True, False])
+def test_likelihoods_and_confidences_are_those_of_the_formula(seed: int, confident: bool) -> None:
+    """loss = log Z - log sum_y exp(score(y)) prod_t l_t(y_t), where an excluded label has l_t = 1 - confidence."""
+    rng = np.random.default_rng(seed)
+    sentences, rows = [], []
+    for length in (1, 2, 3):
+        numbers = rng.choice([0, 1e-9, 1 / 3, 0.05, 7], (length, 3))
+        numbers[:, 0] = rng.choice([0.3, 1.0], length)
+        confidence = [1.0] * length if confident else rng.choice([0.1, 0.6, 1.0], length).tolist()
+        layer = tuple(Soft([n for n, each in zip("ABC", row, strict=True) if each], row[row > 0]) for row in numbers)
+        forms = tuple(rng.choice(list("xyz"), length).tolist())
+        sentences.append(Sentence(forms, {"g": layer}, confidence=tuple(confidence)))
+        rows.append(np.where(numbers > 0, numbers, 1 - np.array(confidence)[:, None]))
+    problem = prepare([Corpus(tuple(sentences), "g")], Recipe(precision="float64", soft_labels="likelihood"))
+    weights, expected = rng.normal(size=problem.objective.size), 0.0
+    model = replace(problem.model, weights=weights)
+    t = model.transitions
+    for at, shares in enumerate(rows):
+        scores = model._scores(model.encoder.encode(sentences), at, at + 1)
+        one = naive.Chain(scores, t.score, t.start_score, t.end_score)
+        expected += naive.log_partition(one) - naive.log_partition(replace(one, shares=shares))
+    loss, gradient = problem.objective.loss_and_gradient(weights)
+    assert loss == pytest.approx(expected, rel=1e-12)
+    whole, parts = batched(problem.objective, weights, 2)
+    assert whole == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(parts, gradient, atol=1e-12)
+    at = int(np.abs(gradient).argmax())
+    step = np.zeros_like(weights)
+    step[at] = 1e-6
+    ahead, behind = (problem.objective.loss_and_gradient(weights + sign * step)[0] for sign in (1, -1))
+    assert gradient[at] == pytest.approx((ahead - behind) / 2e-6, rel=1e-5)

@@ -65,7 +65,7 @@ def uncertain(sentences: list[Sentence], seed: int) -> list[Sentence]:
 
 
 def encoded_evidence(sentences: list[Sentence]) -> EncodedArcs:
-    return with_noise(encode_arcs(sentences, TEMPLATES, "head"), sentences)
+    return with_noise(encode_arcs(sentences, TEMPLATES, "head"), sentences, "head")
 
 
 def features_of(projective: bool) -> ArcFeatures:

@@ -31,7 +31,7 @@ SEED = st.integers(0, 2**32)
 
 
 def batch_of(sentences: list[Sentence], reading: Reading, features: ArcFeatures = FEATURES) -> ArcBatch:
-    encoded = with_noise(encode_arcs(sentences, features.templates, "head", reading=reading), sentences)
+    encoded = with_noise(encode_arcs(sentences, features.templates, "head", reading=reading), sentences, "head")
     return features.batch(encoded, 0, len(sentences))
 
 
@@ -66,8 +66,8 @@ def likelihoods(rng: np.random.Generator, n: int, single_root: bool, projective:
             candidates.append(None)
             continue
         candidates.append(numbered(row) if kind == 1 else tuple(Arc(h, None) for h in np.flatnonzero(row).tolist()))
-        scaled = row / row.max() if kind == 1 else row > 0
-        shares[:, m] = np.maximum(scaled, 1 - confidence[m - 1])
+        given, top = (row, row.max()) if kind == 1 else ((row > 0).astype(float), 1)
+        shares[:, m] = np.where(given > 0, given, 1 - confidence[m - 1]) / top
     return replace(sentence_of(*candidates), confidence=tuple(confidence)), shares
 
 

@@ -116,7 +116,8 @@ def _ask_for(rows, first, size):
 def label_sums(scores, allowed, noise, p, log_z):
     """p float64[A, Y] = the probabilities of labels, log_z float64[A] = log Z less the largest score.
 
-    allowed bool or float64[A, Y] is the share of its potential that a label keeps, noise float64[A] the least share.
+    allowed bool or float64[A, Y] is the share of its potential that a label keeps, noise float64[A] that of a label
+    without one.
     """
     Y = _U(scores.shape[1])
     for a in range(_U(scores.shape[0])):
@@ -124,11 +125,11 @@ def label_sums(scores, allowed, noise, p, log_z):
         z = 0.0
         for y in range(Y):
             p[a, y] = np.exp(scores[a, y] - top)
-            z += p[a, y] * max(np.float64(allowed[a, y]), noise[a])
+            z += p[a, y] * (np.float64(allowed[a, y]) if allowed[a, y] > 0 else noise[a])
         z = max(z, 1e-30)
         log_z[a] = np.log(z)
         for y in range(Y):
-            p[a, y] = p[a, y] / z * max(np.float64(allowed[a, y]), noise[a])
+            p[a, y] = p[a, y] / z * (np.float64(allowed[a, y]) if allowed[a, y] > 0 else noise[a])
 
 
 @kernel

@@ -7,6 +7,7 @@ with the probabilities that these are to have (`Posteriors`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -90,6 +91,7 @@ class LabelSets:
         self._allowed: dict[tuple[str, str], list[int]] = {}
         self._joined: dict[tuple[int, int], int] = {}
         self._posteriors: dict[int, _Posterior] = {}
+        self._log_scales: list[float] = []
         self._intern(np.ones(len(space), np.uint8))
 
     def __len__(self) -> int:
@@ -97,8 +99,13 @@ class LabelSets:
 
     @property
     def masks(self) -> NDArray[Any]:
-        """uint8[sets, Y], 1 where the set has the label; float32 with likelihoods, whose largest number is 1."""
+        """uint8[sets, Y], 1 where the set has the label; float64 with likelihoods, divided by the largest number."""
         return np.stack(self._masks)
+
+    @property
+    def log_scales(self) -> NDArray[np.float64]:
+        """float64[sets]: the logarithm of what the numbers of each likelihood were divided by."""
+        return np.array(self._log_scales)
 
     @property
     def has_numbers(self) -> bool:
@@ -133,13 +140,14 @@ class LabelSets:
         row = self._masks[number][labels]
         return number not in self._posteriors and (not len(row) or bool(row.min() == row.max() > 0))
 
-    def _intern(self, mask: NDArray[Any], posterior: _Posterior | None = None) -> int:
-        key = mask.tobytes() if posterior is None else b"".join(each.tobytes() for each in (mask, *posterior))
+    def _intern(self, mask: NDArray[Any], posterior: _Posterior | None = None, log_scale: float = 0.0) -> int:
+        key = b"".join(each.tobytes() for each in (mask, np.float64(log_scale), *(posterior or ())))
         if key not in self._number:
             self._number[key] = len(self._masks)
             if posterior is not None:
                 self._posteriors[len(self._masks)] = posterior
             self._masks.append(mask)
+            self._log_scales.append(log_scale)
         return self._number[key]
 
     def of_labels(self, labels: Iterable[int]) -> int:
@@ -152,12 +160,25 @@ class LabelSets:
         mask[list(labels)] = 1
         return self._of_row(mask)
 
-    def _of_row(self, row: NDArray[Any]) -> int:
-        """The set with these numbers, scaled so that the largest is 1."""
+    def _of_row(self, row: NDArray[Any], log_scale: float = 0.0) -> int:
+        """The set with these numbers times exp(log_scale); equal numbers of all labels are no evidence."""
         if not row.any():
             raise ValueError("an empty label set: evidence must allow at least one label")
-        scaled = row if row.dtype == np.uint8 else (row / row.max()).astype(np.float32)
-        return self._intern(scaled if ((scaled > 0) & (scaled < 1)).any() else (scaled > 0).astype(np.uint8))
+        if row.dtype != np.uint8:
+            log_scale, row = log_scale + math.log(row.max()), row / row.max()
+            row = row if ((row > 0) & (row < 1)).any() else (row > 0).astype(np.uint8)
+        return ALL if self._masks and np.array_equal(row, self._masks[ALL]) else self._intern(row, None, log_scale)
+
+    def believed_in_part(self, number: int, share: float) -> int:
+        """Return the likelihood in which labels that a likelihood excludes have a share, the number of the others."""
+        row, log_scale = self._masks[number].astype(np.float64), self._log_scales[number]
+        return self._of_row(np.where(row > 0, row, share * math.exp(-log_scale)), log_scale)
+
+    @property
+    def are_likelihoods(self) -> NDArray[np.bool_]:
+        """bool[sets]: whether the candidates of a set have numbers that are likelihoods."""
+        pairs = zip(self._masks, self._log_scales, strict=True)
+        return np.array([mask.dtype != np.uint8 or scale != 0 for mask, scale in pairs])
 
     def of_candidates(self, guideline: str, candidates: tuple[str, ...] | None) -> int:
         """The set that a position of a layer allows; `None` allows all.
@@ -235,7 +256,7 @@ class LabelSets:
         row = self._masks[first] * self._masks[second]
         given = [each for each in (first, second) if each in self._posteriors]
         if not given:
-            return self._of_row(row)
+            return self._of_row(row, self._log_scales[first] + self._log_scales[second])
         if len(given) == 2 or row.dtype != np.uint8:
             raise ValueError("probabilities in one layer and numbers in another")
         if not row.any():

@@ -117,6 +117,7 @@ class ChainModel:
         `scoring` has the scores of `encoded`, if these are not to come from the features that it has.
         """
         labels = np.empty(encoded.tokens, np.int32)
+        masks = self._in_precision(masks)
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
@@ -178,7 +179,7 @@ class ChainModel:
         scores = self._scores(encoded, sentence, sentence + 1)
         if masks is not None:
             tokens = slice(encoded.sentence_ptr[sentence], encoded.sentence_ptr[sentence + 1])
-            decode.exclude(scores, encoded.allow[tokens], masks)
+            decode.exclude(scores, encoded.allow[tokens], self._in_precision(masks))
         return Chain.k_best(ChainScores(scores, self.transitions), Batch.of(encoded, sentence, sentence + 1), k)
 
     def samples(
@@ -225,6 +226,10 @@ class ChainModel:
         batch, chain = Batch.of(encoded, first, last), self._chain(len(scores), masks)
         sums = chain.sums if masks is None else chain.restricted_product
         return batch, sums(ChainScores(scores, transitions), batch)
+
+    def _in_precision(self, masks: Masks | None) -> Masks | None:
+        """Numbers in the precision of the weights, for which kernels are compiled."""
+        return masks if masks is None or masks.dtype == np.uint8 else masks.astype(self.weights.dtype)
 
     def _chain(self, tokens: int, masks: Masks | None) -> Chain:
         """The structure, with buffers for batches of up to `tokens` tokens."""

@@ -155,7 +155,7 @@ class ChainPredictor:
     def log_probabilities(self, sentences: Sequence[Sentence], layer: str) -> list[float]:
         """The log probability of what a layer says of each sentence: 0 where it says nothing.
 
-        Numbers of candidates are likelihoods, of which the largest of a position is taken for 1.
+        Numbers of candidates are likelihoods.
 
         Raises:
             CorpusError: as `complete`, of the layer.
@@ -166,7 +166,8 @@ class ChainPredictor:
             with one_blas_thread():
                 _, restricted = self.model.marginals(encoded, sets.masks, self.threads)
                 _, free = self.model.marginals(encoded, None, self.threads)
-            found.extend((restricted - free).tolist())
+            scales = np.add.reduceat(np.append(sets.log_scales[encoded.allow], 0), encoded.sentence_ptr[:-1])
+            found.extend((restricted - free + np.where(encoded.lengths > 0, scales, 0)).tolist())
         return found
 
     def _spelled(self, view: View) -> View:

@@ -45,6 +45,7 @@ class ChainObjective:
         sizes: how many sentences of each corpus an iteration takes (li-2015, Algorithm 1); empty: all.
         share: a penalty on the expected share of some labels. With it, every sentence counts.
         posteriors: the probabilities that some of the sets are to have.
+        log_scales: float64[sets], the logarithms of what likelihoods were divided by; `None`: 0.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class ChainObjective:
         sizes: Sequence[int] = (),
         share: LabelShare | None = None,
         posteriors: Posteriors | None = None,
+        log_scales: NDArray[np.float64] | None = None,
     ) -> None:
         informative = encoded.informative() if share is None else np.ones(len(encoded), np.bool_)
         self.parameters = parameters
@@ -65,6 +67,7 @@ class ChainObjective:
         self.masks = masks.astype(dtype, copy=False)
         self._only = np.where((masks > 0).sum(axis=1) == 1, masks.argmax(axis=1), -1).astype(np.int32)
         self._posteriors = posteriors
+        self._log_scales = log_scales if log_scales is not None and log_scales.any() else None
         self.threads = threads
         self.dtype = dtype
         self._chunks: list[list[Batch]] | None = None
@@ -97,7 +100,15 @@ class ChainObjective:
             gradient += others
             scorer.merge_pass(other)
         scorer.finish_pass(self.encoded)
-        return sum(loss for loss, _, _ in parts) + penalty, gradient
+        return sum(loss for loss, _, _ in parts) + penalty - self._log_scale(0, len(self)), gradient
+
+    def _log_scale(self, first: int, last: int) -> float:
+        """The sum of the logarithms of what the likelihoods of sentences were divided by."""
+        if self._log_scales is None:
+            return 0.0
+        of_token = np.repeat(self.encoded.weights[first:last], self.encoded.lengths[first:last])
+        bounds = self.encoded.sentence_ptr[first], self.encoded.sentence_ptr[last]
+        return float(of_token @ self._log_scales[self.encoded.allow[slice(*bounds)]])
 
     def _penalty(self, scoring: ChainScoring, pool: ThreadPoolExecutor) -> tuple[float | None, float]:
         """The slope of the penalty on the share over all sentences, and the penalty; `None`, 0 without one."""
@@ -168,7 +179,7 @@ class ChainObjective:
             tokens = self._weighted_tokens(first, last)
             self._running.add(count, tokens)
             loss += self._running.of.loss(self._running.share) * tokens
-        return loss
+        return loss - self._log_scale(first, last)
 
     def _scratch_gradient(self, thread: int, gradient: Floats) -> Floats:
         """Where a thread adds its part: the first thread to the gradient itself, others to vectors of zeros."""
@@ -240,6 +251,7 @@ class ChainObjective:
             self.dtype,
             share=self.share,
             posteriors=self._posteriors,
+            log_scales=self._log_scales,
         )
 
     def _workspace(self, thread: int, rows: int) -> Workspace:

@@ -235,7 +235,7 @@ def _under_evidence(scores: Floats, batch: Batch) -> tuple[Floats, Batch, NDArra
     share, noise = allowed_cells(batch), _noise(batch)
     if noise.any():
         of_modifiers = [np.tile(noise[low:high], high - low) for low, high in pairwise(batch.ptr.tolist())]
-        share = np.maximum(share, np.concatenate(of_modifiers))
+        share = np.where(share > 0, share, np.concatenate(of_modifiers))
     elif share.dtype == np.uint8:
         return scores, batch, share
     scores = scores.copy()

@@ -244,6 +244,7 @@ def lay_out(
         recipe.sample,
         share,
         sets.posteriors,
+        sets.log_scales,
     )
     return Problem(model, objective, sets)
 
@@ -284,6 +285,8 @@ def evidence_of(
     noise, rejected = token_noise(sentences), rejected_spans(sentences, sets.space)
     if len(noise):
         allow[noise >= 1] = ALL
+        for t in np.flatnonzero((noise > 0) & sets.are_likelihoods[allow]):
+            allow[t], noise[t] = sets.believed_in_part(int(allow[t]), float(noise[t])), 0
     if sets.posteriors is not None:
         _check_alone(sentences, sets.posteriors.of_set[allow] >= 0, noise, rejected)
     return allow, noise, rejected

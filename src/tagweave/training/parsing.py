@@ -13,11 +13,10 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_evidence import SEVERAL
-from tagweave.features.arc_noise import with_noise, without_disbelieved
+from tagweave.features.arc_noise import head_noise, with_noise, without_disbelieved
 from tagweave.features.arc_templates import ArcTemplates, arc_preset
 from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.features.given_columns import given_columns, with_copies
-from tagweave.features.noise import token_noise
 from tagweave.features.relation_templates import RelationTemplates, relation_preset
 from tagweave.features.sentence_length import check_lengths
 from tagweave.labels.sets import Reading, reading
@@ -161,7 +160,7 @@ def fit_parser(
     sentences, trees = (
         with_copies(each, given_columns(templates.columns), recipe.drop_columns) for each in (sentences, trees)
     )
-    encoded = with_noise(encode_arcs(trees, templates, layer, reading=recipe.soft_labels), trees)
+    encoded = with_noise(encode_arcs(trees, templates, layer, reading=recipe.soft_labels), trees, layer)
     if recipe.learner in MISTAKE_DRIVEN and encoded.allowed.dtype != np.uint8:
         expected = "a learner that follows a gradient"
         raise CorpusError(f"heads with numbers for the learner {recipe.learner}", expected, corpora[0].path)
@@ -266,7 +265,7 @@ def fit_labels(
     allowed[heads < 0] = True
     rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
     weights = np.repeat(encoded.weights, encoded.lengths)
-    noise, posterior = token_noise(sentences), are_probabilities(allowed, reading)
+    noise, posterior = head_noise(sentences, layer), are_probabilities(allowed, reading)
     objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS, noise, posterior)
     if not len(objective):  # there is only one relation, or no arc distinguishes them
         return (labels if len(names) == 1 else None), False

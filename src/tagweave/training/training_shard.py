@@ -179,11 +179,18 @@ class TrainingShard:
         return self._objective[1]
 
     def _block_objective(self, aspect: Aspect) -> BlockObjective:
-        recipe, masks, posteriors = self._recipe, self._sets.masks, self._sets.posteriors
+        recipe, masks = self._recipe, self._sets.masks
+        posteriors, log_scales = self._sets.posteriors, self._sets.log_scales
         parameters = parameters_of(self._space, recipe, self._encoder, aspect)
         return BlockObjective(
             lambda b: ChainObjective(
-                parameters, self._blocks[b], masks, recipe.threads, recipe.dtype, posteriors=posteriors
+                parameters,
+                self._blocks[b],
+                masks,
+                recipe.threads,
+                recipe.dtype,
+                posteriors=posteriors,
+                log_scales=log_scales,
             ),
             [len(block) for block in self._blocks],
             parameters.size,
