@@ -52,10 +52,10 @@ class SplitLabels:
         number, letters = {name: at for at, name in enumerate(names)}, _BIOES if ends_are_marked(names) else _IOB2
         suffixes = [f"-{kind}" if kind else "" for kind in span_types(names)]
         of_type = np.array([[number[letter + suffix] for letter in letters] for suffix in suffixes], np.int64)
-        beginnings, beginning = np.unique(rejected[:, 3:], axis=0, return_inverse=True)
-        self._rejected, self._size, self._copy = rejected, len(names), len(names) + 4 * beginning.reshape(-1)
+        beginnings, beginning = np.unique(rejected[:, 3] + len(suffixes) * rejected[:, 4], return_inverse=True)
+        self._rejected, self._size, self._copy = rejected, len(names), len(names) + 4 * beginning
         self._copied = of_type[rejected[:, 3]]
-        self.projection: NDArray[np.int64] = np.append(np.arange(len(names)), of_type[beginnings[:, 0]])
+        self.projection: NDArray[np.int64] = np.append(np.arange(len(names)), of_type[beginnings % len(suffixes)])
         copy_of = np.repeat([-1, *range(len(beginnings))], [len(names), *[4] * len(beginnings)])
         kind = np.array([split_label(name)[1] for name in names])[self.projection]
         letter = np.array([*(name[0] for name in names), *_BIOES * len(beginnings)])
