@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, marked
 from tagweave.corpus.sentence import Location, Sentence
@@ -26,9 +28,9 @@ def all_of(*spans: Span) -> Answer:
     return marked(spans)
 
 
-def some(*spans: Span) -> Answer:
-    """These spans, and the rest is open."""
-    return marked(spans, is_complete=False)
+def some(*spans: Span, rejected: Sequence[Span] = ()) -> Answer:
+    """These spans, and the rest is open, or rejected."""
+    return marked(spans, False, rejected)
 
 
 def furnished(store: Store, tasks: int = 1) -> Store:

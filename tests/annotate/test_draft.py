@@ -74,6 +74,19 @@ def test_an_answer_decides_on_every_proposal() -> None:
         Draft(TASK).answer(is_complete=False)
 
 
+def test_rejected_proposals_are_part_of_an_answer_that_leaves_the_rest_open() -> None:
+    """Where a marked span leaves no place, nothing needs to be rejected; a span marked by mistake is no proposal."""
+    steps = reject(ADA), mark(LONDON), mark(BABBAGE), reject(BABBAGE)
+    draft = Draft(TASK, steps=steps)
+    assert draft.answer(is_complete=False) == some(LONDON, rejected=[ADA])
+    assert draft.then(mark(ADA)).answer(is_complete=False) == some(ADA, LONDON)
+    assert Draft(TASK, steps=steps[:1]).answer(is_complete=False) == some(rejected=[ADA])
+    assert draft.then(reject(LONDON)).answer(is_complete=False) == some(rejected=[ADA, LONDON])
+    rejections = some(BABBAGE, rejected=[ADA, LONDON])
+    again = Draft(TASK, steps=tuple(steps_to(TASK, rejections)))
+    assert again.answer(is_complete=False) == rejections
+
+
 def test_a_proposal_of_unknown_type_gets_one_or_is_rejected() -> None:
     draft = Draft(make_task(0, (Candidate("*", 1.0, 3, 4),)))
     (row,) = draft.rows

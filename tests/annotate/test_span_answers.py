@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from fixture_types import OpenStore
@@ -26,11 +28,14 @@ from made_tasks import NN
 
 from tagweave.annotate.aggregation import Status, aggregate, span_votes
 from tagweave.annotate.agreement import all_span_f, span_fs
+from tagweave.annotate.annotator_layers import said_by_each, write_by_annotator
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.export import judgements, labelled
+from tagweave.annotate.export import judgements, labelled, write
 from tagweave.annotate.settings import ONCE, Rule
+from tagweave.annotate.soft_labels import write_soft
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Answer, Asks, Kind, answer_of, marked
 from tagweave.corpus.chunk_schemes import validate
+from tagweave.corpus.load import load
 from tagweave.corpus.spans import Span
 
 PER = ("B-PER",), ("I-PER",)
@@ -88,6 +93,19 @@ class TestAggregation:
             ((CANNOT_TELL, all_of(ADA), CANNOT_TELL, CANNOT_TELL), (Status.DROPPED, None)),
             ((all_of(ADA), CANNOT_TELL, all_of(ADA), all_of(ADA, LONDON)), (Status.AGREED, all_of(ADA))),
             ((some(ADA), some(LONDON), CANNOT_TELL, some(BABBAGE)), (Status.DROPPED, None)),
+            # what is rejected needs all of the first two, or a majority; who marked everything has rejected the rest
+            ((some(ADA, rejected=[LONDON]), some(ADA)), (Status.AGREED, some(ADA))),
+            (
+                (some(ADA, rejected=[LONDON, BABBAGE]), some(ADA, rejected=[LONDON])),
+                (Status.AGREED, some(ADA, rejected=[LONDON])),
+            ),
+            ((some(rejected=[LONDON]), some(rejected=[BABBAGE])), (Status.DROPPED, None)),
+            ((some(rejected=[LONDON]), some(rejected=[LONDON])), (Status.AGREED, some(rejected=[LONDON]))),
+            (
+                (some(ADA, rejected=[LONDON]), all_of(ADA), some(rejected=[LONDON]), some(ADA)),
+                (Status.AGREED, some(ADA, rejected=[LONDON])),
+            ),
+            ((some(LONDON), all_of(ADA), some(ADA, rejected=[LONDON]), some(ADA)), (Status.AGREED, some(ADA))),
         ],
     )
     def test_of_two_and_two(self, answers: tuple[Answer, ...], expected: tuple[Status, Answer | None]) -> None:
@@ -140,6 +158,29 @@ class TestExport:
         (sentence,) = labelled(store, GUIDELINE)
         assert (sentence.forms, sentence.layers) == (FORMS, {GUIDELINE: expected})
         validate(sentence, GUIDELINE, "IOB2")
+
+    def test_rejected_proposals_are_rejected_spans(self, open_store: OpenStore, tmp_path: Path) -> None:
+        """What an answer says replaces what was rejected before."""
+        store = furnished(open_store(), 0)
+        sentence = make_task(0).sentence.rejecting(GUIDELINE, [BABBAGE]).rejecting("other", [ADA])
+        store.add_labels(GUIDELINE, {"PER": ""})
+        store.add_tasks([replace(make_task(0), sentence=sentence)])
+        assert store.tasks(Status.OPEN, after=0, limit=1)[0].task.sentence == sentence
+        answered(store, *[some(ADA, rejected=[LONDON])] * 2)
+        (found,) = labelled(store, GUIDELINE)
+        assert found.rejected == {GUIDELINE: (LONDON,), "other": (ADA,)}
+        (each,) = said_by_each(store.judgements(), GUIDELINE)
+        assert each.rejected == {"annotator_0": (LONDON,), "annotator_1": (LONDON,)}
+        for form in ("columns", "conllu"):
+            write(store, str(tmp_path / form), form, GUIDELINE)
+            (again,) = load(f"{GUIDELINE}={tmp_path / form}", form)
+            assert again.rejected == {GUIDELINE: (LONDON,)}
+        write_by_annotator(store, str(tmp_path / "all"), GUIDELINE)
+        assert load(str(tmp_path / "all"), "columns")[0].rejected == each.rejected
+        assert write_soft(store, str(tmp_path / "soft"), "columns", GUIDELINE) == 1
+        assert load(str(tmp_path / "soft"), "columns")[0].rejected == {GUIDELINE: (LONDON,)}
+        assert json.loads(next(judgements(store.judgements())))["rejected"] == [LONDON._asdict()]
+        assert "1 span, 1 rejected, the rest left open" in str(some(ADA, rejected=[LONDON]))
 
     def test_disputes_as_candidates(self, open_store: OpenStore) -> None:
         answers = all_of(ADA, LONDON), all_of(ADA_ONLY, LONDON_ORG), all_of(ADA, LONDON), all_of(ADA_ONLY, LONDON_ORG)

@@ -86,7 +86,7 @@ class TestKeyboard:
         assert page.get_by_role("status").inner_text() == "Babbage in London"
         press(page, "4")
         press(page, "s")
-        assert answers(span_store) == [some(Span(3, 6, "MISC"))]
+        assert answers(span_store) == [some(Span(3, 6, "MISC"), rejected=[ADA])]
 
     def test_another_type_for_a_proposal(self, enter: Enter) -> None:
         page = enter("ada")

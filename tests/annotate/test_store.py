@@ -69,7 +69,7 @@ class TestOpening:
         url = new_url()
         Store.open(url).close()
         monkeypatch.setattr(schema, "VERSION", "another")
-        with pytest.raises(ValueError, match="version 4, expected another"):
+        with pytest.raises(ValueError, match="version 5, expected another"):
             Store.open(url)
 
     def test_the_file_is_readable_by_nobody_else(self, tmp_path: Path) -> None:

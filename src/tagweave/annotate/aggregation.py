@@ -55,8 +55,10 @@ def aggregate(answers: Sequence[Answer | None], rule: Rule) -> Outcome:
     first, everybody = given[: rule.first], rule.first + rule.more
     if None in first:
         return Outcome(Status.OPEN, None, rule.first)
-    if len(set(first)) == 1:
+    if len({*first}) == 1:
         return _settled(first[0], rule.first)
+    if _agree(first):
+        return _settled(span_votes([each for each in first if each], rule.first).answer, rule.first)
     if None in [*answers, *[None] * everybody][:everybody]:
         return Outcome(Status.OPEN, None, everybody)
     return _settled(_by_majority([each for each in answers[:everybody] if each], rule.majority), everybody)
@@ -69,11 +71,20 @@ class SpanVotes(NamedTuple):
         agreed: spans that a majority marked.
         disputed: spans with neither a majority for them nor one against them.
         is_complete: whether a majority said that everything was marked.
+        rejected: spans that somebody rejected, and a majority rejected or left out of all that they marked.
     """
 
     agreed: tuple[Span, ...]
     disputed: tuple[Span, ...]
     is_complete: bool
+    rejected: tuple[Span, ...]
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer that a majority gives; `None` if a span is disputed, or nothing is agreed on."""
+        if self.disputed or not (self.agreed or self.is_complete or self.rejected):
+            return None
+        return marked(self.agreed, self.is_complete, self.rejected)
 
 
 def span_votes(answers: Sequence[Answer], majority: int) -> SpanVotes:
@@ -85,15 +96,25 @@ def span_votes(answers: Sequence[Answer], majority: int) -> SpanVotes:
     votes = Counter(span for answer in answers for span in answer.spans)
     agreed = tuple(sorted(span for span, count in votes.items() if count >= majority))
     disputed = tuple(sorted(span for span, count in votes.items() if len(answers) - majority < count < majority))
-    return SpanVotes(agreed, disputed, sum(answer.is_complete for answer in answers) >= majority)
+    against = {
+        span: sum(span in each.rejected or (each.is_complete and span not in each.spans) for each in answers)
+        for answer in answers
+        for span in answer.rejected
+    }
+    rejected = tuple(sorted(span for span, count in against.items() if count >= majority))
+    return SpanVotes(agreed, disputed, sum(answer.is_complete for answer in answers) >= majority, rejected)
 
 
 def _by_majority(answers: Sequence[Answer], majority: int) -> Answer | None:
     answer, votes = Counter(answers).most_common(1)[0]
     if votes >= majority or not any(each.kind is Kind.SPANS for each in answers):
         return answer if votes >= majority else None
-    agreed, disputed, is_complete = span_votes(answers, majority)
-    return None if disputed or not (agreed or is_complete) else marked(agreed, is_complete)
+    return span_votes(answers, majority).answer
+
+
+def _agree(answers: Sequence[Answer | None]) -> bool:
+    """Return whether answers are the same but for what they reject: others have not seen or judged that."""
+    return len({each and (each.kind, each.label, each.spans, each.is_complete) for each in answers}) == 1
 
 
 def _settled(answer: Answer | None, wanted: int) -> Outcome:

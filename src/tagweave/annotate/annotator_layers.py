@@ -7,6 +7,7 @@ tokens outside of them are `O` if everything was marked, and unknown otherwise. 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import columns
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
+from tagweave.corpus.spans import Span
 from tagweave.corpus.text_file import written
 
 GOLD = "gold"
@@ -38,6 +40,7 @@ def said_by_each(judged: Iterable[Judgement], guideline: str) -> Corpus:
     """
     last = {(each.task.id, each.annotator): each for each in judged if each.task.task.guideline == guideline}
     sentences: dict[tuple[Location, tuple[str, ...]], tuple[Sentence, dict[str, list[Candidates]]]] = {}
+    rejected: dict[tuple[Location, tuple[str, ...]], dict[str, tuple[Span, ...]]] = defaultdict(dict)
     names: dict[str, str] = {}
     for each in (each for each in last.values() if not each.withdrawn):
         task = each.task.task
@@ -49,8 +52,11 @@ def said_by_each(judged: Iterable[Judgement], guideline: str) -> Corpus:
             layer = layers.setdefault(name, [None] * len(task.sentence))
             for position, candidates in enumerate(_labels(task, answer), task.start):
                 layer[position] = candidates or layer[position]
-    ordered = sorted(sentences.values(), key=lambda each: each[0].location)
-    return Corpus(tuple(_with_all(sentence, layers, sorted(names)) for sentence, layers in ordered), guideline)
+            own = rejected[each.task.sentence_key]
+            own[name] = (*own.get(name, ()), *answer.rejected)
+    ordered = sorted(sentences.items(), key=lambda each: each[1][0].location)
+    found = (_with_all(sentence, layers, sorted(names), rejected[key]) for key, (sentence, layers) in ordered)
+    return Corpus(tuple(found), guideline)
 
 
 def _labels(task: AnnotationTask, answer: Answer) -> Layer:
@@ -60,9 +66,15 @@ def _labels(task: AnnotationTask, answer: Answer) -> Layer:
     return ((answer.label,),) if answer.label and task.stop == task.start + 1 else ()
 
 
-def _with_all(sentence: Sentence, layers: dict[str, list[Candidates]], names: Iterable[str]) -> Sentence:
+def _with_all(
+    sentence: Sentence,
+    layers: dict[str, list[Candidates]],
+    names: Iterable[str],
+    rejected: dict[str, tuple[Span, ...]],
+) -> Sentence:
     unknown: list[Candidates] = [None] * len(sentence)
-    return replace(sentence, layers={name: tuple(layers.get(name, unknown)) for name in names})
+    every = {name: tuple(layers.get(name, unknown)) for name in names}
+    return replace(sentence, layers=every, rejected={name: spans for name, spans in rejected.items() if spans})
 
 
 def write_by_annotator(store: Store, path: str, guideline: str) -> int:

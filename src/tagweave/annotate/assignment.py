@@ -281,7 +281,7 @@ def check(connection: Connection, task: AnnotationTask, candidates: Iterable[Can
         RefusedError: it does not fit.
     """
     _check_kind(task, answer.kind)
-    for span in answer.spans:
+    for span in (*answer.spans, *answer.rejected):
         if not task.holds(span):
             raise RefusedError(f"the span {span.start + 1} to {span.stop} is not inside the text that is asked about")
     names = {answer.label, *(span.label for span in answer.spans)} - {None, *(each.label for each in candidates)}

@@ -94,15 +94,16 @@ class Draft:
         """The answer that marks these spans.
 
         Raises:
-            RefusedError: everything is to be marked while proposals are open; or nothing is marked, and the rest is to
-                be left open.
+            RefusedError: everything is to be marked while proposals are open; or nothing is marked or rejected, and the
+                rest is to be left open.
         """
         left = sum(row.state is State.OPEN for row in self.rows)
         if is_complete and left:
             raise RefusedError(f"{left} proposed, expected each to be accepted or rejected")
-        if not is_complete and not self.spans:
-            raise RefusedError("nothing is marked")
-        return marked(self.spans, is_complete)
+        rejected = [row.span for row in self.rows if row.state is State.REJECTED and not self._is_covered(row.span)]
+        if not is_complete and not self.spans and not rejected:
+            raise RefusedError("nothing is marked or rejected")
+        return marked(self.spans, is_complete, rejected)
 
     @cached_property
     def spans(self) -> tuple[Span, ...]:
@@ -142,19 +143,22 @@ class Draft:
         rejected = {*self.rejections, *(step.span for step in self.steps if step.action == "reject")}
         if span in self.spans:
             state = State.MARKED
-        elif span in rejected or any(_overlap(span, each) for each in self.spans):
+        elif span in rejected or self._is_covered(span):
             state = State.REJECTED
         else:
             state = State.OPEN
         return SpanRow(span, self.task.words(span), state, probability)
 
+    def _is_covered(self, span: Span) -> bool:
+        """Return whether a marked span leaves no place for this one."""
+        return any(_overlap(span, each) for each in self.spans)
+
 
 def steps_to(task: AnnotationTask, answer: Answer) -> Iterable[Step]:
     """The steps that lead from a task to an answer that marks spans."""
     yield from (Step("mark", span) for span in answer.spans)
-    if answer.is_complete:
-        others = (each.span for each in task.candidates if each.span not in answer.spans)
-        yield from (Step("reject", span) for span in others)
+    others = [each.span for each in task.candidates if each.span not in answer.spans]
+    yield from (Step("reject", span) for span in (others if answer.is_complete else answer.rejected))
 
 
 def read_steps(text: str) -> tuple[Step, ...]:

@@ -5,7 +5,8 @@ it was when the sentence was imported. If annotators never agreed, all labels th
 
 Spans become labels in IOB2, and replace what was known of the focus of their task: tokens outside of them are `O` if
 everything was marked, and unknown otherwise. Of a task that was dropped, spans that were agreed on are exported, and
-only the tokens of disputed ones stay open.
+only the tokens of disputed ones stay open. Where not everything was marked, rejected proposals are rejected spans of
+the sentence.
 """
 
 from __future__ import annotations
@@ -44,10 +45,25 @@ def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
         ambiguous: whether dropped tasks allow the labels that annotators chose, two or more.
     """
     by_sentence: dict[Any, tuple[Sentence, dict[int, Candidates]]] = {}
-    for asked, labels in chain(_dropped_labels(store, guideline, ambiguous), settled_labels(store, guideline)):
-        known = by_sentence.setdefault(asked.sentence_key, (asked.task.sentence, {}))[1]
-        known |= dict(enumerate(labels, asked.task.start))
+    for asked, labels, rejected in chain(
+        _dropped_labels(store, guideline, ambiguous), settled_labels(store, guideline)
+    ):
+        add_known(by_sentence, asked, labels, rejected)
     return in_sentences(by_sentence, guideline)
+
+
+def add_known(
+    by_sentence: dict[Any, tuple[Sentence, dict[int, Candidates]]],
+    asked: Asked,
+    labels: Layer,
+    rejected: tuple[Span, ...],
+) -> None:
+    """Add what an answer says to what is known of its sentence; spans that were rejected before it no longer are."""
+    task = asked.task
+    sentence, known = by_sentence.get(asked.sentence_key, (task.sentence, {}))
+    if task.asks is Asks.SPANS:
+        sentence = replace(sentence, rejected={**sentence.rejected, task.guideline: rejected})
+    by_sentence[asked.sentence_key] = sentence, known | dict(enumerate(labels, task.start))
 
 
 def in_sentences(by_sentence: Mapping[Any, tuple[Sentence, dict[int, Candidates]]], guideline: str) -> Corpus:
@@ -102,7 +118,9 @@ def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
 def _answer_fields(answer: Answer) -> dict[str, Any]:
     if answer.kind is not Kind.SPANS:
         return {"kind": answer.kind, "label": answer.label}
-    return {"kind": answer.kind, "spans": [each._asdict() for each in answer.spans], "complete": answer.is_complete}
+    spans, rejected = ([each._asdict() for each in some] for some in (answer.spans, answer.rejected))
+    known = {"kind": answer.kind, "spans": spans, "complete": answer.is_complete}
+    return {**known, "rejected": rejected} if rejected else known
 
 
 def _candidate_fields(shown: Candidate) -> dict[str, Any]:
@@ -136,7 +154,8 @@ def _write_words(store: Store, path: str, guideline: str, ambiguous: bool) -> in
 def write_words(corpus: Corpus, path: str, guideline: str) -> int:
     """Write CoNLL-U; the number of sentences. No file if it is 0. Raises as `write`."""
     xpos = conllu.XPOS if guideline == conllu.UPOS else guideline
-    return _write_corpus(corpus, path, lambda stream: conllu.write(_commented(corpus), stream, xpos=xpos))
+    kept = corpus.map(lambda each: each.with_layers_of([conllu.UPOS, xpos]))
+    return _write_corpus(kept, path, lambda stream: conllu.write(_commented(kept), stream, xpos=xpos))
 
 
 def _write_columns(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
@@ -200,33 +219,38 @@ def _commented(corpus: Corpus) -> Iterator[Sentence]:
         yield replace(sentence, comments=(f"# guideline = {corpus.guideline}",)) if is_first else sentence
 
 
-def settled_labels(store: Store, guideline: str) -> Iterator[tuple[Asked, Layer]]:
-    """Tasks whose answer is known, and the labels of the tokens of their focus."""
+def settled_labels(store: Store, guideline: str) -> Iterator[tuple[Asked, Layer, tuple[Span, ...]]]:
+    """Tasks whose answer is known, the labels of the tokens of their focus, and the spans that it rejects."""
     for asked in store.outcomes(guideline):
         task, outcome = asked.task, asked.outcome
         if outcome and outcome.kind is Kind.SPANS:
-            yield asked, span_labels(task, outcome.spans, outcome.is_complete)
+            yield asked, span_labels(task, outcome.spans, outcome.is_complete), outcome.rejected
         elif outcome and outcome.label and task.stop == task.start + 1:
-            yield asked, ((outcome.label,),)
+            yield asked, ((outcome.label,),), ()
 
 
-def _dropped_labels(store: Store, guideline: str, ambiguous: bool) -> Iterator[tuple[Asked, Layer]]:
-    """Dropped tasks that tell something, and the labels of the tokens of their focus."""
+def _dropped_labels(store: Store, guideline: str, ambiguous: bool) -> Iterator[tuple[Asked, Layer, tuple[Span, ...]]]:
+    """Dropped tasks that tell something, the labels of the tokens of their focus, and the spans that most reject."""
     for asked in chain.from_iterable(store.task_pages(Status.DROPPED)):
         task = asked.task
         if task.guideline != guideline:
             continue
         if task.asks is Asks.SPANS:
-            if labels := _voted_labels(task, standing(store.judgements_of(asked.id)), store.settings.rule, ambiguous):
-                yield asked, labels
+            judged = standing(store.judgements_of(asked.id))
+            labels, rejected = _voted_labels(task, judged, store.settings.rule, ambiguous)
+            if labels or rejected:
+                yield asked, labels, rejected
         elif ambiguous and task.stop == task.start + 1 and len(names := _labels(store, asked.id)) > 1:
-            yield asked, (names,)
+            yield asked, (names,), ()
 
 
-def _voted_labels(task: AnnotationTask, judged: Iterable[Judgement], rule: Rule, ambiguous: bool) -> Layer:
+def _voted_labels(
+    task: AnnotationTask, judged: Iterable[Judgement], rule: Rule, ambiguous: bool
+) -> tuple[Layer, tuple[Span, ...]]:
     """The labels of a dropped task of spans: what is agreed on, and in place of disputed spans what people said there.
 
-    Empty if nothing is agreed on and disputes are not exported.
+    No labels if nothing is agreed on and disputes are not exported. Beside them, unless all is marked, the spans that
+    most reject.
     """
     answers = [each.answer for each in judged]
     votes = span_votes(answers, rule.majority)
@@ -235,7 +259,7 @@ def _voted_labels(task: AnnotationTask, judged: Iterable[Judgement], rule: Rule,
     for span in votes.disputed:
         for at in range(span.start - task.start, (span.stop or 0) - task.start):
             labels[at] = _union(each[at] for each in given) if ambiguous else None
-    return tuple(labels) if any(labels) else ()
+    return tuple(labels) if any(labels) else (), () if votes.is_complete else votes.rejected
 
 
 def span_labels(task: AnnotationTask, spans: Iterable[Span], is_complete: bool) -> Layer:

@@ -15,6 +15,7 @@ from tagweave.annotate.schema import judgements, labels, models, sentences, task
 from tagweave.annotate.settings import ONCE, Settings
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, answer_of
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.corpus.spans import Span
 
 _MANY = 500  # rows of one statement
 
@@ -236,7 +237,8 @@ def sentence_of(of: Mapping[Any, Any]) -> Sentence:
     }
     columns = {name: tuple(column) for name, column in of[sentences.c.columns].items()}
     location = Location(of[sentences.c.path], of[sentences.c.line])
-    return Sentence(tuple(of[sentences.c.forms]), layers, columns, location=location)
+    rejected = {name: tuple(map(Span._make, spans)) for name, spans in of[sentences.c.rejected].items()}
+    return Sentence(tuple(of[sentences.c.forms]), layers, columns, rejected=rejected, location=location)
 
 
 def _sentence_row(sentence: Sentence) -> dict[str, Any]:
@@ -248,6 +250,7 @@ def _sentence_row(sentence: Sentence) -> dict[str, Any]:
         "forms": sentence.forms,
         "layers": dict(sentence.layers),
         "columns": dict(sentence.columns),
+        "rejected": dict(sentence.rejected),
     }
 
 

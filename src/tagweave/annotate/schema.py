@@ -25,7 +25,7 @@ from sqlalchemy import (
     event,
 )
 
-VERSION = "4"
+VERSION = "5"
 """Version of the tables; a store of another version is refused."""
 
 metadata = MetaData()
@@ -81,6 +81,7 @@ sentences = Table(
     Column("forms", JSON, nullable=False),
     Column("layers", JSON, nullable=False),
     Column("columns", JSON, nullable=False),
+    Column("rejected", JSON, nullable=False),
 )
 
 models = Table(

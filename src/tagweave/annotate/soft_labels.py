@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.export import in_sentences, settled_labels, write_columns, write_words
+from tagweave.annotate.export import add_known, in_sentences, settled_labels, write_columns, write_words
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import NOT_A_WORD, Asks, Kind
 from tagweave.corpus.corpus import Corpus
@@ -36,10 +36,9 @@ def probable(store: Store, guideline: str) -> Corpus:
         if labels and is_word and asked.status is not Status.ADJUDICATED:
             known = by_sentence.setdefault(asked.sentence_key, (asked.task.sentence, {}))[1]
             known[asked.task.start] = with_probabilities([name for name, _ in labels], [p for _, p in labels])
-    for asked, layer in settled_labels(store, guideline):
+    for asked, layer, rejected in settled_labels(store, guideline):
         if asked.status is Status.ADJUDICATED or asked.task.asks is Asks.SPANS:
-            known = by_sentence.setdefault(asked.sentence_key, (asked.task.sentence, {}))[1]
-            known |= dict(enumerate(layer, asked.task.start))
+            add_known(by_sentence, asked, layer, rejected)
     return in_sentences(by_sentence, guideline)
 
 

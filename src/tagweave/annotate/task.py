@@ -85,6 +85,7 @@ class Answer:
         label: the label, for `LABEL`.
         spans: the spans, for `SPANS`, from left to right.
         is_complete: whether the focus has no spans but these; otherwise nothing is known of the rest.
+        rejected: proposed spans that are wrong, in order, where the rest is open.
 
     Raises:
         ValueError: something is missing that the kind needs, or given for another kind; spans that are empty, have no
@@ -95,12 +96,15 @@ class Answer:
     label: str | None = None
     spans: tuple[Span, ...] = ()
     is_complete: bool = False
+    rejected: tuple[Span, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.kind is Kind.LABEL) != bool(self.label):
             raise ValueError(f"found the label {self.label!r}, expected one for {Kind.LABEL!s}, and for nothing else")
-        if (self.kind is Kind.SPANS) != bool(self.spans or self.is_complete):
+        if (self.kind is Kind.SPANS) != bool(self.spans or self.is_complete or self.rejected):
             raise ValueError("found no spans, expected some, or that there are none in the whole focus")
+        if self.is_complete and self.rejected:
+            raise ValueError("found rejected spans, expected none where all that is not marked is outside")
         for span in self.spans:
             if span.stop is None or not 0 <= span.start < span.stop or span.label in (None, "", OUTSIDE, ANY):
                 raise ValueError(f"found the span {span}, expected one token or more, and a type")
@@ -112,14 +116,20 @@ class Answer:
         if self.kind is not Kind.SPANS:
             return self.label or self.kind.value
         count = f"{len(self.spans)} span{'' if len(self.spans) == 1 else 's'}"
-        return count if self.is_complete else f"{count}, the rest left open"
+        return count if self.is_complete else f"{count}, {self.open}"
+
+    @property
+    def open(self) -> str:
+        """What is not marked, as people read it."""
+        return f"{len(self.rejected)} rejected, the rest left open" if self.rejected else "the rest left open"
 
     @property
     def text(self) -> str | None:
         """The label, or the spans as JSON; equal answers of a kind have equal texts, which a database can compare."""
         if self.kind is not Kind.SPANS:
             return self.label
-        return json.dumps({"complete": self.is_complete, "spans": self.spans}, ensure_ascii=False)
+        rejected = {"rejected": self.rejected} if self.rejected else {}
+        return json.dumps({"complete": self.is_complete, "spans": self.spans, **rejected}, ensure_ascii=False)
 
 
 def label(name: str) -> Answer:
@@ -127,9 +137,10 @@ def label(name: str) -> Answer:
     return Answer(Kind.LABEL, name)
 
 
-def marked(spans: Iterable[Span], is_complete: bool = True) -> Answer:
-    """The answer that marks these spans, in any order. Raises as `Answer`."""
-    return Answer(Kind.SPANS, None, tuple(sorted(spans)), is_complete)
+def marked(spans: Iterable[Span], is_complete: bool = True, rejected: Iterable[Span] = ()) -> Answer:
+    """The answer that marks these spans and rejects others, in any order. Raises as `Answer`."""
+    wrong = () if is_complete else tuple(sorted(rejected))
+    return Answer(Kind.SPANS, None, tuple(sorted(spans)), is_complete, wrong)
 
 
 def answer_of(kind: str, text: str | None) -> Answer:
@@ -137,7 +148,8 @@ def answer_of(kind: str, text: str | None) -> Answer:
     if kind != Kind.SPANS:
         return Answer(Kind(kind), text)
     written = json.loads(text or "")
-    return marked((Span(*each) for each in written["spans"]), written["complete"])
+    spans, rejected = (map(Span._make, written.get(key, ())) for key in ("spans", "rejected"))
+    return marked(spans, written["complete"], rejected)
 
 
 WORD, NOT_A_WORD, CANNOT_TELL = (Answer(kind) for kind in (Kind.WORD, Kind.NOT_A_WORD, Kind.CANNOT_TELL))
@@ -204,7 +216,7 @@ class AnnotationTask:
         if answer.kind is not Kind.SPANS:
             return str(answer)
         spans = ", ".join(f"{self.words(span)} ({span.label})" for span in answer.spans) or "no spans"
-        return spans if answer.is_complete else f"{spans}, the rest left open"
+        return spans if answer.is_complete else f"{spans}, {answer.open}"
 
     @property
     def gap(self) -> str:

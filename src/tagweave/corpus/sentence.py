@@ -146,8 +146,13 @@ class Sentence:
         return replace(self, rejected={**self.rejected, layer: (*self.rejected.get(layer, ()), *more)})
 
     def with_layers_of(self, names: Collection[str]) -> Sentence:
-        """The same sentence with only these layers of labels."""
-        return replace(self, layers={name: layer for name, layer in self.layers.items() if name in names})
+        """The same sentence with only these layers of labels, and their rejected spans."""
+        layers, rejected = self.layers.items(), self.rejected.items()
+        return replace(
+            self,
+            layers={name: layer for name, layer in layers if name in names},
+            rejected={name: spans for name, spans in rejected if name in names},
+        )
 
     def with_heads(self, name: str, heads: Iterable[ArcCandidates]) -> Sentence:
         """The same sentence with one head layer added or replaced."""
