@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.given import ACCEPTED, is_frame, kind_of, labels_of, rows_of, tokens_of
 from tagweave.corpus.sentence import Sentence
 
 Unit = Literal["word", "character"]
 
 
-@dataclass(frozen=True, slots=True)
+_SENTENCES = frozenset({Sentence})
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Corpus:
     """Sentences, and the name of the layer that is the corpus's own annotation.
 
     Attributes:
-        sentences: the sentences, in the order of the file.
+        sentences: the sentences, in the order of the file; also given as (tokens, labels) pairs, by an iterator, or as
+            a data frame with the columns `sentence`, `token` and `label`, whose rows of a sentence follow one another.
         guideline: the layer (key of `Sentence.layers`) that training and evaluation use.
         unit: what a token is. A corpus of characters carries word boundaries as labels B, M, E, S.
         covered: the labels that the annotators looked for; outside these "no label" means unknown. `None`: all labels.
         path: the file, for messages.
         weight: how often each sentence counts in training.
         layer: the name of the guideline's layer in the file; empty if the corpus is not from a file.
+
+    Raises:
+        TypeError: anything but sentences; the message says what is accepted.
+        CorpusError: tokens and labels of different numbers.
     """
 
     sentences: tuple[Sentence, ...]
@@ -33,8 +43,15 @@ class Corpus:
     weight: float = 1.0
     layer: str = ""
 
+    def __post_init__(self) -> None:
+        if type(self.sentences) is not tuple or not _SENTENCES.issuperset(map(type, self.sentences)):
+            object.__setattr__(self, "sentences", tuple(_sentences(self.sentences, self.guideline)))
+
     def __len__(self) -> int:
         return len(self.sentences)
+
+    def __repr__(self) -> str:
+        return f"<Corpus: {len(self):,} sentences, {self.tokens():,} {self.unit}s, guideline {self.guideline!r}>"
 
     def covered_in(self, sentence: Sentence) -> tuple[str, ...] | None:
         """The labels that the annotators of one of its sentences looked for; `None`: all labels."""
@@ -66,3 +83,30 @@ class Corpus:
 
         about = describe(self)
         return picture(corpus_picture(self, about.layers, about.heads))
+
+
+def _sentences(given: Any, layer: str) -> Iterator[Sentence]:
+    """Yield the sentences that Python code gives: see `Corpus`."""
+    if is_frame(given):
+        for forms, labels, columns in rows_of(given):
+            yield Sentence(forms, {} if labels is None else {layer: labels}, columns)
+        return
+    if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
+        raise TypeError(f"found {kind_of(given)}, expected {ACCEPTED}")
+    for number, each in enumerate(given, 1):
+        yield each if isinstance(each, Sentence) else _of_pair(each, layer, f"sentence {number}")
+
+
+def _of_pair(pair: Any, layer: str, place: str) -> Sentence:
+    if isinstance(pair, list) and pair and all(isinstance(each, tuple) for each in pair):
+        raise TypeError(f"{place}: found a list of tuples, expected (tokens, labels): tuple(zip(*sentence)) makes it")
+    if not isinstance(pair, (tuple, list)) or len(pair) != len(("tokens", "labels")):
+        found = f"{kind_of(pair)}{f' of {len(pair)}' if isinstance(pair, (tuple, list)) else ''}"
+        raise TypeError(f"{place}: found {found}, expected {ACCEPTED}")
+    try:
+        tokens, labels = tokens_of(pair[0]), labels_of(pair[1])
+    except TypeError as error:
+        raise TypeError(f"{place}: {error}") from None
+    if len(tokens) != len(labels):
+        raise CorpusError(f"{len(tokens)} tokens and {len(labels)} labels", "one label for each token", place)
+    return Sentence(tokens, {layer: labels})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 _SHOWN = 160  # characters of a quotation
 _MESSAGE = 1000  # characters of a message
 
@@ -28,6 +31,13 @@ class CorpusError(InputError):
     def __reduce__(self) -> tuple[type[CorpusError], tuple[str, str, str, int]]:
         """How the error travels between processes."""
         return type(self), (self.found, self.expected, self.path, self.line)
+
+
+def one_of(name: object, known: Iterable[str]) -> str:
+    """Return what a message about an unknown name expects: the nearest known one first, if one is near."""
+    names = list(known)
+    near = get_close_matches(str(name), names, 1)
+    return f"{f'{near[0]!r}, or ' if near else ''}one of {', '.join(names)}"
 
 
 def is_for_users(error: BaseException) -> bool:

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.given import is_layer, labels_of, tokens_of
 
 if TYPE_CHECKING:
     from tagweave.corpus.spans import Span, SpanCandidates
@@ -45,6 +46,9 @@ class Location(NamedTuple):
     line: int = 0
 
 
+_TEXT = frozenset({str})
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """Tokens with annotation layers.
@@ -52,6 +56,7 @@ class Sentence:
     Attributes:
         forms: the T tokens: words, or single characters where the corpus is a corpus of characters.
         layers: per guideline, T positions, each `None` or a non-empty tuple of candidate labels without repeats.
+            Text is one label.
         columns: per name, T strings (lemma, features of other tools, the output of another model).
         heads: per guideline, T positions, each `None` or a non-empty tuple of candidate `Arc`s.
         comments: comment lines as they stood in the file, without the line break.
@@ -66,6 +71,7 @@ class Sentence:
     Raises:
         CorpusError: a layer or column whose length is not T, an empty candidate set, a repeated candidate, or a
             rejected span without tokens, without a type, or beyond the sentence.
+        TypeError: a text in place of tokens or labels, or one of these that is not text.
     """
 
     forms: tuple[str, ...]
@@ -81,10 +87,18 @@ class Sentence:
     location: Location = Location()
 
     def __post_init__(self) -> None:
+        if type(self.forms) is not tuple or not _TEXT.issuperset(map(type, self.forms)):
+            object.__setattr__(self, "forms", tokens_of(self.forms))
+        if not all(map(is_layer, self.layers.values())):
+            object.__setattr__(self, "layers", {name: labels_of(layer) for name, layer in self.layers.items()})
         for name, layer in self.layers.items():
-            self._check(f"layer {name!r}", layer)
+            self._check(f"layer {name!r}", layer, str)
         for name, heads in self.heads.items():
-            self._check(f"head layer {name!r}", heads)
+            if not is_layer(heads):
+                raise TypeError(
+                    f"found {heads!r} as head layer {name!r}, expected None or (Arc(head, relation),) a token"
+                )
+            self._check(f"head layer {name!r}", heads, Arc)
         for name, column in self.columns.items():
             self._check_length(f"column {name!r}", len(column))
         if self.confidence is not None:
@@ -97,13 +111,15 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.forms)
 
-    def _check(self, what: str, layer: tuple[tuple[Any, ...] | None, ...]) -> None:
+    def _check(self, what: str, layer: tuple[tuple[Any, ...] | None, ...], kind: type) -> None:
         self._check_length(what, len(layer))
         for candidates in set(layer):
-            if candidates is None:
-                continue
-            if not candidates:
+            if candidates is None or (len(candidates) == 1 and type(candidates[0]) is kind):
+                continue  # nearly always, so these come first
+            if candidates == ():
                 raise self._error(f"an empty candidate set in {what}", "at least one candidate, or None for unknown")
+            if not isinstance(candidates, tuple) or not all(isinstance(each, kind) for each in candidates):
+                raise TypeError(f"found {candidates!r} in {what}, expected None or a tuple of {kind.__name__}")
             if len(set(candidates)) != len(candidates):
                 raise self._error(f"a repeated candidate in {what}: {candidates}", "each candidate once")
 

@@ -22,14 +22,19 @@ def table_console(width: int = _WIDE, stderr: bool = False) -> Console:
     return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=width, stderr=stderr)
 
 
-def tables_as_html(render: Callable[[Console], None]) -> str:
-    """What a function prints, as a picture for notebooks, where a console would make every line a picture."""
+def tables_as_text(render: Callable[[Console], None], width: int = _WIDE) -> str:
+    """Return what a function prints on a console."""
     from io import StringIO
 
     from rich.console import Console as StandardConsole
 
+    stream = StringIO()
+    render(StandardConsole(file=stream, width=width, force_jupyter=False, force_terminal=False, color_system=None))
+    return stream.getvalue().rstrip("\n")
+
+
+def tables_as_html(render: Callable[[Console], None]) -> str:
+    """What a function prints, as a picture for notebooks, where a console would make every line a picture."""
     from tagweave.display.markup import element, picture
 
-    stream = StringIO()
-    render(StandardConsole(file=stream, width=_NOTEBOOK, force_jupyter=False, force_terminal=False, color_system=None))
-    return picture(element("pre", stream.getvalue()))
+    return picture(element("pre", tables_as_text(render, _NOTEBOOK)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.corpus.printable import printable
-from tagweave.evaluation.console import table_console, tables_as_html
+from tagweave.evaluation.console import table_console, tables_as_html, tables_as_text
 from tagweave.evaluation.report import Report, evaluate
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ class LayerReports:
         """The reports as a plain dict."""
         layers = {name: report.to_json() for name, report in self.reports.items()}
         return {"layers": layers, "copied": list(self.copied), "absent": list(self.absent)}
+
+    def __str__(self) -> str:
+        return tables_as_text(self.render)
 
     def _repr_html_(self) -> str:
         """The tables in a notebook."""

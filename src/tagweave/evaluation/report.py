@@ -18,7 +18,7 @@ from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.evaluation.accuracy import Accuracy, accuracy
 from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
-from tagweave.evaluation.console import table_console, tables_as_html
+from tagweave.evaluation.console import table_console, tables_as_html, tables_as_text
 from tagweave.evaluation.score import Measure, number
 from tagweave.evaluation.segmentation import segmentations, training_words
 from tagweave.evaluation.significance import randomisation_test, wilcoxon_test
@@ -92,6 +92,9 @@ class Report:
                 for item in self.comparisons
             ],
         }
+
+    def __str__(self) -> str:
+        return tables_as_text(self.render)
 
     def _repr_html_(self) -> str:
         """The tables in a notebook."""

@@ -7,6 +7,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.text_file import STANDARD_STREAM, written
+from tagweave.front.errors import options_of
 from tagweave.front.harvest import Progress, paths
 from tagweave.harvest.options import ClusterOptions, File, HarvestError
 
@@ -32,7 +33,7 @@ def harvest_clusters(sentences: Iterable[Sequence[str] | str], **options: Any) -
     from tagweave.corpus.blanks import split_blanks
     from tagweave.harvest.clusters import cluster_words
 
-    settings = ClusterOptions(**options)
+    settings = options_of(ClusterOptions, "tw.harvest_clusters", options)
     words = (split_blanks(each) if isinstance(each, str) else each for each in sentences)
     return cluster_words(words, settings.classes, settings.minimum_count)
 
@@ -63,7 +64,7 @@ def harvest_clusters_files(
     """
     from tagweave.harvest.clusters import cluster_words, write
 
-    settings, texts = ClusterOptions(**options), paths(raw)
+    settings, texts = options_of(ClusterOptions, "tw.harvest_clusters_files", options), paths(raw)
     if texts.count(STANDARD_STREAM) > 1:
         raise HarvestError("found - several times, expected it once: standard input is read once")
     sentences = (words for path in texts for words in progress(_words(path, format), f"sentences of {path}"))

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os import PathLike, fspath
+from typing import Any
 
 from tagweave.corpus import load as files
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.given import ACCEPTED, kind_of
+
+Given = Corpus | str | PathLike[str] | Iterable[Any]
+"""A corpus, a file argument, or what `Corpus` takes."""
 
 
 def load(argument: str | PathLike[str], format: str | None = None) -> Corpus:  # noqa: A002
@@ -20,7 +26,10 @@ def load(argument: str | PathLike[str], format: str | None = None) -> Corpus:  #
     Raises:
         CorpusError: a file that does not follow its format, with path and line; an unknown format.
         OSError: the file cannot be read.
+        TypeError: not a path.
     """
+    if not isinstance(argument, (str, PathLike)):
+        raise TypeError(f"found {kind_of(argument)}, expected the path of a corpus; tw.Corpus takes {ACCEPTED}")
     text = fspath(argument)
     corpus = files.load(text, format)
     if files.parse_argument(text).layer is None or corpus.unit != "word":
@@ -44,3 +53,25 @@ def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -
     if not isinstance(corpus, Corpus):
         raise TypeError(f"found {type(corpus).__name__}, expected a corpus; a model is saved by model.save(path)")
     files.save(corpus, fspath(path), format)
+
+
+def corpus_of(given: Given, what: str = "corpus") -> Corpus:
+    """Return a corpus as it is, that of a file argument, or sentences in Python as one.
+
+    Args:
+        given: a corpus, a file argument, or what `Corpus` takes.
+        what: its name in messages.
+
+    Raises:
+        TypeError: anything else; the message says what is accepted.
+        CorpusError, OSError: as `load`.
+    """
+    from tagweave.front.model import Model
+
+    if isinstance(given, Corpus):
+        return given
+    if isinstance(given, Model):
+        raise TypeError(f"found a model as the {what}, expected a corpus: {ACCEPTED}, or the path of a file")
+    if isinstance(given, PathLike) or (isinstance(given, str) and "\n" not in given):
+        return load(given)
+    return Corpus(given)  # type: ignore[arg-type]  # it takes more than it has

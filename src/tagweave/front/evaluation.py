@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.front.corpora import load
+from tagweave.corpus.given import kind_of
+from tagweave.front.corpora import Given, corpus_of
+from tagweave.front.errors import check_names
 from tagweave.front.loading import load_model
 from tagweave.front.model import Model
 from tagweave.streams.errors import StreamError
@@ -23,19 +25,19 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    gold: Corpus,
-    systems: Mapping[str, Model | Corpus | str | PathLike[str]],
+    gold: Given,
+    systems: Mapping[str, Model | Given],
     all_layers: bool = False,
     cluster: str | None = None,
     workers: int | None = None,
     **options: Any,
 ) -> Report | LayerReports:
-    """Compare systems with a gold standard: `evaluate(dev, {"mine": model}).render()`.
+    """Compare systems with a gold standard: `print(evaluate(dev, {"mine": model}))`.
 
     Args:
-        gold: the gold standard.
-        systems: by name: models, which label the text of the gold standard, corpora, or files. The first one is the
-            baseline of the comparison.
+        gold: the gold standard: a corpus, what `Corpus` takes, or a file.
+        systems: by name: models, which label the text of the gold standard, corpora, what `Corpus` takes, or files. The
+            first one is the baseline of the comparison.
         all_layers: if the gold standard has several layers, report each one that differs between systems.
         cluster: where tests of significance run: `local` (processes), `auto` or the address of a Ray cluster; by
             default in this process.
@@ -47,11 +49,18 @@ def evaluate(
         StreamError: models that learned different layers of the gold standard.
         ClusterError: the cluster cannot be reached.
         ValueError: no system.
+        TypeError: something else in place of the gold standard, the systems or the options.
     """
     from tagweave.cluster.executor import executor_at
     from tagweave.evaluation.layers import evaluate_layers, layers_of
     from tagweave.evaluation.report import evaluate as evaluate_layer
 
+    if not isinstance(systems, Mapping):
+        raise TypeError(f"found {kind_of(systems)} as the systems, expected them by name: {{'mine': model}}")
+    check_names("tw.evaluate", options, ("training", "punctuation", "relations"))
+    gold = corpus_of(gold, "gold standard")
+    if options.get("training") is not None:
+        options["training"] = corpus_of(options["training"], "training corpus")
     has_several = all_layers and gold.unit == "word" and len(layers_of(gold)) > 1
     evaluation = evaluate_layers if has_several else evaluate_layer
     if not has_several:
@@ -61,11 +70,9 @@ def evaluate(
         return evaluation(gold, outputs, executor=executor, **options)
 
 
-def _output(system: Model | Corpus | str | PathLike[str], gold: Corpus) -> Corpus:
-    if isinstance(system, Corpus):
-        return system
-    if isinstance(system, (str, PathLike)):
-        return load(fspath(system))
+def _output(system: Model | Given, gold: Corpus) -> Corpus:
+    if not isinstance(system, Model):
+        return corpus_of(system, "system")
     return system.relabelled(replace(gold, guideline=system.layer_in(gold) or gold.guideline))
 
 

@@ -9,6 +9,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.front.errors import options_of
 from tagweave.front.harvest import Progress, paths, silently
 from tagweave.harvest.options import File, GazetteerOptions, HarvestError
 
@@ -56,7 +57,7 @@ def harvest_gazetteer(
         raise ValueError("found no list of entries, expected one or several: harvest_gazetteer(text, entries)")
     if isinstance(text, Corpus) and text.unit == "character":
         raise ValueError("found a corpus of characters, expected words: phrases are of words")
-    settings = GazetteerOptions(**options)
+    settings = options_of(GazetteerOptions, "tw.harvest_gazetteer", options)
     harvest = _harvest(joined([parse(each) for each in entries]), settings, guideline)
     sentences = text.sentences if isinstance(text, Corpus) else tokenised(text)
     found = tuple(harvest.of(sentences))
@@ -91,7 +92,8 @@ def harvest_gazetteer_files(
     from tagweave.corpus.text_file import STANDARD_STREAM, written
     from tagweave.harvest.phrases import LAYER
 
-    settings, texts, lists = GazetteerOptions(**options), paths(inputs), paths(gazetteers)
+    settings = options_of(GazetteerOptions, "tw.harvest_gazetteer_files", options)
+    texts, lists = paths(inputs), paths(gazetteers)
     if (*texts, *lists, *paths(settings.stop)).count(STANDARD_STREAM) > 1:
         raise HarvestError("found - several times, expected it once: standard input is read once")
     formats = tuple(format_of(path, settings.format) for path in texts)

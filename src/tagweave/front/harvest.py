@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tagweave.corpus.corpus import Corpus, Unit
 from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.formats.kytea import TAG as TAGS
+from tagweave.front.errors import options_of
 from tagweave.harvest.options import File, LexiconOptions, MarkupOptions
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def harvest_lexicon(
 
     if not words or any(isinstance(each, str) for each in words):
         raise ValueError("found no list of words, expected one or several: harvest_lexicon(lines, words)")
-    settings = LexiconOptions(**options)
+    settings = options_of(LexiconOptions, "tw.harvest_lexicon", options)
     harvest = _lexicon_harvest(map(parse, words), settings)
     return _corpus(_selection(settings).of(harvest.of(lines)), guideline)
 
@@ -99,7 +100,8 @@ def harvest_lexicon_files(
     from tagweave.corpus.text_file import read_lines
     from tagweave.harvest.lexicon import read
 
-    settings, texts, lists = LexiconOptions(**options), paths(raw), paths(lexicons)
+    settings = options_of(LexiconOptions, "tw.harvest_lexicon_files", options)
+    texts, lists = paths(raw), paths(lexicons)
     selection = _selection(settings, (*texts, *lists))
     harvest, show = _lexicon_harvest(map(read, lists), settings), progress or silently
 
@@ -133,7 +135,7 @@ def harvest_markup(pages: File | Iterable[File], guideline: str | None = None, *
         OSError: a file cannot be read.
         TypeError: an unknown option.
     """
-    settings = MarkupOptions(**options)
+    settings = options_of(MarkupOptions, "tw.harvest_markup", options)
     files = page_files(pages, settings.format)
     found = _selection(settings).of(_marked(_markup_harvest(settings), settings, files))
     if settings.words:
@@ -158,7 +160,7 @@ def harvest_markup_files(
     """
     from tagweave.harvest.word_markup import WordMarkupHarvest
 
-    settings = MarkupOptions(**options)
+    settings = options_of(MarkupOptions, "tw.harvest_markup_files", options)
     selection = _selection(settings, paths(pages))
     files, harvest = page_files(pages, settings.format), _markup_harvest(settings)
     shown = (progress or silently)(files, "pages")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.labels.space import UnknownLabelError
 from tagweave.streams.blocks import write_lines
@@ -48,23 +49,26 @@ class LabelModel(Model):
         """The labels of the target guideline, in the order of the columns of `probabilities`."""
         return self._tagger.labels
 
-    def marginals(self, sentence: Sentence, given: str | None = None, to: str | None = None) -> Marginals:
+    def marginals(
+        self, words: str | Sequence[str] | Sentence, given: str | None = None, to: str | None = None
+    ) -> Marginals:
         """The probability of every label at every token of a sentence; in a notebook a heat map.
 
         Args:
-            sentence: in the tokens of the model: words, or characters for a segmenter.
+            words: a sentence as for `tag`; for a segmenter a text, or a sentence of characters.
             given: a layer of the sentence to condition on, as in `complete`; by default the tokens alone are known.
             to: the guideline of the labels; by default the target.
 
         Raises:
-            CorpusError: labels that the model does not know, or that exclude one another.
+            CorpusError: labels that the model does not know, or that exclude one another, or no layer `given`.
             StreamError: the model does not know the guideline.
-            KeyError: the sentence has no layer `given`.
+            TypeError: not one sentence.
         """
         from tagweave.front.marginals import Marginals
 
+        sentence = self._sentence(words)
         if given is not None and given not in sentence.layers:
-            raise KeyError(f"no layer {given!r} in the sentence, only {', '.join(sentence.layers)}")
+            raise CorpusError(f"the layers {', '.join(sentence.layers) or 'none'}", f"a layer {given!r}")
         predictor = self.under((to,) if to else ())
         [tokens] = predictor.tokens([sentence], given)
         [table] = predictor.probabilities([sentence], given)
@@ -74,6 +78,7 @@ class LabelModel(Model):
         """See `Model.convert`."""
         from tagweave.conversion.labels import convert, sources
 
+        corpus = corpus_of(corpus)
         others = [name for name in self.guidelines if name != corpus.guideline]
         if to is None and len(others) != 1:
             raise ValueError(f"found {len(others)} other guidelines, expected to=, one of {', '.join(self.guidelines)}")
@@ -85,6 +90,7 @@ class LabelModel(Model):
 
     def complete(self, corpus: Corpus) -> Corpus:
         """See `Model.complete`; a segmenter returns a corpus of characters."""
+        corpus = corpus_of(corpus)
         corpus = replace(corpus, guideline=self.layer_in(corpus) or corpus.guideline)
         return self._tagger.complete(self._in_tokens(corpus))
 
@@ -103,6 +109,10 @@ class LabelModel(Model):
     @cached_property
     def _tagger(self) -> ChainPredictor:
         return self.under()
+
+    @abstractmethod
+    def _sentence(self, data: Any) -> Sentence:
+        """Return the sentence that was given, in the tokens of the model; raise a TypeError if it is not one."""
 
     @abstractmethod
     def _in_tokens(self, corpus: Corpus) -> Corpus:

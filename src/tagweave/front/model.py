@@ -13,12 +13,16 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.front.errors import options_of
 from tagweave.front.file_options import ConvertOptions, LabelOptions
 from tagweave.streams.errors import StreamError
 from tagweave.streams.guidelines import check_guideline
 from tagweave.streams.notes import Tell, say
 
 if TYPE_CHECKING:
+    from tagweave.evaluation.layers import LayerReports
+    from tagweave.evaluation.report import Report
+    from tagweave.front.corpora import Given
     from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.streams.conversion import Conversion
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
 File = str | PathLike[str]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Model(ABC):
     """A trained model.
 
@@ -80,6 +84,16 @@ class Model(ABC):
         """
         raise StreamError(f"{self.name}: found {self._what}, expected a model of labels")
 
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f", dev score {self.score:.4f}"
+        return f"<{type(self).__name__} {self.name!r}: {self._what} of {', '.join(self.guidelines)}{score}>"
+
+    def __reduce__(self) -> Any:
+        """Return the content of the model's file, which executes nothing when it is read again."""
+        from tagweave.front.loading import content_of, of_content
+
+        return of_content, (content_of(self), self.threads, self.name)
+
     def _repr_html_(self) -> str:
         """The model in a notebook."""
         from tagweave.display.markup import picture
@@ -114,6 +128,17 @@ class Model(ABC):
         from tagweave.models.storage import save_model
 
         save_model(self.trained, fspath(path))
+
+    def evaluate(self, gold: Given, **options: Any) -> Report | LayerReports:
+        """Return how well the model labels the text of a gold standard: `print(model.evaluate(gold))`.
+
+        Args:
+            gold: the gold standard: a corpus, what `Corpus` takes, or a file.
+            options: as for `tw.evaluate`, which also compares several models. Raises as it.
+        """
+        from tagweave.front.evaluation import evaluate
+
+        return evaluate(gold, {self.name: self}, **options)
 
     @abstractmethod
     def relabelled(self, corpus: Corpus) -> Corpus:
@@ -158,11 +183,12 @@ class Model(ABC):
             OSError: a file cannot be read or written.
             TypeError: an unknown option.
         """
-        self._label(fspath(input), fspath(output), LabelOptions(**options))
+        self._label(fspath(input), fspath(output), options_of(LabelOptions, "model.label_file", options))
 
     def complete_file(self, input: File, output: File = "-", **options: Any) -> None:  # noqa: A002
         """Fill in the unknown positions of a corpus, in its format, as `tagweave complete` does: see `label_file`."""
-        self._label(fspath(input), fspath(output), LabelOptions(**options, completes=True))
+        settings = options_of(LabelOptions, "model.complete_file", {**options, "completes": True})
+        self._label(fspath(input), fspath(output), settings)
 
     def convert_file(
         self,
@@ -190,7 +216,7 @@ class Model(ABC):
         """
         from tagweave.streams.input import Input
 
-        settings = ConvertOptions(**options)
+        settings = options_of(ConvertOptions, "model.convert_file", options)
         work, note = self._conversion(Input(fspath(input), settings.format), to, settings)
         if note:
             self.tell(note)
@@ -232,6 +258,10 @@ class Model(ABC):
     def tag(self, data: Any) -> Any:
         """Label words: see `Tagger.tag`, `Segmenter.tag`."""
         raise TypeError(f"found tag() with {self._what}, expected a model of the task tag or segtag")
+
+    def spans(self, data: Any) -> Any:
+        """Find spans: see `Tagger.spans`."""
+        raise TypeError(f"found spans() with {self._what}, expected a model of the task spans")
 
     def cut(self, text: str) -> list[str]:
         """Cut text into words: see `Segmenter.cut`."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.given_columns import with_columns
+from tagweave.front.corpora import corpus_of
 from tagweave.front.file_options import ConvertOptions, LabelOptions, check_for_labels
 from tagweave.front.model import Model
 from tagweave.models.tree_predictor import TreePredictor
@@ -32,12 +33,13 @@ class Parser(Model):
 
         Raises:
             CorpusError: a sentence is too long.
+            TypeError: something other than sentences.
         """
         if isinstance(data, Sentence):
             return next(self._sentences([data]))
         if isinstance(data, Corpus):
             return data.with_sentences(self._sentences(data))
-        return list(self._sentences(data))
+        return list(self._sentences(Corpus(data)))  # type: ignore[arg-type]  # it takes more than it has
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         """See `Model.relabelled`."""
@@ -48,6 +50,7 @@ class Parser(Model):
 
     def complete(self, corpus: Corpus) -> Corpus:
         """See `Model.complete`."""
+        corpus = corpus_of(corpus)
         return corpus.with_sentences(self._parser().complete(corpus, corpus.guideline))
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
@@ -56,7 +59,7 @@ class Parser(Model):
 
         if to not in (None, self.trained.guideline):
             raise ValueError(f"found to={to!r}, expected {self.trained.guideline!r}, the guideline of the parser")
-        return convert_trees(self.trained, corpus, self.threads)
+        return convert_trees(self.trained, corpus_of(corpus), self.threads)
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> ParsingStage:
         """See `Model.stage`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.cluster.shared_file import private_folder
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.given import kind_of
 from tagweave.corpus.sentence import Sentence
+from tagweave.front.inputs import sentence_of
 from tagweave.front.label_model import LabelModel, as_text
+from tagweave.front.tokenised import cut_by
 from tagweave.streams.blocks import ready_blocks
 from tagweave.streams.characters import CharacterLabelling, raw_evidence
 from tagweave.streams.errors import StreamError
@@ -35,7 +38,7 @@ class Segmenter(LabelModel):
             TypeError: not a text.
         """
         if not isinstance(text, str):
-            raise TypeError(f"found {type(text).__name__}, expected a text; cut_all takes several")
+            raise TypeError(f"found {kind_of(text)}, expected a text; cut_all takes several")
         return [word for words in self.cut_all(text.splitlines()) for word in words]
 
     def cut_all(self, lines: Iterable[str]) -> Iterator[list[str]]:
@@ -46,6 +49,8 @@ class Segmenter(LabelModel):
         """
         if isinstance(lines, str):
             raise TypeError("found one text, expected lines; cut takes one text")
+        if not isinstance(lines, Iterable):
+            raise TypeError(f"found {kind_of(lines)}, expected lines of text")
         segmenter = self._by_tables(True)
         if segmenter is None:
             yield from (list(sentence.forms) for sentence in self.words(lines))
@@ -62,6 +67,8 @@ class Segmenter(LabelModel):
             raise TypeError("found tag() with a segmenter without tags, expected cut(), or a model of the task segtag")
         if isinstance(data, str):
             return "\n".join(as_text(sentence) for sentence in self.words(data.splitlines()))
+        if isinstance(data, (Mapping, Set, Sentence, Corpus)) or not isinstance(data, Iterable):
+            raise TypeError(f"found {kind_of(data)}, expected a text or several: the model finds the words itself")
         return [self.tag(each) for each in data]
 
     def relabelled(self, corpus: Corpus) -> Corpus:
@@ -109,6 +116,9 @@ class Segmenter(LabelModel):
             whole_runs=whole_runs,
             by_tables=lambda: self._by_tables(whole_runs),
         )
+
+    def _sentence(self, data: Any) -> Sentence:
+        return sentence_of(data, cut_by("characters"))
 
     def _in_tokens(self, corpus: Corpus) -> Corpus:
         return Task(self.chain.task, self.chain.coding).prepare(corpus)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tagweave.cluster.executor import LOCAL, executor_at
 from tagweave.cluster.shared_file import SharedFile
+from tagweave.front.errors import options_of
 from tagweave.front.file_options import ConvertOptions, LabelOptions
 from tagweave.front.harvest import harvest_markup_files, lexicon_matcher, paths, write_partial
 from tagweave.front.model import File, Model
@@ -79,7 +80,8 @@ def harvest_lexicon_shards(
     `options` may have fields of `LexiconOptions` but `like` and `sample`, which choose among all sentences.
     """
     place, own = _divided(options)
-    return _harvest(place, LexiconOptions(**own), tuple(map(SharedFile.of, paths(lexicons))), inputs, output)
+    settings = options_of(LexiconOptions, "tw.harvest_lexicon_shards", own)
+    return _harvest(place, settings, tuple(map(SharedFile.of, paths(lexicons))), inputs, output)
 
 
 def harvest_markup_shards(pages: File | Iterable[File], output: File, **options: Any) -> Counts:
@@ -89,7 +91,7 @@ def harvest_markup_shards(pages: File | Iterable[File], output: File, **options:
     `label_files`; `options` may have fields of `MarkupOptions` but `like` and `sample`.
     """
     place, own = _divided(options)
-    return _harvest(place, MarkupOptions(**own), (), pages, output)
+    return _harvest(place, options_of(MarkupOptions, "tw.harvest_markup_shards", own), (), pages, output)
 
 
 def _harvest(

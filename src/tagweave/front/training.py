@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.given import ACCEPTED, is_frame, kind_of
+from tagweave.front.corpora import Given, corpus_of
+from tagweave.front.errors import check_names
 from tagweave.front.harvest import paths
 from tagweave.front.loading import of_training
 from tagweave.front.model import Model
@@ -17,11 +20,11 @@ from tagweave.training.errors import PlanError
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
-    from tagweave.learning.callback import Callback
+    from tagweave.learning.callback import Callback, Iteration
     from tagweave.training.corpora import CorpusFile
     from tagweave.training.resolve import Corpora
 
-Source = Corpus | str | PathLike[str]
+Source = Given
 _CORPORA = ("target", "sources", "dev", "options")
 
 
@@ -33,7 +36,7 @@ def train(
     method: str | None = None,
     weights: Sequence[float] | None = None,
     sample: Sequence[int | str] | None = None,
-    callback: Callback | None = None,
+    callback: Callable[[Iteration], object] | Callback | None = None,
     cancel: Callable[[], bool] | None = None,
     cluster: str | None = None,
     workers: int | None = None,
@@ -42,7 +45,8 @@ def train(
     """Train a model: bit for bit the one that `tagweave train` makes from the same corpora and options.
 
     Args:
-        target: corpora of the guideline to learn, or their file arguments.
+        target: the corpus of the guideline to learn: a corpus, what `Corpus` takes, or a file argument; or a list of
+            corpora and file arguments.
         sources: corpora of other guidelines, or more of the target's.
         dev: the corpus that selects the best iteration. With it, a model that learned from sources is compared with
             one of the target alone, and the better one is returned.
@@ -51,8 +55,8 @@ def train(
         method: how to combine corpora; with sources of another guideline by default `coupled` (parsers: `transform`).
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
-        callback: is called after every iteration; by default it prints lines to standard error, and in a notebook
-            one line that is replaced.
+        callback: a function that is called with every finished `Iteration`, or a `Callback`; by default lines go to
+            standard error, and in a notebook to one line that is replaced.
         cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
         cluster: `local`, `auto` or the address of a Ray cluster: the sentences stay on its workers, and corpora are
             given by their file arguments.
@@ -64,19 +68,26 @@ def train(
         PlanError: unknown values, or values that do not go together.
         CorpusError: corpora that do not suit the plan.
         ClusterError: the cluster cannot be reached.
-        TypeError: an unknown setting.
+        TypeError: an unknown setting, or something that is not a corpus.
         KeyboardInterrupt: the user stopped training before there was a model.
     """
+    from tagweave.learning.callback import callback_of
     from tagweave.learning.progress import default_progress
     from tagweave.learning.run import Run
     from tagweave.training.guess import guessed_task
     from tagweave.training.sharded_job import opened_job
     from tagweave.training.train import train as carry_out
 
-    targets, others = _several(target), _several(sources)
-    with default_progress(say) if callback is None else nullcontext((callback, _silent)) as (shown, tell):
+    targets, others = _several(target, "target"), _several(sources, "sources")
+    dev = None if dev is None else _source(dev, "dev")
+    if not targets:
+        raise PlanError(f"found no corpus, expected one: {ACCEPTED}, or the path of a file")
+    if cancel is not None and not callable(cancel):
+        raise TypeError(f"found {kind_of(cancel)} as cancel, expected a function that returns whether to stop")
+    shown_by = None if callback is None else callback_of(callback)
+    with default_progress(say) if shown_by is None else nullcontext((shown_by, _silent)) as (shown, tell):
         if task is None:
-            task = guessed_task(targets[0] if isinstance(targets[0], Corpus) else fspath(targets[0]), None, tell)
+            task = guessed_task(targets[0], None, tell)
         corpora = None if cluster else _loaded([*targets, *others], dev, task)
         references = _references(corpora.training if corpora else [*targets, *others], weights, sample)
         plan = TrainingPlan(
@@ -100,20 +111,33 @@ def _silent(line: str) -> None:
     """Tell nobody."""
 
 
-def _several(corpora: Source | Sequence[Source]) -> list[Source]:
-    return [corpora] if isinstance(corpora, (Corpus, str, PathLike)) else list(corpora)
+def _several(given: Source | Sequence[Source], what: str) -> list[Corpus | str]:
+    """Return one corpus, or several, which are corpora, file arguments and data frames."""
+    is_one = isinstance(given, (Corpus, str, PathLike, Mapping, Set)) or is_frame(given)
+    if not is_one and isinstance(given, Iterable):
+        members = list(given)
+        if all(isinstance(each, (Corpus, str, PathLike)) or is_frame(each) for each in members):
+            return [_source(each, what) for each in members]
+        given = members
+    return [_source(given, what)]
 
 
-def _loaded(training: Sequence[Source], dev: Source | None, task: str) -> Corpora:
+def _source(given: Source, what: str) -> Corpus | str:
+    """Return a corpus, or the file argument of one."""
+    is_path = isinstance(given, PathLike) or (isinstance(given, str) and "\n" not in given)
+    return fspath(given) if is_path else corpus_of(given, what)  # type: ignore[arg-type]
+
+
+def _loaded(training: Sequence[Corpus | str], dev: Corpus | str | None, task: str) -> Corpora:
     from tagweave.training.resolve import Corpora
 
     return Corpora([_file(each, task) for each in training], None if dev is None else _file(dev, task))
 
 
-def _file(corpus: Source, task: str) -> CorpusFile:
+def _file(corpus: Corpus | str, task: str) -> CorpusFile:
     from tagweave.training.corpora import of_corpus, read_corpus
 
-    return of_corpus(corpus, task) if isinstance(corpus, Corpus) else read_corpus(fspath(corpus), task, None)
+    return of_corpus(corpus, task) if isinstance(corpus, Corpus) else read_corpus(corpus, task, None)
 
 
 def _weighted(corpora: Corpora, references: Sequence[CorpusReference]) -> Corpora:
@@ -122,7 +146,7 @@ def _weighted(corpora: Corpora, references: Sequence[CorpusReference]) -> Corpor
 
 
 def _references(
-    corpora: Sequence[Source | CorpusFile], weights: Sequence[float] | None, sample: Sequence[int | str] | None
+    corpora: Sequence[Corpus | str | CorpusFile], weights: Sequence[float] | None, sample: Sequence[int | str] | None
 ) -> list[CorpusReference]:
     """References to corpora, with their weights and samples."""
     for name, values in (("weights", weights), ("sample", sample)):
@@ -137,11 +161,11 @@ def _references(
     ]
 
 
-def _reference(corpus: Source | CorpusFile) -> CorpusReference:
+def _reference(corpus: Corpus | str | CorpusFile) -> CorpusReference:
     if isinstance(corpus, Corpus):
         raise PlanError("found a corpus in memory, expected the path of its file with a cluster")
-    if isinstance(corpus, (str, PathLike)):
-        return CorpusReference.of(fspath(corpus))
+    if isinstance(corpus, str):
+        return CorpusReference.of(corpus)
     return CorpusReference(corpus.corpus.path, weight=corpus.corpus.weight)
 
 
@@ -152,13 +176,12 @@ def _fields(settings: dict[str, Any]) -> dict[str, Any]:
 
     plan_fields = [each.name for each in fields(TrainingPlan) if each.name not in _CORPORA]
     options = dict.fromkeys(each.name for method in METHODS.values() for each in fields(method.options))
-    for name in settings:
-        if name not in plan_fields and name not in options:
-            raise TypeError(f"train() has no setting {name!r}, expected one of {', '.join((*plan_fields, *options))}")
+    check_names("tw.train", settings, (*plan_fields, *options))
     of_plan = {name: value for name, value in settings.items() if name in plan_fields}
     for name in LOOKUPS:
         if name in of_plan:
             of_plan[name] = tuple(map(FileReference, paths(of_plan[name])))
     if "templates" in of_plan:
-        of_plan["templates"] = tuple(of_plan["templates"])
+        texts = of_plan["templates"]
+        of_plan["templates"] = (texts,) if isinstance(texts, str) else tuple(texts)
     return {**of_plan, "options": {name: value for name, value in settings.items() if name in options}}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from inspect import signature
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,37 @@ class Phase:
         """Pass the progress on if the callback shows it."""
         if isinstance(self.callback, ProgressCallback):
             self.callback.within_iteration(number, share, seconds)
+
+
+@dataclass(frozen=True)
+class Called:
+    """Passes every iteration to a function."""
+
+    function: Callable[[Iteration], object]
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        """Call the function."""
+        self.function(iteration)
+
+
+def callback_of(given: Any) -> Callback:
+    """Return a callback as it is, or one that calls a function.
+
+    Raises:
+        TypeError: neither, or a function that does not take one argument.
+    """
+    expected = "expected a function of one argument, the Iteration, or an object with a method iteration(it, limit)"
+    if callable(getattr(given, "iteration", None)) and not isinstance(given, type):
+        callback: Callback = given
+        return callback
+    if not callable(given):
+        raise TypeError(f"found {given!r} as the callback, {expected}")
+    try:
+        signature(given).bind(None)
+    except (TypeError, ValueError) as error:  # a ValueError: some built-in functions do not tell their arguments
+        if isinstance(error, TypeError):
+            raise TypeError(f"found a callback for which {error}, {expected}") from None
+    return Called(given)
 
 
 class Silence:

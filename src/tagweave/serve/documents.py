@@ -3,37 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.exchange.tokens import Offsets, Tokenizer, lines
+from tagweave.exchange.tokens import Offsets
+from tagweave.front.tokenised import Cut, Tokenised, of_texts
 from tagweave.serve.errors import RefusedError
 from tagweave.serve.messages import LabelRequest
 from tagweave.serve.settings import Limits
 
-Cut = Callable[[Sequence[str]], list[list[Offsets]]]
-"""From lines to the offsets of their tokens; of many lines at once, since segmenters are faster so."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServedDocument:
-    """A text or a list of tokens.
-
-    Attributes:
-        sentences: of tokens.
-        offsets: of the tokens of each sentence in the text; `None`, where tokens were given.
-    """
-
-    sentences: tuple[Sentence, ...]
-    offsets: tuple[tuple[Offsets, ...], ...] | None = None
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens."""
-        return sum(map(len, self.sentences))
-
-
-Item = str | ServedDocument
+Item = str | Tokenised
 """What a request holds: a text, which is still to be cut, or a document of tokens."""
 
 
@@ -68,31 +46,17 @@ def items_of(request: LabelRequest) -> list[Item]:
     return [*request.texts] if request.texts is not None else [*_with_tokens(request)]
 
 
-def in_tokens(items: Sequence[Item], cut: Cut) -> list[ServedDocument]:
+def in_tokens(items: Sequence[Item], cut: Cut) -> list[Tokenised]:
     """All items as documents, with texts cut into tokens."""
     found = iter(of_texts([each for each in items if isinstance(each, str)], cut))
     return [next(found) if isinstance(each, str) else each for each in items]
 
 
-def of_texts(texts: Sequence[str], cut: Cut) -> list[ServedDocument]:
-    """The documents of texts."""
-    bounds = [list(lines(text)) for text in texts]
-    found = iter(cut([text[a:b] for text, own in zip(texts, bounds, strict=True) for a, b in own]))
-    return [
-        _document(text, [(start, next(found)) for start, _ in own]) for text, own in zip(texts, bounds, strict=True)
-    ]
-
-
-def of_offsets(text: str, tokens: Sequence[Offsets], sentences: Sequence[Offsets]) -> ServedDocument:
+def of_offsets(text: str, tokens: Sequence[Offsets], sentences: Sequence[Offsets]) -> Tokenised:
     """The document of a text whose tokens and sentences are known; a token in no sentence is left out."""
     own = [tuple(token for token in tokens if start <= token[0] < token[1] <= stop) for start, stop in sentences]
     kept = tuple(each for each in own if each)
-    return ServedDocument(tuple(Sentence(tuple(text[a:b] for a, b in each)) for each in kept), kept)
-
-
-def by_line(tokenizer: Tokenizer) -> Cut:
-    """A tokenizer of lines for many of them."""
-    return lambda several: list(map(tokenizer, several))
+    return Tokenised(tuple(Sentence(tuple(text[a:b] for a, b in each)) for each in kept), kept)
 
 
 def by_words(cut: Callable[[Sequence[str]], Sequence[Sequence[str]]]) -> Cut:
@@ -110,17 +74,12 @@ def offsets(line: str, words: Sequence[str]) -> list[Offsets]:
     return found
 
 
-def _with_tokens(request: LabelRequest) -> Iterator[ServedDocument]:
+def _with_tokens(request: LabelRequest) -> Iterator[Tokenised]:
     rows = _rows(request)
     columns = {name: _column(name, values, rows, request) for name, values in (request.columns or {}).items()}
     for at, row in enumerate(rows):
         own = {name: values[at] for name, values in columns.items()}
-        yield ServedDocument((_sentence(row, own),) if row else ())
-
-
-def _document(text: str, cut: Sequence[tuple[int, list[Offsets]]]) -> ServedDocument:
-    own = tuple(tuple((start + a, start + b) for a, b in tokens) for start, tokens in cut if tokens)
-    return ServedDocument(tuple(Sentence(tuple(text[a:b] for a, b in each)) for each in own), own)
+        yield Tokenised((_sentence(row, own),) if row else ())
 
 
 def _rows(request: LabelRequest) -> list[list[str]]:

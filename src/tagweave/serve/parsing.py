@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features.given_columns import lacking, with_columns
+from tagweave.front.tokenised import Cut, Tokenised
 from tagweave.models.tree_predictor import TreePredictor
-from tagweave.serve.documents import Cut, Item, ServedDocument, in_tokens
+from tagweave.serve.documents import Item, in_tokens
 from tagweave.serve.errors import RefusedError
 from tagweave.serve.messages import TextResult
 from tagweave.serve.tagging import result
@@ -83,7 +84,7 @@ class Parsing:
         own = (([arc.head or 0 for arc in self._arcs(sentence)], table) for sentence, table in tables)
         return [[round(float(table[head, at]), _DIGITS) for at, head in enumerate(heads, 1)] for heads, table in own]
 
-    def _result(self, document: ServedDocument, parsed: Sequence[Sentence], shown: object) -> TextResult:
+    def _result(self, document: Tokenised, parsed: Sequence[Sentence], shown: object) -> TextResult:
         heads: list[int | None] = []
         relations: list[str | None] = []
         for sentence in parsed:

@@ -7,7 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.serve.documents import Item, ServedDocument, by_words, of_texts
+from tagweave.front.tokenised import Tokenised, of_texts
+from tagweave.serve.documents import Item, by_words
 from tagweave.serve.errors import RefusedError
 from tagweave.serve.messages import TextResult
 from tagweave.serve.tagging import result
@@ -69,7 +70,7 @@ class Segmenting:
         return [each.forms for each in found]
 
     def _result(
-        self, document: ServedDocument, words: Iterator[Sentence], shown: Iterator[list[float]] | None
+        self, document: Tokenised, words: Iterator[Sentence], shown: Iterator[list[float]] | None
     ) -> TextResult:
         own = len(document.sentences)
         layers = [each.layers.get(self._tagger.guideline, ()) for each in islice(words, own)]

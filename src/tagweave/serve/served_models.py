@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tagweave.exchange.tokens import Offsets, tokenizer
 from tagweave.front.loading import load_model
+from tagweave.front.tokenised import Cut, by_line
 from tagweave.labels.transition_scheme import split_label
-from tagweave.serve.documents import Cut, Item, by_line
+from tagweave.serve.documents import Item
 from tagweave.serve.errors import RefusedError, ServeError
 from tagweave.serve.messages import ModelDescription, TextResult
 from tagweave.serve.settings import Settings

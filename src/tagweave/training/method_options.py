@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, get_type_hints
 
+from tagweave.corpus.errors import one_of
 from tagweave.training.errors import PlanError, as_plan_error
 from tagweave.training.methods import METHODS, serving
 from tagweave.training.methods.method import Method
@@ -47,4 +48,4 @@ def check_known(what: str, name: str, known: Sequence[str]) -> None:
         PlanError: it is not.
     """
     if name not in known:
-        raise PlanError(f"unknown {what} {name!r}, expected one of {', '.join(known)}")
+        raise PlanError(f"unknown {what} {name!r}, expected {one_of(name, known)}")

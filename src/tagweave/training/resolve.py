@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from tagweave.corpus.errors import one_of
 from tagweave.labels.tasks import SPANS
 from tagweave.structures.kinds import CHAIN, TREE
 from tagweave.training.errors import PlanError, as_plan_error
@@ -26,6 +27,8 @@ STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, SPANS: CHAIN, "pa
 """The structure of each task."""
 _OF_CHAINS = {"weights": "features", "minimum_count": "min-count", "coding": "coding", **LOOKUPS}
 """Fields of plans that parsers do not use, with the options of the command line that set them."""
+_LEAST = {"iterations": 1, "patience": 1, "seed": 0, "average_seeds": 1, "threads": 1, "minimum_count": 1}
+"""The least value of whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,7 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
     from tagweave.training.recipe import LEARNERS, Recipe, check_average_seeds
     from tagweave.training.task import Task
 
+    _check_numbers(plan)
     check_known("task", plan.task, tuple(STRUCTURES))
     structure = STRUCTURES[plan.task]
     check_known("method", plan.method or SINGLE, serving(structure))
@@ -116,13 +120,26 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
     return replace(plan, options=_options(plan), templates=_templates(plan))
 
 
+def _check_numbers(plan: TrainingPlan) -> None:
+    """Raise if a number of a plan is out of range, or is none."""
+    for name, least in _LEAST.items():
+        value = getattr(plan, name)
+        if (value is not None or name != "iterations") and (type(value) is not int or value < least):
+            raise PlanError(f"found {name}={value!r}, expected a whole number from {least}")
+    for each in plan.corpora:
+        if type(each.weight) not in (int, float) or not 0 < each.weight < float("inf"):
+            raise PlanError(f"found a corpus of weight {each.weight!r}, expected a positive number")
+        if each.sample not in (None, "all") and (type(each.sample) is not int or each.sample < 1):
+            raise PlanError(f"found sample {each.sample!r} of a corpus, expected a positive whole number or 'all'")
+
+
 def _check_settings(plan: TrainingPlan) -> None:
     from tagweave.training.recipe import LEARNERS
 
     kinds = [field.name for field in fields(LEARNERS[plan.learner]) if field.name != "seed"]
     for name in plan.settings:
         if name not in kinds:
-            raise PlanError(f"unknown setting {name!r} of {plan.learner}, expected one of {', '.join(kinds)}")
+            raise PlanError(f"unknown setting {name!r} of {plan.learner}, expected {one_of(name, kinds)}")
 
 
 def _check_tree(plan: TrainingPlan) -> None:
