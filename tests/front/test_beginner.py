@@ -115,6 +115,15 @@ def test_spans_of_texts_and_tokens(model: Any) -> None:
     assert [text[a.start : a.end] for a in model.spans(text, tokens="blanks")][-1] != "Bern"
 
 
+def test_the_command_cuts_text_as_python_does(model: Any, tmp_path: Path) -> None:
+    text, (raw, out) = "Ada met Jan.\nJan lives in Bern.", (tmp_path / "a.txt", tmp_path / "b.txt")
+    raw.write_text(text, encoding="utf-8")
+    model.label_file(raw, out, tokens="words")
+    assert out.read_text(encoding="utf-8").rstrip("\n") == model.tag(text)
+    with pytest.raises(ValueError, match="conllu with tokens of its own"):
+        model.label_file(raw, out, tokens="words", format="conllu")
+
+
 def test_a_model_in_one_line_by_its_file_and_its_score(model: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert repr(model) == "<Tagger 'the model': a tagger of words of tag>" and len(repr(tw.Corpus(PAIRS))) < 100  # type: ignore[arg-type]
     again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own

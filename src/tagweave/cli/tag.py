@@ -27,6 +27,13 @@ def tag(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Rows of token, label and its marginal probability instead of text.")
     ] = False,
+    tokens: Annotated[
+        str | None,
+        typer.Option(
+            metavar="blanks|words|characters|spacy:LANGUAGE",
+            help="Cut raw text into tokens for a tagger of words, as serve does; words: punctuation stands alone.",
+        ),
+    ] = None,
     split_runs: options.SplitRuns = False,
     best: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="JSON lines of the K best sequences and their probabilities.")
@@ -63,6 +70,7 @@ def tag(
         "retag": retag,
         "probabilities": probabilities,
         "best": best,
+        "tokens": tokens,
         "split_runs": split_runs,
         "non_projective": non_projective,
     }

@@ -27,6 +27,7 @@ class LabelOptions:
         best: write JSON lines with this many best sequences and their probabilities.
         split_runs: let a segmenter split Latin words, numbers, URLs and e-mail addresses in raw text.
         non_projective: let a parser of projective trees choose among all trees, including those with crossing arcs.
+        tokens: how a tagger of words cuts raw text: at `blanks`, into `words`, `characters`, or by `spacy:LANGUAGE`.
         then: models to apply next, in order: taggers of words, or parsers.
         completes: fill in partial annotation and keep its format.
 
@@ -42,6 +43,7 @@ class LabelOptions:
     best: int | None = None
     split_runs: bool = False
     non_projective: bool = False
+    tokens: str | None = None
     then: Sequence[Successor] = ()
     completes: bool = False
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tagweave.streams.conversion import Conversion
     from tagweave.streams.input import Input
 
+_OF_LABELS = ("to", "probabilities", "best", "split_runs", "tokens")
+"""Options that parsers do not take."""
+
 
 class Parser(Model):
     """A model that finds trees."""
@@ -74,7 +77,11 @@ class Parser(Model):
 
     def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
         check_for_labels(
-            to=options.to, probabilities=options.probabilities, best=options.best, split_runs=options.split_runs
+            to=options.to,
+            probabilities=options.probabilities,
+            best=options.best,
+            split_runs=options.split_runs,
+            tokens=options.tokens,
         )
         parser = self._parser(options.non_projective)
         parsing = Parsing(parser, self.name, input, options.format, options.retag, self.tell)

@@ -105,6 +105,8 @@ class Segmenter(LabelModel):
                 yield tagger.words(sentence)
 
     def _labelling(self, input: str, options: LabelOptions) -> CharacterLabelling:  # noqa: A002
+        if options.tokens:
+            raise StreamError(f"found `tokens` and {self.name}, which cuts text itself, expected a tagger of words")
         tagger, whole_runs = self.under(options.to), not options.split_runs
         return CharacterLabelling(
             tagger,

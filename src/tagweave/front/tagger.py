@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.exchange.tokens import tokenizer
 from tagweave.front.inputs import Given, read, sentence_of
 from tagweave.front.label_model import LabelModel, as_text
 from tagweave.front.spans import in_text, labelled_spans
@@ -99,7 +100,8 @@ class Tagger(LabelModel):
 
     def _labelling(self, input: str, options: LabelOptions) -> WordLabelling:  # noqa: A002
         tagger = self.under(options.to)
-        return WordLabelling(tagger, input, options.format, options.retag, options.completes, self.tell)
+        cut = tokenizer(options.tokens) if options.tokens else None
+        return WordLabelling(tagger, input, options.format, options.retag, options.completes, self.tell, cut)
 
     def _answer(self, given: Given, labelled: list[Sentence]) -> Any:
         """Return labels in the form of what was given: see `tag`."""

@@ -9,13 +9,16 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.load import Labels, guideline_comment, parse_argument, stream, with_covered
-from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.text_file import STANDARD_STREAM
+from tagweave.corpus.formats import raw, segmented
+from tagweave.corpus.formats.registry import chosen_format
+from tagweave.corpus.load import Labels, Stream, guideline_comment, parse_argument, stream, with_covered
+from tagweave.corpus.sentence import Location, Sentence
+from tagweave.corpus.text_file import STANDARD_STREAM, read_lines
 from tagweave.streams.blocks import ready_blocks
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
+    from tagweave.exchange.tokens import Tokenizer
 
 _USUAL = ("upos", "tag")
 
@@ -28,11 +31,13 @@ class Input:
         argument: `[GUIDELINE=]PATH[#LAYER]`.
         format_name: the name of the format; `None`: recognised by the extension or the first lines.
         labels: the labels of the model of words, which help to recognise the format.
+        tokens: cuts every line of raw text into tokens; `None`: the format has tokens.
     """
 
     argument: str
     format_name: str | None = None
     labels: Labels | None = None
+    tokens: Tokenizer | None = None
 
     @property
     def path(self) -> str:
@@ -42,9 +47,23 @@ class Input:
     @cached_property
     def _opened(self) -> tuple[Format, Sentence | None, Iterator[Sentence], str]:
         """The format, the first sentence, all sentences, and a note on the assumed format."""
-        form, sentences, note = stream(self.argument, self.format_name, self.labels)
+        form, sentences, note = (
+            self._cut(self.tokens) if self.tokens else stream(self.argument, self.format_name, self.labels)
+        )
         first = next(sentences, None)
         return form, first, sentences if first is None else chain([first], sentences), note
+
+    def _cut(self, tokens: Tokenizer) -> Stream:
+        """Raw text as a stream of words between blanks, and punctuation."""
+        named = chosen_format(self.format_name, self.path)
+        if named is not None and named.name not in (segmented.FORMAT.name, raw.FORMAT.name):
+            raise CorpusError(f"{named.name} with tokens of its own", "raw text, for `tokens`", self.path)
+        lines = enumerate(read_lines(self.path), 1)
+        sentences = (
+            Sentence(tuple(line[a:b] for a, b in tokens(line)), location=Location(self.path, number))
+            for number, line in lines
+        )
+        return Stream(segmented.FORMAT, sentences)
 
     @property
     def format(self) -> Format:

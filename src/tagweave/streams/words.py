@@ -19,6 +19,7 @@ from tagweave.streams.output_format import with_layers
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
+    from tagweave.exchange.tokens import Tokenizer
     from tagweave.models.chain_predictor import ChainPredictor
 
 _MOST = 0.5  # share of words with labels from which text counts as labelled, if labels are ignored
@@ -26,7 +27,13 @@ _MOST = 0.5  # share of words with labels from which text counts as labelled, if
 
 @dataclass(frozen=True)
 class WordLabelling(Labelling):
-    """A `Labelling` of words by a model of words."""
+    """A `Labelling` of words by a model of words.
+
+    Args:
+        tokens: cuts raw text into words; `None`: the input has words.
+    """
+
+    tokens: Tokenizer | None = None
 
     @cached_property
     def input(self) -> Input:
@@ -37,7 +44,7 @@ class WordLabelling(Labelling):
         """
         name = self.chosen_format.name if self.chosen_format else None
         labels = Labels(self.tagger.knows, _MOST) if self.retag else Labels(self.tagger.knows)
-        return Input(self.argument, name, labels)
+        return Input(self.argument, name, labels, self.tokens)
 
     @property
     def input_format(self) -> Format:
