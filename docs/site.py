@@ -51,13 +51,14 @@ def method_tables() -> str:
 
 
 def _rows(options: Any) -> Iterator[str]:
+    from tagweave.cli.errors import in_flags
     from tagweave.training.options import choices
 
     kinds = get_type_hints(options)
     for each in fields(options):
         value = each.metadata["metavar"] or "|".join(choices(kinds[each.name]))
         flag = f"--{each.name.replace('_', '-')} {value}".strip().replace("|", r"\|")
-        yield f"| `{flag}` | {_default(each)} | {each.metadata['help']} |"
+        yield f"| `{flag}` | {_default(each)} | {in_flags(each.metadata['help'])} |"
 
 
 def _default(each: Field[Any]) -> str:

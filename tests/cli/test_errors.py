@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from model_files import write
 from safetensors.numpy import save_file
 
-from tagweave.cli.errors import OptionError, as_option_error, message
+from tagweave.cli.errors import OptionError, as_option_error, in_flags, message
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
@@ -255,3 +259,48 @@ def test_no_message_is_a_megabyte(error: ValueError, capsys: pytest.CaptureFixtu
         assert "x:7: found xxx" in str(error) and ", expected xxx" in str(error)
     say(MEGABYTE)
     assert len(capsys.readouterr().err) <= 2001
+
+
+SOURCES = sorted((Path(__file__).parents[2] / "src" / "tagweave").rglob("*.py"))
+STYLES = {"divergence_page.py"}  # of pages: custom properties of CSS
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """The texts of a module that are not docstrings."""
+    docstrings = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in docstrings:
+            yield each.value
+
+
+def test_the_library_names_fields_and_no_flags() -> None:
+    """Python users have no flags; the command line makes them of fields, in one place."""
+    command, flag = re.compile(r"tagweave [a-z][^()`]*"), re.compile(r"(?<![\w-])--[a-z]|found --$")
+    paths = [path for path in SOURCES if "cli" not in path.parts and path.name not in STYLES]
+    found = [
+        (path.name, text)
+        for path in paths
+        for text in texts(ast.parse(path.read_text(encoding="utf-8")))
+        if flag.search(command.sub("", text))
+    ]
+    assert len(paths) > 400 and found == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "flags"),
+    [
+        ("found `drop_columns` without `task=parse`", "found --drop-columns without --task parse"),
+        ("`sources`, `settings=rate=1`, `minimum_count`", "--source, --set rate=1, --min-count"),
+        ("rows of `token TAB label`, one of `tagweave train`", "rows of `token TAB label`, one of `tagweave train`"),
+    ],
+)
+def test_fields_become_flags(fields: str, flags: str) -> None:
+    assert in_flags(fields) == flags
+
+
+def test_notes_of_the_command_line_name_flags(run, tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("Jan/B-PER lives/O in/O Bern/B-LOC\n" * 3, encoding="utf-8")
+    told = run("train", tmp_path / "a.txt", "-o", tmp_path / "a.model", "--iterations", "1").stderr
+    assert "--task tag takes them" in told
+    say("`task=tag`")
+    assert capsys.readouterr().err == "`task=tag`\n"

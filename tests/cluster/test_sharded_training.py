@@ -221,16 +221,16 @@ def test_a_learner_that_cannot_use_numbers_says_so_on_workers(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"task": "parse"}, "found the task parse, expected tag, segment, segtag or spans with --cluster"),
-        ({"sources": CTB}, "found --source, expected corpora of one guideline"),
+        ({"task": "parse"}, "found the task parse, expected tag, segment, segtag or spans with `cluster`"),
+        ({"sources": CTB}, "found `sources`, expected corpora of one guideline"),
         ({"method": "coupled"}, "found the method coupled"),
-        ({"sample": ["all"]}, "found --sample"),
-        ({"incomplete": "discard"}, "found --incomplete discard, expected marginal"),
-        ({"task": "spans", "entity_ratio": "0.2"}, "found --entity-ratio, expected it without --cluster"),
-        ({"task": "spans", "outside_confidence": 0.5}, "found --outside-confidence, expected it without --cluster"),
+        ({"sample": ["all"]}, "found `sample`"),
+        ({"incomplete": "discard"}, "found `incomplete=discard`, expected marginal"),
+        ({"task": "spans", "entity_ratio": "0.2"}, "found `entity_ratio`, expected it without `cluster`"),
+        ({"task": "spans", "outside_confidence": 0.5}, "found `outside_confidence`, expected it without `cluster`"),
         ({"learner": "sgd"}, "found the learner sgd, expected one of adagrad, lbfgs"),
         ({"target": load(CTB)}, "found a corpus in memory, expected the path of its file"),
-        ({"cluster": None}, "found --workers without --cluster"),
+        ({"cluster": None}, "found `workers` without `cluster`"),
     ],
 )
 def test_what_workers_cannot_do_is_refused(settings: dict[str, Any], message: str) -> None:

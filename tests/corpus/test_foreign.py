@@ -49,7 +49,7 @@ def test_files_of_other_programs_are_named(tmp_path, name):
     for read in (load, iterate):
         with pytest.raises(CorpusError, match=told) as error:
             list(read(str(path)))
-        assert str(error.value).startswith(f"{path}: found ") and "--format" in str(error.value)
+        assert str(error.value).startswith(f"{path}: found ") and "`format" in str(error.value)
     assert len(load(str(path), "segmented")) > 0
 
 

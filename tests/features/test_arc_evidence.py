@@ -71,12 +71,12 @@ def test_a_probability_of_a_head_is_the_sum_of_its_relations() -> None:
     ],
 )
 def test_probabilities_are_of_all_heads(candidates: list[ArcCandidates], message: str) -> None:
-    with pytest.raises(CorpusError, match=rf"some.conllu:7: .*{message}.*--soft-labels likelihood"):
+    with pytest.raises(CorpusError, match=rf"some.conllu:7: .*{message}.*`soft_labels=likelihood`"):
         table("posterior", *candidates)
 
 
 def test_probabilities_are_certain() -> None:
-    with pytest.raises(CorpusError, match=r"some.conllu:7: .*confidence.*--soft-labels likelihood"):
+    with pytest.raises(CorpusError, match=r"some.conllu:7: .*confidence.*`soft_labels=likelihood`"):
         table("posterior", BOTH, ROOT, ROOT, confidence=(1, 1, 0.5))
     table("posterior", BOTH, ROOT, ROOT, confidence=(1, 1, 1))
     table("likelihood", BOTH, ROOT, None, confidence=(1, 1, 0.5))

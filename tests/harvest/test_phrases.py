@@ -92,7 +92,7 @@ def test_raw_lines_stop_lists_and_covered_types(tmp_path) -> None:
 
 
 def test_wrong_options() -> None:
-    with pytest.raises(HarvestError, match="found --else o, expected one of unknown, O, O-for-others"):
+    with pytest.raises(HarvestError, match="found `elsewhere=o`, expected one of unknown, O, O-for-others"):
         tw.harvest_gazetteer(["a"], ["a"], elsewhere="o")
     with pytest.raises(ValueError, match="found no list of entries"):
         tw.harvest_gazetteer(["a"], "a")

@@ -80,7 +80,7 @@ def test_what_is_no_file_of_clusters(tmp_path, line, found):
 
 
 def test_what_is_refused(tmp_path):
-    with pytest.raises(HarvestError, match="--classes 1"):
+    with pytest.raises(HarvestError, match="`classes=1`"):
         tw.harvest_clusters(["a b"], classes=1)
     with pytest.raises(CorpusError, match="without tabs"):
         tw.harvest_clusters([["a\tb", "c"]])

@@ -63,5 +63,5 @@ def test_a_span_of_unknown_type_is_written_as_spans_are() -> None:
 
 @pytest.mark.parametrize("options", [{"free_pairs": True}, {"like": "x"}])
 def test_options_of_characters_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(HarvestError, match="with --words, expected it without"):
+    with pytest.raises(HarvestError, match="with `words`, expected it without"):
         tw.harvest_markup("page.md", words=True, **options)

@@ -110,8 +110,8 @@ def test_labels_of_tokens_are_spans_of_one(connect: Connect) -> None:
             200,
             "not kept: this server",
         ),
-        ("/webhook", {"action": "START_TRAINING", "project": PROJECT}, 422, "found no training of ner on this server"),
-        ("/train", {"annotations": []}, 422, "expected it started with --models FOLDER"),
+        ("/webhook", {"action": "START_TRAINING", "project": PROJECT}, 422, "found no training of ner"),
+        ("/train", {"annotations": []}, 422, "expected one started by tagweave serve --models"),
     ],
 )
 def test_answers(connect: Connect, path: str, body: object, status: int, reason: str) -> None:

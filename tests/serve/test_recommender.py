@@ -123,7 +123,10 @@ def test_models_that_do_not_predict_or_train(connect: Connect) -> None:
     train = {**request, "documents": []}
     del train["document"]
     answer = client.post("/ner/train", json=train)
-    assert (answer.status_code, "expected it started with --models" in answer.json()["error"]) == (422, True)
+    assert (answer.status_code, "tagweave serve --models" in answer.json()["error"]) == (
+        422,
+        True,
+    )
 
 
 def test_annotations_beyond_the_text(connect: Connect) -> None:

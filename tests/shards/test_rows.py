@@ -216,7 +216,7 @@ def test_other_columns_of_json_lines_stay(tmp_path: Path, before: str) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"words": "a"}', r"a\.jsonl:1: found the columns words, expected 'text' \(--text-column\)"),
+        ('{"words": "a"}', r"a\.jsonl:1: found the columns words, expected 'text' \(`text_column`\)"),
         ('{"text": 1}', "found float in 'text', expected text"),
         ('{"text": "a", "annotated": "b"}', "found a column 'annotated', expected none"),
         ("[1]", "found list, expected an object"),
@@ -245,7 +245,7 @@ def test_damaged_parquet(tmp_path: Path, content: bytes) -> None:
     [
         ("a\nb\n", r"another number of annotated sentences \(2\) than rows 1 to 2 have \(3\), expected one"),
         ("a\n\nb\n", r"another number of annotated sentences \(2\)"),
-        ('{"sentence": 1, "rank": 1, "tokens": []}\n' * 3, r"ranked sequences \(--best\), expected one"),
+        ('{"sentence": 1, "rank": 1, "tokens": []}\n' * 3, r"ranked sequences \(`best`\), expected one"),
     ],
 )
 def test_annotation_of_other_sentences_is_refused(tmp_path: Path, output: str, problem: str) -> None:

@@ -22,9 +22,9 @@ def test_fields_of_conllu_that_are_free() -> None:
 
 
 def test_a_format_that_cannot_hold_something_is_told_with_those_that_can() -> None:
-    check_can_hold(FORMATS["conllu"], "several --to", lambda each: each.holds_several)
-    with pytest.raises(StreamError, match="found several --to and the format tagged, expected columns or conllu"):
-        check_can_hold(FORMATS["tagged"], "several --to", lambda each: each.holds_several)
+    check_can_hold(FORMATS["conllu"], "several `to`", lambda each: each.holds_several)
+    with pytest.raises(StreamError, match="found several `to` and the format tagged, expected columns or conllu"):
+        check_can_hold(FORMATS["tagged"], "several `to`", lambda each: each.holds_several)
     check_holds_heads(FORMATS["conllu"])
     with pytest.raises(StreamError, match="expected conllu or conllu-plus: it can hold heads"):
         check_holds_heads(FORMATS["columns"])

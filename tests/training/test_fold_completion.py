@@ -126,7 +126,7 @@ def test_the_corpus_of_a_ratio_is_in_the_plan(tmp_path: Path) -> None:
 
 
 def test_spans_without_any_token_outside_are_noted() -> None:
-    assert "--entity-ratio" in nothing_outside([(corpus(4, None), GOLD.guideline)])
+    assert "`entity_ratio`" in nothing_outside([(corpus(4, None), GOLD.guideline)])
     assert nothing_outside([(each, each.guideline) for each in (corpus(4, None), GOLD)]) == ""
 
 
@@ -136,8 +136,8 @@ def test_spans_without_any_token_outside_are_noted() -> None:
         ("tag", {"incomplete": "folds"}, "expected the task spans"),
         ("tag", {"entity_ratio": "0.2"}, "expected the task spans"),
         ("spans", {"entity_ratio": "0.2", "learner": "perceptron"}, "a learner that follows a gradient"),
-        ("spans", {"soft": True}, "found --soft with --incomplete marginal, expected --incomplete folds"),
-        ("spans", {"completion_rounds": 3, "incomplete": "outside"}, "found --completion-rounds with"),
+        ("spans", {"soft": True}, "found `soft` with `incomplete=marginal`, expected `incomplete=folds`"),
+        ("spans", {"completion_rounds": 3, "incomplete": "outside"}, "found `completion_rounds` with"),
     ],
 )
 def test_what_does_not_go_together_is_refused(task: str, options: dict[str, Any], message: str) -> None:

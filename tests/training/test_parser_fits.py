@@ -144,7 +144,7 @@ def test_trees_that_cross_are_learnt_as_they_are_where_all_trees_are_possible() 
     lifted = fit_parser([corpus([*given, *treebank(10)])], RECIPE, run=Run(SHORT))
     assert (lifted.model.projective, lifted.crossing) == (True, 10)
     assert scores(lifted, given[:1])[0] < 1
-    for each, note in ((fitted, "10 sentences with arcs that cross: learned as"), (lifted, "--non-projective learns")):
+    for each, note in ((fitted, "10 sentences with arcs that cross: learned as"), (lifted, "`non_projective` learns")):
         assert any(note in line for line in each.notes())
 
 

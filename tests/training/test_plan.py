@@ -51,9 +51,9 @@ def test_options_of_every_method_survive_json(method: str) -> None:
         ({"target": [{"paths": "x"}]}, "plan.target: found the field 'paths', expected path"),
         ({"target": ["x"]}, "plan.target: found str, expected an object"),
         ({"seed": "x"}, r"Expected `int`, got `str` - at `\$.seed`"),
-        ({"options": {"folds": 2}}, "found --folds with the method coupled, expected subword"),
+        ({"options": {"folds": 2}}, "found `folds` with the method coupled, expected subword"),
         ({"options": {"views": "x"}}, "unknown views 'x', expected one of both, joint, separate"),
-        ({"options": {"prune": 2}}, "found prune 2, expected 0 to 1"),
+        ({"options": {"prune": 2}}, "found `prune=2`, expected 0 to 1"),
     ],
 )
 def test_what_is_no_plan_is_refused(change: dict[str, Any], expected: str) -> None:

@@ -308,7 +308,7 @@ def test_posterior_does_not_drift() -> None:
 
 @pytest.mark.parametrize("recipe", [Recipe(Task("segtag")), Recipe(soft_labels="likelihood")])
 def test_posterior_is_refused_where_its_numbers_would_not_be_read_so(recipe: Recipe) -> None:
-    with pytest.raises(PlanError, match="found --incomplete posterior with"):
+    with pytest.raises(PlanError, match="found `incomplete=posterior` with"):
         treated("posterior", [corpus("N V", "N ?")], recipe)
 
 

@@ -38,7 +38,7 @@ def check_training_phase(store: Store) -> None:
     admission, count = store.settings.admission, store.counts().get((Purpose.TRAINING, Status.OPEN), 0)
     if admission is not None and count < admission.questions:
         expected = f"{admission.questions} or more: tagweave annotate import --as training"
-        raise ValueError(f"found --admit and {count} simulated tasks in the store, expected {expected}")
+        raise ValueError(f"found `admit` and {count} simulated tasks in the store, expected {expected}")
 
 
 def word_list(words: str, corpus: str, guideline: str, tell: Callable[[str], None]) -> WordList:
@@ -77,7 +77,7 @@ def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder
         PlanError: the model does not tell how it was trained.
     """
     if find_spec("fcntl") is None:
-        raise ValueError("found --train on a system without fcntl, as Windows, expected it without")
+        raise ValueError("found `train` on a system without fcntl, as Windows, expected it without")
     form = _exported_as(tagger)
     annotated = exported(tagger.guideline, form, "")
     plan = again(tagger.model.about, tagger.guideline, train, annotated)

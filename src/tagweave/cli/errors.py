@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tagweave.corpus.errors import InputError
 from tagweave.front.errors import message
 
-__all__ = ["BROKEN_PIPE", "INTERRUPTED", "USAGE", "OptionError", "as_option_error", "message"]
+__all__ = ["BROKEN_PIPE", "INTERRUPTED", "USAGE", "OptionError", "as_option_error", "in_flags", "message"]
+
+_FIELD = re.compile(r"`([a-z][a-z_]*)(?:=([^`]*))?`")
+_FLAGS = {
+    "sources": "source",
+    "settings": "set",
+    "lexicons": "lexicon",
+    "gazetteers": "gazetteer",
+    "weights": "features",
+    "minimum_count": "min-count",
+    "elsewhere": "else",
+}
+"""Options that the command line calls otherwise than Python calls the field."""
 
 USAGE = 2
 """The exit code for wrong input or options."""
@@ -16,6 +29,16 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C, as in shells: 128 + SIGINT."""
 BROKEN_PIPE = 141
 """The exit code if the reader of the output has closed it, as in shells: 128 + SIGPIPE."""
+
+
+def in_flags(text: str) -> str:
+    """Return a message of the library, which names fields, for the command line: `top_k=3` becomes --top-k 3."""
+
+    def flag(match: re.Match[str]) -> str:
+        name, value = match.groups()
+        return f"--{_FLAGS.get(name, name).replace('_', '-')}" + ("" if value is None else f" {value}")
+
+    return _FIELD.sub(flag, text)
 
 
 class OptionError(InputError):

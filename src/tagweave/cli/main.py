@@ -15,7 +15,8 @@ import typer
 
 from tagweave import __version__
 from tagweave.cli.commands import Commands
-from tagweave.cli.errors import BROKEN_PIPE, INTERRUPTED, USAGE, message
+from tagweave.cli.errors import BROKEN_PIPE, INTERRUPTED, USAGE, in_flags, message
+from tagweave.streams import notes
 
 COMMANDS = (
     "train",
@@ -50,6 +51,7 @@ class _Commands(Commands):
     """Runs a command, and turns errors that users can fix into one line and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
+        before, notes.spelling = notes.spelling, in_flags
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -63,8 +65,10 @@ class _Commands(Commands):
             line = message(error)
             if line is None:
                 raise
-            typer.echo(f"tagweave: {line}", err=True)
+            typer.echo(f"tagweave: {in_flags(line)}", err=True)
             raise typer.Exit(USAGE) from None
+        finally:
+            notes.spelling = before
 
 
 def application(names: Sequence[str] = COMMANDS) -> typer.Typer:

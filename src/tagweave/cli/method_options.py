@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 from typer.core import TyperArgument, TyperCommand
 
-from tagweave.cli.errors import OptionError
+from tagweave.cli.errors import OptionError, in_flags
 from tagweave.training.methods import METHODS
 from tagweave.training.options import choices
 
@@ -110,7 +110,7 @@ def _help(own: Mapping[str, Field[Any]]) -> str:
 
 
 def _with_default(each: Field[Any]) -> str:
-    text, default = str(each.metadata["help"]), each.default
+    text, default = in_flags(str(each.metadata["help"])), each.default
     if default in (None, False, ()) or "Default:" in text:
         return text
     shown = ",".join(f"{value:g}" for value in default) if isinstance(default, tuple) else default

@@ -110,7 +110,7 @@ def executor_at(address: str | None, workers: int | None = None, threads: int = 
     if address is None:
         if workers is not None:
             raise ClusterError(
-                f"found {workers} workers without a cluster, expected --cluster local, auto or an address"
+                f"found {workers} workers without a cluster, expected `cluster=local`, auto or an address"
             )
         from tagweave.cluster.in_process import IN_PROCESS
 

@@ -14,7 +14,7 @@ _XML = re.compile(
 )
 _BRAT = re.compile(r"(?:[TREAMN]\d+\t\S+ \S.*|\*\t\S+ \S.*|#\d+\tAnnotatorNotes .*)")
 _EXPORTS = (
-    ({"annotator", "outcome", "revision"}, "judgements of tagweave annotate export", "export --format conllu or kytea"),
+    ({"annotator", "outcome", "revision"}, "judgements of tagweave annotate export", "`format=conllu` or kytea there"),
     ({"annotations", "result"}, "a JSON export of Label Studio", f"its export as CONLL2003, or {_COLUMNS}"),
     ({"text", "spans", "answer"}, "a JSONL export of Prodigy", _COLUMNS),
     ({"text", "spans", "_input_hash"}, "a JSONL export of Prodigy", _COLUMNS),

@@ -317,7 +317,7 @@ def _open(path: str, name: str | None, labels: Labels | None = None) -> tuple[Re
     first = _first(lines)
     if (other := foreign(first)) is not None:
         what, instead = other
-        how = "--format segmented reads it as text" if labels else f"--format names one of {', '.join(formats())}"
+        how = "`format=segmented` reads it as text" if labels else f"`format` names one of {', '.join(formats())}"
         raise CorpusError(what, f"{instead}; {how}", path)
     return recognise(first, labels), chain(first, lines)
 

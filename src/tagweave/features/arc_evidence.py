@@ -107,20 +107,20 @@ def _numbers(candidates: Soft[Arc], n: int, reading: Reading) -> NDArray[np.floa
 def _check_probabilities(sentence: Sentence, soft: dict[int, Soft[Arc]], heads: NDArray[np.int32]) -> None:
     """Raise unless numbers are probabilities, and if any are of several heads, every head is known or has some."""
     if any(each < 1 for each in sentence.confidence or ()):
-        expected = "one of the two, or --soft-labels likelihood"
+        expected = "one of the two, or `soft_labels=likelihood`"
         raise CorpusError("a confidence in heads with probabilities", expected, *sentence.location)
     for m, candidates in soft.items():
         named = [arc.head for arc, number in candidates.numbered() if number > 0]
         if not sums_to_one(candidates.numbers):
             listed = ", ".join(f"{each:g}" for each in candidates.numbers)
-            expected = "a sum of 1, or --soft-labels likelihood"
+            expected = "a sum of 1, or `soft_labels=likelihood`"
             raise CorpusError(f"the probabilities {listed} of heads of token {m}", expected, *sentence.location)
         if None in named and {*named} != {None}:
-            expected = "a head for each, or --soft-labels likelihood"
+            expected = "a head for each, or `soft_labels=likelihood`"
             raise CorpusError(f"a probability of a head of token {m} that is not named", expected, *sentence.location)
     is_open = heads < 0
     is_open[list(soft)] &= heads[list(soft)] == ANY
     if any(heads[m] == SEVERAL for m in soft) and is_open[1:].any():
         found = f"probabilities of heads, but not of those of token {int(is_open[1:].argmax()) + 1}"
-        expected = "a head or probabilities of heads for every token, or --soft-labels likelihood"
+        expected = "a head or probabilities of heads for every token, or `soft_labels=likelihood`"
         raise CorpusError(found, expected, *sentence.location)

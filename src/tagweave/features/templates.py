@@ -308,7 +308,7 @@ class Templates:
                 f"found templates over {', '.join(self.gazetteer_columns)}, expected a gazetteer for them"
             )
         if given and not self.gazetteer_columns:
-            expected = f"templates that look at it, over {', '.join(GAZETTEER_COLUMNS)}: --preset gazetteer has them"
+            expected = f"templates that look at it, over {', '.join(GAZETTEER_COLUMNS)}: the preset gazetteer has them"
             raise TemplateError(f"found a gazetteer, expected {expected}")
 
     def check_clusters(self, given: bool) -> None:
@@ -320,7 +320,7 @@ class Templates:
         if self.cluster_columns and not given:
             raise TemplateError(f"found templates over {', '.join(self.cluster_columns)}, expected clusters for them")
         if given and not self.cluster_columns:
-            expected = "templates that look at them, over cluster or cluster_N: --preset clusters has them"
+            expected = "templates that look at them, over cluster or cluster_N: the preset clusters has them"
             raise TemplateError(f"found word clusters, expected {expected}")
 
 

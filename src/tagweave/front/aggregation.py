@@ -134,4 +134,4 @@ def _note(answers: Answers) -> str:
     if not answers.hardly_overlap:
         return ""
     found = f"{100 * answers.overlap():.1f} % of the labelled tokens have answers of several sources"
-    return f"{found}, too few to tell which source is right: take --method majority, or give --known"
+    return f"{found}, too few to tell which source is right: take `method=majority`, or give `known`"

@@ -82,6 +82,6 @@ def _words(path: str, format: str | None) -> Iterator[Sequence[str]]:  # noqa: A
     file = stream(path, format)
     if file.format.unit == "character":
         found = f"{file.format.name} text, characters"
-        raise CorpusError(found, "words (--format segmented: text with blanks between words)", path)
+        raise CorpusError(found, "words (`format=segmented`: text with blanks between words)", path)
     for sentence in file.sentences:
         yield sentence.forms

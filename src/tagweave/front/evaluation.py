@@ -111,7 +111,7 @@ def compare(
 
     if any(corpus.guideline in sentence.heads for corpus in (first, second) for sentence in corpus):
         if model:
-            raise StreamError("found --model with head layers, expected it without: they are compared in the same text")
+            raise StreamError("found `model` with head layers, expected it without: they are compared in the same text")
         return counted_trees(first, second)
     if same_sentences(first, second):
         if model:
@@ -120,7 +120,7 @@ def compare(
     if model is None:
         raise StreamError(
             f"found different sentences in {first.path} and {second.path}, expected the same ones under two guidelines,"
-            " or --model MODEL with a model of both (tagweave train --method coupled)"
+            " or `model`, one of both (trained with `method=coupled`)"
             f"{_first_difference(first, second)}"
         )
     loaded = load_model(model, threads) if isinstance(model, (str, PathLike)) else model

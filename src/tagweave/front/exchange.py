@@ -146,7 +146,7 @@ def _report_empty(notes: Notes, unmarked: Unmarked, tell: Callable[[str], None])
         taken, other = ("outside of spans", "empty-unknown") if unmarked == "outside" else ("unknown", "outside")
         tell(
             f"{notes.empty:,} of {notes.documents:,} documents have no span: their tokens were taken to be {taken}"
-            f" (--unmarked {unmarked}; otherwise: --unmarked {other})"
+            f" (`unmarked={unmarked}`; otherwise: `unmarked={other}`)"
         )
     if notes.unseen:
         tell(f"{notes.unseen:,} of {notes.documents:,} documents have no usable annotation: their tokens are unknown")

@@ -52,13 +52,13 @@ class LabelOptions:
             object.__setattr__(self, "to", (self.to,))
         has_rows = self.probabilities or self.best
         if self.probabilities and self.best:
-            raise StreamError("found --probabilities and --best, expected one of them")
+            raise StreamError("found `probabilities` and `best`, expected one of them")
         if has_rows and self.output_format:
-            raise StreamError("found --output-format with --probabilities or --best, expected it without")
+            raise StreamError("found `output_format` with `probabilities` or `best`, expected it without")
         if has_rows and len(self.to) > 1:
-            raise StreamError("found --probabilities or --best with several --to, expected one")
+            raise StreamError("found `probabilities` or `best` with several `to`, expected one")
         if self.then and (has_rows or self.to):
-            raise StreamError("found --then with --probabilities, --best or --to, expected it without")
+            raise StreamError("found `then` with `probabilities`, `best` or `to`, expected it without")
 
     def in_turn(self, first: First) -> Pipeline:
         """A stream followed by the models of `then`."""
@@ -97,10 +97,10 @@ class ConvertOptions:
     def __post_init__(self) -> None:
         if self.best and (self.confidence or self.soft or self.review or self.output_format):
             raise StreamError(
-                "found --best with --confidence, --soft, --review or --output-format, expected it without"
+                "found `best` with `confidence`, `soft`, `review` or `output_format`, expected it without"
             )
         if self.soft and (self.confidence or self.review):
-            raise StreamError("found --soft with --confidence or --review, expected it without")
+            raise StreamError("found `soft` with `confidence` or `review`, expected it without")
 
 
 def check_for_labels(**options: object) -> None:
@@ -111,5 +111,4 @@ def check_for_labels(**options: object) -> None:
     """
     for name, value in options.items():
         if value:
-            option = name.replace("_", "-")
-            raise StreamError(f"found --{option} with a parser, expected it without: it is for models of labels")
+            raise StreamError(f"found `{name}` with a parser, expected it without: it is for models of labels")

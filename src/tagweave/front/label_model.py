@@ -124,7 +124,7 @@ class LabelModel(Model):
 
     def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
         if options.non_projective and not options.then:
-            problem = "found a model of labels and --non-projective"
+            problem = "found a model of labels and `non_projective`"
             raise StreamError(f"{self.name}: {problem}, expected a parser, or it without")
         labelling = self._labelling(input, options)
         with nullcontext() if options.completes else _retag_suggested():
@@ -156,7 +156,7 @@ def _retag_suggested() -> Iterator[None]:
         yield
     except CorpusError as error:
         if isinstance(error.__cause__, UnknownLabelError):
-            raise StreamError(f"{error}; --retag puts the labels of the input aside") from error
+            raise StreamError(f"{error}; `retag` puts the labels of the input aside") from error
         raise
 
 

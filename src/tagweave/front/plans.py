@@ -68,13 +68,13 @@ def train_plan(
     try:
         with opened_job(plan, run, cluster, workers) as job:
             if (old := checkpoints.found()) and not resume:
-                tell(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
+                tell(f"{old[0]} of an earlier run is overwritten; `resume` would go on from it")
             with callbacks as callback:
                 training = train(replace(job, run=replace(job.run, callback=callback)))
     except KeyboardInterrupt:
         if not checkpoints.found():
             raise
-        tell("interrupted before the model itself: the same command with --resume goes on")
+        tell("interrupted before the model itself: the same command with `resume` goes on")
         return False
     outcome = training.outcome
     if outcome.iterations:
@@ -86,5 +86,5 @@ def train_plan(
     elif not outcome.iterations:
         tell("interrupted in the first iteration: no model is written")
     elif checkpoints.found():
-        tell("interrupted: the same command with --resume goes on")
+        tell("interrupted: the same command with `resume` goes on")
     return not outcome.interrupted

@@ -81,7 +81,7 @@ class Segmenter(LabelModel):
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
         """Raise StreamError: see `Model.stage`."""
-        raise StreamError(f"found --then {self.name}, a model of characters, expected a tagger of words or a parser")
+        raise StreamError(f"found `then={self.name}`, a model of characters, expected a tagger of words or a parser")
 
     def _by_tables(self, whole_runs: bool) -> TableSegmenter | None:
         """The fast path from raw text to words, if the model has one; its tables are made once, those of a file for all

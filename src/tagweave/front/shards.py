@@ -102,7 +102,7 @@ def _harvest(
     output: File,
 ) -> Counts:
     if options.like or options.sample is not None:
-        raise ShardError("found --like or --sample with --cluster, expected it without: a shard is read on its own")
+        raise ShardError("found `like` or `sample` with `cluster`, expected it without: a shard is read on its own")
     return place.carry_out(_HarvestWork(lexicons, options), paths(inputs), output)
 
 
@@ -182,7 +182,7 @@ def _through_model(
 def _settings(command: Command, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """The options that differ from their defaults, checked before anything is started. Raises as `label_files`."""
     if options.get("review"):
-        raise ShardError("found --review with --cluster, expected it without: shards are reviewed one by one")
+        raise ShardError("found `review` with `cluster`, expected it without: shards are reviewed one by one")
     own = {name: value for name, value in options.items() if name != "to" or command != "convert"}
     kind = ConvertOptions if command == "convert" else LabelOptions
     values, usual = kind(**own), kind()

@@ -82,11 +82,10 @@ class MarkupOptions(HarvestOptions):
 
     def __post_init__(self) -> None:
         if self.format not in (None, *MARKUP_FORMATS):
-            raise HarvestError(f"found --format {self.format}, expected one of {', '.join(MARKUP_FORMATS)}")
+            raise HarvestError(f"found `format={self.format}`, expected one of {', '.join(MARKUP_FORMATS)}")
         if self.words and (self.free_pairs or self.like):
-            raise HarvestError(
-                f"found --{'free-pairs' if self.free_pairs else 'like'} with --words, expected it without"
-            )
+            found = "free_pairs" if self.free_pairs else "like"
+            raise HarvestError(f"found `{found}` with `words`, expected it without")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,9 +104,9 @@ class ClusterOptions:
     minimum_count: int = 1
 
     def __post_init__(self) -> None:
-        for name, value, least in (("classes", self.classes, 2), ("minimum-count", self.minimum_count, 1)):
+        for name, value, least in (("classes", self.classes, 2), ("minimum_count", self.minimum_count, 1)):
             if value < least:
-                raise HarvestError(f"found --{name} {value}, expected {least} or more")
+                raise HarvestError(f"found `{name}={value}`, expected {least} or more")
 
 
 def check_matching(matching: str, agree: str) -> None:
@@ -147,4 +146,4 @@ class GazetteerOptions:
 
     def __post_init__(self) -> None:
         if self.elsewhere not in ELSEWHERE:
-            raise HarvestError(f"found --else {self.elsewhere}, expected one of {', '.join(ELSEWHERE)}")
+            raise HarvestError(f"found `elsewhere={self.elsewhere}`, expected one of {', '.join(ELSEWHERE)}")

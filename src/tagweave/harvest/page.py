@@ -42,7 +42,7 @@ def find(path: str, format: str | None = None) -> list[tuple[str, str]]:  # noqa
     if path == STANDARD_STREAM or not Path(path).is_dir():
         if (name := format or _format_of_name(path)) is None:
             suffixes = ", ".join(_SUFFIXES)
-            raise CorpusError("a page whose name does not tell its format", f"--format, or one of {suffixes}", path)
+            raise CorpusError("a page whose name does not tell its format", f"`format`, or one of {suffixes}", path)
         return [(path, name)]
     files = sorted(file for file in Path(path).rglob("*") if _is_page(file, Path(path)))
     pages = [(str(file), name) for file in files if (name := format or _format_of_name(file.name))]

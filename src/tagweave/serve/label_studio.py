@@ -68,7 +68,7 @@ async def webhook(site: Site, request: Request, body: bytes) -> Response:
     sent, served = _object(body), _served(site, request)
     action = sent.values.get("action", _TRAIN)  # some versions leave it out, and send all annotations
     if action in (*_KEPT, *_DELETED) and site.settings.retraining is None:
-        return json_response({"status": "not kept: this server does not train (--models)"})
+        return json_response({"status": "not kept: this server does not train (tagweave serve --models does)"})
     if action in _DELETED:
         numbers = [each.get("id", int) for each in _several(sent, "annotation", "annotations")]
         project = _project(sent)

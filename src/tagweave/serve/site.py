@@ -69,7 +69,9 @@ class Site:
     def retrainer(self, name: str) -> Retrainer:
         """What trains a model again. Raises RefusedError if nothing does."""
         if name not in self.retrainers:
-            raise RefusedError(f"found no training of {name} on this server, expected it started with --models FOLDER")
+            raise RefusedError(
+                f"found no training of {name} on this server, expected one started by tagweave serve --models FOLDER"
+            )
         return self.retrainers[name]
 
     def close(self) -> None:

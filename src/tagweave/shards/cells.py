@@ -17,7 +17,7 @@ FileFunction = Callable[[str, str], Notes]
 
 _RANKED = '{"sentence": 1, "rank": 1, '  # how the k best sequences begin (`streams/rows.py`)
 _EXPECTED = (
-    "expected one annotation for every sentence: a harvest leaves sentences out, and --best gives several sequences; "
+    "expected one annotation for every sentence: a harvest leaves sentences out, and `best` gives several sequences; "
     "both take files of text, a sentence a line, but no tables"
 )
 
@@ -39,7 +39,7 @@ def annotated(function: FileFunction, cells: Sequence[Cell], source: str) -> tup
     output, notes = _through_files(function, [line for own in lines for line in own], rows, source)
     blocks, separator = _blocks(output)
     if output.startswith(_RANKED):
-        raise ShardError(f"{source}: found ranked sequences (--best), {_EXPECTED}")
+        raise ShardError(f"{source}: found ranked sequences (`best`), {_EXPECTED}")
     if len(blocks) != len(rows):
         where = f"than rows {rows[0]} to {rows[-1]} have ({len(rows)})"
         raise ShardError(f"{source}: found another number of annotated sentences ({len(blocks)}) {where}, {_EXPECTED}")

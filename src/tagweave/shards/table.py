@@ -39,6 +39,6 @@ def check_columns(names: Sequence[str], place: str, column: str) -> None:
     """
     if column not in names:
         columns = f"the columns {', '.join(names)}" if names else "no columns"
-        raise ShardError(f"{place}: found {columns}, expected {column!r} (--text-column)")
+        raise ShardError(f"{place}: found {columns}, expected {column!r} (`text_column`)")
     if COLUMN in names:
         raise ShardError(f"{place}: found a column {COLUMN!r}, expected none: the annotation gets this name")

@@ -85,7 +85,7 @@ class CharacterLabelling(Labelling):
         if form.unit == "character" and not form.tells_words:
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words")
         if len(self.tagger.guidelines) > 1:
-            raise StreamError("found several --to and a model of characters, expected one: words may differ")
+            raise StreamError("found several `to` and a model of characters, expected one: words may differ")
 
     def layer(self, form: Format) -> str:
         """The layer of the words' tags, or of their boundaries."""
@@ -135,7 +135,7 @@ class CharacterLabelling(Labelling):
         line = next((number for number, each in enumerate(lines, 1) if recognise([each]).format is form), 1)
         name = "standard input" if path == STANDARD_STREAM else path
         found = f"{name}:{line}: found what looks like the format {form.name}"
-        return f"{found}, and cuts it as raw text, labels included; --format {form.name} reads it"
+        return f"{found}, and cuts it as raw text, labels included; `format={form.name}` reads it"
 
     def _is_raw_to_segmented(self, output: str, format: str | None) -> bool:  # noqa: A002
         return (

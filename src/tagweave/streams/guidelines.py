@@ -19,7 +19,7 @@ def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
     known = model.space.guidelines
     if guideline not in known:
         expected = f"{known[0]}, the guideline" if len(known) == 1 else f"one of {', '.join(known)}, the guidelines"
-        raise StreamError(f"found --to {guideline}, expected {expected} of {name}")
+        raise StreamError(f"found `to={guideline}`, expected {expected} of {name}")
 
 
 def guideline_in(model: ChainModel, layer: str) -> str:
@@ -37,7 +37,7 @@ def other_side(model: ChainModel, guideline: str, name: str) -> str:
     """
     others = [view.guideline for view in model.space.sides if view.guideline != guideline]
     if len(others) != 1:
-        expected = " or ".join(f"--to {other}" for other in others) or "a model of another guideline, too"
+        expected = " or ".join(f"`to={other}`" for other in others) or "a model of another guideline, too"
         raise StreamError(f"{name}: found a corpus of the guideline {guideline!r}, expected {expected}")
     return others[0]
 
@@ -59,7 +59,7 @@ def source_name(
         StreamError: guidelines that do not fit.
     """
     if guideline == to:
-        raise StreamError(f"found a corpus of the guideline {to} and --to {to}, expected two guidelines")
+        raise StreamError(f"found a corpus of the guideline {to} and `to={to}`, expected two guidelines")
     if guideline in helpful:
         return guideline, ""
     if not helpful:

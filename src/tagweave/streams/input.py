@@ -100,7 +100,7 @@ class Input:
             CorpusError, OSError: the input cannot be read, or has characters.
         """
         if self.first and self.of_characters:
-            expected = "words, for a model of words (or their --format)"
+            expected = "words, for a model of words (or their `format`)"
             raise CorpusError(f"{self.format.name} text, characters", expected, self.path)
 
     def layer(self, guidelines: Sequence[str] = (), trained: Sequence[str] = ()) -> str:

@@ -66,7 +66,7 @@ class LabelConversion(Conversion):
             if count:
                 yield (
                     f"{count:,} labels of {source} do not go together with those that the text has of {self.to}, which"
-                    " stay (--retag puts them aside)"
+                    " stay (`retag` puts them aside)"
                 )
         for name in self.fields:
             yield f"the labels of {self.to} are the layer {name}: {self.to}=FILE#{name} reads them"
@@ -84,9 +84,9 @@ class LabelConversion(Conversion):
         if form.labels != "word":
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words with labels")
         if self.confidence:
-            check_can_hold(form, "--confidence", lambda each: each.confidence is not None)
+            check_can_hold(form, "`confidence`", lambda each: each.confidence is not None)
         if self.soft:
-            check_can_hold(form, "--soft", lambda each: each.partial)
+            check_can_hold(form, "`soft`", lambda each: each.partial)
 
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
         """The sentence as read, with the new labels where the format can hold them."""

@@ -115,7 +115,7 @@ class Labelling(Stream):
     def check_format(self, form: Format) -> None:
         """See `Stream.check_format`."""
         if len(self.tagger.guidelines) > 1:
-            check_can_hold(form, "several --to", lambda each: each.holds_several)
+            check_can_hold(form, "several `to`", lambda each: each.holds_several)
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
         """The sentences, filled in. Raises as `labelled`."""

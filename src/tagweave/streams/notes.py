@@ -12,7 +12,10 @@ Tell = Callable[[str], None]
 """Receives a note."""
 _LONGEST = 2000  # characters of a note
 
+spelling: Callable[[str], str] = str
+"""How notes name options: the command line sets this while it runs, so that they name its flags."""
+
 
 def say(line: str) -> None:
     """Print a line on standard error. It may quote files, so it is shortened, and control characters are escaped."""
-    print(printable(shortened(line, _LONGEST)), file=sys.stderr)
+    print(printable(shortened(spelling(line), _LONGEST)), file=sys.stderr)

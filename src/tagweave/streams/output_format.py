@@ -20,7 +20,7 @@ def check_can_hold(form: Format, what: str, can_hold: Callable[[Format], bool]) 
     """
     if not can_hold(form):
         expected = _names_of_those(can_hold)
-        raise StreamError(f"found {what} and the format {form.name}, expected {expected} (--output-format)")
+        raise StreamError(f"found {what} and the format {form.name}, expected {expected} (`output_format`)")
 
 
 def check_holds_heads(form: Format) -> None:

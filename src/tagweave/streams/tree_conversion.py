@@ -80,7 +80,7 @@ def tree_conversion(
         CorpusError: an input without heads.
     """
     if to not in (None, model.guideline):
-        raise StreamError(f"found --to {to}, expected {model.guideline}, the guideline of {name}")
+        raise StreamError(f"found `to={to}`, expected {model.guideline}, the guideline of {name}")
     layer = parse_argument(given.argument).layer or HEAD
     if given.first and layer not in given.first.heads:
         raise CorpusError("no heads", "trees to convert (tagweave tag gives trees to text)", given.path)

@@ -77,7 +77,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
     own, others = _by_guideline(corpora, guideline, about.get("layers", {}).get(guideline, ()))
     method = METHODS[plan.method or SINGLE]
     if method.several and not others:
-        problem = f"found a model of the method {method.name}, and --train of {guideline} alone"
+        problem = f"found a model of the method {method.name}, and `train` of {guideline} alone"
         raise PlanError(f"{problem}, expected a corpus of another guideline, too: G=FILE")
     plan = _on_corpora(plan, [*own, annotated], others, plan.dev if method.needs_dev else None)
     if not method.several and others:  # leave the method open: the default for several guidelines

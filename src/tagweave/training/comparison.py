@@ -57,9 +57,9 @@ def better(job: Job[Any]) -> Kept:
     if fitted.outcome.score >= plain.outcome.score:
         return Kept(job, fitted, scores)
     if data.is_asked_for:
-        tell(f"warning: the sources made the model worse; it is kept because of --method {job.method}")
+        tell(f"warning: the sources made the model worse; it is kept because of `method={job.method}`")
         return Kept(job, fitted, scores)
-    tell(f"the plain model is kept: the sources made it worse (--method {job.method} would keep the other)")
+    tell(f"the plain model is kept: the sources made it worse (`method={job.method}` would keep the other)")
     outcome = replace(plain.outcome, interrupted=fitted.outcome.interrupted)
     return Kept(alone, replace(plain, outcome=outcome), scores)
 

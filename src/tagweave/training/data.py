@@ -65,7 +65,7 @@ class TrainingData:
     def incomparable(self, dev: Corpus | None) -> str:
         """Why a model is not compared with one of TRAIN alone: no source, or no suitable development data; or ""."""
         if not self.has_sources:
-            return "no --source"
+            return "no `sources`"
         if dev is None:
-            return "no --dev"
-        return "" if dev.guideline == self.target else f"--dev of {dev.guideline}, not {self.target}"
+            return "no `dev`"
+        return "" if dev.guideline == self.target else f"`dev` of {dev.guideline}, not {self.target}"

@@ -70,7 +70,7 @@ def corpus_of(value: float | str | None) -> FileReference | None:
 
 def _number(value: float | str) -> float | None:
     """The share that an option gives; `None` for a corpus."""
-    wrong = PlanError(f"found --entity-ratio {value}, expected a share from 0 to 1, or a corpus")
+    wrong = PlanError(f"found `entity_ratio={value}`, expected a share from 0 to 1, or a corpus")
     try:
         share = float(value)
     except ValueError:
@@ -93,7 +93,7 @@ def nothing_outside(corpora: Iterable[tuple[Iterable[Sentence], str]]) -> str:
             if any(map(_tells_outside, sentence.layers.get(layer, ()))):
                 return ""
     found = "no token of the training corpora is known to be outside spans, so the model will find spans everywhere"
-    return f"{found}: give --entity-ratio, or some completely annotated sentences" if sentence else ""
+    return f"{found}: give `entity_ratio`, or some completely annotated sentences" if sentence else ""
 
 
 def _tells_outside(candidates: Candidates) -> bool:

@@ -34,7 +34,7 @@ def guessed_task(corpus: Corpus | str, format: str | None, tell: Callable[[str],
     if not codes_chunks(names):
         return "tag"
     shown = " ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
-    tell(f"the labels of {path} code spans ({shown}), so the task is spans; --task tag takes them as they are")
+    tell(f"the labels of {path} code spans ({shown}), so the task is spans; `task=tag` takes them as they are")
     return SPANS
 
 

@@ -52,13 +52,13 @@ def training_data(
     target = training[0]
     for file in training[1:]:
         if file.guideline != target.guideline:
-            raise _other_guideline(file, target, f"; corpora of other guidelines are given by --source ({_HOW})")
+            raise _other_guideline(file, target, f"; corpora of other guidelines are given by `sources` ({_HOW})")
     foreign = [_is_foreign(source, target, method) for source in sources]
     chosen = method or (usual if any(foreign) else SINGLE)
     if not METHODS[chosen].several:
         for source in sources:
             if source.guideline != target.guideline:
-                raise _other_guideline(source, target, f", for --method {chosen} ({_HOW})")
+                raise _other_guideline(source, target, f", for `method={chosen}` ({_HOW})")
         data = TrainingData((*training, *sources), chosen, len(training), method is not None)
     else:
         files = _with_distinct_names(training, sources, foreign)
@@ -111,7 +111,7 @@ def _check_several(data: TrainingData) -> None:
     expected = "one other guideline" if of_two else "another guideline"
     if count == 1 or (of_two and count > 2):
         problem = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
-        raise PlanError(f"{problem}, expected --source of {expected}, for --method {data.method} ({_HOW})")
+        raise PlanError(f"{problem}, expected `sources` of {expected}, for `method={data.method}` ({_HOW})")
 
 
 def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> bool:

@@ -85,7 +85,7 @@ def treated(
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
     if strategy in OF_SPANS and recipe.task.name != SPANS:
-        raise PlanError(f"found --incomplete {strategy} with the task {recipe.task.name}, expected the task spans")
+        raise PlanError(f"found `incomplete={strategy}` with the task {recipe.task.name}, expected the task spans")
     if strategy == "pointwise":
         recipe = replace(recipe, transitions=False, edges=False)
     elif strategy == "argmax":
@@ -245,9 +245,9 @@ def _probable(tagger: ChainPredictor, coded: Corpus) -> Corpus:
 
 def _check_posterior(recipe: Recipe) -> None:
     if recipe.task.name == "segtag":
-        raise PlanError("found --incomplete posterior with the task segtag, expected another task, or marginal")
+        raise PlanError("found `incomplete=posterior` with the task segtag, expected another task, or marginal")
     if recipe.soft_labels != "posterior":
-        raise PlanError(f"found --incomplete posterior with --soft-labels {recipe.soft_labels}, expected posterior")
+        raise PlanError(f"found `incomplete=posterior` with `soft_labels={recipe.soft_labels}`, expected posterior")
 
 
 def _uncoded(sentence: Sentence, tagger: ChainPredictor) -> Sentence:

@@ -14,7 +14,7 @@ from tagweave.training.plan import FileReference
 if TYPE_CHECKING:
     from tagweave.training.plan import TrainingPlan
 
-LOOKUPS = {"lexicons": "lexicon", "gazetteers": "gazetteer", "clusters": "clusters"}
+LOOKUPS = ("lexicons", "gazetteers", "clusters")
 """The fields of plans that name such files, with the options of the command line that set them."""
 
 
@@ -50,12 +50,10 @@ def read_lookups(plan: TrainingPlan) -> LookupFiles:
 
     if plan.lexicons and plan.task not in OF_CHARACTERS:
         expected = "segment or segtag: its words are of characters"
-        raise PlanError(f"found --lexicon with the task {plan.task}, expected {expected}")
+        raise PlanError(f"found `lexicons` with the task {plan.task}, expected {expected}")
     for name in ("gazetteers", "clusters"):
         if getattr(plan, name) and plan.task in OF_CHARACTERS:
-            raise PlanError(
-                f"found --{LOOKUPS[name]} with the task {plan.task}, expected a task of words: tag or spans"
-            )
+            raise PlanError(f"found `{name}` with the task {plan.task}, expected a task of words: tag or spans")
     if len(plan.clusters) > 1:
         raise PlanError(
             f"found {len(plan.clusters)} files of clusters, expected one: their bit strings are of one tree"

@@ -25,7 +25,7 @@ def typed(method: Method, values: Mapping[str, Any]) -> Options:
     for name, value in values.items():
         if name not in kinds:
             expected = " or ".join(with_option(name)) or f"one of {', '.join(kinds)}"
-            raise PlanError(f"found --{name.replace('_', '-')} with the method {method.name}, expected {expected}")
+            raise PlanError(f"found `{name}` with the method {method.name}, expected {expected}")
         if value is not None and (names := choices(kinds[name])):
             check_known(name, value, names)
     try:

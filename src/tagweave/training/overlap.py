@@ -35,7 +35,7 @@ def overlap_lines(data: TrainingData, task: str) -> Iterator[str]:
             yield from _line((_forms(words), _forms([source])), source, "words", "it is segmented in another style")
         elif data.method == MERGED.name and task in OF_WORDS:
             labels = _layer(data.targets, data.target), _layer([source], source.guideline)
-            yield from _line(labels, source, "labels", f"--method {COUPLED} tells them apart")
+            yield from _line(labels, source, "labels", f"`method={COUPLED}` tells them apart")
 
 
 def _line(parts: tuple[list[str], list[str]], source: Corpus, what: str, why: str) -> Iterator[str]:

@@ -122,7 +122,7 @@ class FittedParser:
         known = f"heads: {self.known:,} of {self.tokens:,} known, {self.several:,} with several candidates"
         uncertain = f"{self.uncertain:,} heads with a confidence below 1: an uncertain head excludes others in part"
         crossing = f"{self.crossing} sentences with arcs that cross: " + (
-            "lifted, for the training of heads (--non-projective learns from them as they are)"
+            "lifted, for the training of heads (`non_projective` learns from them as they are)"
             if self.model.projective
             else "learned as they are, since all trees are possible"
         )

@@ -30,13 +30,13 @@ def learner_settings(learner: str, values: Mapping[str, str]) -> dict[str, int |
 def _number(name: str, value: str, kind: str) -> int | float | bool:
     if kind == "bool":
         if value.lower() not in _SWITCH:
-            raise PlanError(f"found --set {name}={value}, expected true or false")
+            raise PlanError(f"found `settings={name}={value}`, expected true or false")
         return _SWITCH[value.lower()]
     try:
         return int(value) if kind == "int" else float(value)
     except ValueError:
         expected = "a whole number" if kind == "int" else "a number"
-        raise PlanError(f"found --set {name}={value}, expected {expected}") from None
+        raise PlanError(f"found `settings={name}={value}`, expected {expected}") from None
 
 
 def template_texts(task: str, presets: Sequence[str], templates: Sequence[str]) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def template_texts(task: str, presets: Sequence[str], templates: Sequence[str]) 
         PlanError: an unknown preset, or presets for a task without any.
     """
     if presets and task not in TASKS:
-        raise PlanError(f"found --preset with the task {task}, expected it without: it is for tags and words")
+        raise PlanError(f"found `preset` with the task {task}, expected it without: it is for tags and words")
     for name in presets:
         if name not in PRESETS:
             raise PlanError(f"unknown preset {name!r}, expected one of {', '.join(PRESETS)}")

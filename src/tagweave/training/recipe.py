@@ -70,11 +70,11 @@ def check_average_seeds(learner: str, count: int) -> None:
         ValueError: they do not, or the number of seeds is not positive.
     """
     if count < 1:
-        raise ValueError(f"found average_seeds={count}, expected at least 1")
+        raise ValueError(f"found `average_seeds={count}`, expected at least 1")
     if count > 1 and not in_batches(learner):
         others = ", ".join(filter(in_batches, LEARNERS))
         expected = f"one of {others}: the others have no seed"
-        raise ValueError(f"found average_seeds={count} with the learner {learner}, expected {expected}")
+        raise ValueError(f"found `average_seeds={count}` with the learner {learner}, expected {expected}")
 
 
 GUIDES = ("window", "joined")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, SPANS: CHAIN, "parse": TREE}
 """The structure of each task."""
-_OF_CHAINS = {"weights": "features", "minimum_count": "min-count", "coding": "coding", **LOOKUPS}
-"""Fields of plans that parsers do not use, with the options of the command line that set them."""
+_OF_CHAINS = ("weights", "minimum_count", "coding", *LOOKUPS)
+"""Fields of plans that parsers do not use."""
 _LEAST = {"iterations": 1, "patience": 1, "seed": 0, "average_seeds": 1, "threads": 1, "minimum_count": 1}
 """The least value of whole numbers."""
 
@@ -114,9 +114,9 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
     if structure == TREE:
         _check_tree(plan)
     elif plan.drop_columns is not None:
-        raise PlanError("found --drop-columns without the task parse, expected it with --task parse")
+        raise PlanError("found `drop_columns` without the task parse, expected it with `task=parse`")
     elif plan.non_projective:
-        raise PlanError("found --non-projective without the task parse, expected it with --task parse")
+        raise PlanError("found `non_projective` without the task parse, expected it with `task=parse`")
     return replace(plan, options=_options(plan), templates=_templates(plan))
 
 
@@ -125,7 +125,7 @@ def _check_numbers(plan: TrainingPlan) -> None:
     for name, least in _LEAST.items():
         value = getattr(plan, name)
         if (value is not None or name != "iterations") and (type(value) is not int or value < least):
-            raise PlanError(f"found {name}={value!r}, expected a whole number from {least}")
+            raise PlanError(f"found `{name}={value!r}`, expected a whole number from {least}")
     for each in plan.corpora:
         if type(each.weight) not in (int, float) or not 0 < each.weight < float("inf"):
             raise PlanError(f"found a corpus of weight {each.weight!r}, expected a positive number")
@@ -145,11 +145,11 @@ def _check_settings(plan: TrainingPlan) -> None:
 def _check_tree(plan: TrainingPlan) -> None:
     """Raise if a plan for a parser sets anything that parsers do not use."""
     usual_plan = TrainingPlan()
-    given = [of for name, of in _OF_CHAINS.items() if getattr(plan, name) != getattr(usual_plan, name)]
+    given = [name for name in _OF_CHAINS if getattr(plan, name) != getattr(usual_plan, name)]
     given += ["sample" for each in plan.corpora if each.sample is not None]
-    given += [name.replace("_", "-") for name in _of_chains_alone(plan.options)]
+    given += _of_chains_alone(plan.options)
     if given:
-        raise PlanError(f"found --{given[0]} with the task parse, expected it without: it is for tags and words")
+        raise PlanError(f"found `{given[0]}` with the task parse, expected it without: it is for tags and words")
 
 
 def _of_chains_alone(options: Options | Mapping[str, Any] | None) -> list[str]:
@@ -220,10 +220,10 @@ def _data(plan: TrainingPlan, corpora: Corpora) -> tuple[TrainingData, CorpusFil
 def _with_method(plan: TrainingPlan, data: TrainingData) -> TrainingPlan:
     """The plan with the method of the data and all of its options."""
     method = METHODS[data.method]
-    given = [option for name, option in LOOKUPS.items() if getattr(plan, name)]
+    given = [name for name in LOOKUPS if getattr(plan, name)]
     if given and not method.has_lookups:
         expected = " or ".join(each.name for each in METHODS.values() if each.has_lookups)
-        raise PlanError(f"found --{given[0]} with the method {method.name}, expected {expected}")
+        raise PlanError(f"found `{given[0]}` with the method {method.name}, expected {expected}")
     options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options)
     return replace(plan, method=method.name, options=options.for_task(plan.task))
 
@@ -258,10 +258,10 @@ def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
         return
     if not METHODS[data.method].samples:
         expected = " or ".join(each.name for each in METHODS.values() if each.samples)
-        raise PlanError(f"found --sample with the method {data.method}, expected {expected}")
+        raise PlanError(f"found `sample` with the method {data.method}, expected {expected}")
     if not in_batches(plan.learner):
         expected = f"one of {', '.join(filter(in_batches, LEARNERS))}: the others see all sentences at once"
-        raise PlanError(f"found --sample with the learner {plan.learner}, expected {expected}")
+        raise PlanError(f"found `sample` with the learner {plan.learner}, expected {expected}")
 
 
 def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> list[str]:

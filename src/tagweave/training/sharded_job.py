@@ -88,7 +88,7 @@ def opened_job(
     """
     if cluster is None:
         if workers is not None:
-            raise PlanError("found --workers without --cluster, expected it with --cluster")
+            raise PlanError("found `workers` without `cluster`, expected it with `cluster`")
         yield job_of(plan, run, corpora)
         return
     plan = checked(plan if plan.method else replace(plan, method=SINGLE))
@@ -104,29 +104,29 @@ def opened_job(
 
 def _check(plan: TrainingPlan) -> None:
     """Raise PlanError unless workers can carry out a plan."""
-    expected = "tag, segment, segtag or spans with --cluster"
+    expected = "tag, segment, segtag or spans with `cluster`"
     if STRUCTURES[plan.task] != CHAIN:
         raise PlanError(f"found the task {plan.task}, expected {expected}")
     if plan.method != SINGLE or plan.sources:
-        found = "--source" if plan.method == SINGLE else f"the method {plan.method}"
-        expected = f"corpora of one guideline and the method {SINGLE} with --cluster, or a method with folds"
-        raise PlanError(f"found {found}, expected {expected} (subword, coupled with --prune)")
+        found = "`sources`" if plan.method == SINGLE else f"the method {plan.method}"
+        expected = f"corpora of one guideline and the method {SINGLE} with `cluster`, or a method with folds"
+        raise PlanError(f"found {found}, expected {expected} (subword, coupled with `prune`)")
     if getattr(plan.options, "incomplete", "marginal") != "marginal":
-        raise PlanError(f"found --incomplete {plan.options.incomplete}, expected marginal with --cluster")
+        raise PlanError(f"found `incomplete={plan.options.incomplete}`, expected marginal with `cluster`")
     if isinstance(plan.options, SingleOptions) and (found := _of_all_sentences(plan.options)):
-        raise PlanError(f"found {found}, expected it without --cluster, or with --incomplete folds")
+        raise PlanError(f"found {found}, expected it without `cluster`, or with `incomplete=folds`")
     if any(each.sample is not None for each in plan.corpora):
-        raise PlanError("found --sample, expected all sentences with --cluster")
+        raise PlanError("found `sample`, expected all sentences with `cluster`")
     if plan.learner == _NOT_MIXED:
         others = ", ".join(name for name in LEARNERS if name != _NOT_MIXED)
-        raise PlanError(f"found the learner {plan.learner}, expected one of {others} with --cluster")
+        raise PlanError(f"found the learner {plan.learner}, expected one of {others} with `cluster`")
 
 
 def _of_all_sentences(options: SingleOptions) -> str:
     """The first option that takes all sentences to one place, as the command writes it; "" if there is none."""
     usual = SingleOptions()
     changed = (each.name for each in fields(usual) if getattr(options, each.name) != getattr(usual, each.name))
-    return next((f"--{name.replace('_', '-')}" for name in changed), "")
+    return next((f"`{name}`" for name in changed), "")
 
 
 def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int) -> ShardedJob:

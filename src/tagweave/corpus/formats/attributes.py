@@ -131,7 +131,7 @@ def _look(text: FirstLines) -> Look | None:
         return None
     if text.labels is None or text.labels.fill(fields[0] for fields in text.fields):
         return Look(Sign.LAYOUT)
-    note = f"read as words: no labels of the model where {FORMAT.name} have them (--format {FORMAT.name})"
+    note = f"read as words: no labels of the model where {FORMAT.name} have them (`format={FORMAT.name}`)"
     return Look(Sign.FIELDS, is_format=False, note=note)
 
 

@@ -266,7 +266,7 @@ def _look(text: FirstLines) -> Look | None:
         return Look(Sign.FIELDS)
     if labelled and _are_blocks(text.lines):
         return Look(Sign.ROWS)
-    note = f"read as words: no labels of the model where {FORMAT.name} have them (--format {FORMAT.name})"
+    note = f"read as words: no labels of the model where {FORMAT.name} have them (`format={FORMAT.name}`)"
     return Look(Sign.FIELDS, is_format=False, note=note) if tabbed else None
 
 

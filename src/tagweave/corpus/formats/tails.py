@@ -100,4 +100,4 @@ class Tails:
         if self.share < FEW and not (labels and self.known(labels)):
             return ""
         what = f"read as words: {self.count} of its first {self.words} have a {self.separator} in them"
-        return f"{what}, and what is behind it is not taken for labels (--format {format_name} does)"
+        return f"{what}, and what is behind it is not taken for labels (`format={format_name}` does)"

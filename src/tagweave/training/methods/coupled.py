@@ -69,7 +69,7 @@ class CoupledOptions(Options):
     def __post_init__(self) -> None:
         check_ranges(self)
         if COMPLETE in self.mapping and (len(set(self.mapping)) > 1 or self.mapping_tight or self.mapping_minimum):
-            conflict = f"found --mapping {COMPLETE} with another --mapping, --mapping-minimum or --mapping-tight"
+            conflict = f"found `mapping={COMPLETE}` with another `mapping`, `mapping_minimum` or `mapping_tight`"
             raise ValueError(f"{conflict}, expected it alone: it has all pairs")
 
     def check_files(self) -> None:
@@ -113,7 +113,7 @@ def _read(name: str) -> TagMapping:
         return read_mapping(name)
     if name not in SHIPPED:
         known = ", ".join((AUTOMATIC, COMPLETE, *SHIPPED))
-        raise PlanError(f"found --mapping {name}, expected {known}, or a file")
+        raise PlanError(f"found `mapping={name}`, expected {known}, or a file")
     return read_mapping(SHIPPED[name])
 
 
@@ -225,7 +225,7 @@ def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapp
     if not {mapping.first, mapping.second} <= set(guidelines):
         sides = f"{mapping.first} and {mapping.second}" if mapping.first else "no guidelines"
         expected = f"two of {', '.join(guidelines)} (corpora can be named: GUIDELINE=FILE)"
-        raise PlanError(f"--mapping {name}: found a mapping of {sides}, expected {expected}")
+        raise PlanError(f"`mapping={name}`: found a mapping of {sides}, expected {expected}")
     return mapping
 
 
@@ -241,7 +241,7 @@ def _check(job: Job[Any]) -> None:
 
     coupling = _of(job)
     if coupling.options.narrow and (task := job.plan.task) != "tag":
-        raise PlanError(f"found --narrow with the task {task}, expected tag")
+        raise PlanError(f"found `narrow` with the task {task}, expected tag")
     refuse_contradictions(job.data.corpora, coupling.job.recipe, coupling.coupling().mappings)
 
 

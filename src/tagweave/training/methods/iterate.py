@@ -25,8 +25,8 @@ class IterateOptions(TransformOptions):
     rounds: int = option(_ROUNDS, "The maximum number of rounds of transformation.", "N", 1)
     predict_self: tuple[float, ...] = option(
         _SHARES,
-        "How much it counts, from 0 to 1, that a transformation leads back to the annotation of --source; of several"
-        " values, the best on --dev is kept.",
+        "How much it counts, from 0 to 1, that a transformation leads back to the annotation of `sources`; of several"
+        " values, the best on `dev` is kept.",
         "LAMBDA,...",
     )
     filter: bool = option(False, "Instead, drop sentences whose transformation does not lead back.")
@@ -34,9 +34,9 @@ class IterateOptions(TransformOptions):
     def __post_init__(self) -> None:
         check_ranges(self)
         if self.filter and self.predict_self != _SHARES:
-            raise ValueError("found --predict-self and --filter, expected one of them: filtering has no lambda")
+            raise ValueError("found `predict_self` and `filter`, expected one of them: filtering has no lambda")
         if not self.predict_self or not all(0 <= share <= 1 for share in self.predict_self):
-            raise ValueError(f"found --predict-self {self.predict_self}, expected numbers from 0 to 1")
+            raise ValueError(f"found `predict_self={self.predict_self}`, expected numbers from 0 to 1")
 
     def identity(self) -> dict[str, Any]:
         """The options without the number of rounds, which does not change the weights of any step."""
@@ -53,7 +53,7 @@ def _fit(job: Job[Any]) -> Any:
     from tagweave.training.transform import fit_iterated
 
     if job.dev is None:
-        raise PlanError("found no --dev with the method iterate, expected one: it tells which round is best")
+        raise PlanError("found no `dev` with the method iterate, expected one: it tells which round is best")
     data, options = job.data, job.options(IterateOptions)
     way_back = PredictSelf(options.predict_self, options.filter)
     result = fit_iterated(job.system, data.targets, data.sources, job.dev, way_back, options.rounds)

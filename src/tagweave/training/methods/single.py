@@ -37,22 +37,22 @@ class SingleOptions(Options):
         structure=CHAIN,
     )
     ratio_margin: float = option(
-        0.02, "How far the expected share may be from --entity-ratio at no cost.", "SHARE", 0, 1, structure=CHAIN
+        0.02, "How far the expected share may be from `entity_ratio` at no cost.", "SHARE", 0, 1, structure=CHAIN
     )
     ratio_weight: float = option(0.1, "How much a token beyond the margin costs.", "WEIGHT", 0, structure=CHAIN)
     span_confidence: float = option(
         1.0, "How far labels of spans are believed: distant annotation is often wrong.", "P", 0, 1, structure=CHAIN
     )
     outside_confidence: float = option(
-        1.0, "How far O is believed, also where --incomplete outside puts it.", "P", 0, 1, structure=CHAIN
+        1.0, "How far O is believed, also where `incomplete=outside` puts it.", "P", 0, 1, structure=CHAIN
     )
-    completion_folds: int = option(_FOLDS, "With --incomplete folds, the number of folds.", "N", 2, structure=CHAIN)
+    completion_folds: int = option(_FOLDS, "With `incomplete=folds`, the number of folds.", "N", 2, structure=CHAIN)
     completion_rounds: int = option(
-        _ROUNDS, "With --incomplete folds, how often the text is completed.", "N", 1, structure=CHAIN
+        _ROUNDS, "With `incomplete=folds`, how often the text is completed.", "N", 1, structure=CHAIN
     )
     soft: bool = option(
         False,
-        "With --incomplete folds, a completed label counts only as much as its model believes in it.",
+        "With `incomplete=folds`, a completed label counts only as much as its model believes in it.",
         structure=CHAIN,
     )
 
@@ -61,8 +61,7 @@ class SingleOptions(Options):
         usual = {"completion_folds": _FOLDS, "completion_rounds": _ROUNDS, "soft": False}
         given = [name for name, value in usual.items() if getattr(self, name) != value]
         if given and not self.has_folds:
-            name = given[0].replace("_", "-")
-            raise ValueError(f"found --{name} with --incomplete {self.incomplete}, expected --incomplete folds")
+            raise ValueError(f"found `{given[0]}` with `incomplete={self.incomplete}`, expected `incomplete=folds`")
 
     @property
     def has_folds(self) -> bool:

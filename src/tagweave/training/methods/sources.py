@@ -78,7 +78,7 @@ def _read(job: Job[Any]) -> SourceCorpus:
     options = job.options(SourcesOptions)
     if options.source_columns is None:
         raise PlanError(
-            "found the method sources without --source-columns, expected the columns that are sources, or files"
+            "found the method sources without `source_columns`, expected the columns that are sources, or files"
         )
     if all(each.path for each in job.plan.target):
         paths, form = [each.path for each in job.plan.target], job.plan.target[0].format

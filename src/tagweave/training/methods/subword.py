@@ -18,7 +18,7 @@ class SubwordOptions(Options):
     """Options of the method `subword`."""
 
     folds: int = option(10, "In how many folds taggers label training text that they have not seen.", "N", 2)
-    retrain: bool = option(False, "Train again, with the corpora of each --source relabelled and added.")
+    retrain: bool = option(False, "Train again, with the corpora of each `sources` relabelled and added.")
 
     def __post_init__(self) -> None:
         check_ranges(self)
