@@ -53,7 +53,7 @@ def test_options_of_every_method_survive_json(method: str) -> None:
         ({"seed": "x"}, r"Expected `int`, got `str` - at `\$.seed`"),
         ({"options": {"folds": 2}}, "found `folds` with the method coupled, expected subword"),
         ({"options": {"views": "x"}}, "unknown views 'x', expected one of both, joint, separate"),
-        ({"options": {"prune": 2}}, "found `prune=2`, expected 0 to 1"),
+        ({"options": {"prune": 2}}, "found prune 2, expected 0 to 1"),
     ],
 )
 def test_what_is_no_plan_is_refused(change: dict[str, Any], expected: str) -> None:

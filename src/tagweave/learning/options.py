@@ -50,4 +50,4 @@ def check_ranges(options: Any) -> None:
             continue
         if (least is not None and not value >= least) or (most is not None and not value <= most):
             expected = f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
-            raise ValueError(f"found `{name}={value:g}`, expected {expected}")
+            raise ValueError(f"found {name} {value:g}, expected {expected}")
