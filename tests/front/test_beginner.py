@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -248,3 +250,33 @@ def test_a_mistake_is_named(
 
 def test_nothing_in_nothing_out(model: Any) -> None:
     assert (model.tag(""), model.tag([]), model.tag(" \n")) == ("", [], "")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tw.train('missing.txt')",
+        "tw.train('a.txt', dev='missing.txt')",
+        "tw.train('a.txt', task='x')",
+        "tw.train('a.txt', method='x')",
+        "tw.train('a.txt', iteration=3)",
+        "tw.aggregate('missing.txt')",
+        "tw.load_model('missing.model')",
+        "main('train', 'missing.txt', '-o', 'm')",
+        "main('train', 'a.txt', '--task', 'x', '-o', 'm')",
+        "main('compare', 'a.txt', 'missing.txt')",
+        "main('serve', 'missing.model')",
+    ],
+)
+def test_a_misspelt_name_is_told_at_once(call: str, tmp_path: Path) -> None:
+    """Before anything slow is imported, which takes longer than all checks."""
+    (tmp_path / "a.txt").write_text("Jan/X lives/Y\n", encoding="utf-8")
+    code = f"""
+import sys, tagweave as tw
+from tagweave.cli.main import application
+def main(*words): application([words[0]])(words, standalone_mode=True)
+try: {call}
+except BaseException as error: print(type(error).__name__, *{{"numba", "scipy"}} & sys.modules.keys())
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    assert told.split() in (["FileNotFoundError"], ["PlanError"], ["TypeError"], ["SystemExit"])

@@ -28,7 +28,9 @@ def compare(
     For head layers, named as A#head and B#head, relations are compared, and the positions of each token's two heads.
     Sentences with different tokens in the two corpora are left out.
     """
-    from tagweave.corpus.load import load
+    from tagweave.corpus.load import check_there, load
+
+    check_there(first, second)
     from tagweave.corpus.text_file import written
     from tagweave.evaluation.console import table_console
     from tagweave.evaluation.divergence_page import page

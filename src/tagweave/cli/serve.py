@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from importlib.util import find_spec
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -88,6 +88,9 @@ def serve(
     named = tuple(map(_named, models))
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise OptionError(f"found no {missing[0]}, expected the extra serve: pip install 'tagweave[serve]'")
+    for _, path in named if models_folder is None else ():
+        if not path.startswith("hf:") and not Path(path).exists():
+            raise FileNotFoundError(f"{path}: no such model file")
     from tagweave.serve.serving import hosts, run
     from tagweave.serve.settings import Limits, Settings
 

@@ -74,6 +74,12 @@ def train(
     Ctrl-C keeps the best model so far, and the state in MODEL.checkpoint, from which --resume continues. The state is
     also saved every half a minute, and removed at the end.
     """
+    from tagweave.corpus.load import check_there
+    from tagweave.training.method_options import check_known
+    from tagweave.training.resolve import STRUCTURES
+
+    check_known("task", task or "tag", tuple(STRUCTURES))
+    check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
     from tagweave.front.plans import resolve, train_plan
     from tagweave.training.again import like as plan_like
     from tagweave.training.again import plan_in

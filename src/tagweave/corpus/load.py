@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from errno import EISDIR
 from itertools import chain, islice
+from os import strerror
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tagweave.corpus.corpus import Corpus
@@ -15,7 +18,7 @@ from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.formats.first_lines import Labels
 from tagweave.corpus.formats.recognition import Recognised, recognise
 from tagweave.corpus.formats.registry import chosen_format, formats
-from tagweave.corpus.named.name import located
+from tagweave.corpus.named.name import is_name, located
 from tagweave.corpus.outline import Outline, comment_value, key_and_value
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited, read_lines, written
@@ -31,6 +34,7 @@ __all__ = [
     "Labels",
     "Stream",
     "assumed",
+    "check_there",
     "formats",
     "guideline_comment",
     "iterate",
@@ -83,6 +87,20 @@ def parse_argument(argument: str) -> Argument:
         start, end = starts[min(1, len(starts) - 1)], ends[min(1, len(ends) - 1)]
         start = start if start < end else 0
     return Argument(argument[start:end], argument[: start - 1] if start else None, argument[end + 1 :] or None)
+
+
+def check_there(*arguments: str) -> None:
+    """Raise unless there are the files of corpus arguments: at once, before anything slow is imported.
+
+    Standard input and public corpora, which may have to be fetched, are not looked at.
+
+    Raises:
+        OSError: a file is missing, or is a folder.
+    """
+    for argument in arguments:
+        path = parse_argument(argument).path
+        if path != STANDARD_STREAM and not is_name(path) and S_ISDIR(Path(path).stat().st_mode):
+            raise IsADirectoryError(EISDIR, strerror(EISDIR), path)
 
 
 def load(

@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import check_there
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,6 +109,8 @@ def aggregate(
         SourceError: an unknown method, option or source, or sources without labels.
         OSError: a file cannot be read.
     """
+    paths = [] if isinstance(files, Corpus) else [files] if isinstance(files, str | PathLike) else list(files)
+    check_there(*(fspath(path) for path in paths))
     from tagweave.sources.answers import Answers
     from tagweave.sources.layers import SourceCorpus, load_sources
     from tagweave.sources.posterior import aggregate as combine
@@ -118,7 +121,6 @@ def aggregate(
         names = tuple(sources.split(",") if isinstance(sources, str) else sources)
         loaded = SourceCorpus(files, names)
     else:
-        paths = [files] if isinstance(files, str | PathLike) else files
         selection = sources if isinstance(sources, str) else ",".join(sources)
         loaded = load_sources([fspath(each) for each in paths], selection, format=format)
     corpus = in_iob2(loaded.corpus, loaded.sources)

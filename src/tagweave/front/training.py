@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.given import ACCEPTED, is_frame, kind_of
+from tagweave.corpus.load import check_there
 from tagweave.front.corpora import Given, corpus_of
 from tagweave.front.errors import check_names
 from tagweave.front.harvest import paths
@@ -72,11 +73,9 @@ def train(
         KeyboardInterrupt: the user stopped training before there was a model.
     """
     from tagweave.learning.callback import callback_of
-    from tagweave.learning.progress import default_progress
-    from tagweave.learning.run import Run
-    from tagweave.training.guess import guessed_task
-    from tagweave.training.sharded_job import opened_job
-    from tagweave.training.train import train as carry_out
+    from tagweave.training.method_options import check_known
+    from tagweave.training.methods import METHODS
+    from tagweave.training.resolve import STRUCTURES
 
     targets, others = _several(target, "target"), _several(sources, "sources")
     dev = None if dev is None else _source(dev, "dev")
@@ -84,7 +83,19 @@ def train(
         raise PlanError(f"found no corpus, expected one: {ACCEPTED}, or the path of a file")
     if cancel is not None and not callable(cancel):
         raise TypeError(f"found {kind_of(cancel)} as cancel, expected a function that returns whether to stop")
+    if task is not None:
+        check_known("task", task, tuple(STRUCTURES))
+    if method is not None:
+        check_known("method", method, tuple(METHODS))
+    check_there(*(each for each in (*targets, *others, dev) if isinstance(each, str)))
+    fields_of_plan = _fields(settings)
     shown_by = None if callback is None else callback_of(callback)
+    from tagweave.learning.progress import default_progress
+    from tagweave.learning.run import Run
+    from tagweave.training.guess import guessed_task
+    from tagweave.training.sharded_job import opened_job
+    from tagweave.training.train import train as carry_out
+
     with default_progress(say) if shown_by is None else nullcontext((shown_by, _silent)) as (shown, tell):
         if task is None:
             task = guessed_task(targets[0], None, tell)
@@ -96,7 +107,7 @@ def train(
             None if dev is None else _reference(corpora.dev if corpora and corpora.dev else dev),
             task,
             method=method,
-            **_fields(settings),
+            **fields_of_plan,
         )
         run = Run(callback=shown, tell=tell)
         run = run if cancel is None else replace(run, cancel=cancel)
