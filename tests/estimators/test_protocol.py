@@ -80,6 +80,13 @@ class TestWithScikitLearn:
         with pytest.raises(NotFittedError):
             check_is_fitted(copy)
 
+    def test_its_tags_say_lists_of_dicts(self) -> None:
+        from sklearn.utils import get_tags
+
+        tags = get_tags(ChainCRF())
+        assert tags.input_tags.dict and not (tags.input_tags.two_d_array or tags.input_tags.one_d_array)
+        assert tags.target_tags.required and not tags.target_tags.single_output
+
     def test_cross_validation(self) -> None:
         from sklearn.model_selection import KFold, cross_val_predict, cross_val_score
 

@@ -83,10 +83,11 @@ class Estimator:
         return tuple(name for name in fit.parameters if name not in ("self", "X", "y"))
 
     def __sklearn_tags__(self) -> Any:
-        """scikit-learn's tags: neither a classifier nor a regressor, since targets are sequences."""
-        from sklearn.utils import Tags, TargetTags
+        """scikit-learn's tags: takes lists of dicts and no arrays; targets are sequences, so it is no classifier."""
+        from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+        target = TargetTags(required=True, single_output=False)
+        return Tags(estimator_type=None, target_tags=target, input_tags=InputTags(two_d_array=False, dict=True))
 
 
 class _BeforeFitError(ValueError, AttributeError):
