@@ -233,6 +233,24 @@ MISTAKES: list[tuple[str, Any, type[Exception], str]] = [
     ("load_model folder", lambda m: tw.load_model("."), ValueError, "expected a tagweave model"),
     ("complete", lambda m: m.complete(None), TypeError, f"found None, {ACCEPTED}"),
     ("convert", lambda m: m.convert(5), TypeError, f"found int, {ACCEPTED}"),
+    (
+        "setting below 0",
+        lambda m: tw.train(PAIRS, settings={"rate": -1}),
+        ValueError,
+        "`settings=rate=-1`, expected a n",
+    ),
+    ("setting of text", lambda m: tw.train(PAIRS, settings={"batch": "4"}), ValueError, "a whole number above 0"),
+    ("settings", lambda m: tw.train(PAIRS, settings="rate=1"), ValueError, "expected values by name"),
+    ("one weight", lambda m: tw.train(PAIRS, weights=1), TypeError, "found int as weights, expected a list"),
+    ("templates", lambda m: tw.train(PAIRS, templates=[1]), TypeError, "found 1 as a line, expected text"),
+    ("layers", lambda m: tw.Sentence(("a",), "NN"), TypeError, "found 'NN' as layers, expected a dict"),
+    ("column", lambda m: tw.Sentence(("a", "b"), {}, {"lemma": "ab"}), TypeError, "'lemma', expected a tuple of text"),
+    ("guideline", lambda m: m.convert(PAIRS, to="x"), ValueError, "found `to=x`, expected tag"),
+    ("compare", lambda m: tw.compare(None, PAIRS), TypeError, f"found None, {ACCEPTED}"),
+    ("one text", lambda m: tw.harvest_lexicon("ab", ["a"]), TypeError, "found the text 'ab', expected a list of lines"),
+    ("phrases", lambda m: tw.harvest_gazetteer(["a"], [("a", "X")]), TypeError, "as a line, expected text"),
+    ("one text of words", lambda m: tw.harvest_clusters("a b c"), TypeError, "expected sentences: lines of words"),
+    ("function", lambda m: tw.apply_functions(PAIRS, None), TypeError, "found None, expected a function"),
     ("option", lambda m: m.label_file("a", "b", retagg=True), TypeError, "no option 'retagg', expected 'retag'"),
 ]
 
@@ -246,6 +264,11 @@ def test_a_mistake_is_named(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match=expected):
         call(model)
+
+
+def test_other_functions_take_the_same() -> None:
+    assert tw.compare(PAIRS, tw.Corpus(PAIRS, "other")).counts.sum() == 48  # type: ignore[arg-type]
+    assert tw.compare_sources(PAIRS, "tag")["tokens"] == 48  # type: ignore[arg-type]
 
 
 def test_nothing_in_nothing_out(model: Any) -> None:

@@ -32,6 +32,18 @@ def tokens_of(given: Any) -> tuple[str, ...]:
     return tokens
 
 
+def lines_of(given: Any) -> Iterator[str]:
+    """Yield lines of text, one by one.
+
+    Raises:
+        TypeError: one text, something that is not several, or a line that is not text.
+    """
+    for line in _in_order(given, "lines, as in text.splitlines()"):
+        if not isinstance(line, str):
+            raise TypeError(f"found {line!r} as a line, expected text")
+        yield line
+
+
 def labels_of(given: Any) -> tuple[Candidates, ...]:
     """Return labels as the positions of a layer.
 

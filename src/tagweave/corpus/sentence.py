@@ -89,6 +89,9 @@ class Sentence:
     def __post_init__(self) -> None:
         if type(self.forms) is not tuple or not _TEXT.issuperset(map(type, self.forms)):
             object.__setattr__(self, "forms", tokens_of(self.forms))
+        for what in ("layers", "columns", "heads"):
+            if not isinstance(getattr(self, what), Mapping):
+                raise TypeError(f"found {getattr(self, what)!r} as {what}, expected a dict from names to values")
         if not all(map(is_layer, self.layers.values())):
             object.__setattr__(self, "layers", {name: labels_of(layer) for name, layer in self.layers.items()})
         for name, layer in self.layers.items():
@@ -100,6 +103,8 @@ class Sentence:
                 )
             self._check(f"head layer {name!r}", heads, Arc)
         for name, column in self.columns.items():
+            if type(column) is not tuple or not _TEXT.issuperset(map(type, column)):
+                raise TypeError(f"found {column!r} as column {name!r}, expected a tuple of text")
             self._check_length(f"column {name!r}", len(column))
         if self.confidence is not None:
             self._check_length("confidence", len(self.confidence))

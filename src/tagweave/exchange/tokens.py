@@ -24,6 +24,8 @@ def tokenizer(name: str) -> Tokenizer:
         ExchangeError: another name, or a language that spaCy does not know.
         ModuleNotFoundError: spaCy is not installed.
     """
+    if not isinstance(name, str):
+        raise ExchangeError(f"found the tokens {name!r}, expected one of {', '.join(TOKENIZERS)}")
     if name in _PATTERNS:
         pattern = re.compile(_PATTERNS[name])
         return lambda text: [match.span() for match in pattern.finditer(text)]

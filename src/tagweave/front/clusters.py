@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
+from tagweave.corpus.given import kind_of
 from tagweave.corpus.text_file import STANDARD_STREAM, written
 from tagweave.front.errors import options_of
 from tagweave.front.harvest import Progress, paths
@@ -34,6 +35,9 @@ def harvest_clusters(sentences: Iterable[Sequence[str] | str], **options: Any) -
     from tagweave.harvest.clusters import cluster_words
 
     settings = options_of(ClusterOptions, "tw.harvest_clusters", options)
+    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+        expected = "sentences: lines of words between blanks, or lists of words"
+        raise TypeError(f"found {kind_of(sentences)}, expected {expected}")
     words = (split_blanks(each) if isinstance(each, str) else each for each in sentences)
     return cluster_words(words, settings.classes, settings.minimum_count)
 

@@ -128,7 +128,7 @@ def describe_sources(files: Sequence[str], selection: str, format: str | None = 
     return about | compare_sources(found.corpus, found.sources)
 
 
-def compare_sources(corpus: Corpus, sources: Sequence[str], gold: str | None = None) -> dict[str, Any]:
+def compare_sources(corpus: Corpus, sources: str | Sequence[str], gold: str | None = None) -> dict[str, Any]:
     """Count who says what in a corpus, how far sources agree and, by gold labels, how often they are right.
 
     Args:
@@ -145,10 +145,12 @@ def compare_sources(corpus: Corpus, sources: Sequence[str], gold: str | None = N
         CorpusError: no source says anything, or gold labels of spans follow no scheme.
     """
     from tagweave.corpus.errors import CorpusError
+    from tagweave.front.corpora import corpus_of
     from tagweave.sources.agreement import agreement
     from tagweave.sources.answers import Answers
     from tagweave.sources.scores import source_scores
 
+    corpus, sources = corpus_of(corpus), sources.split(",") if isinstance(sources, str) else sources
     if not any(any(sentence.layers.get(name, ())) for sentence in corpus for name in sources):
         raise CorpusError(f"no label in the layers {', '.join(sources)}", "some", corpus.path)
     numbers = agreement(Answers.of_sentences(corpus, sources))

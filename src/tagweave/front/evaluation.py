@@ -91,12 +91,12 @@ def _with_layer_of(gold: Corpus, models: Mapping[str, Model]) -> Corpus:
 
 
 def compare(
-    first: Corpus, second: Corpus, model: Model | str | PathLike[str] | None = None, threads: int = 1
+    first: Given, second: Given, model: Model | str | PathLike[str] | None = None, threads: int = 1
 ) -> Divergence | TreeDivergence:
     """Count which labels of two guidelines occur at the same tokens, and on which words.
 
     Args:
-        first: a corpus of one guideline.
+        first: a corpus of one guideline, what `Corpus` takes, or a file.
         second: a corpus of another guideline, with the same sentences or others.
         model: for different sentences, a model of both guidelines, or its file (read only if needed), which gives the
             probabilities of the missing labels.
@@ -106,6 +106,7 @@ def compare(
         StreamError: different sentences and no model, a model that does not know both guidelines, or a model with
             trees, which can be compared only in the same sentences.
     """
+    first, second = corpus_of(first), corpus_of(second)
     from tagweave.evaluation.divergence import counted, expected, same_sentences
     from tagweave.evaluation.tree_divergence import counted_trees
 

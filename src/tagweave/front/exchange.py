@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
+from tagweave.front.corpora import corpus_of
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
@@ -181,6 +182,7 @@ def write_documents(
     from tagweave.exchange.registry import tool as named
     from tagweave.exchange.writing import documents
 
+    corpus = corpus_of(corpus)
     names = tuple(layers) or (corpus.guideline,)
     if tool in TOKEN_TOOLS:
         return _write_tokens(TOKEN_TOOLS[tool], corpus, path, layers)

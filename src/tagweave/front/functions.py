@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.given import kind_of
+from tagweave.front.corpora import corpus_of
 from tagweave.sources.functions.python_function import PythonFunction, labelling_function, load_functions
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def apply_functions(
     found = [function for each in functions for function in _functions(each)]
     with executor_at(cluster, workers) as executor:
         folder = None if cache is None else Path(cache)
-        return apply_functions(corpus, found, executor, folder, progress or _silently)
+        return apply_functions(corpus_of(corpus), found, executor, folder, progress or _silently)
 
 
 def _functions(given: Callable[..., Any] | str | PathLike[str]) -> Sequence[LabellingFunction]:
@@ -56,6 +58,10 @@ def _functions(given: Callable[..., Any] | str | PathLike[str]) -> Sequence[Labe
 
     if isinstance(given, str | PathLike):
         return read_functions(fspath(given))
+    if not callable(given):
+        raise TypeError(
+            f"found {kind_of(given)}, expected a function over a sentence, or the path of a file of functions"
+        )
     return [given if isinstance(given, PythonFunction) else labelling_function(given)]
 
 

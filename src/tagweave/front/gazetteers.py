@@ -9,6 +9,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.given import lines_of
 from tagweave.front.errors import options_of
 from tagweave.front.harvest import Progress, paths, silently
 from tagweave.harvest.options import File, GazetteerOptions, HarvestError
@@ -58,8 +59,8 @@ def harvest_gazetteer(
     if isinstance(text, Corpus) and text.unit == "character":
         raise ValueError("found a corpus of characters, expected words: phrases are of words")
     settings = options_of(GazetteerOptions, "tw.harvest_gazetteer", options)
-    harvest = _harvest(joined([parse(each) for each in entries]), settings, guideline)
-    sentences = text.sentences if isinstance(text, Corpus) else tokenised(text)
+    harvest = _harvest(joined([parse(lines_of(each)) for each in entries]), settings, guideline)
+    sentences = text.sentences if isinstance(text, Corpus) else tokenised(lines_of(text))
     found = tuple(harvest.of(sentences))
     return Corpus(found, guideline, "word", harvest.covered)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tagweave.corpus.corpus import Corpus, Unit
 from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.formats.kytea import TAG as TAGS
+from tagweave.corpus.given import lines_of
 from tagweave.front.errors import options_of
 from tagweave.harvest.options import File, LexiconOptions, MarkupOptions
 
@@ -73,7 +74,7 @@ def harvest_lexicon(
         raise ValueError("found no list of words, expected one or several: harvest_lexicon(lines, words)")
     settings = options_of(LexiconOptions, "tw.harvest_lexicon", options)
     harvest = _lexicon_harvest(map(parse, words), settings)
-    return _corpus(_selection(settings).of(harvest.of(lines)), guideline)
+    return _corpus(_selection(settings).of(harvest.of(lines_of(lines))), guideline)
 
 
 def harvest_lexicon_files(

@@ -18,6 +18,7 @@ from tagweave.front.model import Model
 from tagweave.labels.space import UnknownLabelError
 from tagweave.streams.blocks import write_lines
 from tagweave.streams.errors import StreamError
+from tagweave.streams.guidelines import check_guideline
 from tagweave.streams.rows import best_lines, probability_rows
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class LabelModel(Model):
         if to is None and len(others) != 1:
             raise ValueError(f"found {len(others)} other guidelines, expected to=, one of {', '.join(self.guidelines)}")
         to = to or others[0]
+        check_guideline(self.chain, to, self.name)
         if corpus.guideline not in (to, *sources(self.chain, to)):
             known = ", ".join(sources(self.chain, to)) or "none"
             raise ValueError(f"found a corpus of {corpus.guideline!r}, expected one that guides to {to}: {known}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import index
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,7 +37,7 @@ def load_model(path: str | PathLike[str], threads: int = 1, shared: bool = False
 
     if not isinstance(path, (str, PathLike)):
         raise TypeError(f"found {kind_of(path)}, expected the path of a model, or hf:OWNER/NAME")
-    if threads < 1:
+    if index(threads) < 1:
         raise ValueError(f"found threads={threads}, expected at least 1")
     name = fspath(path)
     model = _put_to_use(load_model(name, folder=private_folder("models") if shared else None), threads, name)

@@ -46,6 +46,7 @@ class Parser(Model):
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         """See `Model.relabelled`."""
+        corpus = corpus_of(corpus)
         own, name = self.trained.guideline, corpus.guideline
         bare = (replace(sentence, heads={}) for sentence in corpus)
         parsed = [replace(each, heads={name: each.heads[own]}) for each in self._sentences(bare)]

@@ -12,6 +12,7 @@ from tagweave.cluster.shared_file import private_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.given import kind_of
 from tagweave.corpus.sentence import Sentence
+from tagweave.front.corpora import corpus_of
 from tagweave.front.inputs import sentence_of
 from tagweave.front.label_model import LabelModel, as_text
 from tagweave.front.tokenised import cut_by
@@ -73,6 +74,7 @@ class Segmenter(LabelModel):
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         """See `Model.relabelled`."""
+        corpus = corpus_of(corpus)
         name, tagger = corpus.guideline, self._under_guideline_of(corpus)
         own = tagger.guideline
         words = self.words(("".join(sentence.forms) for sentence in corpus), tagger)

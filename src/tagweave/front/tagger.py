@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.exchange.tokens import tokenizer
+from tagweave.front.corpora import corpus_of
 from tagweave.front.inputs import Given, read, sentence_of
 from tagweave.front.label_model import LabelModel, as_text
 from tagweave.front.spans import in_text, labelled_spans
@@ -81,6 +83,7 @@ class Tagger(LabelModel):
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         """See `Model.relabelled`."""
+        corpus = corpus_of(corpus)
         tagger = self._under_guideline_of(corpus)
         bare = (replace(sentence, layers={}) for sentence in corpus)
         labelled = [replace(s, layers={corpus.guideline: s.layers[tagger.guideline]}) for s in tagger.tag(bare)]
@@ -92,7 +95,7 @@ class Tagger(LabelModel):
 
     def k_best(self, words: str | Sequence[str] | Sentence, k: int) -> list[Ranked]:
         """The k best label sequences of a sentence with their probabilities, the most probable first."""
-        return self._tagger.k_best(self._sentence(words), k)
+        return self._tagger.k_best(self._sentence(words), index(k))
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> TaggingStage:
         """See `Model.stage`."""

@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.given import ACCEPTED, is_frame, kind_of
+from tagweave.corpus.given import ACCEPTED, is_frame, kind_of, lines_of
 from tagweave.corpus.load import check_there
 from tagweave.front.corpora import Given, corpus_of
 from tagweave.front.errors import check_names
@@ -161,6 +161,8 @@ def _references(
 ) -> list[CorpusReference]:
     """References to corpora, with their weights and samples."""
     for name, values in (("weights", weights), ("sample", sample)):
+        if values is not None and (isinstance(values, str) or not isinstance(values, Sequence)):
+            raise TypeError(f"found {kind_of(values)} as {name}, expected a list, one number for each corpus")
         if values is not None and len(values) != len(corpora):
             raise PlanError(f"found {len(values)} numbers as {name}, expected {len(corpora)}, one for each corpus")
     references = [_reference(each) for each in corpora]
@@ -194,5 +196,5 @@ def _fields(settings: dict[str, Any]) -> dict[str, Any]:
             of_plan[name] = tuple(map(FileReference, paths(of_plan[name])))
     if "templates" in of_plan:
         texts = of_plan["templates"]
-        of_plan["templates"] = (texts,) if isinstance(texts, str) else tuple(texts)
+        of_plan["templates"] = (texts,) if isinstance(texts, str) else tuple(lines_of(texts))
     return {**of_plan, "options": {name: value for name, value in settings.items() if name in options}}

@@ -42,7 +42,7 @@ def hub_name(text: str) -> HubName:
     Raises:
         HubError: it has another form.
     """
-    match = _NAME.fullmatch(text.removeprefix(PREFIX))
+    match = _NAME.fullmatch(text.removeprefix(PREFIX)) if isinstance(text, str) else None
     if match is None:
         raise HubError(f"found {text!r}, expected a repository: {PREFIX}OWNER/NAME[@REVISION]")
     return HubName(**match.groupdict())

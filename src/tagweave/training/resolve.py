@@ -29,6 +29,8 @@ _OF_CHAINS = ("weights", "minimum_count", "coding", *LOOKUPS)
 """Fields of plans that parsers do not use."""
 _LEAST = {"iterations": 1, "patience": 1, "seed": 0, "average_seeds": 1, "threads": 1, "minimum_count": 1}
 """The least value of whole numbers."""
+_MAY_BE_ZERO = ("average_from", "c1", "c2", "delta", "epsilon", "slack", "tolerance")
+"""Settings of learners; the others are positive."""
 
 
 @dataclass(frozen=True)
@@ -136,10 +138,26 @@ def _check_numbers(plan: TrainingPlan) -> None:
 def _check_settings(plan: TrainingPlan) -> None:
     from tagweave.training.recipe import LEARNERS
 
-    kinds = [field.name for field in fields(LEARNERS[plan.learner]) if field.name != "seed"]
-    for name in plan.settings:
+    if not isinstance(plan.settings, Mapping):
+        raise PlanError(f"found {plan.settings!r} as `settings`, expected values by name: {{'rate': 0.1}}")
+    kinds = {field.name: field.default for field in fields(LEARNERS[plan.learner]) if field.name != "seed"}
+    for name, value in plan.settings.items():
         if name not in kinds:
             raise PlanError(f"unknown setting {name!r} of {plan.learner}, expected {one_of(name, kinds)}")
+        _check_setting(name, value, kinds[name])
+
+
+def _check_setting(name: str, value: object, usual: object) -> None:
+    """Raise unless the value of a learner's setting is of the kind of its default, not negative and finite."""
+    if isinstance(usual, bool):
+        fits, expected = isinstance(value, bool), "true or false"
+    else:
+        kinds = (int,) if isinstance(usual, int) else (int, float)
+        fits = isinstance(value, kinds) and not isinstance(value, bool) and 0 <= value < float("inf")
+        fits = fits and bool(value or name in _MAY_BE_ZERO)
+        expected = f"a {'whole ' if kinds == (int,) else ''}number {'from' if name in _MAY_BE_ZERO else 'above'} 0"
+    if not fits and value != usual:
+        raise PlanError(f"found `settings={name}={value}`, expected {expected}")
 
 
 def _check_tree(plan: TrainingPlan) -> None:

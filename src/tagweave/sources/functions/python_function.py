@@ -24,6 +24,7 @@ from typing import Any, overload
 from tagweave import __version__
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.found_spans import FoundSpan, layer_of
+from tagweave.corpus.given import kind_of
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.soft import Soft
 from tagweave.sources.functions.function import FunctionError, stamp
@@ -143,6 +144,8 @@ def labelling_function(
     """
     if function is None:
         return lambda decorated: PythonFunction(decorated, name or decorated.__name__, outside)
+    if not callable(function):
+        raise TypeError(f"found {kind_of(function)}, expected a function from a sentence to spans or labels")
     return PythonFunction(function, name or function.__name__, outside)
 
 
