@@ -63,7 +63,7 @@ def test_a_model_is_not_asked_where_pairs_can_be_counted(run, tmp_path):
         (
             ("ctb={c}/train.txt", "pd={c}/words.txt"),
             "found different sentences in {c}/train.txt and {c}/words.txt, expected the same ones under two guidelines,"
-            " or --model MODEL with a model of both (tagweave train --method coupled)",
+            " or --model, one of both (trained with --method coupled)",
         ),
         (
             ("{c}/train.txt", "{c}/words.txt", "--model", "{m}"),

@@ -87,7 +87,7 @@ def test_recipes_take_seeds_of_learners_that_have_them(recipe: Any) -> None:
     trainer = recipe(settings={"seed": 3}, average_seeds=2).trainer()
     assert [each.seed for each in trainer.trainers] == [3, 4]
     assert trainer.batch == recipe().trainer().batch
-    with pytest.raises(ValueError, match="found average_seeds=2 with the learner lbfgs, expected one of adagrad"):
+    with pytest.raises(ValueError, match="found `average_seeds=2` with the learner lbfgs, expected one of adagrad"):
         recipe(learner="lbfgs", average_seeds=2)
-    with pytest.raises(ValueError, match="found average_seeds=0"):
+    with pytest.raises(ValueError, match="found `average_seeds=0`"):
         recipe(average_seeds=0)
