@@ -25,7 +25,7 @@ def rows(*tokens):
     ("task", "method", "line"),
     [
         ("parse", "stacked", "tags of upos with TRAIN, 33 % of its tokens': its trees come with tags that"),
-        ("tag", "merged", "labels with TRAIN, 33 % of its tokens': --method coupled tells them apart"),
+        ("tag", "merged", "labels with TRAIN, 33 % of its tokens': `method=coupled` tells them apart"),
         ("segment", "merged", "words with TRAIN, 33 % of its tokens': it is segmented in another style"),
     ],
 )

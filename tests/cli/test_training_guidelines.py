@@ -106,12 +106,12 @@ def test_boundaries_are_of_the_same_guideline_unless_tags_differ(files):
 @pytest.mark.parametrize(
     ("training", "sources", "method", "line"),
     [
-        (["g={a}", "h={b}"], [], None, "expected 'g' as in {a}; corpora of other guidelines are given by --source"),
+        (["g={a}", "h={b}"], [], None, "expected 'g' as in {a}; corpora of other guidelines are given by `sources`"),
         (["g={a}", "{b}"], [], None, "{b}: found the guideline 'tag', expected 'g' as in {a}"),
-        (["g={a}"], ["h={b}"], "single", "found the guideline 'h', expected 'g' as in {a}, for --method single"),
-        (["{a}"], [], "coupled", "found corpora of 'tag', expected --source of another guideline, for --method coupl"),
-        (["g={a}"], ["g={b}"], "merged", "found corpora of 'g', expected --source of another guideline"),
-        (["g={a}"], ["h={b}", "i={c}"], "stacked", "'g' and 'h' and 'i', expected --source of one other guideline"),
+        (["g={a}"], ["h={b}"], "single", "found the guideline 'h', expected 'g' as in {a}, for `method=single`"),
+        (["{a}"], [], "coupled", "found corpora of 'tag', expected `sources` of another guideline, for `method=coupl"),
+        (["g={a}"], ["g={b}"], "merged", "found corpora of 'g', expected `sources` of another guideline"),
+        (["g={a}"], ["h={b}", "i={c}"], "stacked", "'g' and 'h' and 'i', expected `sources` of one other guideline"),
     ],
 )
 def test_what_a_method_cannot_use(files, training, sources, method, line):
