@@ -15,27 +15,19 @@ from tagweave.kernels import chain
 COPIES = 300
 
 
-@settings(max_examples=80)
-@given(case=cases(), restricted=st.booleans(), dense=st.booleans())
-def test_log_z_and_marginals(case: Case, restricted: bool, dense: bool) -> None:
-    check(case, run(case, restricted, np.float64, dense), restricted, EXACT)
+PRECISIONS = pytest.mark.parametrize(
+    ("dtype", "spread", "tolerance"), [(np.float64, 4.0, EXACT), (np.float32, 2.0, SINGLE)], ids=["float64", "float32"]
+)
 
 
-@settings(max_examples=50)
-@given(case=cases(spread=2.0), restricted=st.booleans(), dense=st.booleans())
-def test_log_z_and_marginals_in_single_precision(case: Case, restricted: bool, dense: bool) -> None:
-    check(case, run(case, restricted, np.float32, dense), restricted, SINGLE)
-
-
-@settings(max_examples=25)
-@given(case=cases(spread=1.0), restricted=st.booleans(), dtype=st.sampled_from([np.float64, np.float32]))
-def test_matrix_products_and_loops_agree(case: Case, restricted: bool, dtype: type) -> None:
-    one, other = (run(_wide(case), restricted, dtype, dense) for dense in (True, False))
-    tolerance = EXACT if dtype is np.float64 else SINGLE
-    np.testing.assert_allclose(one.log_z, other.log_z, **tolerance)
-    np.testing.assert_allclose(one.pairs, other.pairs, **tolerance)
-    for mine, others in zip(one.gamma, other.gamma, strict=True):
-        np.testing.assert_allclose(mine, others, **tolerance)
+@PRECISIONS
+@settings(max_examples=70)
+@given(data=st.data(), restricted=st.booleans(), dense=st.booleans())
+def test_log_z_and_marginals(
+    dtype: type, spread: float, tolerance: dict[str, float], data: st.DataObject, restricted: bool, dense: bool
+) -> None:
+    case = data.draw(cases(spread))
+    check(case, run(case, restricted, dtype, dense), restricted, tolerance)
 
 
 def _wide(case: Case) -> Case:
@@ -54,17 +46,16 @@ def _wide(case: Case) -> Case:
     )
 
 
+@PRECISIONS
 @settings(max_examples=25)
-@given(case=cases(), restricted=st.booleans(), dense=st.booleans())
-def test_products_large_enough_for_blas(case: Case, restricted: bool, dense: bool) -> None:
-    found = run(_wide(case), restricted, np.float64, dense)
-    few = len(case.lengths)
-    check(
-        case,
-        Sums(found.log_z[:few], found.gamma[:few], found.xi[:few], found.pairs / COPIES),
-        restricted,
-        EXACT,
-    )
+@given(data=st.data(), restricted=st.booleans(), dense=st.booleans())
+def test_products_large_enough_for_blas(
+    dtype: type, spread: float, tolerance: dict[str, float], data: st.DataObject, restricted: bool, dense: bool
+) -> None:
+    case = data.draw(cases(spread))
+    found, few = run(_wide(case), restricted, dtype, dense), len(case.lengths)
+    alone = Sums(found.log_z[:few], found.gamma[:few], found.xi[:few], found.pairs / COPIES)
+    check(case, alone, restricted, tolerance)
 
 
 @settings(max_examples=50)
