@@ -68,3 +68,11 @@ def test_a_posterior_is_conditioned_on_a_set() -> None:
 def test_posteriors_that_make_no_sense(soft: Soft[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LabelSets(SPACE, "posterior").of_candidates("g", soft)
+
+
+def test_two_posteriors_have_no_product() -> None:
+    sets = LabelSets(SPACE, "posterior")
+    first, second = (sets.of_candidates("g", Soft("AB", (share, 1 - share))) for share in (0.2, 0.4))
+    assert sets.join(first, ALL) == sets.join(ALL, first) == first
+    with pytest.raises(ValueError, match="in two layers"):
+        sets.join(first, second)

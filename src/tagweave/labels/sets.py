@@ -257,8 +257,8 @@ class LabelSets:
         given = [each for each in (first, second) if each in self._posteriors]
         if not given:
             return self._of_row(row, self._log_scales[first] + self._log_scales[second])
-        if len(given) == 2 or row.dtype != np.uint8:
-            raise ValueError("probabilities in one layer and numbers in another")
+        if len(given) == 2:
+            raise ValueError("probabilities of labels in two layers")
         if not row.any():
             raise ValueError("an empty label set: evidence must allow at least one label")
         group, share = self._posteriors[given[0]]
