@@ -215,7 +215,9 @@ def test_confusions_are_of_types_within_the_right_boundaries() -> None:
 
 
 def test_an_ambiguous_gold_span_counts_in_no_table_of_types() -> None:
-    scores = span_scores(corpus("B-X|B-Y O B-X B-X|B-Y"), corpus("B-X O B-X B-Z"))
+    gold, system = corpus("B-X|B-Y O B-X B-X|B-Y", "O"), corpus("B-X O B-X B-Z", "O")
+    scores = span_scores(gold, system)
+    assert scores == span_scores(gold, system)
     assert scores.labels == {"X": Score(1, 1, 1), "Z": Score(0, 0, 1)}
     assert (scores.spans, scores.ambiguous) == (Score(2, 3, 3), 2)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,34 @@ def test_lbfgs_never_climbs(seed: int, memory: int) -> None:
         assert state.loss <= before
         before = state.loss
         assert state.loss == pytest.approx(objective.regularised(state.weights, 0.01), rel=1e-12)
+
+
+def two_loops(slope: Any, steps: list[Any], changes: list[Any]) -> Any:
+    """The direction of L-BFGS by Nocedal's recursion over the last steps and changes of the gradient."""
+    q, alphas = slope.copy(), []
+    for s, y in zip(reversed(steps), reversed(changes), strict=True):
+        alphas.append(s @ q / (s @ y))
+        q = q - alphas[-1] * y
+    r = q * (steps[-1] @ changes[-1]) / (changes[-1] @ changes[-1])
+    for s, y, alpha in zip(steps, changes, reversed(alphas), strict=True):
+        r = r + s * (alpha - y @ r / (s @ y))
+    return -r
+
+
+@pytest.mark.parametrize("memory", [1, 3, 6])
+def test_lbfgs_goes_in_the_direction_of_two_loops(memory: int) -> None:
+    trainer, objective = LBFGS(c2=0.1, memory=memory, **EXACT), Logistic.random(3)
+    state = trainer.start(objective, np.zeros(objective.size))
+    points = [(state.weights, state.arrays["gradient"])]
+    for _ in range(9):
+        trainer.step(objective, state)
+        points.append((state.weights, state.arrays["gradient"]))
+    steps, changes = ([b[i] - a[i] for a, b in pairwise(points)] for i in (0, 1))
+    for at in range(1, 9):
+        own = slice(max(0, at - memory), at)
+        expected = two_loops(points[at][1], steps[own], changes[own])
+        ratio = steps[at] / expected
+        np.testing.assert_allclose(ratio, ratio.max(), rtol=1e-3)
 
 
 def test_float32_comes_close() -> None:
