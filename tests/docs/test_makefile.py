@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -95,7 +96,7 @@ class TestPython:
 
     def add(self, programs: Path, name: str, works: bool) -> None:
         script = programs / name
-        script.write_text(f'#!/bin/sh\n{f"exec {sys.executable}" if works else "exit 1; exec"} "$@"\n')
+        script.write_text(f'#!/bin/sh\n{f"exec {shlex.quote(sys.executable)}" if works else "exit 1; exec"} "$@"\n')
         script.chmod(0o755)
 
     def test_the_first_that_works_is_taken(self, folder: Path, programs: Path) -> None:

@@ -226,18 +226,23 @@ def test_a_user_without_a_writable_folder() -> None:
     """The real thing: a process of another user, who may write to the temporary folder alone."""
     code = f"""
 import os, sys
+from pathlib import Path
+import numba
 import numpy as np
-from tagweave.kernels import inner, kernel
+from tagweave.kernels import compiled_code, kernel
 def _twice(x):
     return x + x
-inner(_twice).compile("int64(int64)")  # Numba imports what it needs, perhaps from a home that is closed to others
+numba.njit(_twice)(np.int64(3))  # Numba imports what it needs, perhaps from a folder that is closed to others
+compiled_code._SOURCES = Path(sys.argv[1])
 os.setgid({_NOBODY}); os.setuid({_NOBODY})
 print(kernel(_twice)(np.int64(3)))
 """
-    with tempfile.TemporaryDirectory() as folder:  # those of pytest are closed to other users
+    # folders of pytest are closed to other users, and so may be the one that TMPDIR names
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder, tempfile.TemporaryDirectory() as closed:
         Path(folder).chmod(0o777)
         environment = {**os.environ, "HOME": "/nonexistent", "TMPDIR": folder, "XDG_CACHE_HOME": "/proc/none"}
         environment.pop("NUMBA_CACHE_DIR", None)
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        command = [sys.executable, "-c", code, closed]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "6\n"
     assert f"it is kept in {folder}/tagweave-{_NOBODY}\n" in done.stderr

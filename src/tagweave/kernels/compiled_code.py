@@ -146,7 +146,7 @@ class CompiledCode(NullCache):
         """The code of a key, or `None`; damaged files are removed."""
         try:
             return self._files(folder).load(key)
-        except FileNotFoundError:
+        except OSError:  # it is not there, or closed to this user
             return None
         except Exception:  # whatever unpickling makes of half a file
             for file in folder.glob(f"{self._name}.*"):
