@@ -149,6 +149,15 @@ def _attributes(path: Path) -> None:
     ChainCRF(max_iterations=2).fit(X, y).save(path)
 
 
+def _crfsuite(path: Path) -> None:
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer("lbfgs", verbose=False)
+    for sentence in corpus("ud").sentences:
+        trainer.append([{"word": form} for form in sentence.forms], [str(each[0]) for each in sentence.layers["ud"]])
+    trainer.train(str(path))
+
+
 def _parser(relations: bool = True) -> Any:
     recipe = ParserRecipe(bits=6)
     return fit_parser([corpus("gold", heads=True, relations=relations)], recipe, run=Run(_SCHEDULE)).model
@@ -247,4 +256,5 @@ CHECKPOINTS: dict[str, Base] = {
     f"checkpoint {learner}": Base(partial(_resume, learner, _number=0, iterations=2), partial(_resume, learner))
     for learner in LEARNERS
 }
-BASES = {**MODELS, **CHECKPOINTS}
+FOREIGN: dict[str, Base] = {"crfsuite": Base(_crfsuite, _use_crf)}
+BASES = {**MODELS, **CHECKPOINTS, **FOREIGN}

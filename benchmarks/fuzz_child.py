@@ -3,31 +3,34 @@
     python -m benchmarks.fuzz_child KIND FOLDER build
     python -m benchmarks.fuzz_child KIND FOLDER FIRST STOP SEED
 
-Before every mutation it writes the number, behind it the result: where the process dies, the number stands alone.
+Before every mutation it writes the number, behind it the result. Each file is used in a process of its own, forked from
+one that has compiled everything, whose peak memory and time of the processor are measured.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import sys
 import traceback
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz_bases import BASES
-from benchmarks.fuzz_mutations import mutated, read, write
+from benchmarks.fuzz_bases import BASES, FOREIGN
+from benchmarks.fuzz_mutations import mutated, mutated_bytes, read, write
 from tagweave.front.errors import message
 from tagweave.learning.checkpoint import CheckpointError
 from tagweave.models.storage import ModelFileError
 
 _SECONDS = 10  # of the processor, for one file
 _BYTES = 6 << 30
+_LARGE = 1_000_000_000  # bytes, which no file of some kilobytes should take
 _REFUSALS = (ModelFileError, CheckpointError)
 
 
@@ -40,26 +43,55 @@ def build(kind: str, folder: Path) -> None:
     base.use(mutated_path, 0)
 
 
-def results(kind: str, folder: Path, numbers: range, seed: int) -> Iterator[list[Any]]:
+def results(
+    kind: str, folder: Path, numbers: range, seed: int, use: Callable[[str, Path, int], list[Any]]
+) -> Iterator[list[Any]]:
     """For every mutation what it is, and then what came of it."""
-    bases = [read(folder / "base", packed=number == 0) for number in range(4)]
+    base, path = folder / "base", folder / "mutated"
+    is_foreign = kind in FOREIGN
+    bases = [] if is_foreign else [read(base, packed=number == 0) for number in range(4)]
     for number in numbers:
         rng = np.random.default_rng([seed, zlib.crc32(kind.encode()), number])
-        *parts, what = mutated(*bases[number % 4], rng)
+        if is_foreign:
+            data, what = mutated_bytes(base.read_bytes(), rng)
+            path.write_bytes(data)
+        else:
+            *parts, what = mutated(*bases[number % 4], rng)
+            write(path, *parts)
         yield [number, what]
-        write(folder / "mutated", *parts)
-        yield _used(kind, folder / "mutated", number)
+        yield use(kind, path, number)
 
 
-def _used(kind: str, path: Path, number: int) -> list[str]:
+def measured(kind: str, path: Path, number: int) -> list[Any]:
+    """The result of using a file in a process of its own, what was said, the peak of its memory and its seconds."""
+    reading, writing = os.pipe()
+    process = os.fork()
+    if not process:
+        resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+        signal.setitimer(signal.ITIMER_PROF, _SECONDS)  # ends the process, also inside of compiled code
+        os.write(writing, json.dumps(used(kind, path, number))[:60_000].encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        said = stream.read()
+    _, status, usage = os.wait4(process, 0)
+    peak, seconds = usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
+    sent = os.WTERMSIG(status)
+    result, what = json.loads(said) if said else ["time-outs" if sent == signal.SIGPROF else "deaths", f"signal {sent}"]
+    if result == "runs" and peak > _LARGE:
+        result = "large"
+    return [result, what, round(peak / 1e6), round(seconds, 2)]
+
+
+def used(kind: str, path: Path, number: int) -> list[Any]:
     """The result of using a file, and what was said."""
     try:
         BASES[kind].use(path, number)
     except _REFUSALS as error:
-        return ["refusals", str(error)]
+        return ["refusals", str(error)[:1000]]
     except Exception as error:
         if not isinstance(error, OSError) and (told := message(error)):
-            return ["runs", told]  # an answer, as to a text that a model cannot label
+            return ["runs", told[:1000]]  # an answer, as to a text that a model cannot label
         return ["tracebacks", "".join(traceback.format_exception(error)[-3:])]
     return ["runs", ""]
 
@@ -70,9 +102,7 @@ def main() -> None:
         build(kind, Path(folder))
     else:
         first, stop, seed = map(int, numbers)
-        resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
-        for line in results(kind, Path(folder), range(first, stop), seed):
-            signal.setitimer(signal.ITIMER_PROF, _SECONDS)  # ends the process, also inside of compiled code
+        for line in results(kind, Path(folder), range(first, stop), seed, measured):
             print(json.dumps(line), flush=True)
 
 

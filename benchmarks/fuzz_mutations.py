@@ -53,9 +53,101 @@ def mutated(description: dict[str, Any], arrays: Arrays, rng: Rng) -> tuple[dict
     """A copy with one to three mutations, and what they are."""
     description, arrays, told = copy.deepcopy(description), dict(arrays), []
     for _ in range(int(rng.choice([1, 1, 1, 2, 3]))):
-        mutate = _mutate_array if arrays and rng.random() < 0.6 else _mutate_description
-        told.append(mutate(description, arrays, rng))
+        mutate = _mutate_array if arrays and rng.random() < 0.5 else _mutate_description
+        growing = rng.permutation(len(_OF_SIZES)) if rng.random() < _GROWING else ()
+        grown = (what for number in growing if (what := _OF_SIZES[number](description, arrays, rng)))
+        told.append(next(grown, "") or mutate(description, arrays, rng))
     return description, arrays, "; ".join(told)
+
+
+# Sizes: a small file that asks for much. Each returns "" where the file has nothing of the kind.
+
+
+def _more_labels(description: dict[str, Any], arrays: Arrays, rng: Rng) -> str:
+    """As many labels as a corpus has words, with whatever else has to fit them."""
+    space = description.get("space", {})
+    if len(space.get("views", ())) != 1 or FORMS in description or "scheme.start" not in arrays:
+        return ""
+    labels, more = len(space["names"]), int(rng.choice([1000, 3000, 8000]))
+    names = [f"{space['names'][0]}{i}" for i in range(more)]
+    space["names"] = space["views"][0]["names"] = names
+    space["views"][0]["projection"] = list(range(more))
+    ptr, cell = arrays["layout.0.ptr"], arrays["layout.0.cell"]
+    arrays["layout.0.ptr"] = ptr if cell.size else (ptr.astype(np.int64) // labels * more)
+    size = int(arrays["layout.0.ptr"][-1]) + more * more + 2 * more
+    arrays["weights"] = np.zeros(size, arrays["weights"].dtype)
+    arrays["scheme.transition"] = np.ones((more, more), np.bool_)
+    arrays["scheme.start"] = arrays["scheme.end"] = np.ones(more, np.bool_)
+    if "observed.0" in arrays:
+        arrays["observed.0"] = np.ones((more, more), np.bool_)
+    return f"{more} labels"
+
+
+def _more_relations(description: dict[str, Any], arrays: Arrays, rng: Rng) -> str:
+    if not description.get("relations") or FORMS in description:
+        return ""
+    more, rows = int(rng.choice([1000, 20_000])), int(rng.choice([1 << 10, 1 << 17]))
+    if more * rows > 1 << 28:
+        rows = 1 << 10
+    description["relations"] = [f"r{i}" for i in range(more)]
+    description["relation_rows"] = rows
+    arrays["relation_weights"] = np.zeros((rows, more), np.float32)
+    return f"{more} relations of {rows} rows"
+
+
+def _longer_by_zeros(description: dict[str, Any], arrays: Arrays, rng: Rng) -> str:
+    """An array whose packing states a larger shape, and as many more pieces of zeros, which take no bytes."""
+    if not description.get(FORMS):
+        return ""
+    name = str(rng.choice(sorted(description[FORMS])))
+    form = description[FORMS][name]
+    times = int(rng.choice([10, 10_000, 10**7, 10**9]))
+    form["shape"] = [each * times if at == 0 else each for at, each in enumerate(form["shape"])]
+    planes = 1 if "step" in form else np.dtype(form["dtype"]).itemsize
+    pieces = -(-int(np.prod(form["shape"], dtype=object)) // (1 << 18)) * planes
+    form["lengths"] = [0] * min(pieces, 1 << 20)
+    arrays[name] = np.zeros(0, np.uint8)
+    return f"{name} with {times} times the entries"
+
+
+def _stated_size(description: dict[str, Any], arrays: Arrays, rng: Rng) -> str:
+    """The head of a Zstandard frame, which states the size of its content and of its window."""
+    named = sorted(name for name, array in arrays.items() if bytes(array[:4].tobytes()) == _FRAME)
+    if not description.get(FORMS) or not named:
+        return ""
+    name = str(rng.choice(named))
+    changed = arrays[name].copy()
+    head = slice(4, min(len(changed), int(rng.integers(5, 14))))
+    changed[head] = rng.choice([0, 0x7F, 0xE0, 0xFF], head.stop - head.start)
+    arrays[name] = changed
+    return f"{name} with another frame"
+
+
+def _repeated_list(description: dict[str, Any], _arrays: Arrays, rng: Rng) -> str:
+    lists = [place for place in _places(description) if place and isinstance(_held(description, place), list)]
+    place = lists[int(rng.integers(len(lists)))] if lists else ()
+    if not place or not _held(description, place):
+        return ""
+    holder, values = _held(description, place[:-1]), _held(description, place)
+    count = int(rng.choice([1000, 100_000])) // len(values) + 1
+    distinct = rng.random() < 0.5 and isinstance(values[0], str)
+    holder[place[-1]] = [f"{values[0]}{i}" for i in range(count)] if distinct else values * count
+    return f"{place} repeated {count} times"
+
+
+_GROWING, _FRAME = 0.3, b"\x28\xb5\x2f\xfd"
+_OF_SIZES = (_more_labels, _more_relations, _longer_by_zeros, _stated_size, _repeated_list)
+
+
+def mutated_bytes(data: bytes, rng: Rng) -> tuple[bytes, str]:
+    """A copy of a file of another program: some of its numbers, of four bytes, changed."""
+    changed, told = bytearray(data), []
+    for _ in range(int(rng.choice([1, 1, 2, 3]))):
+        at = int(rng.choice([4 * rng.integers(1, 12), rng.integers(len(data) - 4)]))
+        value = int(rng.choice([0, 1, 5000, 1 << 20, (1 << 31) - 1, (1 << 32) - 1, len(data), rng.integers(len(data))]))
+        changed[at : at + 4] = value.to_bytes(4, "little")
+        told.append(f"{value} at byte {at}")
+    return bytes(changed), "; ".join(told)
 
 
 # Arrays

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.fuzz import FAULTS, KINDS
 from benchmarks.fuzz_bases import BASES
-from benchmarks.fuzz_child import build, results
+from benchmarks.fuzz_child import build, results, used
 
 MUTATIONS = range(1, 9)
 
@@ -20,7 +20,7 @@ def test_every_kind_is_covered() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_mutated_files_are_used_or_refused(kind: str, tmp_path: Path) -> None:
     build(kind, tmp_path)
-    lines = list(results(kind, tmp_path, MUTATIONS, seed=7))
+    lines = list(results(kind, tmp_path, MUTATIONS, 7, used))
     found = [(what, *result) for (_, what), result in zip(lines[::2], lines[1::2], strict=True)]
     assert [each for each in found if each[1] in FAULTS] == []
     assert "refusals" in {result for _, result, _ in found}

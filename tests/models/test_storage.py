@@ -15,6 +15,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.models import memory
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_rules import GRAMS
 from tagweave.models.layout import Layout
@@ -183,3 +184,40 @@ def test_a_model_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> No
     with pytest.raises(OSError, match=r"nowhere|written"):
         save_model(model()[0], tmp_path / "nowhere" / "m")
     assert list(tmp_path.iterdir()) == []
+
+
+# Memory that follows from a model
+
+
+def many_labels(count: int) -> ChainModel:
+    """A model of labels without a single feature: nearly nothing on disk, and tables of pairs of labels in memory."""
+    small = Problem([["a"]], plain(), 1, observed=True)
+    layout = Layout(np.zeros(len(small.encoder.index) + 1, np.int32), np.zeros(0, np.uint16))
+    space = LabelSpace.plain("tag", [f"L{i}" for i in range(count)])
+    parameters = ChainParameters(space, (layout,), TransitionScheme.free(count))
+    return ChainModel(parameters, small.encoder, np.zeros(parameters.size, np.float32))
+
+
+def test_a_small_file_does_not_get_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `save_model` writes is as large as what it asks for, so that it can be loaded."""
+    path, large = tmp_path / "m.model", many_labels(400)
+    monkeypatch.setattr(memory, "_LEAST", 1 << 20)
+    save_model(large, path)
+    assert len(load_model(path, ChainModel).space) == 400
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "_LEAST", 1 << 40)
+        save_model(large, path)
+    assert path.stat().st_size < 20_000
+    with pytest.raises(ModelFileError, match=r"400 labels and .* at most 1 MB, what a file of [\d,]+ bytes may ask"):
+        load_model(path)
+    assert len(describe_model(path)["space"]["names"]) == 400
+    monkeypatch.setattr(memory, "_LEAST", 1 << 40)
+    monkeypatch.setattr(memory, "machine_memory", lambda: 1 << 20)
+    with pytest.raises(ModelFileError, match="at most 1 MB, the memory of this machine"):
+        load_model(path)
+
+
+def test_models_inside_a_model_count(tmp_path: Path) -> None:
+    own, inner = ({"space": {"names": ["x"] * count}, "about": {"space": 3}} for count in (10, 1000))
+    outer = {**own, "encoder": {"guide": inner, "taggers": [inner]}}
+    assert memory.needed_bytes(outer, 7) - memory.needed_bytes(own, 7) == 2 * memory.needed_bytes(inner, 0)

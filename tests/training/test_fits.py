@@ -11,14 +11,16 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Layer, Location, Sentence
+from tagweave.corpus.sentence import Arc, Layer, Location, Sentence
 from tagweave.learning.callback import Iteration
 from tagweave.learning.loop import TrainingError
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import Run, Schedule
+from tagweave.models import memory
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.dev_score import dev_score
 from tagweave.training.fit import fit, fit_problem, label_space, learn, prepare
+from tagweave.training.parsing import ParserRecipe, fit_parser
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
 
@@ -354,3 +356,17 @@ def test_a_pointwise_start_is_resumed_too(tmp_path: Path, stopped_after: int) ->
 
 def test_without_development_data_a_learner_knows_how_long() -> None:
     assert fit([TRAIN], Recipe()).outcome.iterations == AdaGrad.epochs
+
+
+def test_words_taken_for_labels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of labels take memory by the square; relations of a parser have a weight for each row of features."""
+    monkeypatch.setattr(memory, "_LEAST", 1 << 20)
+    monkeypatch.setattr(memory, "machine_memory", lambda: 1 << 24)
+    text = " ".join(f"w{i}/w{i}" for i in range(300))
+    expected = r"found 300 labels \('w0', .* expected at most 228 on this machine: .*2 MB.*words taken for labels"
+    with pytest.raises(CorpusError, match=expected):
+        fit([corpus(text)], Recipe())
+    tree = tuple((Arc(i, f"r{i}"),) for i in range(4))
+    trees = Corpus((Sentence(("a", "b", "c", "d"), heads={"head": tree}),), "head")
+    with pytest.raises(CorpusError, match="found 4 labels"):
+        fit_parser([trees], ParserRecipe(bits=6))

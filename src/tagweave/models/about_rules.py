@@ -32,6 +32,7 @@ ABOUT = record(
         "round": whole(),
         "dev_score": nullable(number()),
         "dev_scores": mapping_of(number()),
+        "parameters": record({}, {"threads": nullable(whole(0, 1 << 16))}, others=True),
     },
     others=True,
 )

@@ -20,7 +20,6 @@ from tagweave.models.layout import Layout
 from tagweave.models.parameters import ChainParameters
 
 GUIDELINE = "label"
-_MOST_LABELS = 4096  # transitions take memory by the square
 _CODE_BITS = 40
 
 
@@ -45,16 +44,17 @@ def attribute_model(
     """The model of these weights; the numbers of labels and attributes are their places in the lists.
 
     Raises:
-        ValueError: names that repeat, numbers out of range, pairs that repeat, weights that are no finite numbers, or
-            too many labels.
+        ValueError: no names or names that repeat, numbers out of range, pairs that repeat, or weights that are no
+            finite numbers.
     """
-    if not 0 < len(labels) <= _MOST_LABELS:
-        raise ValueError(f"{len(labels)} labels, expected 1 to {_MOST_LABELS}")
+    if not labels:
+        raise ValueError("no labels, expected some")
     _check_names(labels, "label")
     _check_names(attributes, "attribute")
     states, transitions = _sorted(states, len(attributes), len(labels)), _sorted(transitions, *[len(labels)] * 2)
     ends = np.searchsorted(states.source, np.arange(len(attributes) + 1))
-    layout = Layout(ends.astype(np.int32), states.label.astype(np.uint16))
+    cells = np.promote_types(np.uint16, np.min_scalar_type(len(labels)))
+    layout = Layout(ends.astype(np.int32), states.label.astype(cells))
     pairs = np.zeros((len(labels), len(labels)))
     pairs[transitions.source, transitions.label] = transitions.value
     space = LabelSpace.plain(GUIDELINE, labels)

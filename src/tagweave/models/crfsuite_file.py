@@ -20,6 +20,7 @@ import numpy as np
 
 from tagweave.models.attribute_model import Weights, attribute_model
 from tagweave.models.chain import ChainModel
+from tagweave.models.memory import check_labels_of_file
 
 MAGIC = b"lCRF"
 _HEADER, _DATABASE = struct.Struct("<4sI4s9I"), struct.Struct("<4sI4I")
@@ -55,6 +56,7 @@ def model_of(data: bytes) -> ChainModel:
         raise ValueError(f"version {header.version} of CRFsuite's models, expected {_VERSION}")
     if header.size != len(data):
         raise ValueError(f"{len(data)} bytes, expected {header.size}, as the header says")
+    check_labels_of_file(header.labels, len(data))
     features = _features(data, header.at_features)
     labels = _names(data, header.at_labels, header.labels, "label")
     attributes = _names(data, header.at_attributes, header.attributes, "attribute")
@@ -96,7 +98,13 @@ def _names(data: bytes, at: int, expected: int, what: str) -> list[str]:
     if count and at + backward + 4 * count > len(data):
         raise ValueError(f"names of {count} {what}s at byte {at + backward} of {len(data)}, expected a whole file")
     offsets = np.frombuffer(data, "<u4", count, at + backward).tolist() if count else []
-    return [_name(data, at + offset, number, what) for number, offset in enumerate(offsets)]
+    names, rest = [], len(data)
+    for number, offset in enumerate(offsets):
+        names.append(_name(data, at + offset, number, what))
+        rest -= len(names[-1])
+        if rest < 0:
+            raise ValueError(f"names of {what}s that overlap, expected each in bytes of its own")
+    return names
 
 
 def _name(data: bytes, at: int, number: int, what: str) -> str:

@@ -41,21 +41,21 @@ _COMPRESSION = zstandard.ZstdCompressionParameters.from_level(
 _WORTH = 0.95  # largest ratio at which compression is used; uncompressed pieces load faster
 _FAR = -128  # marks a multiple that does not fit a byte
 _STEPS = range(-149, 113)  # exponents whose multiples are all float32
-_RATIO, _LIMIT = 64, 1 << 30  # most bytes in memory: this many times those of the file, but at least _LIMIT
 _TYPES = "?bBhHiIlLqQefd"
 
 
-def pack(arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
-    """The description of arrays, and the bytes of each, uint8[B]."""
+def pack(arrays: Arrays, compressed: bool = True) -> tuple[dict[str, Any], Arrays]:
+    """Return the description of arrays, and the bytes of each, uint8[B]; without compression, all of them."""
     forms, packed = {}, {}
     for name, array in arrays.items():
-        form, pieces = _packed(name, array)
+        form, planes = _planes_of(name, array)
+        pieces = [piece for plane in planes for piece in _pieces(plane, compressed)]
         forms[name] = {"dtype": array.dtype.str, "shape": list(array.shape), **form, "lengths": list(map(len, pieces))}
         packed[name] = np.frombuffer(b"".join(pieces), np.uint8)
     return forms, packed
 
 
-def _packed(name: str, array: NDArray[Any]) -> tuple[dict[str, Any], list[bytes]]:
+def _planes_of(name: str, array: NDArray[Any]) -> tuple[dict[str, Any], list[Bytes]]:
     flat = np.ascontiguousarray(array).reshape(-1)
     if flat.dtype == np.float32 and (grid := _multiples(flat)):
         step, multiples = grid
@@ -90,18 +90,17 @@ def _rises(name: str, dtype: np.dtype[Any]) -> bool:
     return name.endswith(".ptr") and dtype.kind in "iu"
 
 
-def _planes(flat: NDArray[Any]) -> Iterator[bytes]:
+def _planes(flat: NDArray[Any]) -> Iterator[Bytes]:
     planes = flat.astype(flat.dtype.newbyteorder("<")).view(np.uint8).reshape(len(flat), flat.itemsize)
-    for plane in planes.T:
-        yield from _pieces(np.ascontiguousarray(plane))
+    return map(np.ascontiguousarray, planes.T)
 
 
-def _pieces(plane: Bytes) -> Iterator[bytes]:
+def _pieces(plane: Bytes, compressed: bool) -> Iterator[bytes]:
     compressor = zstandard.ZstdCompressor(compression_params=_COMPRESSION)
     for low in range(0, len(plane), _PIECE):
         piece = plane[low : low + _PIECE]
-        if not piece.any():
-            yield b""
+        if not compressed or not piece.any():
+            yield b"" if compressed else piece.tobytes()
             continue
         frame = compressor.compress(piece.data)
         yield frame if len(frame) < _WORTH * len(piece) else piece.tobytes()
@@ -111,16 +110,18 @@ def unpack(forms: dict[str, Any], packed: Arrays) -> Arrays:
     """The arrays that were given to `pack`.
 
     Raises:
-        ValueError: bytes that do not fit the description, or arrays that would take too much memory.
+        ValueError: bytes that do not fit the description.
         KeyError, TypeError, AttributeError: `forms` is not a description.
     """
     if forms.keys() != packed.keys():
         raise ValueError("other arrays than the description has")
     shapes = {name: _shape(form) for name, form in forms.items()}
-    limit = max(_LIMIT, _RATIO * sum(each.nbytes for each in packed.values()))
-    if sum(dtype.itemsize * math.prod(shape) for dtype, shape in shapes.values()) > limit:
-        raise ValueError(f"arrays of more than {limit:,} bytes")
     return {name: _unpacked(name, forms[name], *shapes[name], packed[name]) for name in forms}
+
+
+def unpacked_bytes(forms: dict[str, Any]) -> int:
+    """Return how many bytes `unpack` would give. Raises as `unpack`."""
+    return sum(dtype.itemsize * math.prod(shape) for dtype, shape in map(_shape, forms.values()))
 
 
 def _shape(form: dict[str, Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:

@@ -21,7 +21,8 @@ from tagweave.features.digest import digest_of
 from tagweave.features.rules import check_unicode, one_of, record, text, whole
 from tagweave.models.foreign import foreign_model, is_foreign
 from tagweave.models.hub import model_file
-from tagweave.models.packing import FORMS, pack, unpack
+from tagweave.models.memory import check_model, most_bytes, needed_bytes
+from tagweave.models.packing import FORMS, pack, unpack, unpacked_bytes
 from tagweave.models.parts import Arrays
 from tagweave.models.shared_arrays import shared_arrays
 from tagweave.models.stored_model import StoredModel
@@ -53,6 +54,9 @@ def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None
     """Write the description and the arrays of a model. Raises as `save_model`."""
     path = Path(path)
     forms, packed = pack(arrays)
+    unpacked = sum(array.nbytes for array in arrays.values())
+    if needed_bytes(parts, unpacked) > most_bytes(sum(array.nbytes for array in packed.values())):
+        forms, packed = pack(arrays, compressed=False)  # or it would be refused, like a small file that asks for much
     description = {"format": _FORMAT, "version": __version__, **parts, FORMS: forms}
     description["digest"] = digest_of(json.loads(json.dumps(description)), packed)
     try:
@@ -93,6 +97,7 @@ def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: P
         _check(description)
         if expected is not None and description["kind"] != expected.kind:
             raise ModelFileError(f"{path}: found a {description['kind']} model, expected a {expected.kind} model")
+        check_model(description, unpacked_bytes(forms), Path(path).stat().st_size)
         unpacked = partial(unpack, forms, packed)
         arrays = unpacked() if folder is None else shared_arrays(folder, digest(str(path)), unpacked)
         return import_module(_ASSEMBLIES[description["kind"]]).assemble(description, arrays)

@@ -27,6 +27,7 @@ from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_assembly import AnyEncoder
 from tagweave.models.layout import Layout
+from tagweave.models.memory import check_labels
 from tagweave.models.objective import ChainObjective
 from tagweave.models.parameters import ChainParameters
 from tagweave.models.rounding import rounded
@@ -338,7 +339,8 @@ def weighted_sentence(sentence: Sentence, weight: float) -> Sentence:
 
 
 def scheme_of(recipe: Recipe, space: LabelSpace) -> TransitionScheme:
-    """Which labels may follow which under the coding of the task."""
+    """Which labels may follow which under the coding of the task. Raises CorpusError as `check_labels`."""
+    check_labels(space.names)
     if not recipe.task.coding:
         return TransitionScheme.free(len(space))
     schemes = [TransitionScheme.of(recipe.task.coding, view.names) for view in space.sides]

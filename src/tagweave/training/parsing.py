@@ -26,6 +26,7 @@ from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.learning.trainer import Trainer
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels, LabelObjective, arc_rows
+from tagweave.models.memory import check_labels
 from tagweave.models.relation_evidence import allowed_labels, are_probabilities
 from tagweave.models.rounding import rounded
 from tagweave.models.tree import TreeModel
@@ -37,6 +38,7 @@ _LAYERS = ("xpos", "upos")
 _ADAGRAD: dict[str, Any] = {"rate": 0.05, "batch": 16, "initial": 1.0}
 """Test UAS of zh/udc: 81.2 after six epochs; with the learner's usual settings, made for chains, 78.1 after three."""
 _LABEL_ROWS = 1 << 17
+_RELATION_BYTES = 24  # in training, for each row of a relation
 _LABEL_EPOCHS = 6
 _LABEL_BATCH = 64
 
@@ -144,14 +146,15 @@ def fit_parser(
     perceptron, which knows only right and wrong, ignores arcs with confidence 0 and believes all others.
 
     Raises:
-        CorpusError: no sentence, no known head, no tags; development data without a known head; numbers of heads for
-            the perceptron; as `check_lengths` and `allowed_arcs`.
+        CorpusError: no sentence, no known head, no tags; too many relations for the memory of this machine; development
+            data without a known head; numbers of heads for the perceptron; as `check_lengths` and `allowed_arcs`.
         TrainingError: the learner diverged.
     """
     layer = corpora[0].guideline if corpora else "head"
     run.tell(evidence_line(corpora))
     sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
     check_lengths(sentences)
+    check_labels(relation_names(sentences, layer), _LABEL_ROWS * _RELATION_BYTES)
     sentences = without_disbelieved(sentences, layer)
     templates = recipe.templates or usual_templates(sentences, siblings=recipe.projective)
     features = ArcFeatures(templates, 1 << recipe.bits)
@@ -232,6 +235,11 @@ def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
     return [name for name in _LAYERS if all(any(s.layers.get(name, ())) for s in sentences if len(s))]
 
 
+def relation_names(sentences: Sequence[Sentence], layer: str) -> list[str]:
+    """Return the relations of a head layer."""
+    return sorted({a.relation for s in sentences for c in s.heads.get(layer, ()) for a in c or () if a.relation})
+
+
 def fit_labels(
     sentences: Sequence[Sentence],
     layer: str,
@@ -254,7 +262,7 @@ def fit_labels(
         the classifier, `None` if there are no relations or the evidence excludes none of several; and whether the user
         stopped the training, which is repeated when that of heads is resumed.
     """
-    names = sorted({a.relation for s in sentences for c in s.heads.get(layer, ()) for a in c or () if a.relation})
+    names = relation_names(sentences, layer)
     if not names:
         return None, False
     encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns)
