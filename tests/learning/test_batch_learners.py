@@ -163,6 +163,18 @@ def test_lbfgs_goes_in_the_direction_of_two_loops(memory: int) -> None:
         np.testing.assert_allclose(ratio, ratio.max(), rtol=1e-3)
 
 
+@pytest.mark.parametrize("products", [np.eye(14), np.eye(14, k=7)], ids=["s y = 0", "y y = 0"])
+def test_a_history_without_curvature_is_left_out(products: Any) -> None:
+    """Only a file can hold one: rows 0 to 6 of the products are steps, the others changes of the gradient."""
+    trainer, objective = LBFGS(c2=0.1), Logistic.random(3)
+    state = trained(trainer, objective, 3)
+    state.arrays["products"], before = products, state.loss
+    slope = objective.loss_and_gradient(state.weights)[1] + 0.2 * state.weights
+    np.testing.assert_allclose(trainer._direction(objective, state, slope), -slope)
+    trainer.step(objective, state)
+    assert state.loss < before
+
+
 def test_float32_comes_close() -> None:
     single, double = Logistic.random(1, dtype=np.float32), Logistic.random(1)
     for make, iterations in BATCH:
