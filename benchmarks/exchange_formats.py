@@ -1,26 +1,27 @@
 """What each format of other tools keeps, and what damaged files of it do: `python -m benchmarks.exchange_formats`.
 
 Small corpora are written and read again: labels, unknown positions, candidates, candidates with numbers, trees. Then
-files are mutated, also inside their zips and compressed data; each has to be read, or refused with an error for users.
-The program ends with exit code 1 where there was anything else.
+files are mutated, also inside their zips and compressed data, and each is read in a process of its own. It has to be
+read, or refused with an error for users, and to take no more than a gigabyte and ten seconds of the processor unless it
+is refused. The program ends with exit code 1 where there was anything else.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import random
 import sys
 import tempfile
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import tagweave as tw
+from benchmarks.exchange_child import Child, Taken, child
+from benchmarks.exchange_mutations import mutated
 from benchmarks.processes import ROOT
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import is_for_users
@@ -31,6 +32,8 @@ from tagweave.corpus.soft import Soft
 from tagweave.exchange.registry import TOKEN_TOOLS, TOOLS
 
 PAGE = ROOT / "docs" / "results" / "exchange-formats.md"
+MEGABYTES, SECONDS = 1024, 10
+"""What a file may take that is not refused; seconds are those of the processor."""
 OUTSIDE = ("O",)
 LABELS: dict[str, Layer] = {
     "labels": (("B-PER",), ("I-PER",), OUTSIDE, ("B-LOC",), OUTSIDE),
@@ -42,30 +45,14 @@ LABELS: dict[str, Layer] = {
 TREE = (Arc(2, "flat"), Arc(3, "nsubj"), Arc(0, "root"), Arc(3, "obj"), Arc(3, "punct"))
 _FORMS = ("Ann", "Bell", "left", "Gräz", ".")
 _COMMENTS = ("# document = 1", "# text = Ann Bell left Gräz.", "# start = 0")
-_PIECES = (
-    b"\0",
-    b"\xff",
-    b'"',
-    b"{",
-    b"}",
-    b"[",
-    b"]",
-    b"<",
-    b">",
-    b"&",
-    b"\t",
-    b"\n",
-    b"-1",
-    b"9" * 30,
-    b"1e999",
-    b"\\",
-    b"null",
-)
 _HEAD = """\
 # Formats of other tools
 
 What is the same after a corpus was [exported](../exchange.md) and imported again, and what became of files that were
-changed at random, also inside zips and compressed data: read, or refused with an error that says what is wrong.
+changed at random, also inside zips and compressed data: bytes; numbers made huge; nulls; values that refer to
+themselves; values in values; repeated lines, objects and members; sizes in headers. They are read, or refused with an
+error that says what is wrong; *else* counts tracebacks, and files that took more than a gigabyte or ten seconds of the
+processor and were not refused. The last columns are the most that any file took, 0.1 GB for the libraries among it.
 `--unmarked`: with `--unmarked unknown`. *refused*: the format cannot hold it, and the error says so. *no*: a span
 without its number, or tokens in no span, since such a file holds suggestions for people; and marks are no trees.
 """
@@ -73,9 +60,11 @@ without its number, or tokens in no span, since such a file holds suggestions fo
 
 @dataclass(frozen=True)
 class Kind:
-    """A format: its name, the extension of a file, and how a corpus is written and read; `None`: not written."""
+    """A format: its name, the tool it is of ("": a corpus format), the extension of a file, and how a corpus is written
+    and read; `None`: not written."""
 
     name: str
+    tool: str
     extension: str
     write: Callable[[Corpus, str], object] | None
     read: Callable[[str], Corpus]
@@ -91,7 +80,7 @@ def kinds() -> list[Kind]:
     found.append(_of_library("spacy", TOKEN_TOOLS["spacy"].extensions[0]))
     for name in ("conllu", "conllu-plus", "columns"):
         extension = FORMATS[name].extensions[0]
-        found.append(Kind(name, extension, save, load))
+        found.append(Kind(name, "", extension, save, load))
     return found
 
 
@@ -101,6 +90,7 @@ def _quiet(_: str) -> None:
 
 def _of_tool(name: str, extension: str) -> Kind:
     return Kind(
+        name,
         name,
         extension,
         lambda corpus, path: tw.write_documents(name, corpus, path),
@@ -113,7 +103,9 @@ def _of_library(name: str, extension: str) -> Kind:
     def read(path: str) -> Corpus:
         return tw.read_documents(name, path, tell=_quiet)
 
-    return Kind(f"{name}, {extension}", extension, lambda corpus, path: tw.write_documents(name, corpus, path), read)
+    return Kind(
+        f"{name}, {extension}", name, extension, lambda corpus, path: tw.write_documents(name, corpus, path), read
+    )
 
 
 def _write_json(corpus: Corpus, path: str) -> None:
@@ -164,73 +156,58 @@ def _is_partial(found: Corpus) -> bool:
     return layer[2] is None and layer[0] == ("B-PER",)
 
 
-def mutated(data: bytes, rng: random.Random) -> bytes:
-    """The bytes with one to three changes; of a zip or of compressed data half of the time inside."""
-    if data[:2] == b"PK" and rng.random() < 0.75:
-        return _rezipped(data, rng)
-    if data[:1] == b"\x78" and rng.random() < 0.75:
-        return zlib.compress(_changed(zlib.decompress(data), rng))
-    return _changed(data, rng)
+@dataclass
+class Outcomes:
+    """What became of mutated files.
+
+    Attributes:
+        counts: how many were read or refused; everything else by its name, such as that of an exception.
+        megabytes: the most that one took, refused or not.
+        seconds: likewise.
+        faults: what was said of those that were neither, or took too much.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    megabytes: float = 0.0
+    seconds: float = 0.0
+    faults: list[str] = field(default_factory=list)
+
+    def add(self, taken: Taken) -> None:
+        """Count one."""
+        much = taken.result != "refused" and (taken.megabytes > MEGABYTES or taken.seconds > SECONDS)
+        result = "too much" if much else taken.result
+        self.counts[result] += 1
+        self.megabytes, self.seconds = max(self.megabytes, taken.megabytes), max(self.seconds, taken.seconds)
+        if result not in ("read", "refused"):
+            self.faults.append(f"{result}: {taken.said} ({taken.megabytes:.0f} MB, {taken.seconds:.1f} s)")
 
 
-def _rezipped(data: bytes, rng: random.Random) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(stream, "w") as after:
-        names = before.namelist()
-        chosen = rng.choice(names)
-        for name in names:
-            content = before.read(name)
-            after.writestr(name, _changed(content, rng) if name == chosen else content)
-    return stream.getvalue()
-
-
-def _changed(data: bytes, rng: random.Random) -> bytes:
-    changed = bytearray(data)
-    for _ in range(rng.randint(1, 3)):
-        at, kind = rng.randrange(len(changed) + 1), rng.randrange(5)
-        if kind == 0:
-            changed[at:at] = rng.choice(_PIECES)
-        elif kind == 1:
-            del changed[at : at + rng.randint(1, 8)]
-        elif kind == 2:
-            changed[at : at + 1] = bytes([rng.randrange(256)])
-        elif kind == 3:
-            changed[at : at + 1] = rng.choice(b"0123456789,:;|-_").to_bytes(1, "big")
-        else:
-            del changed[at:]
-            changed += data[at + rng.randint(0, 4) :]
-    return bytes(changed)
-
-
-def outcomes(form: Kind, number: int, folder: Path, seed: int = 0) -> Counter[str]:
-    """How many mutated files were read or refused; everything else by the name of the exception."""
-    rng, path = random.Random(f"{form.name} {seed}"), folder / f"mutated{form.extension}"
+def outcomes(form: Kind, number: int, folder: Path, process: Child, seed: int = 0) -> Outcomes:
+    """What becomes of mutated files, which are read in a process."""
+    rng, path, found = random.Random(f"{form.name} {seed}"), folder / f"mutated{form.extension}", Outcomes()
     if form.write is None:
-        return Counter()
+        return found
     form.write(sample("labels"), str(path))
-    data, found = path.read_bytes(), Counter[str]()
+    data = path.read_bytes()
     for _ in range(number):
         path.write_bytes(mutated(data, rng))
-        try:
-            form.read(str(path))
-            found["read"] += 1
-        except Exception as error:
-            found["refused" if is_for_users(error) else type(error).__name__] += 1
+        found.add(process.read(form.tool, str(path)))
     return found
 
 
-def table(rows: Iterable[tuple[str, dict[str, str], Counter[str]]]) -> str:
+def table(rows: Iterable[tuple[str, dict[str, str], Outcomes]]) -> str:
     """The page."""
     evidence = [*LABELS, "trees"]
     lines = [
         *_HEAD.split("\n"),
-        f"| format | {' | '.join(evidence)} | mutated: read | refused | else |",
-        f"|{' --- |' * (len(evidence) + 4)}",
+        f"| format | {' | '.join(evidence)} | mutated: read | refused | else | most MB | most s |",
+        f"|{' --- |' * (len(evidence) + 6)}",
     ]
     for name, cells, found in rows:
-        other = sum(found.values()) - found["read"] - found["refused"]
+        read, refused = found.counts["read"], found.counts["refused"]
         shown = " | ".join(cells[each] for each in evidence)
-        lines.append(f"| {name} | {shown} | {found['read']} | {found['refused']} | {other} |")
+        counts = f"{read} | {refused} | {found.counts.total() - read - refused}"
+        lines.append(f"| {name} | {shown} | {counts} | {found.megabytes:.0f} | {found.seconds:.1f} |")
     command = "python -m benchmarks.exchange_formats"
     return "\n".join([*lines, "", f"Written by `{command}`."]) + "\n"
 
@@ -238,15 +215,15 @@ def table(rows: Iterable[tuple[str, dict[str, str], Counter[str]]]) -> str:
 def main() -> int:
     """Write the page; 1 if a mutated file was neither read nor refused."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mutations", type=int, default=1000)
+    parser.add_argument("--mutations", type=int, default=1000, help="of every format")
     number, rows = parser.parse_args().mutations, []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, child() as process:
         for form in kinds():
             cells = {each: kept(form, each, Path(folder)) for each in (*LABELS, "trees")}
-            rows.append((form.name, cells, outcomes(form, number, Path(folder))))
-            print(json.dumps([form.name, cells, rows[-1][2]]), flush=True)
+            rows.append((form.name, cells, outcomes(form, number, Path(folder), process)))
+            print(json.dumps([form.name, cells, rows[-1][2].counts]), *rows[-1][2].faults, sep="\n", flush=True)
     PAGE.write_text(table(rows), "utf-8")
-    return int(any({*found} - {"read", "refused"} for _, _, found in rows))
+    return int(any(found.faults for _, _, found in rows))
 
 
 if __name__ == "__main__":

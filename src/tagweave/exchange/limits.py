@@ -18,7 +18,7 @@ from tagweave.exchange.document import Document
 UNPACKED = 1 << 24
 """Bytes that files may unpack to, however small they are."""
 _RATIO = 30  # of unpacked bytes to those on disk: text takes 3 to 5, UIMA's XML up to 20
-_MEMORY = 256 << 20  # bytes of documents and sentences, however small the file is
+_MEMORY = 500 << 20  # bytes of documents and sentences, however small the file is
 _MEMORY_RATIO = 100  # of such bytes to those on disk: 10 to 60 for real exports, packed ones among them
 _DOCUMENT, _MARK, _PAIR = 800, 300, 150
 _SENTENCE, _TOKEN, _LAYER, _LABEL = 1000, 70, 150, 20
@@ -68,6 +68,8 @@ class Memory:
             pairs = sum(len(some or ()) for some in (each.tokens, each.sentences))
             marks = sum(len(some or ()) for some in each.marks.values())
             self._take(_DOCUMENT + sys.getsizeof(each.text) + _MARK * marks + _PAIR * pairs, each.location)
+            lines = each.text.count("\n") if each.sentences is None else len(each.sentences)
+            self._check(self._taken + _SENTENCE * lines, each.location)  # before there are any
             yield each
 
     def layers(self, documents: Sequence[Document], names: Sized) -> None:
@@ -86,8 +88,11 @@ class Memory:
 
     def _take(self, size: int, location: Location) -> None:
         self._taken += size
-        if self._taken > self._most:
-            found = f"documents and sentences that take more than {self._most >> 20:,} MB of memory so far"
+        self._check(self._taken, location)
+
+    def _check(self, size: int, location: Location) -> None:
+        if size > self._most:
+            found = f"documents and sentences that take more than {self._most >> 20:,} MB of memory"
             raise CorpusError(found, f"at most {_MEMORY_RATIO} times the size of the files: import a part", *location)
 
 

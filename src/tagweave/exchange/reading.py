@@ -36,7 +36,7 @@ SHOWN = 3
 """Misaligned spans that are shown."""
 LONGEST_LINE = 1 << 21
 """Characters of the longest line or sentence: as many as in three novels."""
-_MOST_PIECES = 1_000_000  # of spans by lines
+_MOST_PIECES = 500_000  # of spans by lines
 _ALONE = "tag"  # the layer of a single annotator
 
 
@@ -173,7 +173,7 @@ class _Marks:
         self._document, self._seen = document, marks is not None
         self._coming = sorted(marks or (), key=lambda mark: mark.start)[::-1]
         self._open: list[Mark] = []
-        self._left = _MOST_PIECES + 10 * len(self._coming)
+        self._left = _MOST_PIECES + 4 * len(self._coming)
         self.are_there, self.have_rejected = bool(marks), any(mark.rejected for mark in marks or ())
 
     def between(self, start: int, stop: int) -> list[Mark] | None:
@@ -245,8 +245,12 @@ class _Aligned:
 
     def _note(self, mark: Mark, first: int, last: int) -> None:
         """Note a misaligned span, or raise."""
+        self.notes.misaligned += 1
+        if self.misaligned != "error" and len(self.notes.shown) == SHOWN:
+            return
         text = self.document.text
-        tokens = " ".join(text[a:b] for a, b in self.tokens[first : min(last, first + _QUOTED)])
+        quoted = self.tokens[first : min(last, first + _QUOTED)]
+        tokens = " ".join(text[a : min(b, a + _QUOTED)] for a, b in quoted)
         span = shortened(text[mark.start : min(mark.stop, mark.start + _QUOTED)])
         found = f"the span {span!r} ({mark.start} to {mark.stop}), of the tokens {shortened(tokens)!r}"
         if self.misaligned == "error":
@@ -255,9 +259,7 @@ class _Aligned:
                 "whole tokens of a line: cut it otherwise, widen it, or take it for unknown",
                 *self.document.location,
             )
-        self.notes.misaligned += 1
-        if len(self.notes.shown) < SHOWN:
-            self.notes.shown.append(found)
+        self.notes.shown.append(found)
 
 
 def _without(layer: Layer, unknown: Sequence[tuple[int, int]]) -> Layer:
