@@ -45,12 +45,12 @@ def zipped(path: Path, files: Iterable[tuple[str, bytes | str]]) -> Path:
 
 @attack("doccano")
 def doccano_of_lines_in_gzip(folder: Path) -> Path:
-    return written(folder / "a.jsonl", gzip.compress(b'{"text":"a","label":[]}\n' * 4_000_000, 1))
+    return written(folder / "a.jsonl", gzip.compress((b'{"text":"' + b"a" * 100_000 + b'","label":[]}\n') * 8000, 1))
 
 
 @attack("doccano")
 def doccano_of_a_text_again_and_again(folder: Path) -> Path:
-    return written(folder / "a.jsonl", b'{"text":"a","label":[]}\n' * 300_000)
+    return written(folder / "a.jsonl", b'{"text":"a","label":[]}\n' * 60_000)
 
 
 @attack("doccano")
@@ -60,17 +60,17 @@ def doccano_of_many_short_lines(folder: Path) -> Path:
 
 @attack("doccano")
 def doccano_of_spans_over_all_lines(folder: Path) -> Path:
-    return lines(folder, [{"text": "a\n" * 200_000, "label": [[0, 400_000, "X"]] * 200_000}])
+    return lines(folder, [{"text": "a\n" * 50_000, "label": [[0, 100_000, "X"]] * 50_000}])
 
 
 @attack("doccano")
 def doccano_of_spans_of_the_whole_line(folder: Path) -> Path:
-    return lines(folder, [{"text": "a " * 500_000, "label": [[0, 1_000_000, "X"]] * 300_000}])
+    return lines(folder, [{"text": "a " * 500_000, "label": [[0, 1_000_000, "X"]] * 60_000}])
 
 
 @attack("doccano")
 def doccano_of_spans_of_blanks(folder: Path) -> Path:
-    return lines(folder, [{"text": "a" + " " * 2_000_000 + "b", "label": [[0, 2_000_002, "X"]] * 300_000}])
+    return lines(folder, [{"text": "a" + " " * 2_000_000 + "b", "label": [[0, 2_000_002, "X"]] * 60_000}])
 
 
 @attack("doccano")
@@ -80,7 +80,7 @@ def doccano_of_a_long_label(folder: Path) -> Path:
 
 @attack("doccano")
 def doccano_of_lists_in_a_line(folder: Path) -> Path:
-    return written(folder / "a.jsonl", '{"text":"a","label":[' + ",".join(["[]"] * 5_000_000) + "]}")
+    return written(folder / "a.jsonl", '{"text":"a","label":[' + ",".join(["[]"] * 2_000_000) + "]}")
 
 
 @attack("doccano")
@@ -102,18 +102,18 @@ def prodigy_of_a_line_of_tokens(folder: Path) -> Path:
 
 @attack("prodigy")
 def prodigy_of_lines_by_tokens(folder: Path) -> Path:
-    tokens = [{"start": 0, "end": 1}] * 200_000
-    return lines(folder, [{"text": "a\n" * 1_000_000, "tokens": tokens, "spans": []}])
+    tokens = [{"start": 0, "end": 1}] * 100_000
+    return lines(folder, [{"text": "a\n" * 100_000, "tokens": tokens, "spans": []}])
 
 
 @attack("prodigy")
 def prodigy_of_annotators(folder: Path) -> Path:
-    return lines(folder, ({"text": f"{at}", "spans": [], "_annotator_id": f"{at}"} for at in range(100_000)))
+    return lines(folder, ({"text": f"{at}", "spans": [], "_annotator_id": f"{at}"} for at in range(30_000)))
 
 
 @attack("prodigy")
 def prodigy_of_annotators_of_a_text(folder: Path) -> Path:
-    return lines(folder, ({"text": "a", "spans": [], "_annotator_id": f"{at}"} for at in range(100_000)))
+    return lines(folder, ({"text": "a", "spans": [], "_annotator_id": f"{at}"} for at in range(30_000)))
 
 
 def task(text: str, *results: object, **more: object) -> dict[str, object]:
@@ -156,7 +156,7 @@ def label_studio_of_odd_names(folder: Path) -> Path:
 
 @attack("label-studio")
 def label_studio_of_an_object_without_end(folder: Path) -> Path:
-    return written(folder / "a.json", '[{"data": [' + '{"a":{}},\n' * 3_000_000)
+    return written(folder / "a.json", '[{"data": ["' + ("a" * 1000 + '",\n"') * 20_000)
 
 
 @attack("label-studio")
@@ -169,25 +169,25 @@ def label_studio_in_gzip(folder: Path) -> Path:
 
 @attack("brat")
 def brat_of_long_spans(folder: Path) -> Path:
-    marks = "".join(f"T{at}\tX 0 4000000\n" for at in range(200_000))
-    return zipped(folder / "a.zip", [("a.txt", "a " * 2_000_000), ("a.ann", marks)])
+    marks = "".join(f"T{at}\tX 0 2000000\n" for at in range(40_000))
+    return zipped(folder / "a.zip", [("a.txt", "a " * 1_000_000), ("a.ann", marks)])
 
 
 @attack("brat")
 def brat_of_gaps_of_blanks(folder: Path) -> Path:
-    marks = "".join(f"T{at}\tX 0 1;4000001 4000002\ta b\n" for at in range(200_000))
-    return zipped(folder / "a.zip", [("a.txt", "a" + " " * 4_000_000 + "b"), ("a.ann", marks)])
+    marks = "".join(f"T{at}\tX 0 1;2000001 2000002\ta b\n" for at in range(40_000))
+    return zipped(folder / "a.zip", [("a.txt", "a" + " " * 2_000_000 + "b"), ("a.ann", marks)])
 
 
 @attack("brat")
 def brat_of_folders(folder: Path) -> Path:
-    pairs = ((f"{at}/a.{kind}", text) for at in range(20_000) for kind, text in (("txt", "a"), ("ann", "")))
+    pairs = ((f"{at}/a.{kind}", text) for at in range(3000) for kind, text in (("txt", "a"), ("ann", "")))
     return zipped(folder / "a.zip", pairs)
 
 
 @attack("brat")
 def brat_of_blanks(folder: Path) -> Path:
-    return zipped(folder / "a.zip", [("a.txt", bytes(1 << 30)), ("a.ann", "")])
+    return zipped(folder / "a.zip", [("a.txt", bytes(1 << 28)), ("a.ann", "")])
 
 
 @attack("brat")
@@ -206,8 +206,8 @@ def brat_in_zips(folder: Path) -> Path:
 @attack("brat")
 def brat_of_sizes_that_are_none(folder: Path) -> Path:
     """The sizes in the headers of a zip are small, the file is not."""
-    path = zipped(folder / "a.zip", [("a.txt", bytes(1 << 29)), ("a.ann", "")])
-    return written(path, path.read_bytes().replace((1 << 29).to_bytes(4, "little"), (1000).to_bytes(4, "little")))
+    path = zipped(folder / "a.zip", [("a.txt", bytes(1 << 28)), ("a.ann", "")])
+    return written(path, path.read_bytes().replace((1 << 28).to_bytes(4, "little"), (1000).to_bytes(4, "little")))
 
 
 # UIMA
@@ -246,13 +246,13 @@ def xmi(count: int, text: str = "a", end: int = 1, first: int = 10) -> str:
 
 @attack("inception")
 def xmi_of_annotations(folder: Path) -> Path:
-    return zipped(folder / "a.zip", [("a.xmi", xmi(1_000_000)), ("TypeSystem.xml", ONE_TYPE)])
+    return zipped(folder / "a.zip", [("a.xmi", xmi(600_000)), ("TypeSystem.xml", ONE_TYPE)])
 
 
 @attack("inception")
 def xmi_of_annotations_in_a_folder(folder: Path) -> Path:
     written(folder / "TypeSystem.xml", ONE_TYPE)
-    return written(folder / "a.xmi", xmi(700_000))
+    return written(folder / "a.xmi", xmi(600_000))
 
 
 @attack("inception")
@@ -268,7 +268,7 @@ def xmi_of_a_long_text(folder: Path) -> Path:
 
 @attack("inception")
 def xmi_of_many_type_systems(folder: Path) -> Path:
-    files = ((f"{at}/TypeSystem.xml", ONE_TYPE + " " * 1_000_000) for at in range(1000))
+    files = ((f"{at}/TypeSystem.xml", ONE_TYPE + " " * 1_000_000) for at in range(100))
     return zipped(folder / "a.zip", [*files, ("1/a.xmi", xmi(1))])
 
 
@@ -335,7 +335,7 @@ def cas_zip(folder: Path, content: str) -> Path:
 
 @attack("inception")
 def cas_json_of_objects(folder: Path) -> Path:
-    return cas_zip(folder, cas(",".join(["{}"] * 40_000_000)))
+    return cas_zip(folder, cas(",".join(["{}"] * 25_000_000)))
 
 
 @attack("inception")
@@ -403,7 +403,7 @@ def tsv_of_a_long_text(folder: Path) -> Path:
 
 @attack("webanno-tsv")
 def tsv_of_rows(folder: Path) -> Path:
-    rows = "".join(f"1-{at}\t0-1\ta\t_\n" for at in range(1_000_000))
+    rows = "".join(f"1-{at}\t0-1\ta\t_\n" for at in range(200_000))
     return zipped(folder / "a.zip", [("a.tsv", f"{TSV}#T_SP=x.T|v\n\n\n#Text=a\n{rows}")])
 
 
@@ -449,10 +449,10 @@ def parquet_of_a_long_text(folder: Path) -> Path:
 
 @attack("datasets")
 def parquet_whose_sizes_are_none(folder: Path) -> Path:
-    """The description at the end of the file says that a column takes a few bytes; its page unpacks to 500 MB."""
-    path = parquet(folder, {"tokens": [["a" * 500_000_000]]}, compression="zstd", use_dictionary=False)
+    """The description at the end of the file says that a column takes a few bytes; its page unpacks to 100 MB."""
+    path = parquet(folder, {"tokens": [["a" * 100_000_000]]}, compression="zstd", use_dictionary=False)
     data = bytearray(path.read_bytes())
-    size = _varint(2 * 500_000_000)[2:]  # all but the lowest digits
+    size = _varint(2 * 100_000_000)[2:]  # all but the lowest digits
     at = data.rindex(size[:-1])
     data[at : at + len(size) - 1] = b"\x80" * (len(size) - 1)
     return written(path, bytes(data))
@@ -538,7 +538,7 @@ def arrow_of_runs(folder: Path) -> Path:
 
 @attack("datasets")
 def arrow_that_is_compressed(folder: Path) -> Path:
-    return arrow(folder, {"tokens": [["a" * 500_000_000]]}, compression="zstd")
+    return arrow(folder, {"tokens": [["a" * 100_000_000]]}, compression="zstd")
 
 
 @attack("datasets")
@@ -584,7 +584,7 @@ def docbin_of_documents(folder: Path) -> Path:
 
 @attack("spacy")
 def docbin_of_zeros(folder: Path) -> Path:
-    return written(folder / "a.spacy", zlib.compress(bytes(1 << 30), 1))
+    return written(folder / "a.spacy", zlib.compress(bytes(1 << 27), 1))
 
 
 @attack("spacy")
