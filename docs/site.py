@@ -37,10 +37,13 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def method_tables() -> str:
-    """All training methods, and the options of each, as tables in Markdown."""
-    from tagweave.training.methods import METHODS
+    """All training methods with their defaults, and the options of each, as tables in Markdown."""
+    from tagweave.structures.kinds import CHAIN, TREE
+    from tagweave.training.methods import METHODS, SINGLE, usual
 
-    lines = ["| method | what it does | structures |", "| --- | --- | --- |"]
+    defaults = f"`{SINGLE}` for corpora of one guideline, `{usual(CHAIN)}` for several, and `{usual(TREE)}` for trees"
+    lines = [f"The default is {defaults} of several.", ""]
+    lines += ["| method | what it does | structures |", "| --- | --- | --- |"]
     for method in METHODS.values():
         lines.append(f"| `{method.name}` | {method.summary} | {', '.join(method.structures)} |")
     for method in METHODS.values():

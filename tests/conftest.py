@@ -124,7 +124,7 @@ def ray() -> Iterator[Any]:
     """A Ray of two processors on this machine, one for all tests of a process: it takes seconds to start."""
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    module = pytest.importorskip("ray", reason="Ray is not installed (pip install 'tagweave[ray]')")
+    module = pytest.importorskip("ray", reason="Ray is not installed (pip install '.[ray]')")
     os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])  # workers import the functions of tests
     with _unclosed():
         module.init(

@@ -301,4 +301,4 @@ class TestExport:
 def test_without_the_extra_it_is_named(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sqlalchemy.exc", None)
     told = run("annotate", "export", "--store", url, "-o", "out.jsonl", code=2)
-    assert "expected the extra annotate: pip install 'tagweave[annotate]'" in told.stderr
+    assert "expected the extra annotate: pip install '.[annotate]'" in told.stderr

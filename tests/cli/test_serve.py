@@ -148,7 +148,4 @@ def test_settings_of_options(run: Run, tagger: Path, monkeypatch: pytest.MonkeyP
 
 def test_an_extra_that_is_missing(run: Run, tagger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tagweave.cli.serve.find_spec", lambda name: None if name == "uvicorn" else name)
-    assert (
-        "found no uvicorn, expected the extra serve: pip install 'tagweave[serve]'"
-        in run("serve", tagger, code=2).stderr
-    )
+    assert "found no uvicorn, expected the extra serve: pip install '.[serve]'" in run("serve", tagger, code=2).stderr

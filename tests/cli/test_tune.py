@@ -11,7 +11,7 @@ import pytest
 
 from tagweave.tuning import search
 
-pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'tagweave[tune]')")
+pytest.importorskip("optuna", reason="Optuna is not installed (pip install '.[tune]')")
 
 Run = Callable[..., Any]
 

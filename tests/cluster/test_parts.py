@@ -82,7 +82,7 @@ def test_cells_of_a_study(tmp_path: Path, workers: list[Executor]) -> None:
 
 
 def test_a_search_with_one_worker(tmp_path: Path, corpus: Corpus, workers: list[Executor]) -> None:
-    pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'tagweave[tune]')")
+    pytest.importorskip("optuna", reason="Optuna is not installed (pip install '.[tune]')")
     save(corpus, str(tmp_path / "train.conllu"))
     reference = CorpusReference(str(tmp_path / "train.conllu"))
     plan = resolve(TrainingPlan((reference,), dev=reference, iterations=2), lambda line: None)

@@ -9,8 +9,8 @@ from deployment import documents, mappings
 
 from tagweave import __version__
 
-jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (pip install 'tagweave[ray]')")
-util = pytest.importorskip("ray.autoscaler._private.util", reason="Ray is not installed (pip install 'tagweave[ray]')")
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (pip install '.[ray]')")
+util = pytest.importorskip("ray.autoscaler._private.util", reason="Ray is not installed (pip install '.[ray]')")
 
 
 def prepared(**changes: object) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from deployment import documents, mappings, pinned
 
 from tagweave import __version__
 
-jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (pip install 'tagweave[ray]')")
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (pip install '.[ray]')")
 
 _COUNT = {"type": "integer", "minimum": 0}
 _PARAMETERS = {"type": "object", "additionalProperties": {"type": "string"}}

@@ -13,7 +13,7 @@ import tagweave as tw
 from tagweave.cli.main import application
 from tagweave.models.hub import HubError, HubName, hub_name, model_file
 
-pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed (pip install 'tagweave[hub]')")
+pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed (pip install '.[hub]')")
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ class TestNamesInPlaceOfFiles:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
-    with pytest.raises(HubError, match=r"expected the extra hub: pip install 'tagweave\[hub\]'"):
+    with pytest.raises(HubError, match=r"expected the extra hub: pip install '\.\[hub\]'"):
         tw.load_model("hf:ada/tags")
 
 

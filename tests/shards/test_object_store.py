@@ -14,7 +14,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.shards.run import prepare, run
 from tests.shards.conftest import Here, UpperCase
 
-pytest.importorskip("pyarrow", reason="pyarrow is not installed (pip install 'tagweave[ray]')")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed (pip install '.[ray]')")
 
 
 @pytest.fixture

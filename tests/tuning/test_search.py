@@ -16,7 +16,7 @@ from tagweave.tuning import search, trial
 from tagweave.tuning.search import Tuning
 from tagweave.tuning.study import StudyError, Trial
 
-pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'tagweave[tune]')")
+pytest.importorskip("optuna", reason="Optuna is not installed (pip install '.[tune]')")
 
 RANGES = {"rate": "log:0.001:1", "batch": "int:1:16", "weights": "choice:all,observed"}
 

@@ -58,7 +58,7 @@ def opened(url: str, settings: Settings | None = None) -> Iterator[Store]:
         from tagweave.annotate.store import Store
     except ModuleNotFoundError as error:
         raise OptionError(
-            f"found no {error.name}, expected the extra annotate: pip install 'tagweave[annotate]'"
+            f"found no {error.name}, expected the extra annotate: pip install '.[annotate]' in a checkout of tagweave"
         ) from error
 
     try:

@@ -11,10 +11,22 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 
 from tagweave.cli.errors import OptionError, in_flags
-from tagweave.training.methods import METHODS
+from tagweave.structures.kinds import CHAIN, TREE
+from tagweave.training.methods import METHODS, SINGLE, serving, usual
 from tagweave.training.options import choices
 
 _USUAL = "Options"
+
+Method = Annotated[
+    str | None,
+    typer.Option(
+        metavar="|".join(METHODS),
+        help=f"How to combine corpora. {'; '.join(f'{each.name}: {each.summary}' for each in METHODS.values())}."
+        f" For parsers: {', '.join(serving(TREE))}. Default: {SINGLE}, and with a --source of another guideline"
+        f" {usual(CHAIN)}, for parsers {usual(TREE)}.",
+        rich_help_panel="Corpora",
+    ),
+]
 
 
 class InPanels(TyperCommand):

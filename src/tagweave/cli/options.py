@@ -18,15 +18,6 @@ TaskName = Annotated[
         rich_help_panel="Corpora",
     ),
 ]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        metavar="single|coupled|stacked|merged|subword|transform|iterate",
-        help="How to combine corpora. Default: coupled (parsers: stacked) with a --source of another guideline,"
-        " otherwise single.",
-        rich_help_panel="Corpora",
-    ),
-]
 Source = Annotated[
     list[str] | None,
     typer.Option(
@@ -58,8 +49,8 @@ Preset = Annotated[
     typer.Option(
         metavar="NAME",
         help="Feature templates: the defaults, words, spans and characters, or those of a paper: li-2015, tsuboi-2008,"
-        " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012; types, gazetteer and clusters, beside"
-        " others (repeatable).",
+        " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012, sun-wan-2012-subword; types, gazetteer and clusters,"
+        " beside others (repeatable).",
         rich_help_panel="Features",
     ),
 ]

@@ -87,7 +87,9 @@ def serve(
     """
     named = tuple(map(_named, models))
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
-        raise OptionError(f"found no {missing[0]}, expected the extra serve: pip install 'tagweave[serve]'")
+        raise OptionError(
+            f"found no {missing[0]}, expected the extra serve: pip install '.[serve]' in a checkout of tagweave"
+        )
     for _, path in named if models_folder is None else ():
         if not path.startswith("hf:") and not Path(path).exists():
             raise FileNotFoundError(f"{path}: no such model file")

@@ -12,7 +12,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import INTERRUPTED, OptionError
-from tagweave.cli.method_options import user_options, with_method_options
+from tagweave.cli.method_options import Method, user_options, with_method_options
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.plan_options import references, setting_values
 from tagweave.cli.printing import say
@@ -27,7 +27,7 @@ def train(
     corpora: options.Corpora = None,
     model: options.ModelOutput = None,
     task: options.TaskName = None,
-    method: options.Method = None,
+    method: Method = None,
     source: options.Source = None,
     dev: options.Dev = None,
     weights: options.Weights = None,
@@ -64,12 +64,8 @@ def train(
 ) -> None:
     """Train a model on corpora of one guideline or several; missing annotation stays open.
 
-    A corpus argument is [GUIDELINE=]PATH[#LAYER]. The model labels under the guideline of TRAIN. A --source of another
-    guideline is used by one of six methods: coupled (one model of both guidelines), stacked (the labels of a model of
-    the source are features), merged (as if both were one guideline), subword (taggers of both cut a text into pieces,
-    which a model joins into words), transform (the source is relabelled) or iterate (both are relabelled, in rounds).
-    Without such a source the method is single. The task parse learns trees from CoNLL-U; its methods are single,
-    merged, stacked (the default for several guidelines), transform and iterate.
+    A corpus argument is [GUIDELINE=]PATH[#LAYER]. The model labels under the guideline of TRAIN. How it uses
+    a --source of another guideline is the --method. The task parse learns trees from CoNLL-U.
 
     Ctrl-C keeps the best model so far, and the state in MODEL.checkpoint, from which --resume continues. The state is
     also saved every half a minute, and removed at the end.

@@ -94,7 +94,7 @@ def ray_cluster(address: str, workers: int | None, threads: int) -> Iterator[Ray
     try:
         import ray
     except ImportError as error:
-        expected = "it for `cluster` (pip install 'tagweave[ray]'), or `cluster=local`"
+        expected = "it for `cluster` (pip install '.[ray]' in a checkout of tagweave), or `cluster=local`"
         raise ClusterError(f"found no Ray, expected {expected}") from error
     had_one = ray.is_initialized()
     if not had_one:

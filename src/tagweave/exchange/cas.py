@@ -55,7 +55,7 @@ def cassis() -> ModuleType:
     try:
         return import_module("cassis")
     except ImportError:
-        expected = "expected the extra inception: pip install 'tagweave[inception]'"
+        expected = "expected the extra inception: pip install '.[inception]' in a checkout of tagweave"
         raise ExchangeError(f"found no dkpro-cassis, {expected}") from None
 
 

@@ -222,7 +222,9 @@ def _write_table(rows: list[dict[str, Any]], layers: Sequence[str], stream: IO[b
         import pyarrow
         from pyarrow import ipc, parquet
     except ImportError:
-        raise ExchangeError("found no pyarrow, expected the extra arrow: pip install 'tagweave[arrow]'") from None
+        raise ExchangeError(
+            "found no pyarrow, expected the extra arrow: pip install '.[arrow]' in a checkout of tagweave"
+        ) from None
     texts = pyarrow.list_(pyarrow.string())
     features: dict[str, Any] = {"tokens": _feature({"dtype": "string", "_type": "Value"})}
     fields = [("tokens", texts)]

@@ -46,7 +46,9 @@ def _import_spacy() -> None:
     try:
         import spacy  # noqa: F401
     except ImportError:
-        raise ExchangeError("found no spaCy, expected the extra spacy: pip install 'tagweave[spacy]'") from None
+        raise ExchangeError(
+            "found no spaCy, expected the extra spacy: pip install '.[spacy]' in a checkout of tagweave"
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,9 @@ def _refused(path: Path) -> Iterator[None]:
     try:
         import pyarrow
     except ImportError:
-        raise ExchangeError("found no pyarrow, expected the extra arrow: pip install 'tagweave[arrow]'") from None
+        raise ExchangeError(
+            "found no pyarrow, expected the extra arrow: pip install '.[arrow]' in a checkout of tagweave"
+        ) from None
     broken = (OSError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, struct.error)
     try:
         yield

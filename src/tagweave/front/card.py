@@ -149,7 +149,7 @@ def _scores(about: Mapping[str, Any], scored: Sequence[Scored]) -> Iterator[str]
 
 def _usage(file: str, repository: str | None) -> Iterator[str]:
     name = file if file.startswith(PREFIX) else f"{PREFIX}{repository or 'OWNER/NAME'}"
-    yield from ("```sh", "pip install 'tagweave[hub]'", f"tagweave tag {name} TEXT", "```")
+    yield from ("```sh", "pip install '.[hub]'  # in a checkout of tagweave", f"tagweave tag {name} TEXT", "```")
 
 
 def _plan(about: Mapping[str, Any]) -> Iterator[str]:

@@ -71,7 +71,7 @@ def read(path: str, format: str, of_words: bool = False) -> Iterator[Block]:  # 
         return _parse(text, format, of_words)
     except ModuleNotFoundError as error:
         found = f"no package {error.name!r}"
-        raise CorpusError(found, "it installed: pip install 'tagweave[markup]'", path) from error
+        raise CorpusError(found, "it installed: pip install '.[markup]' in a checkout of tagweave", path) from error
     except CorpusError as error:
         raise CorpusError(error.found, error.expected, path) from error
 

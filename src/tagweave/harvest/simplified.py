@@ -23,7 +23,9 @@ class Simplifier:
         try:
             from opencc import OpenCC
         except ModuleNotFoundError as error:
-            raise CorpusError("no package 'opencc'", "it installed: pip install 'tagweave[markup]'") from error
+            raise CorpusError(
+                "no package 'opencc'", "it installed: pip install '.[markup]' in a checkout of tagweave"
+            ) from error
         self._convert = OpenCC("t2s").convert
 
     def text(self, text: str) -> str:

@@ -76,7 +76,7 @@ def told(what: str) -> Iterator[Any]:
         import huggingface_hub as hub
     except ImportError:
         found = f"{what}: found no huggingface_hub"
-        raise HubError(f"{found}, expected the extra hub: pip install 'tagweave[hub]'") from None
+        raise HubError(f"{found}, expected the extra hub: pip install '.[hub]' in a checkout of tagweave") from None
     from huggingface_hub import errors
     from huggingface_hub.utils import logging
 

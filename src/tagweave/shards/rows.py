@@ -52,5 +52,7 @@ def _through_parquet(annotate: Annotate, source: str, target: str, column: str) 
     try:
         from tagweave.shards.parquet import through_parquet
     except ImportError as error:
-        raise ShardError(f"{source}: found no pyarrow, expected it for Parquet: pip install 'tagweave[ray]'") from error
+        raise ShardError(
+            f"{source}: found no pyarrow, expected it for Parquet: pip install '.[ray]' in a checkout of tagweave"
+        ) from error
     through_parquet(annotate, source, target, column)

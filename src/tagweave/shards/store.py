@@ -177,7 +177,7 @@ def _open(scheme: str, url: str) -> tuple[AbstractFileSystem, str]:
         from fsspec.implementations.arrow import ArrowFSWrapper
         from pyarrow.fs import FileSystem, S3FileSystem
     except ImportError as error:
-        raise ImportError("it needs pyarrow: pip install 'tagweave[ray]'") from error
+        raise ImportError("it needs pyarrow: pip install '.[ray]' in a checkout of tagweave") from error
     if scheme == "s3":  # by hand: `from_uri` asks Amazon for the region of the bucket, whatever the endpoint
         endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
         return ArrowFSWrapper(S3FileSystem(endpoint_override=endpoint)), url.partition("://")[2]

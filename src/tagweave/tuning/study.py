@@ -200,7 +200,9 @@ def opened(space: Space, storage: str | None) -> Iterator[Study]:
     try:
         import optuna
     except ImportError as error:
-        raise StudyError("found no Optuna, expected it for tuning (pip install 'tagweave[tune]')") from error
+        raise StudyError(
+            "found no Optuna, expected it for tuning (pip install '.[tune]' in a checkout of tagweave)"
+        ) from error
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     if storage is None:
         yield Study(optuna.create_study(direction="maximize"), space)

@@ -22,7 +22,7 @@ from tagweave.corpus.named.registry import known, registry, remote_file
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.plan_task import plan_task
 
-pytest.importorskip("pooch", reason="pooch is not installed (pip install 'tagweave[data]')")
+pytest.importorskip("pooch", reason="pooch is not installed (pip install '.[data]')")
 
 TREES = "1\tWe\twe\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\twalk\twalk\tVERB\tVBP\t_\t0\troot\t_\t_\n\n"
 CHUNKS = "We PRP B-NP\nwalk VBP B-VP\n\n"
@@ -199,7 +199,7 @@ class TestFetching:
 
     def test_without_pooch(self, server: Files, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(__import__("sys").modules, "pooch", None)
-        with pytest.raises(DataError, match=r"expected the extra data: pip install 'tagweave\[data\]'"):
+        with pytest.raises(DataError, match=r"expected the extra data: pip install '\.\[data\]'"):
             located(NAME)
 
 

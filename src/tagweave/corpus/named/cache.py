@@ -70,7 +70,9 @@ def _fetch(file: RemoteFile, path: Path) -> None:
         import pooch
     except ImportError:
         found = "no pooch, which fetches files"
-        raise DataError(str(file.name), found, "the extra data: pip install 'tagweave[data]'") from None
+        raise DataError(
+            str(file.name), found, "the extra data: pip install '.[data]' in a checkout of tagweave"
+        ) from None
     from tagweave.corpus.named.download import Download
 
     pooch.get_logger().setLevel("ERROR")  # what it would say of digests is said here

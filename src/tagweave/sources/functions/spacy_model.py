@@ -63,7 +63,7 @@ def _pipeline(name: str) -> Any:
         import spacy
     except ImportError:
         raise FunctionError(
-            f"found the spaCy model {name}, expected the extra spacy: pip install 'tagweave[spacy]'"
+            f"found the spaCy model {name}, expected the extra spacy: pip install '.[spacy]' in a checkout of tagweave"
         ) from None
     try:
         return spacy.load(name)

@@ -34,8 +34,9 @@ class CoupledOptions(Options):
 
     mapping: tuple[str, ...] = option(
         (),
-        "Which labels of two guidelines may pair up: those that do when a model of TRAIN labels the other corpora"
-        " (default), all, or those in a file; ctb-pd is built in (repeatable).",
+        "Which labels of two guidelines may pair up: automatic, those that do when a model of TRAIN labels the"
+        " other corpora; complete, all; or those in a file; ctb-pd is built in (repeatable). Default: complete for the"
+        " task segment, else automatic.",
         "automatic|complete|FILE",
     )
     mapping_minimum: int | None = option(

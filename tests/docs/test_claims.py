@@ -1,0 +1,139 @@
+"""What pages and help texts claim of defaults, methods and installation is what the program does."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+import pytest
+import typer
+import yaml
+from pages import ROOT, section, table, text_of
+
+from tagweave.cli.main import application
+from tagweave.features.presets import PRESETS, USUAL
+from tagweave.structures.kinds import CHAIN, TREE
+from tagweave.training.methods import METHODS, SINGLE, serving, usual
+from tagweave.training.recipe import LEARNERS
+from tagweave.training.resolve import STRUCTURES
+
+EVERY_PAGE = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+_COMMANDS = re.findall(r"^## `tagweave ([\w ]+)`$", text_of("docs/cli.md"), re.MULTILINE)
+_BY_DEFAULT = re.compile(r"(?<![\w.])([\d,]*\.?\d+) by default|`([\w.-]+)` by default|by default `([\w.-]+)`")
+
+
+def parameters(command: str) -> dict[str, Any]:
+    """The parameters of a command by option."""
+    found: Any = typer.main.get_command(application([command.split(maxsplit=1)[0]]))
+    for word in command.split():
+        found = found.get_command(typer.Context(found), word)
+    return {option: each for each in found.params for option in (*each.opts, *each.secondary_opts)}
+
+
+def plain(value: Any) -> str:
+    """A value as text: 0.20 as 0.2, and 1,000 as 1000."""
+    text = str(value).replace(",", "")
+    return f"{float(text):g}" if re.fullmatch(r"[\d.]*\d", text) and text.count(".") < 2 else text
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_defaults_of_options_are_those_of_the_command(command: str) -> None:
+    described, options = section(text_of("docs/cli.md"), f"`tagweave {command}`"), parameters(command)
+    rows = table(described[described.index("| option |") :].partition("\n\n")[0]) if "| option |" in described else []
+    for row in rows:
+        if not (named := re.findall(r"--[a-z-]+", row[0])):
+            continue
+        option = options[named[0]]
+        known = {option.default, *re.findall(r"Default: ([\w.,-]*\w)", option.help)} - {None, False}
+        claimed = {plain(each) for found in _BY_DEFAULT.findall(row[1]) for each in found if each}
+        if known and not callable(option.default):
+            assert claimed <= {*map(plain, known)}, row
+
+
+def test_help_names_every_method_learner_preset_and_task() -> None:
+    help_of = {name: each.help for name, each in parameters("train").items()}
+    metavar_of = {name: each.metavar for name, each in parameters("train").items()}
+    assert metavar_of["--method"] == "|".join(METHODS)
+    assert all(f"{each.name}: {each.summary}" in help_of["--method"] for each in METHODS.values())
+    assert f"For parsers: {', '.join(serving(TREE))}." in help_of["--method"]
+    [row] = [
+        row[1] for row in table(section(text_of("docs/cli.md"), "`tagweave train`")) if row[0] == "`--method METHOD`"
+    ]
+    every, _, of_parsers = row.partition("all but")
+    assert {*re.findall(r"`(\w+)`", every)} == {*METHODS}
+    assert {*re.findall(r"`(\w+)`", of_parsers)} == {*METHODS} - {*serving(TREE)}
+    assert help_of["--learner"] == f"{', '.join(LEARNERS)}."
+    assert {*re.findall(r"[\w-]+", help_of["--preset"])} >= {*PRESETS} - {"characters-lexicon"}
+    assert metavar_of["--task"] == "|".join(STRUCTURES)
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE)
+def test_pages_name_the_default_methods(page: str) -> None:
+    """A clause that calls methods the default names those of the registry, for parsers the parsers' one."""
+    for clause in re.split(r"[.;|(]\s", text_of(page).replace("\n", " ")):
+        named = {*re.findall(r"`(\w+)`", clause)} & {*METHODS}
+        if named and re.search(r"(the|is|as) default\b|\(default", clause) and "`--" not in clause:
+            assert named <= {SINGLE, usual(CHAIN), usual(TREE)}, clause
+            if len(named) > 1 and re.search(r"\b(trees|parsers)\b", clause):
+                assert usual(TREE) in named, clause
+
+
+def test_pages_name_the_default_presets() -> None:
+    rows = {row[0].strip("`"): row[1] for row in table(section(text_of("docs/features.md"), "Presets"))}
+    for task, preset in USUAL.items():
+        assert re.search(rf"default of (`\w+` and )?`{task}`", rows[preset])
+
+
+def test_settings_of_learners_elsewhere_are_described() -> None:
+    from tagweave.training import coupled, parsing
+
+    text = section(text_of("docs/learners.md"), "`adagrad`").replace("\n", " ")
+    of_parsers = parsing._ADAGRAD
+    assert (
+        "parsers](parsing.md) `rate` is {rate:g}, `batch` {batch} and `initial` {initial:g},".format(**of_parsers)
+        in text
+    )
+    assert f"`rate` is {coupled._RATE:g} and `initial` {coupled._INITIAL:g}," in text
+    usual_settings = {each.name: each.default for each in dataclasses.fields(LEARNERS["adagrad"])}
+    assert usual_settings["batch"] == coupled._BATCH  # otherwise the page would have to say so
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    def pages(entry: Any) -> list[str]:
+        if isinstance(entry, str):
+            return [entry]
+        return [page for each in (entry.values() if isinstance(entry, dict) else entry) for page in pages(each)]
+
+    listed = pages(yaml.safe_load(text_of("mkdocs.yml"))["nav"])
+    written = [each.removeprefix("docs/") for each in EVERY_PAGE if each.startswith("docs/")]
+    made = [
+        each.removesuffix(".ipynb") + ".md" for each in (f"notebooks/{p.name}" for p in ROOT.glob("docs/notebooks/*"))
+    ]
+    assert sorted(listed) == sorted(
+        [*(page for page in written if page == "results/README.md" or "results/" not in page), *made]
+    )
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE)
+def test_rows_of_tables_have_as_many_cells_as_their_heads(page: str) -> None:
+    rows: list[tuple[int, int]] = []
+    inside = False
+    for number, line in enumerate([*text_of(page).splitlines(), ""], 1):
+        inside ^= line.startswith("```")
+        if line.startswith("|") and not inside:
+            rows.append((number, len(re.findall(r"(?<!\\)\|", line))))
+        elif rows:
+            assert len({cells for _, cells in rows}) == 1, f"{page}: {rows}"
+            assert len(rows) > 2 and not line.strip(), f"{page}:{number}: a table ends with a blank line, after a row"
+            rows = []
+
+
+def test_nothing_says_that_the_package_is_on_pypi() -> None:
+    """Until it is: a name that nobody has registered installs whatever somebody else puts there."""
+    sources = [
+        path for folder in ("src", "docs") for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md")
+    ]
+    for path in [*sources, *ROOT.glob("*.md")]:
+        found = re.search(r"uvx tagweave|pip install '?tagweave\b(?!-)", path.read_text("utf-8"))
+        assert found is None, f"{path}: {found}"
