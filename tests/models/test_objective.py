@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from problems import PAIRS, TEXTS, Problem, bundles, plain
+from problems import TEXTS, Problem, bundles, plain
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.soft import Soft
@@ -152,13 +152,6 @@ def test_unknown_sentences_change_nothing(
     assert (gradient == alone_gradient).all()
 
 
-@settings(max_examples=40)
-@given(TEXTS, SPACES, SEED, SWITCHES)
-def test_the_loss_is_never_negative(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]) -> None:
-    problem = Problem(texts, space, seed, **switches)
-    assert problem.objective().loss_and_gradient(problem.weights)[0] >= -1e-9
-
-
 @settings(max_examples=25)
 @given(TEXTS, SPACES, SEED)
 def test_naming_every_label_is_no_evidence(texts: list[list[str]], space: Any, seed: int) -> None:
@@ -296,11 +289,6 @@ def test_evidence_against_the_scheme_is_a_contradiction(gold: bool, weight: floa
         problem.objective().loss_and_gradient(problem.weights)
     with pytest.raises(ContradictionError, match="no label sequence agrees"):
         batched(problem.objective(), problem.weights, 2)
-
-
-def test_bundles_are_pairs_that_share_sides() -> None:
-    assert len(bundles()) == len(PAIRS) == 5
-    assert [len(view.names) for view in bundles().views] == [5, 3, 4]
 
 
 # Large spaces: threads share a batch

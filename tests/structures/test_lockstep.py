@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from batches import EXACT, SINGLE, Case, Sums, cases, check
+from batches import EXACT, Case, Sums, cases, check
 from tagweave.features.encoded import Encoded
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
@@ -219,10 +219,3 @@ def test_allowed_scores_are_those_of_the_shares() -> None:
     )
     assert certain.tolist() == [[-np.inf, 2], [3, 4]]
     assert noisy.tolist() == [[1 + np.log(0.5), 2], [3, 4]]
-
-
-@settings(max_examples=20)
-@given(cases(), st.booleans())
-def test_ordinary_scores_need_no_logarithms(case: Case, restricted: bool) -> None:
-    mild = replace(rounded(case), scores=case.scores / 4, transition=np.zeros_like(case.transition))
-    check(mild, run(mild, restricted, np.float32), restricted, SINGLE)
