@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -15,6 +16,7 @@ from tagweave.corpus.chunk_schemes import convert
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.spans import Span
 from tagweave.evaluation.score import Score
 from tagweave.evaluation.span_codes import SpanCodes, spans_of_training
 from tagweave.evaluation.spans import span_scores
@@ -234,3 +236,13 @@ def test_unseen_are_spans_whose_words_were_no_span_in_training() -> None:
 def test_a_label_of_another_form_is_refused_with_its_line() -> None:
     with pytest.raises(CorpusError, match="found the label 'NN', expected O, or B, I, E or S"):
         span_scores(corpus("B-X O"), corpus("B-X NN"))
+
+
+def test_a_span_that_the_gold_standard_rejects_is_wrong() -> None:
+    open_ = corpus("? ? ? B-LOC", "? ? ?")
+    spans = {"tag": (Span(0, 2, "PER"), Span(2, 3, "*"))}, {"tag": (Span(1, 2, "LOC"),)}
+    gold = open_.with_sentences(replace(each, rejected=own) for each, own in zip(open_, spans, strict=True))
+    system = corpus("B-PER I-PER B-ORG B-LOC", "B-LOC B-LOC I-LOC")
+    assert span_scores(open_, system).spans == Score(1, 1, 1)
+    assert span_scores(gold, system).spans == Score(1, 1, 3)
+    assert span_scores(gold, corpus("O B-PER O O", "O B-LOC O")).spans == Score(0, 1, 1)

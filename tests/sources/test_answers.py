@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.spans import Span
 from tagweave.sources.answers import Answers
 
 SENTENCES = (
@@ -48,6 +50,13 @@ def test_answers_of_some_sources_keep_all_positions():
 def test_layers_without_any_label_are_refused():
     with pytest.raises(ValueError, match="no label in the layers c"):
         Answers.of_sentences(SENTENCES, ("c",))
+
+
+def test_rejected_spans_of_a_source_are_refused():
+    sentence = Sentence(("a",), {"ann": (("B-X",),), "bob": (None,)}).rejecting("bob", [Span(0, 1, "X")])
+    with pytest.raises(CorpusError, match="found rejected spans of the source bob"):
+        Answers.of_sentences([sentence], ("ann", "bob"))
+    assert len(Answers.of_sentences([sentence], ("ann",)))
 
 
 def test_rows_out_of_range_are_refused():

@@ -23,6 +23,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.spans import probable_spans
 from tagweave.streams.words import WordLabelling
 from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.guided import merged
 from tagweave.training.problem import Problem
 from tagweave.training.recipe import MISTAKE_DRIVEN, Recipe
 from tagweave.training.task import Task
@@ -89,6 +90,15 @@ def test_what_is_unknown_adds_nothing_and_order_does_not_matter() -> None:
     assert (len(other), len(prepare([corpus()], recipe).objective)) == (2, 1)
     turned = other.shuffled(np.array([1, 0])).loss_and_gradient(weights)[0]
     assert turned == pytest.approx(other.loss_and_gradient(weights)[0], rel=1e-12)
+
+
+def test_a_layer_under_another_name_keeps_its_rejected_spans(tmp_path: Path) -> None:
+    rejecting = corpus(Span(2, 4, "PER"))
+    (_, other) = merged([replace(corpus(), guideline="ner")], [rejecting])
+    assert other[1].rejected == {"ner": (Span(2, 4, "PER"),)}
+    save(rejecting, str(tmp_path / "a.conll"))
+    assert load(f"ner={tmp_path / 'a.conll'}")[1].rejected == other[1].rejected
+    assert not rejecting[1].with_layers_of(["ner"]).rejected
 
 
 def test_encoded_sentences_keep_their_rejected_spans() -> None:

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from os import strerror
 from pathlib import Path
 from stat import S_ISDIR
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
@@ -24,7 +24,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited, read_lines, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from tagweave.corpus.formats.format import Format
 
@@ -50,8 +50,6 @@ COVERED = "labels_covered"
 _EVERYTHING = "*"
 _FIRST_LINES = 50
 _PATIENCE = 0.2  # seconds to wait for more of them in a pipe
-
-_Layer = TypeVar("_Layer")
 
 
 class Argument(NamedTuple):
@@ -364,17 +362,9 @@ def _renamed(sentence: Sentence, layer: str, guideline: str) -> Sentence:
 
     A string column of this name is removed, so that no template can read the answer.
     """
-    if layer in sentence.rejected and layer != guideline:
-        sentence = replace(sentence, rejected=_with_key(sentence.rejected, layer, guideline))
     if layer in sentence.columns:
         columns = {name: column for name, column in sentence.columns.items() if name != layer}
         sentence = replace(sentence, columns=columns)
-    if layer in sentence.heads:
-        return replace(sentence, heads=_with_key(sentence.heads, layer, guideline))
-    if layer not in sentence.layers:
-        return sentence.with_layer(guideline, (None,) * len(sentence))
-    return sentence if layer == guideline else replace(sentence, layers=_with_key(sentence.layers, layer, guideline))
-
-
-def _with_key(layers: Mapping[str, _Layer], old: str, new: str) -> dict[str, _Layer]:
-    return {new if name == old else name: layer for name, layer in layers.items()}
+    if layer not in sentence.layers and layer not in sentence.heads:
+        sentence = sentence.with_layer(layer, (None,) * len(sentence))
+    return sentence if layer == guideline else sentence.renamed({layer: guideline})

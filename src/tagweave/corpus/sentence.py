@@ -159,6 +159,14 @@ class Sentence:
 
         return self.with_layer(layer, labels_of(groups, len(self), elsewhere, self.location))
 
+    def renamed(self, names: Mapping[str, str]) -> Sentence:
+        """Return the sentence with other names of layers and head layers, and of those that have rejected spans."""
+
+        def called(given: Mapping[str, Value]) -> dict[str, Value]:
+            return {names.get(name, name): each for name, each in given.items()}
+
+        return replace(self, layers=called(self.layers), heads=called(self.heads), rejected=called(self.rejected))
+
     def rejecting(self, layer: str, spans: Iterable[Span]) -> Sentence:
         """Return the sentence with spans that a layer does not have; without any, as before."""
         more = tuple(spans)

@@ -28,13 +28,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tagweave.corpus.spans import ANY
 from tagweave.evaluation.accuracy import Confusion, accuracy, confusions, label_scores
 from tagweave.evaluation.score import Counts, Measure, Score, Share, f_of_counts, number
 from tagweave.evaluation.span_codes import SpanCodes, words_of
 from tagweave.evaluation.span_pairs import PartialScore, TypedSpans, overlap_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Set
+    from collections.abc import Collection, Sequence, Set
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.evaluation.candidates import Booleans, Integers
@@ -120,7 +121,8 @@ def span_scores(gold: Corpus, system: Corpus, training_spans: frozenset[tuple[st
     """
     tokens = accuracy(gold, system)
     codes = SpanCodes.of(gold, system)
-    verdict, types = codes.verdict(), codes.types
+    types = codes.types
+    verdict = _with_rejected(codes.verdict(), gold, types)
     only = _only_type(verdict.gold.types)
     of_type = verdict.scored.copy()
     of_type[verdict.system_match[only[verdict.gold_match] < 0]] = False
@@ -142,6 +144,21 @@ def span_scores(gold: Corpus, system: Corpus, training_spans: frozenset[tuple[st
         accuracy=tokens.tokens,
         counts=counts,
     )
+
+
+def _with_rejected(verdict: SpanVerdict, gold: Corpus, types: Sequence[str]) -> SpanVerdict:
+    """Return the verdict with spans of the system that the gold standard rejects as wrong."""
+    begins = np.cumsum([0, *(len(sentence) for sentence in gold)]).tolist()
+    rejected = {
+        (first + start, first + (stop or 0), label)
+        for first, sentence in zip(begins, gold, strict=False)
+        for start, stop, label in sentence.rejected.get(gold.guideline, ())
+    }
+    if not rejected:
+        return verdict
+    spans = zip(*(each.tolist() for each in verdict.system), strict=True)
+    wrong = [not rejected.isdisjoint({(a, b, types[kind]), (a, b, ANY)}) for a, b, kind in spans]
+    return verdict._replace(scored=verdict.scored | np.array(wrong, np.bool_))
 
 
 def _only_type(types: Booleans) -> Integers:

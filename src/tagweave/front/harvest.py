@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -220,11 +219,7 @@ def _corpus(
     sentences: Iterable[Sentence], guideline: str, layer: str = SEGMENTATION, unit: Unit = "character"
 ) -> Corpus:
     """The sentences under a guideline, which their layer gets as name, as they would be loaded from a file."""
-    renamed = (
-        replace(each, layers={guideline if name == layer else name: labels for name, labels in each.layers.items()})
-        for each in sentences
-    )
-    return Corpus(tuple(renamed), guideline, unit)
+    return Corpus(tuple(each.renamed({layer: guideline}) for each in sentences), guideline, unit)
 
 
 def write_partial(sentences: Iterable[Sentence], output: File, words: bool = False) -> int:

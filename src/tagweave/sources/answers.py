@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus import chunk_labels
+from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.soft import Soft
 from tagweave.features.ragged import pointers, rows
 from tagweave.kernels.answers import link_previous
@@ -191,6 +192,9 @@ def _cells(
 ) -> Iterator[tuple[int, int, int]]:
     """(position, source, number of the answer) of every answer; `distinct` numbers the answers."""
     for source, name in enumerate(sources):
+        if sentence.rejected.get(name):
+            expected = "labels alone, to compare sources by tokens: leave out the comments `# rejected`"
+            raise CorpusError(f"rejected spans of the source {name}", expected, *sentence.location)
         for position, candidates in enumerate(sentence.layers.get(name, ()), first):
             if candidates is not None:
                 yield position, source, distinct.setdefault(candidates, len(distinct))

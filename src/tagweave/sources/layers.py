@@ -100,7 +100,7 @@ def _of_columns(argument: str, selection: str, gold: str | None, format: str | N
     if len(gold_names) > 1 or not gold_names.keys().isdisjoint(sources):
         raise CorpusError(f"the gold column {gold!r}", "one column that is no source", path)
     called = {**sources, **gold_names}
-    kept = tuple(_renamed(each, called) for each in with_column_layers(chain([first], read), called))
+    kept = tuple(each.renamed(called) for each in with_column_layers(chain([first], read), called))
     return SourceCorpus(Corpus(kept, unit=form.unit, path=path), tuple(sources.values()), *gold_names.values())
 
 
@@ -141,10 +141,6 @@ class _Columns(NamedTuple):
     def _numbered(self, number: int) -> tuple[str, str]:
         name = self.names[number - 2]
         return name, f"column{number}" if name == _UNNAMED and not self.have_header else name
-
-
-def _renamed(sentence: Sentence, called: Mapping[str, str]) -> Sentence:
-    return replace(sentence, layers={called.get(name, name): layer for name, layer in sentence.layers.items()})
 
 
 def _of_files(arguments: Sequence[str], gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002

@@ -155,8 +155,7 @@ def _by_heads(corpus: Corpus) -> Corpus:
     own, layer = corpus.guideline, corpus.layer or corpus.guideline
 
     def step(sentence: Sentence) -> Sentence:
-        layers = {layer if name == own else name: each for name, each in sentence.layers.items()}
-        return replace(sentence, layers=layers)
+        return sentence.renamed({own: layer})
 
     renamed = corpus.map(step)
     if own == layer:
@@ -176,6 +175,4 @@ def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
 
     if new != old and (new in sentence.layers or new in sentence.heads):
         raise CorpusError(f"a layer {new!r} beside {old!r}", "a name for the guideline: NAME=FILE", *sentence.location)
-    layers = {new if name == old else name: each for name, each in sentence.layers.items()}
-    heads = {new if name == old else name: each for name, each in sentence.heads.items()}
-    return replace(sentence, layers=layers, heads=heads)
+    return sentence.renamed({old: new})

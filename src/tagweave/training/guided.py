@@ -139,7 +139,8 @@ def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
         return {**others, guideline: layers[corpus.guideline]} if corpus.guideline in layers else others
 
     def step(sentence: Sentence) -> Sentence:
-        return replace(sentence, layers=renamed(sentence.layers), heads=renamed(sentence.heads))
+        layers, heads, rejected = sentence.layers, sentence.heads, sentence.rejected
+        return replace(sentence, layers=renamed(layers), heads=renamed(heads), rejected=renamed(rejected))
 
     return replace(corpus.map(step), guideline=guideline)
 
