@@ -22,7 +22,7 @@ from tagweave.corpus.named.registry import known, registry, remote_file
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.plan_task import plan_task
 
-pytest.importorskip("pooch", reason="pooch is not installed (pip install '.[data]')")
+pytest.importorskip("requests", reason="requests is not installed (pip install '.[data]')")
 
 TREES = "1\tWe\twe\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\twalk\twalk\tVERB\tVBP\t_\t0\troot\t_\t_\n\n"
 CHUNKS = "We PRP B-NP\nwalk VBP B-VP\n\n"
@@ -167,6 +167,9 @@ class TestFetching:
         server.breaks_after, server.ranges = 10, ranges
         with pytest.raises(DataError, match="found"):
             located(NAME)
+        assert [path.name for path in kept(remote_file(data_name(NAME))).parent.iterdir()] == [
+            "en_own-ud-train.conllu.partial"
+        ]
         server.breaks_after = None
         assert Path(located(NAME)).read_text("utf-8") == TREES
         assert [wanted for _, wanted in server.asked] == [None, "bytes=10-"]
@@ -197,8 +200,8 @@ class TestFetching:
             located(NAME)
         assert server.asked == []
 
-    def test_without_pooch(self, server: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(__import__("sys").modules, "pooch", None)
+    def test_without_requests(self, server: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(__import__("sys").modules, "requests", None)
         with pytest.raises(DataError, match=r"expected the extra data: pip install '\.\[data\]'"):
             located(NAME)
 

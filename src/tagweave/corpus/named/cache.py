@@ -1,4 +1,4 @@
-"""The files of corpora on this machine: fetched by pooch when they are asked for first, checked whenever they are used.
+"""The files of corpora on this machine: fetched when they are asked for first, checked whenever they are used.
 
     <folder>/ud/English-EWT/2.7/en_ewt-ud-train.conllu
     <folder>/digests.json       of files whose digest nobody published: what they were when they were fetched
@@ -66,30 +66,16 @@ def first_digest(file: RemoteFile) -> str | None:
 def _fetch(file: RemoteFile, path: Path) -> None:
     if os.environ.get(OFFLINE, "0") not in ("", "0"):
         raise DataError(str(file.name), f"no {path}, and {OFFLINE} set", f"the file of {file.url} there")
-    try:
-        import pooch
-    except ImportError:
-        found = "no pooch, which fetches files"
-        raise DataError(
-            str(file.name), found, "the extra data: pip install '.[data]' in a checkout of tagweave"
-        ) from None
     from tagweave.corpus.named.download import Download
 
-    pooch.get_logger().setLevel("ERROR")  # what it would say of digests is said here
-    known = f"sha256:{file.sha256 or first_digest(file) or ''}"
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        pooch.retrieve(
-            file.url,
-            None if known == "sha256:" else known,
-            fname=path.name,
-            path=path.parent,
-            downloader=Download(path.with_name(f"{path.name}.partial"), file),
-        )
-    except ValueError as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(str(file.name), f"another file at {file.url}", f"one with the digest {known}") from error
+    partial = path.with_name(f"{path.name}.partial")
+    Download(partial, file).receive()
+    expected = file.sha256 or first_digest(file)
+    if expected and digest(str(partial)) != expected:
+        partial.unlink()
+        raise DataError(str(file.name), f"another file at {file.url}", f"one with the digest sha256:{expected}")
+    partial.replace(path)
 
 
 def _digests() -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,23 @@ _NOT_FOUND, _BEYOND_THE_END = 404, 416
 
 
 class Download:
-    """A downloader for pooch: what arrives is kept in a partial file, from whose end the next attempt goes on.
-
-    Raises:
-        DataError: there is no network or no such file, or the transfer broke off.
-    """
+    """A download: what arrives is kept in a partial file, from whose end the next attempt goes on."""
 
     def __init__(self, partial: Path, file: RemoteFile) -> None:
         self.partial, self.file = partial, file
 
-    def __call__(self, url: str, output_file: str, _pooch: Any, check_only: bool = False) -> None:
-        """Write the file at an address to `output_file`."""
-        import requests
+    def receive(self) -> None:
+        """Complete the partial file.
 
+        Raises:
+            DataError: there is no network or no such file, or the transfer broke off.
+        """
+        try:
+            import requests
+        except ImportError:
+            wanted = "the extra data: pip install '.[data]' in a checkout of tagweave"
+            raise self._error("no requests, which fetches files", wanted) from None
+        url = self.file.url
         try:
             with requests.Session() as session:
                 total = self._receive(session, url)
@@ -40,7 +43,6 @@ class Download:
         if size > total:
             self.partial.unlink()
             raise self._error(f"{size:,} bytes of {url}, written by two programs", f"{total:,}; try again")
-        shutil.move(self.partial, output_file)
 
     def _receive(self, session: Any, url: str) -> int:
         """Append to the partial file what it lacks; returns the size of the whole."""
