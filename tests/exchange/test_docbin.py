@@ -179,6 +179,20 @@ def test_bombs_and_heads_beyond_the_sentence(tmp_path: Path) -> None:
         tw.read_documents("spacy", path)
 
 
+def test_a_large_corpus_is_no_bomb(tmp_path: Path) -> None:
+    """Its tokens are an array of many bytes; lists of as many would be refused."""
+    import srsly
+
+    doc_bin, tokens = spacy.tokens.DocBin(attrs=["ORTH"]), 1_600_000
+    doc_bin.add(doc("a"))
+    message = srsly.msgpack_loads(zlib.decompress(doc_bin.to_bytes()))
+    message["tokens"] = message["tokens"][:8] * tokens
+    message["spaces"], message["lengths"] = bytes(tokens), tokens.to_bytes(4, "little")
+    (tmp_path / "a.spacy").write_bytes(zlib.compress(srsly.msgpack_dumps(message), 0))
+    (sentence,) = tw.read_documents("spacy", tmp_path / "a.spacy")
+    assert len(sentence) == tokens
+
+
 def test_options_of_offsets_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ExchangeError, match="found unmarked unknown, expected none: the files of spacy have tokens"):
         tw.read_documents("spacy", written(tmp_path, doc("a")), unmarked="unknown")

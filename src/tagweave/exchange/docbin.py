@@ -32,7 +32,7 @@ UPOS, XPOS, HEAD, ENTITIES = "upos", "xpos", "head", "entities"
 _TEXTS = ("ORTH", "POS", "TAG", "LEMMA", "MORPH", "DEP", "ENT_TYPE")
 _COLUMNS = {"lemma": "LEMMA", "feats": "MORPH"}
 _NUMBERS = ("HEAD", "ENT_IOB", "SENT_START")
-_ARRAYS, _BYTES = ("tokens", "spaces"), (0xC4, 0xC5, 0xC6)  # what is an array, and how it begins in msgpack
+_ARRAYS, _BYTES = (b"tokens", b"spaces"), (0xC4, 0xC5, 0xC6)  # what is an array, and how it begins in msgpack
 _OBJECTS = 12 << 20  # bytes of all else
 _LARGEST, _RATIO = 1 << 28, 50  # bytes of a file; times those on disk
 _INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
@@ -127,7 +127,7 @@ def _check_size(member: Member) -> None:
             key, start = unpacker.unpack(), unpacker.tell()
             unpacker.skip()
             is_array = key in _ARRAYS and data[start] in _BYTES
-            size += 0 if is_array else (unpacker.tell() - start) * (4 if key == "lengths" else 1)
+            size += 0 if is_array else (unpacker.tell() - start) * (4 if key == b"lengths" else 1)
     except CorpusError:
         raise
     except Exception as error:
