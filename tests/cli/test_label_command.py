@@ -83,3 +83,14 @@ def test_what_is_refused(run, files, monkeypatch, words, message):
     monkeypatch.chdir(files)
     assert message in run("label", "text.conll", *words, "-o", "out.conll", code=2).stderr
     assert not (files / "out.conll").exists()
+
+
+def test_a_model_is_compared_with_the_layer_that_it_learned(run, tmp_path):
+    rows = ["\t".join(row.split()) for row in ("1 the _ DET DT", "2 dog _ NOUN NN")]
+    write(tmp_path / "text.conllu", [*(row + "\t_" * 5 for row in rows), ""])
+    run("train", f"PTB={tmp_path / 'text.conllu'}#xpos", "--iterations", "5", "-o", tmp_path / "m")
+    write(tmp_path / "f.json", ['{"task": "tags", "functions": [{"name": "m", "type": "tagweave", "model": "m"}]}'])
+    words = ("label", tmp_path / "text.conllu", "--functions", tmp_path / "f.json", "-o", tmp_path / "out.conll")
+    told = run(*words, "--report", tmp_path / "report.json")
+    assert json.loads((tmp_path / "report.json").read_text())["sources"]["m"]["recall"] == 1
+    assert "its layer xpos" in told.stderr

@@ -53,9 +53,9 @@ def label(
     """
     from tagweave.cli.progress import progress_bar
     from tagweave.corpus.formats import columns
-    from tagweave.corpus.load import load
+    from tagweave.corpus.load import load, parse_argument
     from tagweave.corpus.text_file import written
-    from tagweave.front.functions import apply_functions, functions_in
+    from tagweave.front.functions import apply_functions, functions_in, scored_layer
 
     if not functions and not python:
         raise OptionError("found no --functions and no --python, expected labelling functions")
@@ -71,20 +71,22 @@ def label(
         columns.write(labelled, stream)
     names = [name for name in labelled[0].layers if name not in corpus[0].layers] if len(corpus) else []
     if any(any(each.layers[name]) for each in labelled for name in names):
-        _describe(labelled, names, report, output)
+        own = labelled.guideline if parse_argument(text).layer else scored_layer(corpus, *called)
+        if own != labelled.guideline:
+            say(f"{text}: labels are compared with its layer {own}, as the models learned it ({text}#LAYER: another)")
+        _describe(labelled, names, own, report, output)
     else:
         say("no function found anything: there is no table")
     say(f"{output}: {len(corpus):,} sentences, {len(names)} sources: {', '.join(names)}")
 
 
-def _describe(labelled: Corpus, names: list[str], report: str | None, output: str) -> None:
-    """Show the table on functions, and write it to a file."""
+def _describe(labelled: Corpus, names: list[str], own: str, report: str | None, output: str) -> None:
+    """Show the table on functions, compared with a layer of the text, and write it to a file."""
     from tagweave.cli.source_table import coverage_table
     from tagweave.corpus.text_file import written
     from tagweave.evaluation.console import table_console
     from tagweave.front.description import compare_sources
 
-    own = labelled.guideline
     described = compare_sources(
         labelled, names, own if any(any(each.layers.get(own, ())) for each in labelled) else None
     )

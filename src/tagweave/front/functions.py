@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tagweave.sources.functions.application import Progress
     from tagweave.sources.functions.function import LabellingFunction
 
-__all__ = ["apply_functions", "functions_in", "labelling_function"]
+__all__ = ["apply_functions", "functions_in", "labelling_function", "scored_layer"]
 
 
 def apply_functions(
@@ -51,6 +51,20 @@ def apply_functions(
     with executor_at(cluster, workers) as executor:
         folder = None if cache is None else Path(cache)
         return apply_functions(corpus_of(corpus), found, executor, folder, progress or _silently)
+
+
+def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:
+    """Return the layer that labels of functions are compared with: that which all of them learned, or the corpus's own.
+
+    Raises:
+        FunctionError, OSError: a function that cannot be read.
+    """
+    from tagweave.sources.functions.tagweave_model import TagweaveModel
+
+    names = [*corpus[0].layers] if len(corpus) else []
+    called = [function for each in functions for function in _functions(each)]
+    layers = {each.layer_in(names) if isinstance(each, TagweaveModel) else None for each in called}
+    return (layers.pop() if len(layers) == 1 else None) or corpus.guideline
 
 
 def _functions(given: Callable[..., Any] | str | PathLike[str]) -> Sequence[LabellingFunction]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -55,6 +55,10 @@ class TagweaveModel:
             return [tuple(self._kept(each) for each in sentence.layers[predictor.guideline]) for sentence in said]
         names, tables = predictor.labels, predictor.probabilities(sentences)
         return [tuple(self._kept(_probable(names, row)) for row in table.tolist()) for table in tables]
+
+    def layer_in(self, names: Collection[str]) -> str | None:
+        """Return the one of these layers that the model learned; `None` without one, or if its labels are renamed."""
+        return self._predictor().layer_in(names) if self.labels is None else None
 
     def _predictor(self) -> ChainPredictor:
         try:
