@@ -165,8 +165,8 @@ class Clone:
         if told.returncode:
             return
         edition = Path(told.stdout.strip())
-        [before] = edition.parent.glob("kernels-*")
-        before.rename(edition)
+        for before in list(edition.parent.glob("kernels-*")):
+            before.rename(edition)
         for stem in self._callers(path.stem):
             for file in edition.glob(f"{stem}.*"):
                 file.unlink()

@@ -112,6 +112,18 @@ def test_no_turn_lowers_the_objective(variational, labels, seed):
             assert curve[-1] > curve[0] + 1e-3
 
 
+@pytest.mark.parametrize(("method", "variational"), [("dawid-skene", False), ("hmm", False), ("bsc", True)])
+def test_each_method_has_its_truth_its_prior_and_its_kind_of_estimate(method, variational):
+    answers, one = random_answers(8), np.ones(3)
+    chain = LabelChain.of(answers.sentence_ptr, answers.scheme, 1.0, variational)
+    truth = IndependentLabels(one, one) if method == "dawid-skene" else chain
+    prior = sequential_prior(answers, 10, 1) if method == "bsc" else Prior.plain(3, 1, 1)
+    options = AGGREGATIONS[method].options()
+    expected = in_turns(answers, truth, prior, options, Run(), variational, speaks=options.silence)
+    found = AGGREGATIONS[method].estimate(answers, options, Run())
+    assert np.allclose(found.objectives, expected.objectives)
+
+
 @pytest.mark.parametrize("method", AGGREGATIONS)
 def test_the_order_of_sources_does_not_matter_and_the_silent_change_nothing(method):
     answers = random_answers(5, sources=4)
