@@ -13,7 +13,8 @@ from random import Random
 from typing import NamedTuple, Protocol
 
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import ANY, CANNOT_TELL, AnnotationTask, Answer, Asks, label, marked
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks, label, marked
+from tagweave.corpus.spans import ANY
 
 Chance = Callable[[AnnotationTask, Answer], float]
 """The probability that an annotator answers a task correctly, given the right answer."""

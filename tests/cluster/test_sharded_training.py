@@ -210,6 +210,22 @@ def test_incomplete_labels_give_the_same_weights_on_workers(
     assert notes[0] == notes[1]
 
 
+def test_rejected_spans_are_evidence_on_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tagweave.training.sharded_job.executor_at", lambda *_: nullcontext(IN_PROCESS))
+    monkeypatch.setattr("tagweave.training.shard._SLICE", 1)  # sentence by sentence
+    file, plain = tmp_path / "rejected.conll", tmp_path / "plain.conll"
+    known = ["Ann I-PER\nBell I-PER\nleft O\n", "# rejected = tag 1-2 PER\nAnn _\nLake _\n", "it O\n"]
+    file.write_text("\n".join(known * 8))
+    plain.write_text("\n".join(known * 8).replace("rejected", "id"))
+    options: tuple[dict[str, Any], ...] = ({}, {"cluster": "local", "workers": 1})
+    here, there = (train(str(file), task="spans", iterations=3, **more).trained.weights for more in options)
+    assert np.array_equal(here, there)
+    assert not np.array_equal(here, train(str(plain), task="spans", iterations=3).trained.weights)
+    for more in options:
+        with pytest.raises(CorpusError, match=r"rejected\.conll:6: found rejected spans for the learner perceptron"):
+            train(str(file), task="spans", learner="perceptron", iterations=1, callback=Silence(), **more)
+
+
 def test_a_learner_that_cannot_use_numbers_says_so_on_workers(tmp_path: Path) -> None:
     file = tmp_path / "soft.conll"
     file.write_text("\n".join(SPANS["numbers"] * 8))

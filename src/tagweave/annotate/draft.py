@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.forms import FieldError
-from tagweave.annotate.task import ANY, AnnotationTask, Answer, marked
-from tagweave.corpus.spans import OUTSIDE, Span
+from tagweave.annotate.task import AnnotationTask, Answer, marked
+from tagweave.corpus.spans import ANY, OUTSIDE, Span
 
 _MOST = 1000  # steps
 _ACTIONS = ("mark", "reject")

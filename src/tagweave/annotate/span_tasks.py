@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from tagweave.annotate.questions import Asked, Ranking
 from tagweave.annotate.selection import priorities, uncertainties
-from tagweave.annotate.task import ANY, AnnotationTask, Answer, Asks, Candidate, marked
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, marked
 from tagweave.corpus.chunk_schemes import convert
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence, narrow
-from tagweave.corpus.spans import OUTSIDE, spans_of
+from tagweave.corpus.spans import ANY, OUTSIDE, spans_of
 from tagweave.labels.space import is_wildcard
 from tagweave.labels.transition_scheme import split_label
 from tagweave.models.chain_predictor import ChainPredictor

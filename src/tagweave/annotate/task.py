@@ -14,10 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.spans import OUTSIDE, Span
-
-ANY = "*"
-"""The type of a proposed span whose type is unknown."""
+from tagweave.corpus.spans import ANY, OUTSIDE, Span
 
 
 class Kind(StrEnum):

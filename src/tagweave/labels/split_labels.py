@@ -45,7 +45,7 @@ class SplitLabels:
     Attributes:
         projection: int64[W], the label that each split label stands for.
         follows: bool[W, W], whether the second may follow the first, if the coding allows it for what they stand for.
-        starts, ends: bool[W], whether it may be the first or the last of a sentence, likewise.
+        ends: bool[W], whether it may be the last of a sentence, likewise; the first are those of the coding.
     """
 
     def __init__(self, names: Sequence[str], rejected: NDArray[np.integer]) -> None:
@@ -64,7 +64,6 @@ class SplitLabels:
         goes_on = ~is_copy & is_inner & (kind[:, None] == kind)  # a copy that ends a span ends it also in IOB2
         after = (is_copy & ~is_inner) | (~is_copy & ~(is_copy[:, None] & goes_on))
         self.follows: Booleans = np.where((is_copy & is_open)[:, None], within, after)
-        self.starts: Booleans = ~(is_copy & is_inner)
         self.ends: Booleans = ~(is_copy & is_open)
 
     def allowed(self, sentence_ptr: NDArray[np.int64]) -> Booleans:

@@ -63,8 +63,7 @@ def _transitions(labels: SplitLabels, t: Transitions) -> Transitions:
     """Return the scores of transitions between split labels."""
     own, never = labels.projection, t.score.dtype.type(-np.inf)
     score = np.where(labels.follows, t.score[np.ix_(own, own)], never)
-    starts = np.where(labels.starts, t.start_score[own], never)
-    return Transitions.of_scores(score, starts, np.where(labels.ends, t.end_score[own], never))
+    return Transitions.of_scores(score, t.start_score[own], np.where(labels.ends, t.end_score[own], never))
 
 
 def add_rejection_loss(

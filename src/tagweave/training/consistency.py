@@ -85,7 +85,7 @@ def _leaves_any(
     split = SplitLabels(names, rejected)
     own, kept = split.projection, split.allowed(np.array([0, len(allowed)]))
     follows = split.follows & scheme.transition[np.ix_(own, own)]
-    reached = split.starts & scheme.start[own]
+    reached = scheme.start[own]
     for t, row in enumerate(allowed[:, own] & kept):
         reached = row & (follows[reached].any(axis=0) if t else reached)
     return bool((reached & split.ends & scheme.end[own]).any())
