@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -174,6 +175,16 @@ def test_mistakes_are_named_with_their_place(tmp_path: Path, name: str, content:
     with pytest.raises(CorpusError) as error:
         read(name, tmp_path / "a.json", content)
     assert told in str(error.value) and str(error.value).startswith(str(tmp_path / "a.json"))
+
+
+def test_a_pipe_has_no_size_to_be_in_proportion_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tagweave.exchange.limits.UNPACKED", 10)
+    tasks = b'[{"id": 1, "data": {"text": "a"}}]'
+    with pytest.raises(CorpusError, match=r"a.json: found more than [\d,]+ bytes in \d+ on disk"):
+        (tmp_path / "a.json").write_bytes(gzip.compress(b"[" + b" " * 100_000 + b"]"))
+        tw.read_documents("label-studio", tmp_path / "a.json")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(tasks)))
+    assert len(tw.read_documents("label-studio", "-")) == 1
 
 
 OF_TOOLS = {

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.corpus.text_file import STANDARD_STREAM
 from tagweave.exchange.document import Document
 
 UNPACKED = 1 << 24
@@ -22,6 +21,13 @@ _MEMORY = 500 << 20  # bytes of documents and sentences, however small the file 
 _MEMORY_RATIO = 100  # of such bytes to those on disk: 10 to 60 for real exports, packed ones among them
 _DOCUMENT, _MARK, _PAIR = 800, 300, 150
 _SENTENCE, _TOKEN, _LAYER, _LABEL = 1000, 70, 150, 20
+
+
+def _most(least: int, ratio: int, paths: Sequence[str]) -> int:
+    """Return a limit for files; a pipe, whose size nobody knows, has none."""
+    if not all(Path(each).is_file() or Path(each).is_dir() for each in paths):
+        return sys.maxsize
+    return max(least, ratio * sum(map(size_on_disk, paths)))
 
 
 def size_on_disk(path: str | Path) -> int:
@@ -39,13 +45,12 @@ class Unpacked:
 
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
-        self.left = max(UNPACKED, _RATIO * size_on_disk(path))
-        self._most = self.left
+        self._left = self._most = _most(UNPACKED, _RATIO, [self._path])
 
     def take(self, size: int) -> None:
         """Count some bytes. Raises CorpusError if they are too many."""
-        self.left -= size
-        if self.left < 0:
+        self._left -= size
+        if self._left < 0:
             found = f"more than {self._most:,} bytes in {size_on_disk(self._path):,} on disk"
             raise CorpusError(found, f"at most {_RATIO} times as many: unpack it, and import the files", self._path)
 
@@ -58,9 +63,7 @@ class Memory:
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
-        size = sum(map(size_on_disk, paths))
-        self._most = max(_MEMORY, _MEMORY_RATIO * size) if STANDARD_STREAM not in paths else sys.maxsize
-        self._taken = 0
+        self._most, self._taken = _most(_MEMORY, _MEMORY_RATIO, paths), 0
 
     def documents(self, found: Iterable[Document]) -> Iterator[Document]:
         """Return documents while there is space for them. Raises CorpusError if there is not."""
