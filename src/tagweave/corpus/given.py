@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import groupby
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.errors import CorpusError
@@ -83,14 +84,18 @@ def rows_of(frame: Any) -> Iterator[tuple[tuple[str, ...], tuple[Candidates, ...
     seen: set[Any] = set()
     for key, group in groupby(range(len(values["token"])), key=values["sentence"].__getitem__):
         rows = list(group)
-        if key in seen or key is None or key != key:  # noqa: PLR0124 - nan differs from itself
+        if _is_missing(key) or key in seen:
             raise CorpusError(
                 f"the sentence {key} in row {rows[0]}", "a number or name for each, in rows that follow one another"
             )
         seen.add(key)
         own = {name: [values[name][row] for row in rows] for name in names}
         others = {name: tuple(map(str, column)) for name, column in own.items() if name not in _ROWS}
-        yield tokens_of(own["token"]), labels_of(own["label"]) if "label" in own else None, others
+        try:
+            labels = labels_of(own["label"]) if "label" in own else None
+            yield tokens_of(own["token"]), labels, others
+        except TypeError as error:
+            raise TypeError(f"sentence {key}: {error}") from None
 
 
 def kind_of(given: Any) -> str:
@@ -107,15 +112,20 @@ def _in_order(given: Any, expected: str) -> Iterable[Any]:
     return given
 
 
+def _is_missing(given: Any) -> bool:
+    """Return whether something is `None`, also as pandas says it: nan or NA, which is neither equal nor unequal."""
+    return given is None or type(given).__name__ == "NAType" or (isinstance(given, float) and isnan(given))
+
+
 def _token(given: Any) -> str:
     if not isinstance(given, str):
-        how = " (pandas.read_csv reads NA as nan: keep_default_na=False)" if given != given else ""  # noqa: PLR0124
+        how = " (pandas.read_csv reads NA as nan: keep_default_na=False)" if _is_missing(given) else ""
         raise TypeError(f"found {given!r} as a token, expected text{how}")
     return str(given)
 
 
 def _candidates(given: Any) -> Candidates:
-    if given is None or (isinstance(given, float) and given != given):  # noqa: PLR0124 - nan is how pandas says None
+    if _is_missing(given):
         return None
     several = (str(given),) if isinstance(given, str) else given
     if isinstance(given, Set):
