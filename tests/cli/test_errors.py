@@ -298,6 +298,14 @@ def test_fields_become_flags(fields: str, flags: str) -> None:
     assert in_flags(fields) == flags
 
 
+def test_what_is_no_option_of_the_command_stays(run, tmp_path) -> None:
+    """As fields of a plan, and types in messages of other libraries."""
+    plan = '{"target": [], "options": {"rounds": "x"}, "method": "iterate"}'
+    (tmp_path / "a.json").write_text(plan, encoding="utf-8")
+    told = run("tune", tmp_path / "a.json", "-o", tmp_path / "b.json", code=2).stderr
+    assert "got `str`" in told and "--str" not in told
+
+
 def test_notes_of_the_command_line_name_flags(run, tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.txt").write_text("Jan/B-PER lives/O in/O Bern/B-LOC\n" * 3, encoding="utf-8")
     told = run("train", tmp_path / "a.txt", "-o", tmp_path / "a.model", "--iterations", "1").stderr

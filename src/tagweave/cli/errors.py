@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 
 from tagweave.corpus.errors import InputError
@@ -31,12 +31,20 @@ BROKEN_PIPE = 141
 """The exit code if the reader of the output has closed it, as in shells: 128 + SIGPIPE."""
 
 
-def in_flags(text: str) -> str:
-    """Return a message of the library, which names fields, for the command line: `top_k=3` becomes --top-k 3."""
+def in_flags(text: str, known: Callable[[], Container[str]] | None = None) -> str:
+    """Return a message of the library, which names fields, for the command line: `top_k=3` becomes --top-k 3.
+
+    Args:
+        text: the message.
+        known: gives the flags that there are; other fields, as those of a plan, stay as they are. By default all are.
+    """
 
     def flag(match: re.Match[str]) -> str:
         name, value = match.groups()
-        return f"--{_FLAGS.get(name, name).replace('_', '-')}" + ("" if value is None else f" {value}")
+        found = f"--{_FLAGS.get(name, name).replace('_', '-')}"
+        if known is not None and found not in known():
+            return match.group()
+        return found if value is None else f"{found} {value}"
 
     return _FIELD.sub(flag, text)
 

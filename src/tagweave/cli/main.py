@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache, partial
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -51,7 +52,8 @@ class _Commands(Commands):
     """Runs a command, and turns errors that users can fix into one line and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
-        before, notes.spelling = notes.spelling, in_flags
+        spelled = partial(in_flags, known=cache(partial(_flags, self, ctx)))
+        before, notes.spelling = notes.spelling, spelled
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -65,10 +67,19 @@ class _Commands(Commands):
             line = message(error)
             if line is None:
                 raise
-            typer.echo(f"tagweave: {in_flags(line)}", err=True)
+            typer.echo(f"tagweave: {spelled(line)}", err=True)
             raise typer.Exit(USAGE) from None
         finally:
             notes.spelling = before
+
+
+def _flags(command: Any, ctx: Any) -> set[str]:
+    """The flags of a command, and of those in it."""
+    within = (
+        [command.get_command(ctx, name) for name in command.list_commands(ctx)] if hasattr(command, "commands") else ()
+    )
+    own = {option for each in command.get_params(ctx) for option in each.opts}
+    return own.union(*(_flags(each, ctx) for each in within))
 
 
 def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
