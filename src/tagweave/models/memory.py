@@ -89,7 +89,7 @@ def check_labels(names: Sequence[str], bytes_of_each: int = 0) -> None:
         fewer = most // bytes_of_each if bytes_of_each else isqrt(most // _OF_PAIR)
         shown = ", ".join(repr(name) for name in names[:3])
         expected = f"at most {fewer:,} on this machine: these would need {_size(needed)}. Are words taken for labels?"
-        hint = "Name the layer of the labels, FILE#LAYER; for pairs of labels, give a --mapping"
+        hint = "Name the layer of the labels, FILE#LAYER; for pairs of labels, give a `mapping`"
         raise CorpusError(f"{count:,} labels ({shown} ...)", f"{expected} {hint}")
 
 
