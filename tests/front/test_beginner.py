@@ -254,7 +254,7 @@ MISTAKES: list[tuple[str, Any, type[Exception], str]] = [
         ValueError,
         "`settings=rate=-1`, expected a n",
     ),
-    ("setting of text", lambda m: tw.train(PAIRS, settings={"batch": "4"}), ValueError, "a whole number above 0"),
+    ("setting of text", lambda m: tw.train(PAIRS, settings={"batch": "4"}), ValueError, "a whole number from 1"),
     ("settings", lambda m: tw.train(PAIRS, settings="rate=1"), ValueError, "expected values by name"),
     ("one weight", lambda m: tw.train(PAIRS, weights=1), TypeError, "found int as weights, expected a list"),
     ("templates", lambda m: tw.train(PAIRS, templates=[1]), TypeError, "found 1 as a line, expected text"),

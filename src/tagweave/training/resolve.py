@@ -29,8 +29,8 @@ _OF_CHAINS = ("weights", "minimum_count", "coding", *LOOKUPS)
 """Fields of plans that parsers do not use."""
 _LEAST = {"iterations": 1, "patience": 1, "seed": 0, "average_seeds": 1, "threads": 1, "minimum_count": 1}
 """The least value of whole numbers."""
-_MAY_BE_ZERO = ("average_from", "c1", "c2", "delta", "epsilon", "slack", "tolerance")
-"""Settings of learners; the others are positive."""
+_MAY_BE_ZERO = ("average_from", "slack")
+"""Whole numbers among the settings of learners that may be 0."""
 
 
 @dataclass(frozen=True)
@@ -152,10 +152,10 @@ def _check_setting(name: str, value: object, usual: object) -> None:
     if isinstance(usual, bool):
         fits, expected = isinstance(value, bool), "true or false"
     else:
-        kinds = (int,) if isinstance(usual, int) else (int, float)
-        fits = isinstance(value, kinds) and not isinstance(value, bool) and 0 <= value < float("inf")
-        fits = fits and bool(value or name in _MAY_BE_ZERO)
-        expected = f"a {'whole ' if kinds == (int,) else ''}number {'from' if name in _MAY_BE_ZERO else 'above'} 0"
+        is_whole = isinstance(usual, int)
+        least, expected = (1, "a whole number") if is_whole and name not in _MAY_BE_ZERO else (0, "a number")
+        fits = isinstance(value, int if is_whole else (int, float)) and not isinstance(value, bool)
+        fits, expected = fits and least <= value < float("inf"), f"{expected} from {least}"  # type: ignore[operator]
     if not fits and value != usual:
         raise PlanError(f"found `settings={name}={value}`, expected {expected}")
 
