@@ -118,6 +118,6 @@ def pages(paper: str, summaries: Iterable[Summary], out: Path, lines: Lines, dra
 
 def _drawn(found: Summary, out: Path, draw: Draw, say: Say) -> list[str]:
     if find_spec("matplotlib") is None:
-        say("no plots: Matplotlib is not installed (pip install 'tagweave[plots]')")
+        say("no plots: Matplotlib is not installed (pip install '.[plots]')")
         return []
     return draw(found, out)

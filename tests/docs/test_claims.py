@@ -132,7 +132,10 @@ def test_rows_of_tables_have_as_many_cells_as_their_heads(page: str) -> None:
 def test_nothing_says_that_the_package_is_on_pypi() -> None:
     """Until it is: a name that nobody has registered installs whatever somebody else puts there."""
     sources = [
-        path for folder in ("src", "docs") for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md")
+        path
+        for folder in ("src", "docs", "reproductions", "benchmarks", "deploy")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".md")
     ]
     for path in [*sources, *ROOT.glob("*.md")]:
         found = re.search(r"uvx tagweave|pip install '?tagweave\b(?!-)", path.read_text("utf-8"))

@@ -10,12 +10,15 @@ from tagweave.structures.independent import Independent, Positions
 from tagweave.structures.loss import add_loss
 
 
+@pytest.mark.parametrize("numbers", [(1,), (1, 0.001)])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_loss_and_its_gradient(seed: int) -> None:
+def test_the_loss_and_its_gradient(seed: int, numbers: tuple[float, ...]) -> None:
     rng = np.random.default_rng(seed)
     weights, features = rng.normal(size=(8, 4)).astype(np.float32), rng.integers(0, 8, (5, 3)).astype(np.int32)
     allowed = rng.random((5, 4)) < 0.5
     allowed[:, 0] |= ~allowed.any(axis=1)
+    if len(numbers) > 1:
+        allowed = allowed * rng.choice(numbers, allowed.shape)
     counts, noise = rng.uniform(0, 2, 5), np.array([0, 0.5, 1, 0, 0.01])
     gradient, d_scores = np.zeros((8, 4), np.float32), np.zeros((5, 4))
     batch = Positions(features, allowed, noise, counts, np.zeros(5, bool))
@@ -23,7 +26,7 @@ def test_the_loss_and_its_gradient(seed: int) -> None:
     loss = add_loss(Independent(), scorer.scores(batch), batch, d_scores)
     scorer.add_gradient(batch, d_scores)
     free = np.exp(weights[features].sum(axis=1, dtype=np.float64))
-    inside = np.where(allowed, 1, noise[:, None]) * free
+    inside = np.where(allowed > 0, allowed, noise[:, None]) * free
     assert loss == pytest.approx(counts @ np.log(free.sum(axis=1) / inside.sum(axis=1)), abs=1e-5)
     shares = [each / each.sum(axis=1, keepdims=True) for each in (free, inside)]
     difference = counts[:, None] * (shares[0] - shares[1])
