@@ -195,7 +195,7 @@ def outcomes(form: Kind, number: int, folder: Path, process: Child, seed: int = 
     return found
 
 
-def table(rows: Iterable[tuple[str, dict[str, str], Outcomes]]) -> str:
+def table(rows: Iterable[tuple[str, dict[str, str], Outcomes]], mutations: int) -> str:
     """The page."""
     evidence = [*LABELS, "trees"]
     lines = [
@@ -208,7 +208,7 @@ def table(rows: Iterable[tuple[str, dict[str, str], Outcomes]]) -> str:
         shown = " | ".join(cells[each] for each in evidence)
         counts = f"{read} | {refused} | {found.counts.total() - read - refused}"
         lines.append(f"| {name} | {shown} | {counts} | {found.megabytes:.0f} | {found.seconds:.1f} |")
-    command = "python -m benchmarks.exchange_formats"
+    command = f"python -m benchmarks.exchange_formats --mutations {mutations}"
     return "\n".join([*lines, "", f"Written by `{command}`."]) + "\n"
 
 
@@ -222,7 +222,7 @@ def main() -> int:
             cells = {each: kept(form, each, Path(folder)) for each in (*LABELS, "trees")}
             rows.append((form.name, cells, outcomes(form, number, Path(folder), process)))
             print(json.dumps([form.name, cells, rows[-1][2].counts]), *rows[-1][2].faults, sep="\n", flush=True)
-    PAGE.write_text(table(rows), "utf-8")
+    PAGE.write_text(table(rows, number), "utf-8")
     return int(any(found.faults for _, _, found in rows))
 
 

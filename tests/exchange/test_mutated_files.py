@@ -59,5 +59,5 @@ def test_the_table_names_what_went_wrong() -> None:
     cells, found = dict.fromkeys((*LABELS, "trees"), "yes"), Outcomes()
     for taken in (("read", "", 99, 1), ("refused", "", 2000, 20), ("KeyError", "a", 1, 1), ("read", "b", 2000, 1)):
         found.add(Taken(*taken))
-    assert "| x | yes | yes | yes | yes | yes | 1 | 1 | 2 | 2000 | 20.0 |" in table([("x", cells, found)])
+    assert "| x | yes | yes | yes | yes | yes | 1 | 1 | 2 | 2000 | 20.0 |" in table([("x", cells, found)], 4)
     assert found.faults == ["KeyError: a (1 MB, 1.0 s)", "too much: b (2000 MB, 1.0 s)"]

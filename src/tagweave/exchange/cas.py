@@ -22,6 +22,8 @@ from tagweave.exchange.layered import ENTITY, LayeredText, short
 from tagweave.exchange.members import Member
 from tagweave.exchange.tokens import Offsets
 from tagweave.exchange.uima_types import (
+    CONTENT,
+    TYPES,
     Types,
     check_json,
     check_xmi,
@@ -39,7 +41,7 @@ ANNOTATION, STRING, BOOLEAN = "uima.tcas.Annotation", "uima.cas.String", "uima.c
 NUMBERS = ("uima.cas.Float", "uima.cas.Double")
 """Types of UIMA: what stands in a text, and values of its features."""
 _SCORE = "score"
-CONTENT, _VIEWS = "%FEATURE_STRUCTURES", "%VIEWS"
+_VIEWS = "%VIEWS"
 _NOT_MARKED = (
     "uima.",
     "org.dkpro.",
@@ -84,7 +86,7 @@ def xmi_of(cas: Any, member: Member) -> str:
 
 def from_json(member: Member, content: dict[str, Any]) -> LayeredText:
     """The text of a file of CAS JSON, whose content was parsed. Raises CorpusError if it is not one."""
-    types = content.get("%TYPES", {})
+    types = content.get(TYPES, {})
     for name, features in types.items() if isinstance(types, dict) else ():
         _check_name(name, _TYPE, member.place)
         for feature in features if isinstance(features, dict) else ():
@@ -108,7 +110,7 @@ def types_of(member: Member, content: object = None) -> Types:
         CorpusError: it is none, or too large.
     """
     if isinstance(content, dict):
-        return checked_types(dict(declared_in_json(content.get("%TYPES"))), member.place)
+        return checked_types(dict(declared_in_json(content.get(TYPES))), member.place)
     found: Types = _read(member, lambda: checked_types(dict(declared_in_xml(member)), member.place))
     return found
 

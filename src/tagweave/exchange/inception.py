@@ -24,10 +24,9 @@ from tagweave.exchange.document import Document, Tool
 from tagweave.exchange.layered import LayeredText, documents, is_annotated, split_argument
 from tagweave.exchange.members import Member, members, refuse_link
 from tagweave.exchange.packing import packed_names, write_zip
-from tagweave.exchange.uima_types import Types, check_objects
+from tagweave.exchange.uima_types import CONTENT, TYPES, Types, check_objects
 
 _TYPES = "TypeSystem.xml"
-CONTENT = "%FEATURE_STRUCTURES"
 _WEIGHT = 300_000  # of all different type systems of an export
 
 
@@ -102,7 +101,7 @@ def _text(member: Member, systems: _Systems, alone: bool) -> LayeredText | None:
             if alone:
                 raise CorpusError("no CAS", f'an object with "{CONTENT}"', member.place)
             return None
-        declared = json.dumps(content.get("%TYPES")).encode()
+        declared = json.dumps(content.get(TYPES)).encode()
         systems.count(declared, member.place, lambda: cas.types_of(member, content))
         return cas.from_json(member, content)
     types = systems.beside(member)

@@ -14,6 +14,7 @@ from tagweave.exchange.document import Tool
 from tagweave.exchange.errors import ExchangeError
 from tagweave.exchange.layered import split_argument
 from tagweave.exchange.token_tool import TokenTool
+from tagweave.exchange.uima_types import CONTENT, TYPES
 
 _ALL = (doccano, label_studio, prodigy, brat, inception, webanno_tsv)
 TOOLS: dict[str, Tool] = {each.TOOL.name: each.TOOL for each in _ALL}
@@ -88,7 +89,7 @@ def _by_extension(files: Iterable[Path | PurePosixPath]) -> str | None:
 
 def _by_first_value(text: str) -> str | None:
     """Return the tool by the first object of a file of JSON, of JSON Lines, or of one list."""
-    if any(f'"{name}"' in text[: 1 << 10] for name in ("%TYPES", inception.CONTENT)):
+    if any(f'"{name}"' in text[: 1 << 10] for name in (TYPES, CONTENT)):
         return inception.TOOL.name
     try:
         first, _ = json.JSONDecoder().raw_decode(text, text.index("{"))

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from tagweave.corpus.errors import CorpusError, shortened
 from tagweave.exchange.members import Member
 
+CONTENT, TYPES = "%FEATURE_STRUCTURES", "%TYPES"
+"""The keys of CAS JSON under which annotations and types stand."""
 _FEATURES = 100  # of a type, inherited ones among them: compiling takes 0.2 s
 _DEPTH = 50  # of types below each other
 _WEIGHT = 100_000  # sum of the squares of features over all types: 2 s
@@ -95,7 +97,7 @@ def check_xmi(member: Member, types: Types) -> None:
 
 def check_json(content: Mapping[str, Any], types: Types, place: str) -> None:
     """Raise CorpusError for CAS JSON that is too large for its type system, or is not CAS JSON."""
-    given = content.get("%FEATURE_STRUCTURES")
+    given = content.get(CONTENT)
     found = list(given.values() if isinstance(given, dict) else given) if isinstance(given, dict | list) else []
     if not all(isinstance(each, dict) for each in found):
         raise CorpusError("a feature structure that is no object", "objects {...}", place)
