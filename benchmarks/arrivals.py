@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import tagweave as tw
@@ -214,7 +215,7 @@ def arrive(arrival: Arrival, wheel: Path, folder: Path) -> dict[str, Any]:
     arrival.prepare(work)
     environment = {"HOME": str(folder), "PATH": f"{folder / 'venv' / 'bin'}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
     environment |= {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "NUMBA_", "UV_"))}
-    install = f"{sys.executable} -m venv ../venv && pip install --quiet '{wheel}{arrival.extras}'"
+    install = f"{quote(sys.executable)} -m venv ../venv && pip install --quiet {quote(f'{wheel}{arrival.extras}')}"
     steps = [("install", install), *(("train", command) for command in arrival.commands), ("score", arrival.score)]
     found: dict[str, Any] = {"name": arrival.name, "commands": len(arrival.commands)}
     for name, command in steps:

@@ -40,7 +40,7 @@ def together(database: Database, first: Callable[[Any], None], *others: Callable
     all_wait, group = threading.Event(), database._written.__self__  # type: ignore[attr-defined]
 
     def wait_for_others(connection: Any) -> None:
-        assert all_wait.wait(10)
+        assert all_wait.wait(60)
         first(connection)
 
     with ThreadPoolExecutor(1 + len(others)) as pool:

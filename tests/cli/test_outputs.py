@@ -41,7 +41,7 @@ def test_a_file_that_is_read_is_never_replaced(run, tagger, tmp_path, name):
     if "-o {m}" in COMMANDS[name]:
         files["m"] = tmp_path / "m"
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    told = run(*COMMANDS[name].format(**files).split(), code=2).stderr
+    told = run(*(word.format(**files) for word in COMMANDS[name].split()), code=2).stderr
     assert "found a file that is read as the output, expected another name" in told
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 

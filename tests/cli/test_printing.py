@@ -50,7 +50,7 @@ def test_reports_spell_control_characters_out(run, tagger, tmp_path, name):
         "out": tmp_path / "out",
     }
     code = 2 if name in ("evaluate, other words", "a layer that is none", "an unknown label", "a broken file") else 0
-    result = run(*COMMANDS[name].format(**files).split(), code=code)
+    result = run(*(word.format(**files) for word in COMMANDS[name].split()), code=code)
     shown = result.stdout + result.stderr
     assert not CONTROL.findall(shown)
     assert r"\x1b" in shown or name == "a layer that is none"

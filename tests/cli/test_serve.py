@@ -94,7 +94,7 @@ def test_the_end_comes_in_time_whatever_is_computed(tagger: Path) -> None:
             while "tagweave_batch_requests_count 1.0" not in metrics(address):
                 time.sleep(0.05)
             process.send_signal(signal.SIGTERM)
-            assert process.wait(8) == -signal.SIGTERM
+            assert process.wait(15) == -signal.SIGTERM
         assert process.stderr and "Traceback" not in process.stderr.read()
 
 

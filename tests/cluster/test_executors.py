@@ -94,11 +94,11 @@ def test_processes_leave_ctrl_c_to_the_program_that_started_them() -> None:
 
 
 def test_processes_end_at_once_when_the_block_raises() -> None:
-    begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt), executor_at(LOCAL, workers=1) as executor:
-        next(executor.outcomes(sleep, [0, 20, 20]))
+        next(executor.outcomes(sleep, [0, 60, 60]))
+        begin = time.monotonic()
         raise KeyboardInterrupt
-    assert time.monotonic() - begin < 15
+    assert time.monotonic() - begin < 30
     assert not [each for each in multiprocessing.active_children() if each.join(5) or each.is_alive()]
 
 
