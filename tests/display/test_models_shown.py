@@ -75,7 +75,7 @@ def test_marginals_are_those_of_the_tokens_alone_or_under_a_layer(coupled: Any) 
 
 
 def test_marginals_refuse_what_is_not_there(coupled: Any) -> None:
-    with pytest.raises(KeyError, match="no layer 'x'"):
+    with pytest.raises(CorpusError, match="a layer 'x'"):
         coupled.marginals(Sentence(WORDS), given="x")
     with pytest.raises(StreamError, match="guideline"):
         coupled.marginals(Sentence(WORDS), to="x")
