@@ -135,6 +135,16 @@ def test_the_order_of_views_does_not_matter(texts: list[list[str]], seed: int, s
     check(problem, 1)
 
 
+@settings(max_examples=8, deadline=None)
+@given(SEED)
+def test_views_none_of_which_is_whole_add_up(seed: int) -> None:
+    """Sentences of more tokens than labels, whose scores are sums in a buffer that others have used."""
+    space = bundles(PAIRS[:3])
+    problem = Problem([["a", "B", "abbc", "Aa", "a"]] * 3, LabelSpace(space.names, space.views[1:]), seed)
+    assert not any(view.whole for view in views(problem.parameters, problem.weights, problem.weights))
+    check(problem, 1)
+
+
 @settings(max_examples=25, deadline=None)
 @given(TEXTS, SEED, st.integers(1, 4), st.integers(1, 4))
 def test_an_epoch_in_parts_is_the_same(texts: list[list[str]], seed: int, batch: int, cut: int) -> None:
