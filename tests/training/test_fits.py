@@ -363,7 +363,7 @@ def test_words_taken_for_labels_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(memory, "_LEAST", 1 << 20)
     monkeypatch.setattr(memory, "machine_memory", lambda: 1 << 24)
     text = " ".join(f"w{i}/w{i}" for i in range(300))
-    expected = r"found 300 labels \('w0', .* expected at most 228 on this machine: .*2 MB.*words taken for labels"
+    expected = r"f: found 300 labels \('w0', .* expected at most 228 on this machine: .*2 MB.*words taken for labels"
     with pytest.raises(CorpusError, match=expected):
         fit([corpus(text)], Recipe())
     tree = tuple((Arc(i, f"r{i}"),) for i in range(4))

@@ -73,11 +73,12 @@ def most_bytes(file: int) -> int:
     return min(machine_memory(), max(_LEAST, _RATIO * file))
 
 
-def check_labels(names: Sequence[str], bytes_of_each: int = 0) -> None:
+def check_labels(names: Sequence[str], path: str, bytes_of_each: int = 0) -> None:
     """Refuse to train with so many labels that their tables take too much of the memory of this machine.
 
     Args:
         names: the labels.
+        path: the file of a corpus with them.
         bytes_of_each: for each label in the parameters; 0: tables of pairs of labels.
 
     Raises:
@@ -90,7 +91,7 @@ def check_labels(names: Sequence[str], bytes_of_each: int = 0) -> None:
         shown = ", ".join(repr(name) for name in names[:3])
         expected = f"at most {fewer:,} on this machine: these would need {_size(needed)}. Are words taken for labels?"
         hint = "Name the layer of the labels, FILE#LAYER; for pairs of labels, give a `mapping`"
-        raise CorpusError(f"{count:,} labels ({shown} ...)", f"{expected} {hint}")
+        raise CorpusError(f"{count:,} labels ({shown} ...)", f"{expected} {hint}", path)
 
 
 def _labels(description: dict[str, Any]) -> Iterator[int]:

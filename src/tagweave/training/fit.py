@@ -192,7 +192,7 @@ def prepare_in(
         problem, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
         raise CorpusError(problem, expected)
     sentences = [weighted_sentence(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
-    scheme, sets = scheme_of(recipe, space), LabelSets(space, recipe.soft_labels)
+    scheme, sets = scheme_of(recipe, space, corpora[0].path), LabelSets(space, recipe.soft_labels)
     encoder = encoder or recipe.encoder()
     encoded = encoder.encode(sentences, recipe.threads)
     encoder.freeze(encoded, recipe.minimum_count)
@@ -338,9 +338,9 @@ def weighted_sentence(sentence: Sentence, weight: float) -> Sentence:
     return sentence if weight == 1 else replace(sentence, weight=sentence.weight * weight)
 
 
-def scheme_of(recipe: Recipe, space: LabelSpace) -> TransitionScheme:
+def scheme_of(recipe: Recipe, space: LabelSpace, path: str = "") -> TransitionScheme:
     """Which labels may follow which under the coding of the task. Raises CorpusError as `check_labels`."""
-    check_labels(space.names)
+    check_labels(space.names, path)
     if not recipe.task.coding:
         return TransitionScheme.free(len(space))
     schemes = [TransitionScheme.of(recipe.task.coding, view.names) for view in space.sides]

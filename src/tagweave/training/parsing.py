@@ -154,7 +154,8 @@ def fit_parser(
     run.tell(evidence_line(corpora))
     sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
     check_lengths(sentences)
-    check_labels(relation_names(sentences, layer), _LABEL_ROWS * _RELATION_BYTES)
+    path = corpora[0].path if corpora else ""
+    check_labels(relation_names(sentences, layer), path, _LABEL_ROWS * _RELATION_BYTES)
     sentences = without_disbelieved(sentences, layer)
     templates = recipe.templates or usual_templates(sentences, siblings=recipe.projective)
     features = ArcFeatures(templates, 1 << recipe.bits)
@@ -175,7 +176,7 @@ def fit_parser(
     fit_for_use = encoded.take(np.flatnonzero(usable))
     objective = TreeObjective(features, fit_for_use, single_root, recipe.threads, dtype, recipe.projective)
     if not len(objective):
-        raise CorpusError("no head that is known", "trees, or parts of trees", corpora[0].path if corpora else "")
+        raise CorpusError("no head that is known", "trees, or parts of trees", path)
     score = None if dev is None else DevScore(model, dev, recipe.threads)
     evaluate = score and (lambda weights: score(rounded(weights)))
     outcome = train(recipe.trainer(), objective, model.weights, run, evaluate)
