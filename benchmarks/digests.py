@@ -73,9 +73,9 @@ CASES: dict[str, Sequence[str]] = {
     "parse": _TREES,
     "parse perceptron": (*_TREES, "--learner", "perceptron", "--drop-columns", "0"),
     "parse non-projective": (*_TREES, "--non-projective"),
-    "parse dev": (*_TREES, "--dev", "one=one.conllu"),
+    "parse dev": (*_TREES, "--dev", "one=dev.conllu"),
     **{f"parse {method}": (*_TWO_TREES, "--method", method) for method in ("merged", "stacked", "transform")},
-    "parse iterate": (*_TWO_TREES, "--method", "iterate", "--rounds", "2", "--dev", "one=one.conllu"),
+    "parse iterate": (*_TWO_TREES, "--method", "iterate", "--rounds", "2", "--dev", "one=dev.conllu"),
     "parse stacked rounds": (*_TWO_TREES, "--method", "stacked", "--rounds", "2"),
 }
 """Words of `tagweave train` by the name of a model; all of them train for two iterations."""
@@ -88,6 +88,7 @@ def write_corpora(folder: Path) -> None:
     files["part.txt"] = [*(" ".join(_partly(line.split(" "))) for line in ctb[:30]), *ctb[30:40]]
     files["words.txt"] = sorted({token.rpartition("_")[0] for line in ctb for token in line.split(" ")})
     files["one.conllu"] = [_tree(line, forwards=True) for line in ctb[:30]]
+    files["dev.conllu"] = [_tree(line, forwards=True) for line in ctb[60:80]]
     files["two.conllu"] = [_tree(line, forwards=False) for line in ctb[30:60]]
     for name, lines in files.items():
         (folder / name).write_text("\n".join(lines) + "\n", "utf-8")

@@ -26,6 +26,9 @@ def test_a_corpus(run, tmp_path):
             "tag": {"full": 3, "ambiguous": 1, "unknown": 1, "labels": {"V": 2, "N": 1}, "candidates": {"N": 1, "V": 1}}
         },
         "heads": {},
+        "reading": f"{file} is read as words with labels, which 4 of its first 5 words have, layer tag; first row: "
+        "form=a tag=N",
+        "warnings": [],
     }
     shown = run("info", file).stdout
     assert "corpus of words, 2 sentences, 5 tokens, 5 forms" in " ".join(shown.split())

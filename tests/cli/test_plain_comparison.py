@@ -97,6 +97,7 @@ def test_where_nothing_can_be_compared_it_is_said():
 @pytest.fixture
 def files(tmp_path):
     write(tmp_path / "train.txt", RIGHT)
+    write(tmp_path / "dev.txt", RIGHT[1:])
     write(tmp_path / "wrong.txt", WRONG)
     return tmp_path
 
@@ -111,7 +112,7 @@ def train(run, files):
 
 
 def test_a_source_that_harms_is_left_out(run, files, train):
-    dev = ("--dev", files / "train.txt")
+    dev = ("--dev", files / "dev.txt")
     run("train", files / "train.txt", *dev, "-o", files / "alone", "--iterations", 3)
     assert "the plain model is kept" in train(*dev)
     (kept, described), (alone, _) = contents(files / "m"), contents(files / "alone")
@@ -125,7 +126,7 @@ def test_a_source_that_harms_is_left_out(run, files, train):
 
 @pytest.mark.parametrize("method", ["single", "merged"])
 def test_what_was_asked_for_is_kept_with_a_warning(files, train, method):
-    told = train("--dev", files / "train.txt", "--method", method)
+    told = train("--dev", files / "dev.txt", "--method", method)
     assert f"warning: the sources made the model worse; it is kept because of --method {method}" in told
     about = describe_model(files / "m")["about"]
     assert about["plan"]["method"] == method and about["dev_scores"]["plain"] == 1 > about["dev_score"]
@@ -138,7 +139,7 @@ def test_without_development_data_there_is_one_training(train):
 
 @pytest.mark.parametrize("stop", [2, 5])
 def test_an_interrupt_of_either_model_is_resumed(files, train, interrupted, stop):
-    options = ("--dev", files / "train.txt", "--method", "merged", "--log", files / "log")
+    options = ("--dev", files / "dev.txt", "--method", "merged", "--log", files / "log")
     train(*options)
     straight, log = contents(files / "m"), (files / "log").read_text("utf-8").count("\n")
     (files / "m").unlink()

@@ -73,7 +73,7 @@ def test_coupled_is_the_default_and_what_the_library_does(couple, files):
     assert np.array_equal(model.weights, fitted.model.weights)
     assert model.space.guidelines == ("ctb", "pd", "ctb&pd") and not isinstance(model.encoder, ProposingEncoder)
     assert lines[0] == "method coupled, for corpora of ctb and pd"
-    assert lines[1] == "first taggers, which allow labels with a probability of at least 0.01"
+    assert lines[3] == "first taggers, which allow labels with a probability of at least 0.01"
     assert f"automatic mapping of ctb and pd: {len(mappings[0].counts)} pairs of tags" in lines
     assert lines[-2].startswith("no --dev: nothing tells whether the sources made the model better or worse")
     assert [line.split("  ")[0] for line in lines if line.startswith("iteration")] == [
@@ -89,7 +89,7 @@ def test_a_model_that_is_not_narrowed_is_what_the_library_does(couple, files):
     recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
     fitted = fit_coupled([ctb, pd], recipe, Coupling(mappings), None, Run(SHORT))
     assert np.array_equal(model.weights, fitted.model.weights)
-    assert lines[1] == "first a model of ctb, whose labels of the other corpora give the automatic mapping"
+    assert lines[3] == "first a model of ctb, whose labels of the other corpora give the automatic mapping"
 
 
 def test_a_pruned_model_is_what_the_library_makes_of_the_same_proposals(couple, files):
@@ -196,7 +196,7 @@ def test_a_mapping_that_the_corpora_contradict_is_refused_before_anything_is_tra
     options += ("--dev", f"{files / 'dev.tsv'}#ctb")
     lines = couple(*options, source=str(files / "dev.tsv"), code=2)
     assert "layers that exclude one another" in lines[-1]
-    assert not any("iteration" in line or "first" in line for line in lines)
+    assert not any("iteration" in line or line.startswith("first") for line in lines)
 
 
 # Mappings

@@ -84,8 +84,9 @@ def test_cells_of_a_study(tmp_path: Path, workers: list[Executor]) -> None:
 def test_a_search_with_one_worker(tmp_path: Path, corpus: Corpus, workers: list[Executor]) -> None:
     pytest.importorskip("optuna", reason="Optuna is not installed (pip install '.[tune]')")
     save(corpus, str(tmp_path / "train.conllu"))
-    reference = CorpusReference(str(tmp_path / "train.conllu"))
-    plan = resolve(TrainingPlan((reference,), dev=reference, iterations=2), lambda line: None)
+    save(corpus.with_sentences(corpus.sentences[1:]), str(tmp_path / "dev.conllu"))
+    reference, dev = (CorpusReference(str(tmp_path / f"{name}.conllu")) for name in ("train", "dev"))
+    plan = resolve(TrainingPlan((reference,), dev=dev, iterations=2), lambda line: None)
     space = Space.of(plan, {"rate": "log:0.01:1", "batch": "int:1:8"})
     found = []
     for executor in (IN_PROCESS, *workers):

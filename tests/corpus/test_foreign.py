@@ -12,7 +12,7 @@ LABEL_STUDIO = '[{"id": 1, "annotations": [{"id": 2, "result": [{"value": {"star
 FILES = {
     "doccano": ('{"id": 1, "text": "Ann left", "label": [[0, 3, "PER"]]}', "a JSONL export of doccano"),
     "doccano, newer": ('{"text": "Ann left", "labels": [[0, 3, "PER"]]}', "a JSONL export of doccano"),
-    "Label Studio": (LABEL_STUDIO, "a JSON export of Label Studio, expected its export as CONLL2003"),
+    "Label Studio": (LABEL_STUDIO, "a JSON export of Label Studio, expected what .* import label-studio"),
     "Prodigy": ('{"text": "Ann", "_input_hash": 1, "spans": [], "answer": "accept"}', "a JSONL export of Prodigy"),
     "spaCy": ('{"text": "Ann", "ents": [{"start": 0, "end": 3, "label": "PER"}]}', "JSON of spaCy"),
     "spaCy 2": ('[["Ann left", {"entities": [[0, 3, "PER"]]}]]', "JSON training data of spaCy"),
@@ -24,7 +24,11 @@ FILES = {
     "XML": ("\n<corpus>\n<s><w pos='N'>a</w></s>", "found XML, expected rows of `token TAB label`"),
     "HTML": ("<!DOCTYPE html>\n<p>a</p>", "found HTML, expected text, or what tagweave harvest markup makes of it"),
     "brat": ("T1\tPerson 0 12\tBarack Obama\nR1\tBorn Arg1:T1 Arg2:T2\nT2\tCity 20 25\tParis", "standoff .* of brat"),
-    "WebAnno": ("#FORMAT=WebAnno TSV 3.3\n\n#Text=a b", "a TSV export of WebAnno or INCEpTION, expected its export as"),
+    "CSV": ("token,tag\nthe,DT\nword,NN\n.,.", "found comma-separated values, expected rows of"),
+    "WebAnno": (
+        "#FORMAT=WebAnno TSV 3.3\n\n#Text=a b",
+        "a TSV export of WebAnno .* import webanno-tsv",
+    ),
 }
 TEXT = [
     "",
@@ -32,6 +36,8 @@ TEXT = [
     "{ a b }",
     '" a " [ b ]',
     "[ a , b ]",
+    "the word, he said\nand there, he said\nand I,he said",
+    "他,我\n你,他\n我,你",
     "< 3 a",
     "<unk> a b",
     "<s> a </s>",

@@ -25,8 +25,9 @@ TRAIN = "we/PRP walk/VBP\nthe/DT walk/NN\nthey/PRP walk/VBP\n"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("home-of-ada")
     (found / "train.txt").write_text(TRAIN, "utf-8")
+    (found / "dev.txt").write_text(TRAIN.replace("they", "we"), "utf-8")
     (found / "test.txt").write_text("we/PRP walk/NN\nthe/DT walk/NN\n", "utf-8")
-    tw.train(found / "train.txt", dev=found / "train.txt", iterations=2).save(found / "tags.model")
+    tw.train(found / "train.txt", dev=found / "dev.txt", iterations=2).save(found / "tags.model")
     return found
 
 
@@ -58,7 +59,7 @@ def test_data_and_plan_name_files_without_their_folders(folder: Path) -> None:
     card = tw.model_card(folder / "tags.model", [str(folder / "test.txt")])
     digest = tw.load_model(folder / "tags.model").plan.target[0].sha256
     assert f"| train.txt | training | tag | 3 | not given | {digest} |" in card
-    assert "| train.txt | development | tag | 3 |" in card
+    assert "| dev.txt | development | tag | 3 |" in card
     assert "home-of-ada" not in card
     plan = json.loads(card.partition("```json\n")[2].partition("\n```")[0])
     assert plan["target"][0]["path"] == "train.txt"

@@ -28,13 +28,14 @@ def compare(
     For head layers, named as A#head and B#head, relations are compared, and the positions of each token's two heads.
     Sentences with different tokens in the two corpora are left out.
     """
-    from tagweave.corpus.load import check_there, load
+    from tagweave.corpus.load import check_there
 
     check_there(first, second)
     from tagweave.corpus.text_file import written
     from tagweave.evaluation.console import table_console
     from tagweave.evaluation.divergence_page import page
     from tagweave.evaluation.divergence_tables import tables
+    from tagweave.exchange.load import load
     from tagweave.front.evaluation import compare as divergence_of
 
     check_outputs([html], [first, second, model])

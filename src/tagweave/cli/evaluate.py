@@ -40,7 +40,8 @@ def evaluate(
     words, or characters: precision, recall and F of words. Heads: attachment scores. For files with several layers,
     each layer that differs between files is reported; --layer or #LAYER selects one.
     """
-    from tagweave.corpus.load import load, parse_argument
+    from tagweave.corpus.load import parse_argument
+    from tagweave.exchange.load import load
     from tagweave.front.evaluation import evaluate as report_of
 
     if repeated := [system for at, system in enumerate(systems) if system in systems[:at]]:

@@ -61,6 +61,8 @@ def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
     numbers = (f"{corpus[key]:,} {key}" for key in ("sentences", "tokens", "forms"))
     unit = "characters" if corpus["unit"] == "character" else "words"
     show(f"{corpus['file']}: corpus of {unit}, {', '.join(numbers)}")
+    for line in filter(None, (corpus["reading"], *corpus["warnings"])):
+        show(f"  {line}")
     layers = {**corpus["layers"], **corpus["heads"]}
     if not layers:
         show("  no layers: nothing is annotated but the words")

@@ -53,8 +53,9 @@ def label(
     """
     from tagweave.cli.progress import progress_bar
     from tagweave.corpus.formats import columns
-    from tagweave.corpus.load import load, parse_argument
+    from tagweave.corpus.load import parse_argument
     from tagweave.corpus.text_file import written
+    from tagweave.exchange.load import load
     from tagweave.front.functions import apply_functions, functions_in, scored_layer
 
     if not functions and not python:

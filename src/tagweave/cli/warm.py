@@ -58,5 +58,6 @@ def _run(task: str, format: str, corpora: list[list[str]], of_input: str, texts:
             file.write_text("\n".join(corpus) + "\n", encoding="utf-8")
         first, *_ = read = [load(str(file), format) for file in files]
         for each in read:
-            model = train(each, dev=first, task=task, iterations=1)
+            dev = first.with_sentences(first.sentences[1:])  # other data than each of them
+            model = train(each, dev=dev, task=task, iterations=1)
         model.label_file(text, output, format=of_input)

@@ -7,22 +7,25 @@ from collections.abc import Sequence
 
 _CHARACTERS = 20_000  # of the first lines, as an export may be one long line
 _COLUMNS = "rows of `token TAB label` with a blank line between sentences (format columns)"
+_IMPORT = "what this makes of it: tagweave import"
 _JSON = re.compile(r'\s*(?:\[\s*)*(?:\{\s*(?:"(?:\\.|[^"\\])*"\s*:|\}|\Z)|\[\s*"(?:\\.|[^"\\])*"\s*[,\]]|\[\s*\Z)')
 _KEYS = re.compile(r'"([A-Za-z_]+)"\s*:')
 _XML = re.compile(
     r"\s*<(?:\?xml\b|!DOCTYPE\b|!--|[a-z][\w:.-]*(?:\s+[\w:.-]+=[^<>]*>|/?>\s*(?:\n|<|\Z)))", re.IGNORECASE
 )
 _BRAT = re.compile(r"(?:[TREAMN]\d+\t\S+ \S.*|\*\t\S+ \S.*|#\d+\tAnnotatorNotes .*)")
+_SEPARATED = [re.compile(rf"[^\s{mark}]+(?:{mark}[^\s{mark}]*)*{mark}(?:[A-Z][\w$-]*|[^\s\w]+|_)") for mark in ",;"]
+_ROWS = 3  # that separate their values alike
 _EXPORTS = (
     ({"annotator", "outcome", "revision"}, "judgements of tagweave annotate export", "`format=conllu` or kytea there"),
-    ({"annotations", "result"}, "a JSON export of Label Studio", f"its export as CONLL2003, or {_COLUMNS}"),
-    ({"text", "spans", "answer"}, "a JSONL export of Prodigy", _COLUMNS),
-    ({"text", "spans", "_input_hash"}, "a JSONL export of Prodigy", _COLUMNS),
+    ({"annotations", "result"}, "a JSON export of Label Studio", f"{_IMPORT} label-studio"),
+    ({"text", "spans", "answer"}, "a JSONL export of Prodigy", f"{_IMPORT} prodigy"),
+    ({"text", "spans", "_input_hash"}, "a JSONL export of Prodigy", f"{_IMPORT} prodigy"),
     ({"paragraphs", "sentences", "tokens"}, "JSON training data of spaCy", _COLUMNS),
     ({"text", "ents"}, "JSON of spaCy", _COLUMNS),
     ({"text", "entities"}, "JSON of spaCy or doccano", _COLUMNS),
-    ({"text", "label"}, "a JSONL export of doccano", _COLUMNS),
-    ({"text", "labels"}, "a JSONL export of doccano", _COLUMNS),
+    ({"text", "label"}, "a JSONL export of doccano", f"{_IMPORT} doccano"),
+    ({"text", "labels"}, "a JSONL export of doccano", f"{_IMPORT} doccano"),
     ({"entities"}, "JSON training data of spaCy", _COLUMNS),
 )
 """The keys at the beginning of an export, what it is, and what can be read instead. The first that fits counts."""
@@ -46,10 +49,9 @@ def _of_markup(text: str) -> tuple[str, str]:
 
 def _of_rows(rows: Sequence[str]) -> tuple[str, str] | None:
     if rows and rows[0].startswith("#FORMAT=WebAnno"):
-        return "a TSV export of WebAnno or INCEpTION", f"its export as CoNLL, or {_COLUMNS}"
+        return "a TSV export of WebAnno or INCEpTION", f"{_IMPORT} webanno-tsv"
+    if len(rows) >= _ROWS and any(all(map(each.fullmatch, rows[1:])) for each in _SEPARATED):
+        return "comma-separated values", _COLUMNS
     if any("\t" in row for row in rows) and all(map(_BRAT.fullmatch, rows)):
-        return (
-            "standoff annotation of brat (.ann), whose text is another file",
-            f"{_COLUMNS}, as its anntoconll.py gives",
-        )
+        return "standoff annotation of brat (.ann), whose text is another file", f"{_IMPORT} brat"
     return None

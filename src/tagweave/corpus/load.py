@@ -33,7 +33,7 @@ __all__ = [
     "CorpusOutline",
     "Labels",
     "Stream",
-    "assumed",
+    "assembled",
     "check_there",
     "formats",
     "guideline_comment",
@@ -131,8 +131,15 @@ def load(
             different guidelines in one file; an unknown format.
         OSError: the file cannot be read.
     """
-    form, path, sentences = _nonempty(argument, format)
-    outline = _outline(argument, path)
+    form, _, sentences = _nonempty(argument, format)
+    return assembled(argument, form, sentences, unnamed, trained)
+
+
+def assembled(
+    argument: str, form: Format, sentences: Iterable[Sentence], unnamed: str | None = None, trained: Sequence[str] = ()
+) -> Corpus:
+    """Return the corpus of the sentences that were read from a file. Arguments and errors are those of `load`."""
+    outline = _outline(argument, parse_argument(argument).path)
     kept: Iterable[Sentence] = tuple(outline.over(sentences))
     file = _file(argument, form, outline, unnamed, trained)
     if outline.documents:
@@ -260,15 +267,6 @@ def stream(argument: str, format: str | None = None, labels: Labels | None = Non
     path = parse_argument(argument).path
     recognised, lines = _open(path, format, labels)
     return Stream(recognised.format, recognised.read(lines, path), recognised.note)
-
-
-def assumed(argument: str, format: str | None = None) -> str:  # noqa: A002
-    """A note on a file whose format is neither given nor certain; empty for standard input. Raises as `load`."""
-    path = parse_argument(argument).path
-    if path == STANDARD_STREAM:
-        return ""
-    note = _open(path, format)[0].note
-    return f"{path} is {note}" if note else ""
 
 
 def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa: A002

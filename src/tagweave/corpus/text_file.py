@@ -32,6 +32,14 @@ _BYTES = 1 << 20
 _LEVEL = 4  # of compression: the usual 9 takes four times as long for 4 % less, most of the time of segmenting
 _held: io.BytesIO | None = None  # the block of standard input that is being read
 _GZIP_MAGIC = b"\x1f\x8b"
+_KINDS = {
+    b"PK\x03\x04": "a zip file, such as those of Word and Excel",
+    b"%PDF": "a PDF",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"SQLite": "a database",
+    b"lCRF": "a model",
+}
 _FORBIDDEN = re.compile("[\0\r]")
 
 
@@ -144,14 +152,23 @@ def decode_line(line: bytes, path: str, number: int) -> str:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         found = f"the byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line ({error.reason})"
-        raise CorpusError(found, "UTF-8", path, number) from error
+        raise CorpusError(found, f"UTF-8{_guess(line, number)}", path, number) from error
     text = text.removesuffix("\n").removesuffix("\r")
     if number == 1:
         text = text.removeprefix("\ufeff")
     if bad := _FORBIDDEN.search(text):
         name = "a NUL character" if bad.group() == "\0" else "a carriage return inside the line"
-        raise CorpusError(f"{name} at character {bad.start() + 1}", "lines of text", path, number)
+        expected = f"lines of text{_guess(line, number)}"
+        raise CorpusError(f"{name} at character {bad.start() + 1}", expected, path, number)
     return text
+
+
+def _guess(line: bytes, number: int) -> str:
+    """Return what a file that is no text seems to be, by its first line; "" if that is unknown."""
+    kind = next((kind for start, kind in _KINDS.items() if number == 1 and line.startswith(start)), "")
+    if number == 1 and line[8:10] == b'{"':
+        kind = "a model"
+    return kind and f": it looks like {kind}"
 
 
 @contextmanager

@@ -79,7 +79,9 @@ def _by_content(path: str) -> str | None:
                 return _by_first_value((start + stream.read(LONGEST)).decode("utf-8", "replace"))
     except (OSError, CorpusError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return None  # whoever reads the file says what is wrong with it
-    return by_start.TOOL.name if by_start is not None else _by_extension([PurePosixPath(path)])
+    if by_start is None and not path.endswith(".tsv"):  # most tables are no export
+        return _by_extension([PurePosixPath(path)])
+    return by_start.TOOL.name if by_start else None
 
 
 def _by_extension(files: Iterable[Path | PurePosixPath]) -> str | None:

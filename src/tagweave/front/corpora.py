@@ -9,6 +9,7 @@ from typing import Any
 from tagweave.corpus import load as files
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.given import ACCEPTED, kind_of
+from tagweave.exchange import load as exports
 
 Given = Corpus | str | PathLike[str] | Iterable[Any]
 """A corpus, a file argument, or what `Corpus` takes."""
@@ -17,7 +18,8 @@ Given = Corpus | str | PathLike[str] | Iterable[Any]
 def load(argument: str | PathLike[str], format: str | None = None) -> Corpus:  # noqa: A002
     """Read the corpus `[GUIDELINE=]PATH[#LAYER]`.
 
-    If a layer of labels is named, no other layer of the file counts as annotation.
+    If a layer of labels is named, no other layer of the file counts as annotation. The export of an annotation tool is
+    read as `read_documents` reads it, unless it can be read in several ways.
 
     Args:
         argument: as above; `-` is standard input.
@@ -31,7 +33,7 @@ def load(argument: str | PathLike[str], format: str | None = None) -> Corpus:  #
     if not isinstance(argument, (str, PathLike)):
         raise TypeError(f"found {kind_of(argument)}, expected the path of a corpus; tw.Corpus takes {ACCEPTED}")
     text = fspath(argument)
-    corpus = files.load(text, format)
+    corpus = exports.load(text, format)
     if files.parse_argument(text).layer is None or corpus.unit != "word":
         return corpus
     return corpus.map(lambda sentence: sentence.with_layers_of([corpus.guideline]))

@@ -19,13 +19,20 @@ if TYPE_CHECKING:
 def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noqa: A002
     """Describe a model file or a corpus `[GUIDELINE=]PATH[#LAYER]` as plain data for JSON.
 
+    For a corpus, `reading` says how the file was read, and `warnings` what looks like a mistake.
+
     Raises:
         ModelFileError: a damaged model, or one of a newer version.
         CorpusError, OSError: the file cannot be read.
     """
-    from tagweave.corpus.load import load
+    from tagweave.exchange.load import load, reading
+    from tagweave.training.inspection import suspicions
 
-    return describe_model(argument) if _is_model(argument) else describe_corpus(load(argument, format))
+    if _is_model(argument):
+        return describe_model(argument)
+    corpus = load(argument, format)
+    how = {"reading": reading(argument, corpus.layer, format), "warnings": [*suspicions(corpus)]}
+    return {**describe_corpus(corpus), **how}
 
 
 def _is_model(path: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,18 +89,16 @@ def _read_tokens(
     """The corpus of a library's files: layers in which something is known, of which the last is the corpus's own."""
 
     from tagweave.exchange.limits import Memory
+    from tagweave.exchange.load import known_layers
 
     def leave_out(what: str) -> None:
         notes.left_out[what] += 1
 
     found = (sentence for path in paths for sentence in tool.read(fspath(path), leave_out))
-    read = [*Memory([fspath(path) for path in paths]).sentences(found)]
-    known = {name for each in read for name, layer in each.layers.items() if any(layer) or each.rejected.get(name)}
-    trees = any(any(layer) for each in read for layer in each.heads.values())
-    kept = tuple(replace(each.with_layers_of(known), heads=each.heads if trees else {}) for each in read)
+    kept = known_layers([*Memory([fspath(path) for path in paths]).sentences(found)])
     _report(notes, "error", tell)
-    names = [name for each in kept[:1] for name in each.layers]
-    return Corpus(kept, names[-1] if names else "head" if trees else "tag", path=fspath(paths[0]) if paths else "")
+    names = [name for each in kept[:1] for name in (*each.heads, *each.layers)]
+    return Corpus(kept, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
 
 
 def _counted(documents: Iterable[Document], notes: Notes) -> Iterator[Document]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import nullcontext
 from dataclasses import fields, replace
@@ -57,7 +58,8 @@ def train(
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
         callback: a function that is called with every finished `Iteration`, or a `Callback`; by default lines go to
-            standard error, and in a notebook to one line that is replaced.
+            standard error, and in a notebook to one line that is replaced. With a callback, warnings about the
+            corpora are Python's.
         cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
         cluster: `local`, `auto` or the address of a Ray cluster: the sentences stay on its workers, and corpora are
             given by their file arguments.
@@ -96,7 +98,7 @@ def train(
     from tagweave.training.sharded_job import opened_job
     from tagweave.training.train import train as carry_out
 
-    with default_progress(say) if shown_by is None else nullcontext((shown_by, _silent)) as (shown, tell):
+    with default_progress(say) if shown_by is None else nullcontext((shown_by, _warn)) as (shown, tell):
         if task is None:
             task = guessed_task(targets[0], None, tell)
         corpora = None if cluster else _loaded([*targets, *others], dev, task)
@@ -118,8 +120,10 @@ def train(
     return of_training(training)
 
 
-def _silent(line: str) -> None:
-    """Tell nobody."""
+def _warn(line: str) -> None:
+    """Pass warnings on to Python; the callback of the user replaces all other lines."""
+    if line.startswith("warning: "):
+        warnings.warn(line.removeprefix("warning: "), stacklevel=2)
 
 
 def _several(given: Source | Sequence[Source], what: str) -> list[Corpus | str]:

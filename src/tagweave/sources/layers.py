@@ -17,8 +17,9 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.columns import with_column_layers
 from tagweave.corpus.formats.format import Format
-from tagweave.corpus.load import load, parse_argument, stream
+from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.exchange.load import load, stream
 
 FILES = "files"
 """The selection that makes every file a source."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import raw, segmented
 from tagweave.corpus.formats.registry import chosen_format
-from tagweave.corpus.load import Labels, Stream, guideline_comment, parse_argument, stream, with_covered
+from tagweave.corpus.load import Labels, Stream, guideline_comment, parse_argument, with_covered
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, read_lines
+from tagweave.exchange.load import stream
 from tagweave.streams.blocks import ready_blocks
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import Any
 
 from tagweave.corpus.formats import columns, conllu
 from tagweave.corpus.formats.conllu import UPOS, XPOS
-from tagweave.corpus.load import load, parse_argument
+from tagweave.corpus.load import parse_argument
+from tagweave.exchange.load import load
 from tagweave.training.errors import PlanError
 from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.plan import CorpusReference, TrainingPlan

@@ -28,7 +28,7 @@ class CorpusFile:
 
     Attributes:
         too_long: the number of sentences left out because they are too long for parsers.
-        note: a note on the assumed format, or "".
+        note: how the file was read, or "".
     """
 
     argument: str
@@ -80,7 +80,7 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
         CorpusError, OSError: as `load`.
     """
     from tagweave.corpus.describe import digest
-    from tagweave.corpus.load import assumed, load
+    from tagweave.exchange.load import load, reading
     from tagweave.features.sentence_length import of_fit_length
 
     _check_is_file(argument)
@@ -96,19 +96,21 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
         if task == "segment":  # the words are the same whatever layer labels them
             corpus = replace(corpus, layer="")
         file = CorpusFile(argument, corpus, digest(corpus.path))
-    return replace(file, corpus=replace(file.corpus, weight=weight), note=assumed(argument, format))
+    note = reading(argument, file.corpus.layer, format)
+    return replace(file, corpus=replace(file.corpus, weight=weight), note=note)
 
 
 def read_outline(argument: str, task: str, format: str | None, weight: float) -> tuple[CorpusFile, CorpusOutline]:  # noqa: A002
     """As `read_corpus` for tasks of chains, but without the sentences, in constant memory. Raises as `read_corpus`."""
     from tagweave.corpus.describe import digest
-    from tagweave.corpus.load import assumed, load_outline
+    from tagweave.corpus.load import load_outline
+    from tagweave.exchange.load import reading
 
     _check_is_file(argument)
     outline = load_outline(argument, format, None if task in OF_WORDS else _OF_CHARACTERS)
     layer = "" if task == "segment" else outline.corpus.layer
     corpus = replace(outline.corpus, layer=layer, weight=weight)
-    return CorpusFile(argument, corpus, digest(corpus.path), note=assumed(argument, format)), outline
+    return CorpusFile(argument, corpus, digest(corpus.path), note=reading(argument, layer, format)), outline
 
 
 def _check_is_file(argument: str) -> None:

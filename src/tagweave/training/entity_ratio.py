@@ -13,9 +13,9 @@ import numpy as np
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import digest
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.soft import Soft
+from tagweave.exchange.load import load
 from tagweave.features.evidence import OUTSIDE
 from tagweave.models.label_share import LabelShare
 from tagweave.training.errors import PlanError

@@ -7,9 +7,10 @@ from itertools import islice
 
 from tagweave.corpus.chunk_labels import codes_chunks
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.load import iterate, parse_argument
+from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM
+from tagweave.exchange.load import iterate
 from tagweave.labels.space import collect_names
 from tagweave.labels.tasks import SPANS
 

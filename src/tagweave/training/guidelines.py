@@ -8,28 +8,22 @@ guideline if most of its tags do not occur in the target's.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tagweave.corpus.chunk_labels import codes_chunks, labels
 from tagweave.corpus.formats.conllu import UPOS, XPOS
-from tagweave.labels.tasks import SPANS
 from tagweave.training.corpora import CorpusFile
 from tagweave.training.data import TrainingData
 from tagweave.training.errors import PlanError
+from tagweave.training.inspection import label_counts
 from tagweave.training.methods import COUPLED, METHODS, SINGLE
-from tagweave.training.task import TAGS
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
 
 TARGET, SOURCE = "target", "source"
 """The names of two guidelines whose files would give them the same name."""
-
-_MANY = 0.01  # share of positions with labels unknown in training above which this is reported
-_SHOWN = 8  # labels in a line
 
 _HOW = "corpora can be named: GUIDELINE=FILE"
 
@@ -87,25 +81,6 @@ def development_data(data: TrainingData, dev: CorpusFile, training: CorpusFile) 
     raise _other_development_data(dev, known, training)
 
 
-def unknown_labels(data: TrainingData, dev: CorpusFile, task: str = "tag") -> list[str]:
-    """A line if many positions of development data have labels that no corpus of their guideline has.
-
-    A model of spans has `O` and every letter for each type of its corpora, whether they occur or not.
-    """
-    known = {tag for corpus in data.corpora if corpus.guideline == dev.guideline for tag in _tags(corpus)}
-    if not known:  # the sentences are on workers
-        return []
-    if task == SPANS and codes_chunks(known):
-        known.update(labels(known, "BIOES"))
-    tags = _tags(dev.corpus)
-    unknown = [tag for tag, _ in tags.most_common() if tag not in known]
-    share = sum(tags[tag] for tag in unknown) / max(tags.total(), 1)
-    if share < _MANY:
-        return []
-    lacking = f"the training corpora lack labels at {100 * share:.1f} % of its positions, which count as wrong"
-    return [f"{dev.corpus.path}: {lacking}: {' '.join(unknown[:_SHOWN])}"]
-
-
 def _check_several(data: TrainingData) -> None:
     count, of_two = len(data.guidelines), METHODS[data.method].of_two
     expected = "one other guideline" if of_two else "another guideline"
@@ -125,14 +100,8 @@ def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> b
 
 def _has_other_tags(source: Corpus, target: Corpus) -> bool:
     """Whether most tokens of a corpus have tags that the other corpus does not use."""
-    tags, known = _tags(source), _tags(target)
+    tags, known = label_counts(source), label_counts(target)
     return bool(known) and 2 * sum(count for tag, count in tags.items() if tag in known) < tags.total()
-
-
-def _tags(corpus: Corpus) -> Counter[str]:
-    name = TAGS if corpus.unit == "character" else corpus.guideline
-    layers = (sentence.layers.get(name, ()) for sentence in corpus)
-    return Counter(tag for layer in layers for candidates in layer for tag in candidates or ())
 
 
 def _with_distinct_names(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from tagweave.training.options import Options
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
-    from tagweave.corpus.sentence import Sentence
     from tagweave.learning.run import Run
     from tagweave.training.corpora import CorpusFile
     from tagweave.training.data import TrainingData
@@ -284,27 +283,13 @@ def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
 
 def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> list[str]:
     """Notes on the corpora."""
-    from tagweave.training.guidelines import left_out, unknown_labels
+    from tagweave.training.guidelines import left_out
+    from tagweave.training.inspection import inspection
     from tagweave.training.overlap import overlap_lines
 
     files = [*data.files, *([dev] if dev else [])]
     notes = [*left_out(files), *(file.note for file in files if file.note)]
-    if dev and plan.task != "segment":
-        notes += unknown_labels(data, dev, plan.task)
-    if plan.task == SPANS:
-        notes += [note for file in files if (note := stray_labels(file.corpus, file.guideline, file.corpus.path))]
-    return [*notes, *overlap_lines(data, plan.task)]
-
-
-def stray_labels(sentences: Iterable[Sentence], layer: str, path: str) -> str:
-    """A note on labels that no chunk scheme allows; "" without any. Counting is quick, finding the scheme is not."""
-    from tagweave.corpus.chunk_labels import LENIENT
-    from tagweave.corpus.chunk_schemes import readable, strays
-
-    count = strays(sentences, layer)
-    if not count or readable(sentences, layer) != LENIENT:
-        return ""
-    return f"{path}: {count:,} labels I that do not go on with a span are taken to begin one"
+    return [*notes, *inspection(data, dev, plan.task), *overlap_lines(data, plan.task)]
 
 
 def _job_class(plan: TrainingPlan) -> type[Job[Any]]:

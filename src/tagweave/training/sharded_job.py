@@ -23,13 +23,14 @@ from tagweave.training.corpora import CorpusFile, names_own_layer, read_corpus, 
 from tagweave.training.entity_ratio import nothing_outside
 from tagweave.training.errors import PlanError
 from tagweave.training.fit import Fitted, fit_problem
+from tagweave.training.inspection import stray_labels
 from tagweave.training.job import Job
 from tagweave.training.methods import SINGLE
 from tagweave.training.methods.single import SingleOptions
 from tagweave.training.options import Options
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
-from tagweave.training.resolve import STRUCTURES, Corpora, checked, job_of, stray_labels
+from tagweave.training.resolve import STRUCTURES, Corpora, checked, job_of
 from tagweave.training.shard import CorpusPart
 from tagweave.training.sharded_problem import sharded_problem
 

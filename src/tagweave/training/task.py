@@ -83,7 +83,8 @@ class Task:
         self._check_rejected(corpus)
         if not self.of_characters:
             if corpus.unit == "character":
-                raise CorpusError("a corpus of characters", f"words, for the task {self.name}", corpus.path)
+                found = "a corpus of characters" if len(corpus) else "no sentences"
+                raise CorpusError(found, f"words, for the task {self.name}", corpus.path)
             return corpus if self.name == "tag" else chunk_schemes.coded(corpus, self.coding, source=scheme)
         convert = self._from_characters if corpus.unit == "character" else self._from_words
         tag_layer = TAGS if corpus.unit == "character" else corpus.guideline

@@ -41,6 +41,12 @@ _TAG = "tag"
 _CONFIDENCE = "confidence"
 _ROWS = 10  # rows of equally many fields that cannot be text by chance
 _ALIKE = 0.9  # share of them if there are some others
+_TITLES_OF_FORMS = frozenset(["token", "tokens", "word", "words", "form", "forms", "text"])
+_TITLES_OF_LABELS = frozenset(
+    f"{prefix}{plural}"
+    for prefix in ("tag", "label", "pos", "upos", "xpos", "pos_tag", "ner", "ner_tag", "entity", "bio", "iob", "chunk")
+    for plural in ("", "s")
+)
 _COMMENT = re.compile(r"# ?[\w.]+ =( |\Z)")
 _HEADER = re.compile(r"# ?columns =")
 _DOCUMENT = "-DOCSTART-"
@@ -79,6 +85,7 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
             if is_header(header):
                 names, named = _header_names(header, Location(path, number)), True
         if block.rows and not names:
+            _refuse_titles(block.rows[0], location)
             names = _default_names(len(block.rows[0]), layer)
         texts = _texts_by_name(block.rows, names, location)
         forms = texts.pop(names[0], ()) if names else ()
@@ -103,6 +110,14 @@ def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) ->
                 fields = columns.pop(name)
                 layers[name] = layers[name] if name in layers else _layer(fields, labels, sentence.location)
         yield replace(sentence, layers=layers, columns=columns)
+
+
+def _refuse_titles(row: Sequence[str], location: Location) -> None:
+    """Raise if a first row has the titles of columns: it would be a word with a label."""
+    names = [each.lstrip("# ") for each in row]
+    if len(row) > 1 and names[0].lower() in _TITLES_OF_FORMS and names[-1].lower() in _TITLES_OF_LABELS:
+        header = " ".join(["# columns = form", *(each.replace(" ", "-") for each in names[1:])])
+        raise CorpusError(f"titles of columns, {' '.join(names)}", f"no titles, or `{header}`", *location)
 
 
 def is_header(line: str) -> bool:

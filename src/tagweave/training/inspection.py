@@ -1,0 +1,206 @@
+"""Looks at the corpora of a training before it begins: what may not be what it was taken for is told in one line each.
+
+Every training passes here, from the command line and from Python. Thresholds are such that the public corpora of every
+task and size pass without a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from tagweave.corpus.chunk_labels import LENIENT, codes_chunks, labels
+from tagweave.corpus.chunk_schemes import readable, strays
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats.attributes import ATTRIBUTES
+from tagweave.corpus.sentence import Sentence
+from tagweave.labels.tasks import SPANS
+from tagweave.training.corpora import CorpusFile
+from tagweave.training.data import TrainingData
+from tagweave.training.errors import PlanError
+from tagweave.training.task import TAGS
+
+SEGMENT = "segment"
+
+_SHOWN = 8  # labels in a line
+_ENDS = frozenset(".!?。！？")
+_LONG = {"word": 200, "character": 500}  # mean length of sentences that are rather documents
+_FEW = 20  # labels that may be as many as words
+_ALIKE = 10  # lines of equally many words that cannot be sentences by chance
+_RARE = 0.1  # share of tokens with a label that no other has above which labels are rather words
+_MANY = 0.01  # share of positions with labels unknown in training above which this is reported
+_EXPECTED = 20  # times that a label of TRAIN should occur in development data, and does not
+_TEXT = {"word": 10, "character": 20}  # tokens from which a sentence does not repeat by chance
+_REPEATED = 0.1  # share of them in TRAIN, too, above which this is reported
+_SPAN = re.compile(r"[bieslu][-_:.]\S+|\S+[-_:.][bieslu]|o", re.IGNORECASE)
+_PLACES = re.compile(r"[BIESLU]-.+|O")
+
+
+def inspection(data: TrainingData, dev: CorpusFile | None, task: str) -> Iterator[str]:
+    """Yield warnings and notes about the corpora of a job.
+
+    Raises:
+        PlanError: development data that is TRAIN itself.
+    """
+    files = [*data.files, *([dev] if dev else [])]
+    for file in files:
+        yield from suspicions(file.corpus, task)
+    if dev:
+        yield from _repeated(data, dev)
+        if task != SEGMENT:
+            yield from unknown_labels(data, dev, task)
+            yield from _missing_labels(data, dev, task)
+    if task == SPANS:
+        yield from (note for f in files if (note := stray_labels(f.corpus, f.guideline, f.corpus.path)))
+
+
+def suspicions(corpus: Corpus, task: str = "") -> Iterator[str]:
+    """Yield a warning for everything about a corpus that looks like a mistake."""
+    found = label_counts(corpus)
+    for line in (_uncut(corpus), _of_columns(corpus, task), _unlike_labels(corpus, found), _unlike_spans(found, task)):
+        if line:
+            yield f"warning: {corpus.path or 'a corpus'}: {line}"
+
+
+def label_counts(corpus: Corpus) -> Counter[str]:
+    """Count the labels of the corpus's own layer, those of ambiguous positions included."""
+    name = TAGS if corpus.unit == "character" else corpus.guideline
+    layers = (sentence.layers.get(name, ()) for sentence in corpus)
+    return Counter(label for layer in layers for candidates in layer for label in candidates or ())
+
+
+def _uncut(corpus: Corpus) -> str:
+    """Say if sentences seem to follow each other without a blank line or a line break."""
+    tokens = corpus.tokens()
+    inner = sum(form in _ENDS for sentence in corpus for form in sentence.forms[:-1]) if len(corpus) == 1 else 0
+    if inner < 2 and tokens < _LONG[corpus.unit] * max(1, len(corpus)):
+        return ""
+    count = "1 sentence" if len(corpus) == 1 else f"{len(corpus):,} sentences"
+    return (
+        f"found {count} of {tokens:,} tokens: are the blank lines (or, in running text, the line breaks) between"
+        " sentences missing?"
+    )
+
+
+def _of_columns(corpus: Corpus, task: str) -> str:
+    """Say if lines of words are rather rows of columns, or words that somebody marked for another task."""
+    if task != SEGMENT or corpus.unit != "word":
+        return ""
+    if codes_chunks(label_counts(corpus)):
+        return (
+            "its labels code spans, which the task segment does not learn: it learns where words begin in text without"
+            " blanks; `task=spans` learns the labels"
+        )
+    lengths = {len(sentence) for sentence in corpus}
+    if len(corpus) >= _ALIKE and len(lengths) == 1 and lengths != {1} and not any(each.layers for each in corpus):
+        return (
+            f"every line has {lengths.pop()} words: if these are columns, write a blank line between sentences, or name"
+            " the format (`format=columns`)"
+        )
+    return ""
+
+
+def _unlike_labels(corpus: Corpus, found: Counter[str]) -> str:
+    """Say if labels are so many that the columns may be swapped, or another column was meant."""
+    tokens = found.total()
+    single = sum(count == 1 for count in found.values())
+    has_no_words = any(ATTRIBUTES in each.columns for each in corpus.sentences[:1])
+    if len(found) < _FEW or corpus.unit == "character" or has_no_words:
+        return ""
+    forms = {form for sentence in corpus for form in sentence.forms}
+    what = f"found {len(found):,} labels of {tokens:,} tokens, {single:,} of them once"
+    if len(found) > len(forms):
+        return f"{what}, and {len(forms):,} words: are the columns swapped? The word comes first, its label last"
+    if single > _RARE * tokens:
+        return f"{what}: do labels stand in another column? The last one counts, or `# columns =` names them"
+    return ""
+
+
+def _unlike_spans(found: Counter[str], task: str) -> str:
+    """Say if labels look like those of spans, but are not written as tagweave reads them."""
+    found = Counter({label.removeprefix("!"): count for label, count in found.items()})
+    spans = [label for label in found if _PLACES.fullmatch(label) and label != "O"]
+    odd = Counter({label: count for label, count in found.items() if label not in (*spans, "O")})
+    last = [label for label in spans if label[0] in "LU"]
+    if spans and last and not odd:
+        return f"labels of BILOU ({_shown(last)}), which are read as any label: write E- for L-, and S- for U-"
+    if odd and all(_SPAN.fullmatch(label) for label in found) and len(found) > 1:
+        return f"labels like those of spans, but not written so: {_shown(odd)}: expected labels such as B-PER I-PER O"
+    if spans and task != SEGMENT and len(spans) >= len(odd) > 0 and "O" in found:
+        return f"labels of spans beside others at {odd.total():,} tokens: {_shown(odd)}: expected B-TYPE, I-TYPE or O"
+    return ""
+
+
+def _repeated(data: TrainingData, dev: CorpusFile) -> Iterator[str]:
+    """Yield a warning if many sentences of the development data are training data, too."""
+    own = [file for file in data.files if file.guideline == dev.guideline]
+    for file in own:
+        if file.sha256 == dev.sha256:
+            raise PlanError(
+                f"{dev.argument}: found TRAIN itself as development data, expected other sentences: scores on what was"
+                " learned say nothing (training needs no `dev`)"
+            )
+    known = {"".join(sentence.forms) for file in own for sentence in file.corpus}
+    texts = ["".join(each.forms) for each in dev.corpus if len(each) >= _TEXT[dev.corpus.unit]]
+    count = sum(text in known for text in texts)
+    if count > _REPEATED * len(texts):
+        yield (
+            f"warning: {dev.corpus.path}: {count:,} of {len(texts):,} longer sentences are in the training corpora,"
+            " too: scores on them are too high; leave them out of one of both"
+        )
+
+
+def unknown_labels(data: TrainingData, dev: CorpusFile, task: str = "tag") -> Iterator[str]:
+    """Yield a line if many positions of development data have labels that no corpus of their guideline has.
+
+    A model of spans has `O` and every letter for each type of its corpora, whether they occur or not.
+    """
+    known = _known(_of_guideline(data, dev), task)
+    if not known:  # the sentences are on workers
+        return
+    found = label_counts(dev.corpus)
+    unknown = [tag for tag, _ in found.most_common() if tag not in known]
+    share = sum(found[tag] for tag in unknown) / max(found.total(), 1)
+    if share >= _MANY:
+        lacking = f"the training corpora lack labels at {100 * share:.1f} % of its positions, which count as wrong"
+        yield f"warning: {dev.corpus.path}: {lacking}: {_shown(unknown)}"
+
+
+def _missing_labels(data: TrainingData, dev: CorpusFile, task: str) -> Iterator[str]:
+    """Yield a line if labels that are frequent in TRAIN do not occur in the development data."""
+    own = _of_guideline(data, dev)
+    found, known = sum((label_counts(each) for each in own), Counter[str]()), _known([dev.corpus], task)
+    size = sum(candidates is not None for each in dev.corpus for candidates in each.layers.get(dev.guideline, ()))
+    missing = [
+        tag
+        for tag, count in found.most_common()
+        if known and tag not in known and count * size >= _EXPECTED * found.total()
+    ]
+    if missing:
+        share = 100 * sum(found[tag] for tag in missing) / found.total()
+        lacking = f"it lacks labels that the training corpora have at {share:.1f} % of their positions"
+        yield f"warning: {dev.corpus.path}: {lacking}: {_shown(missing)}: does it follow the same guideline?"
+
+
+def _of_guideline(data: TrainingData, dev: CorpusFile) -> list[Corpus]:
+    return [corpus for corpus in data.corpora if corpus.guideline == dev.guideline]
+
+
+def _known(corpora: Iterable[Corpus], task: str) -> set[str]:
+    """Return the labels of corpora; with the task spans all labels of their types."""
+    known = {label for corpus in corpora for label in label_counts(corpus)}
+    return {*known, *labels(known, "BIOES")} if task == SPANS and codes_chunks(known) else known
+
+
+def stray_labels(sentences: Iterable[Sentence], layer: str, path: str) -> str:
+    """Say which labels no chunk scheme allows; "" without any. Counting is quick, finding the scheme is not."""
+    count = strays(sentences, layer)
+    if not count or readable(sentences, layer) != LENIENT:
+        return ""
+    return f"{path}: {count:,} labels I that do not go on with a span are taken to begin one"
+
+
+def _shown(names: Iterable[str]) -> str:
+    given = list(names)
+    return " ".join(given[:_SHOWN]) + (" ..." if len(given) > _SHOWN else "")

@@ -1,0 +1,35 @@
+"""Warnings before a training: none for ordinary corpora; tests/cli/test_beginner.py has those that are deserved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tagweave as tw
+from tagweave.training.corpora import read_corpus
+from tagweave.training.guidelines import development_data, training_data
+from tagweave.training.inspection import inspection
+
+
+@pytest.mark.parametrize(
+    ("task", "train", "dev"),
+    [
+        ("spans", "en/crossner/ai/train.txt", "en/crossner/ai/dev.txt"),
+        ("tag", "en/crossner/science/train.txt", "en/crossner/science/test.txt"),
+        ("tag", "en/wsj/dev.txt", "en/wsj/test.txt"),
+        ("tag", "ja/gsd-suw/dev.conllu#xpos", "ja/gsd-suw/test.conllu#xpos"),
+        ("segment", "zh/zx/dev.txt", "zh/zx/train.txt"),
+        ("parse", "fr/gsd-sud/test.conllu", "fr/gsd-sud/dev.conllu"),
+    ],
+)
+def test_ordinary_corpora_of_any_size_give_no_warning(real_corpora: Path, task: str, train: str, dev: str) -> None:
+    own, other = (read_corpus(str(real_corpora / each), task, None) for each in (train, dev))
+    data = training_data([own], [], None)
+    assert [*inspection(data, development_data(data, other, own), task)] == []
+
+
+def test_warnings_reach_python_beside_a_callback() -> None:
+    marked = tw.Corpus([(["Ann", "left"], ["b-per", "o"])] * 3)
+    with pytest.warns(UserWarning, match="not written so: b-per"):
+        tw.train(marked, iterations=1, callback=lambda iteration: None)
