@@ -119,12 +119,14 @@ class Batches:
     def _next(self) -> list[_Work]:
         """Take what waits longest, and what can be computed with it: together no more than one request may ask for."""
         batch: list[_Work] = []
+        items = characters = 0
         for each in self._waiting:
-            items, characters = (sum(map(size, [*batch, each])) for size in (_items, _characters))
-            fits = items <= _ITEMS and characters <= self._limits.characters
+            fits = items + len(each.items) <= _ITEMS and characters + each.characters <= self._limits.characters
             if not batch or (each.key == batch[0].key and fits):
                 batch.append(each)
-        self._waiting = [each for each in self._waiting if each not in batch]
+                items, characters = items + len(each.items), characters + each.characters
+        taken = {*batch}
+        self._waiting = [each for each in self._waiting if each not in taken]
         return batch
 
     def _work(self) -> None:
@@ -163,14 +165,6 @@ class Batches:
             missing = run.missing(columns) if isinstance(run, Parsing) else []
             found.append(LabelResponse(served.name, served.version, own, guideline, missing or None))
         return found
-
-
-def _items(work: _Work) -> int:
-    return len(work.items)
-
-
-def _characters(work: _Work) -> int:
-    return work.characters
 
 
 def _told(error: Exception) -> Exception:
