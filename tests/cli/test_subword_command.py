@@ -58,7 +58,7 @@ def test_every_step_is_told(stacked):
     steps = [line for line in stacked[1] if not line.startswith(("iteration", " "))]
     told = "what models of ctb say of text that they have not seen"
     expected = ["a tagger of pd", "a tagger of ctb", *(f"{told}: {n} of 2 folds" for n in (1, 2))]
-    assert steps[0] == "first a plain model of ctb, of TRAIN alone, to compare with"
+    assert steps[3] == "first a plain model of ctb, of TRAIN alone, to compare with"
     steps = steps[steps.index("a tagger of pd") :]
     assert [line for line in steps if line.startswith(("a ", "what"))] == expected
     assert steps[steps.index("the model of pieces of ctb") + 1].startswith("30 sentences with evidence, ")
