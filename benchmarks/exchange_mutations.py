@@ -137,7 +137,9 @@ def _nested(data: bytes, rng: random.Random) -> bytes:
 
 def _repeated(data: bytes, rng: random.Random) -> bytes:
     """Repeat a line, an object, an element, or a value."""
-    pattern = rng.choice((rb"[^\n]+\n?", rb"\{[^{}]*\},?", rb"<[^<>]*/>", rb'"[^"\n]*",?', rb"[^\t\n]+\t"))
+    pattern = rng.choice(
+        (rb"[^\n]+\n?", rb"\{[^{}]{0,500}\},?", rb"<[^<>]{0,500}/>", rb'"[^"\n]{0,99}",?', rb"[^\t\n]{1,99}\t")
+    )
     found = [each for each in re.findall(pattern, data[:_REPEATED]) if each]
     if not found:
         return data
