@@ -72,9 +72,9 @@ def test_average_is_the_mean_of_the_weights_after_every_step(dtype: type) -> Non
 
 def test_rprop_moves_by_rates_of_its_own() -> None:
     weights, previous = np.zeros(5), np.array([1.0, -1.0, 1.0, 0.0, 1.0])
-    gradient, rates = np.array([2.0, 3.0, 0.0, -1.0, 1.0]), np.full(5, 0.5)
+    gradient, rates = np.array([2.0, 0.5, 0.0, -1.0, 1.0]), np.full(5, 0.5)
     update.rprop(weights, gradient, previous, rates, 0, 4, 1.2, 0.5, 0.55, 0.3)
     # the same sign: faster, up to the largest rate; a turn: slower, down to the smallest; nothing before: as it was
     assert rates.tolist() == [0.55, 0.3, 0.5, 0.5, 0.5]
     assert weights.tolist() == [-0.55, -0.3, 0.0, 0.5, 0.0]
-    assert previous.tolist() == [2.0, 3.0, 0.0, -1.0, 1.0]
+    assert previous.tolist() == [2.0, 0.5, 0.0, -1.0, 1.0]
