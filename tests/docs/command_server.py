@@ -23,7 +23,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-_CLIENT = """#!{python} -ISE
+# a line of #! cannot hold the name of a program with blanks: the shell finds it, and Python sees a text
+_CLIENT = """#!/bin/sh
+'''exec' "{python}" -ISE "$0" "$@"
+' '''
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
