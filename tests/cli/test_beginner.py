@@ -70,6 +70,7 @@ REFUSED = [
     ),
     ("a zip of a corpus", {"x.txt": packed(a_txt=ENTITIES)}, "info x.txt", "it looks like a zip file"),
     ("half a gzip file", {"x.txt": gzip.compress(ENTITIES.encode())[:40]}, TRAIN, "broken gzip data"),
+    ("CSV of commas", {"x.txt": "Ann,B-PER\n,,O\n" + "left,O\n" * 20}, TRAIN, "x.txt: found comma-separated values"),
     ("CSV", {"x.txt": "token,tag\nthe,DT\nword,NN\nends,VBZ\n"}, TRAIN, "x.txt: found comma-separated values"),
     ("CSV with semicolons", {"x.csv": "the;DT\nword;NN\n.;.\n"}, "info x.csv", "x.csv: found comma-separated values"),
     ("JSON lines of one's own", {"x.txt": '{"word": "a", "tag": "N"}\n'}, TRAIN, "x.txt: found JSON"),
@@ -104,6 +105,12 @@ REFUSED = [
     ("overlapping spans", {"x.jsonl": OVERLAP}, "info x.jsonl", "tagweave import doccano x.jsonl -o x.conll"),
     ("two annotators", {"x.json": STUDIO}, "evaluate x.json x.json", "x.json#annotator1, or a corpus of all"),
     ("a folder of brat", {"b/x.txt": "Ann", "b/x.ann": "T1\tPER 0 3\tAnn\n"}, "info b", "tagweave import brat b"),
+    (
+        "training on a folder of brat",
+        {"x.txt/x.txt": "Ann", "x.txt/x.ann": "T1\tPER 0 3\tAnn\n"},
+        TRAIN,
+        "import brat x.txt",
+    ),
     ("a file of brat", {"x.txt": "Ann", "x.ann": "T1\tPER 0 3\tAnn\n"}, TRAIN, "tagweave import brat x.txt"),
 ]
 WARNED = [
@@ -116,6 +123,7 @@ WARNED = [
         f"{TRAIN} --dev y.txt",
         "4 of 8 longer sentences are in the training corpora",
     ),
+    ("TRAIN twice", {"x.txt": ENTITIES}, TRAIN.replace("x.txt", "x.txt x.txt"), "the same annotation as x.txt"),
     ("labels in small letters", {"x.txt": ENTITIES.lower()}, TRAIN, "expected labels such as B-PER"),
     ("labels with underscores", {"x.txt": ENTITIES.replace("-", "_")}, TRAIN, "not written so: B_PER"),
     ("labels of BILOU", {"x.txt": ENTITIES.replace("B-LOC", "U-LOC")}, TRAIN, "write E- for L-, and S- for U-"),
@@ -168,6 +176,11 @@ def test_it_is_refused(beginner, tmp_path, files, command, told):
 def test_it_is_told(beginner, files, command, told):
     result = beginner(files, command, code=0)
     assert told in " ".join((result.stdout + result.stderr).split())
+
+
+def test_the_layer_of_another_name_may_be_of_spans(beginner):
+    told = beginner({"x.txt": f"# columns = form ner\n{ENTITIES}"}, TRAIN, code=0).stderr
+    assert "so the task is spans" in told
 
 
 def test_ordinary_corpora_give_no_warning(beginner):

@@ -16,6 +16,7 @@ _XML = re.compile(
 _BRAT = re.compile(r"(?:[TREAMN]\d+\t\S+ \S.*|\*\t\S+ \S.*|#\d+\tAnnotatorNotes .*)")
 _SEPARATED = [re.compile(rf"[^\s{mark}]+(?:{mark}[^\s{mark}]*)*{mark}(?:[A-Z][\w$-]*|[^\s\w]+|_)") for mark in ",;"]
 _ROWS = 3  # that separate their values alike
+_MOST = 0.9  # of the rows: a comma may itself be a token
 _EXPORTS = (
     ({"annotator", "outcome", "revision"}, "judgements of tagweave annotate export", "`format=conllu` or kytea there"),
     ({"annotations", "result"}, "a JSON export of Label Studio", f"{_IMPORT} label-studio"),
@@ -50,7 +51,8 @@ def _of_markup(text: str) -> tuple[str, str]:
 def _of_rows(rows: Sequence[str]) -> tuple[str, str] | None:
     if rows and rows[0].startswith("#FORMAT=WebAnno"):
         return "a TSV export of WebAnno or INCEpTION", f"{_IMPORT} webanno-tsv"
-    if len(rows) >= _ROWS and any(all(map(each.fullmatch, rows[1:])) for each in _SEPARATED):
+    separated = max(sum(map(bool, map(each.fullmatch, rows[1:]))) for each in _SEPARATED)
+    if len(rows) >= _ROWS and separated >= _MOST * len(rows[1:]):
         return "comma-separated values", _COLUMNS
     if any("\t" in row for row in rows) and all(map(_BRAT.fullmatch, rows)):
         return "standoff annotation of brat (.ann), whose text is another file", f"{_IMPORT} brat"

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from errno import EISDIR
 from itertools import chain, islice
-from os import strerror
 from pathlib import Path
-from stat import S_ISDIR
 from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.corpus import Corpus
@@ -93,12 +90,12 @@ def check_there(*arguments: str) -> None:
     Standard input and public corpora, which may have to be fetched, are not looked at.
 
     Raises:
-        OSError: a file is missing, or is a folder.
+        OSError: a file is missing.
     """
     for argument in arguments:
         path = parse_argument(argument).path
-        if path != STANDARD_STREAM and not is_name(path) and S_ISDIR(Path(path).stat().st_mode):
-            raise IsADirectoryError(EISDIR, strerror(EISDIR), path)
+        if path != STANDARD_STREAM and not is_name(path):
+            Path(path).stat()
 
 
 def load(

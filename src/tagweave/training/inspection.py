@@ -46,6 +46,7 @@ def inspection(data: TrainingData, dev: CorpusFile | None, task: str) -> Iterato
     files = [*data.files, *([dev] if dev else [])]
     for file in files:
         yield from suspicions(file.corpus, task)
+    yield from _given_twice(data)
     if dev:
         yield from _repeated(data, dev)
         if task != SEGMENT:
@@ -130,6 +131,16 @@ def _unlike_spans(found: Counter[str], task: str) -> str:
     if spans and task != SEGMENT and len(spans) >= len(odd) > 0 and "O" in found:
         return f"labels of spans beside others at {odd.total():,} tokens: {_shown(odd)}: expected B-TYPE, I-TYPE or O"
     return ""
+
+
+def _given_twice(data: TrainingData) -> Iterator[str]:
+    """Yield a warning for each training file that repeats the layer of another."""
+    known: dict[tuple[str, str], str] = {}
+    for file in data.files:
+        path, what = file.corpus.path, (file.sha256, file.corpus.layer)
+        if what in known:
+            yield f"warning: {path}: the same annotation as {known[what]}: leave one of them out"
+        known.setdefault(what, path)
 
 
 def _repeated(data: TrainingData, dev: CorpusFile) -> Iterator[str]:
