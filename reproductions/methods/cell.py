@@ -78,7 +78,7 @@ class Cell:
         """
         with tempfile.TemporaryDirectory() as folder:
             model = Path(folder) / "model"
-            _timed(_train(_plan(self.fields, _sample(), ITERATIONS), Path(folder) / "first"))  # compiles
+            _timed(_train(_plan(self.fields, _sample(Path(folder)), ITERATIONS), Path(folder) / "first"))  # compiles
             found = _timed(_train(_plan(self.fields, self.files, self.iterations), model))
             label = [sys.executable, "-m", "reproductions.methods.label", str(model)]
             labelled = _timed([*label, str(self.files.dev), str(self.files.test)])
@@ -95,9 +95,13 @@ def words(fields: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(chain.from_iterable(told))
 
 
-def _sample() -> Files:
-    target, source = (sample.path(name) for name in ("ctb.txt", "pd.txt"))
-    return Files("sample", target, target, target, source)
+def _sample(folder: Path) -> Files:
+    lines = sample.path("ctb.txt").read_text("utf-8").splitlines(keepends=True)
+    parts = {"train.txt": lines[20:], "dev.txt": lines[:20]}
+    for name, part in parts.items():
+        (folder / name).write_text("".join(part), "utf-8")
+    train, dev = (folder / name for name in parts)
+    return Files("sample", train, dev, dev, sample.path("pd.txt"))
 
 
 def _plan(fields: Mapping[str, Any], files: Files, iterations: int | None) -> TrainingPlan:

@@ -124,7 +124,7 @@ def test_empty_pages_are_no_error(run, tmp_path, name):
 )
 def test_a_parser_that_is_not_installed(monkeypatch, pages, package, name):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(CorpusError, match=rf"found no package '{package}', expected .*tagweave\[markup\]"):
+    with pytest.raises(CorpusError, match=rf"found no package '{package}', expected .*\.\[markup\]"):
         read(*find(str(pages / name))[0])
 
 
@@ -147,5 +147,5 @@ def test_phrases_that_would_change_in_length_go_character_by_character():
 
 def test_opencc_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "opencc", None)
-    with pytest.raises(CorpusError, match=r"tagweave\[markup\]"):
+    with pytest.raises(CorpusError, match=r"\.\[markup\]"):
         Simplifier()

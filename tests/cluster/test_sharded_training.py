@@ -34,7 +34,7 @@ from tagweave.training.sharded_problem import ShardedProblem
 from tagweave.training.task import Task
 from tests.cluster.calls import MortalShard
 
-CTB = str(sample.path("ctb.txt"))
+CTB, PD = (str(sample.path(name)) for name in ("ctb.txt", "pd.txt"))
 
 
 @contextmanager
@@ -170,7 +170,7 @@ def test_a_cancelled_training_keeps_its_weights() -> None:
 
 
 def test_the_front_door_trains_on_workers() -> None:
-    settings: dict[str, Any] = {"dev": CTB, "task": "segment", "iterations": 2, "callback": Silence()}
+    settings: dict[str, Any] = {"dev": PD, "task": "segment", "iterations": 2, "callback": Silence()}
     model, plain = train(CTB, cluster="local", workers=1, **settings), train(CTB, **settings)
     assert model.score == plain.score
     assert np.array_equal(model.trained.weights, plain.trained.weights)

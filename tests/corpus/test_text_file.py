@@ -47,7 +47,11 @@ def test_gzip_is_recognised_by_content(tmp_path):
         (b"\xed\xa0\x80\n", 1, "found the byte 0xed at byte 1 of the line (invalid continuation byte), expected UTF-8"),
         (b"a\n\nb\0c\n", 3, "found a NUL character at character 2, expected lines of text"),
         (b"a\rb\n", 1, "found a carriage return inside the line at character 2, expected lines of text"),
-        ("a/X\n".encode("utf-16"), 1, "found the byte 0xff at byte 1 of the line (invalid start byte), expected UTF-8"),
+        (
+            "a/X\n".encode("utf-16"),
+            1,
+            "found the byte 0xff at byte 1 of the line (invalid start byte), expected UTF-8: it looks like UTF-16",
+        ),
     ],
 )
 def test_bad_bytes(tmp_path, content, line, message):

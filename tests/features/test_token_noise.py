@@ -31,10 +31,10 @@ def test_no_confidence_gives_no_noise() -> None:
 
 def test_roots_have_no_noise() -> None:
     encoded = encode_arcs(SENTENCES, ArcTemplates(()), "head")
-    np.testing.assert_array_equal(with_noise(encoded, SENTENCES).noise, [0, 0, 0.75, 0, 0, 0, 0, 1])
+    np.testing.assert_array_equal(with_noise(encoded, SENTENCES, "head").noise, [0, 0, 0.75, 0, 0, 0, 0, 1])
 
 
 def test_certain_tokens_need_no_noise() -> None:
     sure = [replace(sentence, confidence=(1.0,) * len(sentence)) for sentence in SENTENCES]
     encoded = encode_arcs(sure, ArcTemplates(()), "head")
-    assert with_noise(encoded, sure) is encoded
+    assert with_noise(encoded, sure, "head") is encoded

@@ -71,6 +71,7 @@ def test_missing_columns_writes_its_page_into_a_new_folder(tmp_path: Path, monke
     assert "| 0.5 | 80.0 / 70.0 | 60.0 / 50.0 | 40.0 / 30.0 |" in (tmp_path / "new" / "missing-columns.md").read_text()
 
 
+@pytest.mark.filterwarnings("ignore:.*lack labels")  # the sample is small
 def test_three_guidelines_of_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["three-guidelines", "--quick", "--seeds", "1", "--out", str(tmp_path)]
     main(words)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from tagweave.corpus.printable import printable
 from tagweave.streams.notes import say
 
@@ -11,5 +9,5 @@ __all__ = ["say", "show"]
 
 
 def show(line: str) -> None:
-    """Print a line on standard output."""
-    typer.echo(printable(line))
+    """Print a line on standard output; unlike `typer.echo`, in its encoding, whichever that is."""
+    print(printable(line))

@@ -236,7 +236,7 @@ class TestCommands:
 
     def test_every_command_takes_the_name(self, server: Files, tmp_path: Path) -> None:
         model, out = str(tmp_path / "m"), str(tmp_path / "out.conllu")
-        self.run("train", f"{NAME}#xpos", "--dev", f"{NAME}#xpos", "--iterations", "1", "-o", model)
+        self.run("train", f"{NAME}#xpos", "--iterations", "1", "-o", model)
         self.run("tag", "--retag", model, NAME, "-o", out)
         assert "accuracy" in self.run("evaluate", f"{NAME}#xpos", out)
         assert "1 sentences" in self.run("info", NAME)
