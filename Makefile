@@ -43,7 +43,7 @@ build/tools/%: locks/%.txt | $(INSTALLED_DEV)
 	@touch $@
 
 test-tools: build/tools/doccano build/tools/label-studio
-	TAGWEAVE_TOOLS=$(CURDIR)/build/tools $(BIN)/python -m pytest tests/tools
+	TAGWEAVE_TOOLS='$(CURDIR)/build/tools' $(BIN)/python -m pytest tests/tools
 
 # Ruff remembers by the content of a file, but the order of imports also depends on which other files there are.
 lint: $(INSTALLED_DEV)
