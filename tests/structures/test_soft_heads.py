@@ -21,7 +21,7 @@ from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_scorer import ArcBatch
 from tagweave.structures.free_tree import tree_structure
 from tagweave.structures.loss import add_loss
-from tagweave.structures.tree import ArcGradient
+from tagweave.structures.tree import ArcGradient, exclude
 from treebank import sentence
 
 FEATURES = ArcFeatures(ArcTemplates(("h.upos[0] m.upos[0]",)), 4)
@@ -89,6 +89,21 @@ def test_likelihoods_multiply_potentials(seed: int, single_root: bool, projectiv
         slopes.append(np.subtract(naive_trees.marginals(trees, n), naive_trees.marginals(under, n)).reshape(-1))
     assert loss == pytest.approx(wanted, abs=1e-5)
     np.testing.assert_allclose(gradient, np.concatenate(slopes), atol=1e-6)
+
+
+@given(SEED, st.booleans(), st.booleans())
+def test_the_best_tree_counts_likelihoods(seed: int, single_root: bool, projective: bool) -> None:
+    rng, n = np.random.default_rng(seed), 3
+    gold = naive_trees.trees(n, projective, single_root)[-1]
+    numbers = rng.choice([0, 0.01, 0.3, 1], (n + 1, n + 1))
+    numbers[gold, np.arange(1, n + 1)] = 0.5
+    np.fill_diagonal(numbers, 0)
+    batch = batch_of([sentence_of(*(numbered(numbers[:, m]) for m in range(1, n + 1)))], "likelihood")
+    scores = rng.normal(0, 2, batch.size).astype(np.float32)
+    trees = naive_trees.tree_scores(scores.reshape(n + 1, n + 1).tolist(), projective, single_root)
+    under = naive_trees.under_evidence(trees, numbers)
+    exclude(scores, batch)
+    assert tuple(tree_structure(single_root, projective).best(scores, batch)) == max(under, key=under.__getitem__)
 
 
 @settings(max_examples=40, deadline=None)
