@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +24,8 @@ from tagweave.corpus.printable import printable
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM
 from tagweave.exchange import brat, inception
-from tagweave.exchange.document import Document
+from tagweave.exchange.document import Document, Tool
+from tagweave.exchange.layered import split_argument
 from tagweave.exchange.limits import Memory
 from tagweave.exchange.reading import Notes, annotators, joined, sentences
 from tagweave.exchange.registry import TOKEN_TOOLS, TOOLS, recognized
@@ -119,10 +120,8 @@ def _sentences(export: _Export) -> Sequence[Sentence]:
     if export.tool in TOKEN_TOOLS:
         return _of_tokens(export)
     notes = Notes()
-    memory = Memory([export.path])
-    documents = joined(_counted(memory.documents(TOOLS[export.tool].read(export.path)), notes))
+    documents, memory = documents_of(TOOLS[export.tool], [export.path], notes)
     names = annotators(documents)
-    memory.layers(documents, names)
     if len(names) > 1 and export.layer is None:
         expected = f"one of them, {export.path}#{names[0]}, or a corpus of all: {{}}"
         raise export.error(f"annotation by {' and '.join(names)}", expected)
@@ -131,7 +130,21 @@ def _sentences(export: _Export) -> Sequence[Sentence]:
     return found
 
 
-def _counted(documents: Iterator[Document], notes: Notes) -> Iterator[Document]:
+def documents_of(tool: Tool, paths: Sequence[str], notes: Notes) -> tuple[list[Document], Memory]:
+    """Return the documents of a tool's files, while there is memory for them, and what counts that memory.
+
+    Raises:
+        CorpusError: a file that is not in the tool's form, or takes too much memory.
+        OSError: a file cannot be read.
+    """
+    memory = Memory([split_argument(path)[0] for path in paths])
+    found = memory.documents(each for path in paths for each in tool.read(path))
+    documents = joined(_counted(found, notes))
+    memory.layers(documents, annotators(documents))
+    return documents, memory
+
+
+def _counted(documents: Iterable[Document], notes: Notes) -> Iterator[Document]:
     for each in documents:
         notes.left_out.update(each.left_out)
         yield each

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from tagweave.front.corpora import corpus_of
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
-    from tagweave.exchange.document import Document
     from tagweave.exchange.reading import Misalignment, Notes, Task, Unmarked
     from tagweave.exchange.token_tool import TokenTool
     from tagweave.exchange.tokens import Tokenizer
@@ -50,9 +49,8 @@ def read_documents(
         CorpusError: a file that is not in the tool's form, or misaligned spans, if these are errors.
         OSError: a file cannot be read.
     """
-    from tagweave.exchange.layered import split_argument
-    from tagweave.exchange.limits import Memory
-    from tagweave.exchange.reading import Notes, annotators, joined, sentences
+    from tagweave.exchange.load import documents_of
+    from tagweave.exchange.reading import Notes, sentences
     from tagweave.exchange.registry import NAMES, TOKEN_TOOLS, check_tool
     from tagweave.exchange.registry import tool as named
 
@@ -62,10 +60,7 @@ def read_documents(
     if tool in TOKEN_TOOLS:
         _refuse_options(tool, tokens=tokens, misaligned=misaligned, unmarked=unmarked, task=task)
         return _read_tokens(TOKEN_TOOLS[tool], paths, notes, tell)
-    memory = Memory([split_argument(fspath(path))[0] for path in paths])
-    found = memory.documents(each for path in paths for each in named(tool).read(fspath(path)))
-    documents = joined(_counted(found, notes))
-    memory.layers(documents, annotators(documents))
+    documents, memory = documents_of(named(tool), [fspath(path) for path in paths], notes)
     read = tuple(memory.sentences(sentences(documents, _tokenizer(tokens), misaligned, unmarked, notes, task)))
     _report(notes, misaligned, tell)
     _report_empty(notes, unmarked if task == "spans" else "unknown", tell)
@@ -99,12 +94,6 @@ def _read_tokens(
     _report(notes, "error", tell)
     names = [name for each in kept[:1] for name in (*each.heads, *each.layers)]
     return Corpus(kept, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
-
-
-def _counted(documents: Iterable[Document], notes: Notes) -> Iterator[Document]:
-    for each in documents:
-        notes.left_out.update(each.left_out)
-        yield each
 
 
 def _tokenizer(tokens: str | Callable[[str], list[str]]) -> Tokenizer:
