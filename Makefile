@@ -63,7 +63,7 @@ lock: $(INSTALLED_DEV)
 	$(LOCK_TOOL) locks/label-studio.in --output-file locks/label-studio.txt
 
 docs: $(INSTALLED_DEV)
-	NOTEBOOK_OUTPUTS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/docs
 
 bench: $(INSTALLED_DEV)

@@ -12,8 +12,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import select
 
 from benchmarks.postgresql import programs, running
-from tagweave.annotate.database import Database
-from tagweave.annotate.schema import judgements
+from tagweave.annotate.database import Database, judgements
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Candidate, Kind
 from tagweave.corpus import sample

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks import cluster_kills
 from benchmarks.cluster_shards import model_of, same, write_shards
-from benchmarks.processes import RESULTS, measured, publish
+from benchmarks.processes import DATA, measured, publish
 
 measure = partial(measured, "cluster_measure")
 
@@ -131,7 +131,7 @@ def _before() -> dict[str, Any]:
     """The numbers of an earlier run, of which some parts are measured again."""
     import json
 
-    path = RESULTS / "cluster.json"
+    path = DATA / "cluster.json"
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
 

@@ -26,19 +26,19 @@ import numpy as np
 
 import tagweave as tw
 from benchmarks.cluster_measure import start_ray
-from benchmarks.processes import RESULTS, publish
+from benchmarks.processes import DATA, publish
 from reproductions.lab.corpora import all_corpora
 from tagweave.cluster.executor import AUTO, LOCAL, executor_at
-from tagweave.cluster.ray_group import RayGroup
+from tagweave.cluster.ray_cluster import RayGroup
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.features.lookups import NOTHING
-from tagweave.learning.callback import Iteration
-from tagweave.learning.run import SILENT
+from tagweave.learning.run import SILENT, Iteration
+from tagweave.training.chain_problem import ChainProblem
 from tagweave.training.corpora import read_corpus, read_outline
 from tagweave.training.fit import prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.shard import CorpusPart
-from tagweave.training.sharded_problem import ShardedProblem, sharded_problem
+from tagweave.training.sharded_job import sharded_problem
 from tagweave.training.task import Task
 
 CORPORA = all_corpora()
@@ -56,7 +56,7 @@ NAME = "cluster-training"
 
 
 @contextmanager
-def problem_of(workers: int, address: str) -> Iterator[ShardedProblem]:
+def problem_of(workers: int, address: str) -> Iterator[ChainProblem]:
     """People's Daily on workers."""
     _, outline = read_outline(str(PD), "segment", None, 1.0)
     part = CorpusPart(SharedFile.of(str(PD)), outline, 0, outline.sentences)
@@ -295,7 +295,7 @@ def main() -> None:
 
 def _publish(numbers: dict[str, Any], quick: bool) -> None:
     """Write the page with these parts and, of other parts and addresses, what was measured before."""
-    stored = RESULTS / f"{NAME}.json"
+    stored = DATA / f"{NAME}.json"
     others = json.loads(stored.read_text()) if stored.exists() and not quick else {}
     together = others | json.loads(json.dumps(numbers))
     if "batch" in numbers:

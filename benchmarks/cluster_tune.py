@@ -23,11 +23,10 @@ from tagweave.cluster.executor import AUTO, LOCAL, executor_at, results
 from tagweave.corpus.load import load
 from tagweave.front.evaluation import evaluate
 from tagweave.front.loading import load_model
-from tagweave.front.plans import resolve
-from tagweave.front.tuning import tune
-from tagweave.training.again import plan_in
+from tagweave.front.training import resolve, tune
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.plan_task import carry_out, plan_task
+from tagweave.training.retraining import plan_in
 
 ROWS = {"local, 1 worker": (LOCAL, 1), "local, 2 workers": (LOCAL, 2), "Ray, 2 workers": (AUTO, 2)}
 """The rows of the table: the cluster, and how many workers."""

@@ -16,8 +16,8 @@ from typing import Any
 from benchmarks.characters import corpora_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.features.presets import PRESETS
-from tagweave.kernels.blas import one_blas_thread
+from tagweave.features.templates import PRESETS
+from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels.mapping import TagMapping, read_mapping, write_mapping
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import Run, Schedule
@@ -96,7 +96,7 @@ def passes(made: Problem, count: int) -> dict[str, Any]:
     """The fastest of some passes over the training data, after one that compiles and makes room."""
     labels = len(made.model.space)
     recipe = for_bundles(Recipe(), labels) if len(made.model.space.views) > 1 else Recipe()
-    trainer, times, candidates = recipe.trainer(), [], made.objective.encoded.candidates
+    trainer, times, candidates = recipe.trainer(), [], made.objective.encoded.evidence.candidates
     with one_blas_thread():
         state = trainer.start(made.objective, made.model.weights)
         for _ in range(1 + count):

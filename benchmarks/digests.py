@@ -36,10 +36,6 @@ CASES: dict[str, Sequence[str]] = {
     "tag float64 observed": ("ctb=ctb.txt", "--precision", "float64", "--features", "observed"),
     "tag dev": ("ctb=ctb.txt", "--dev", "ctb=dev.txt"),
     "tag partial": ("ctb=part.txt",),
-    **{
-        f"tag {strategy}": ("ctb=part.txt", "--incomplete", strategy)
-        for strategy in ("argmax", "pointwise", "random", "first", "frequent", "discard")
-    },
     "tag sample": ("ctb=ctb.txt", "--source", "ctb=dev.txt", "--sample", "10,all", "--weights", "1,0.5"),
     "tag preset": ("ctb=ctb.txt", "--preset", "li-2015"),
     "segment": ("--task", "segment", "ctb=ctb.txt"),

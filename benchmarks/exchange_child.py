@@ -23,7 +23,12 @@ from benchmarks.processes import ROOT
 
 _SECONDS = 30  # of the processor, after which a process is ended
 _BYTES = 6 << 30
-_LIBRARIES = ("tagweave.front.exchange", "tagweave.exchange.registry", "tagweave.exchange.cas", "tagweave.corpus.load")
+_LIBRARIES = (
+    "tagweave.front.exchange",
+    "tagweave.exchange.load",
+    "tagweave.exchange.inception",
+    "tagweave.corpus.load",
+)
 _OTHERS = ("cassis", "pyarrow.parquet", "pyarrow.ipc", "pyarrow.compute", "spacy.tokens", "srsly.msgpack", "lxml.etree")
 
 
@@ -61,8 +66,8 @@ def child() -> Iterator[Child]:
 
 def _read(tool: str, path: str) -> tuple[str, str]:
     import tagweave as tw
-    from tagweave.corpus.errors import is_for_users
-    from tagweave.exchange.registry import TOOLS
+    from tagweave.errors import is_for_users
+    from tagweave.exchange.load import TOOLS
 
     how = {"misaligned": "unknown"} if tool in TOOLS else {}
     try:

@@ -23,13 +23,13 @@ import tagweave as tw
 from benchmarks.exchange_child import Child, Taken, child
 from benchmarks.exchange_mutations import mutated
 from benchmarks.processes import ROOT
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import is_for_users
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, Layer, Sentence
-from tagweave.corpus.soft import Soft
-from tagweave.exchange.registry import TOKEN_TOOLS, TOOLS
+from tagweave.errors import is_for_users
+from tagweave.exchange.load import TOKEN_TOOLS, TOOLS
 
 PAGE = ROOT / "docs" / "results" / "exchange-formats.md"
 MEGABYTES, SECONDS = 1024, 10

@@ -19,22 +19,19 @@ from tagweave.corpus.formats import tagged as tagged_format
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.estimators.chain_crf import ChainCRF
 from tagweave.features.lookups import Lookups
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import Templates
+from tagweave.features.templates import PRESETS, Templates
 from tagweave.front.description import describe_model, model_lines
 from tagweave.learning.loop import train
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.characters import UnfitModelError
+from tagweave.models.pair_tables import TableSegmenter
 from tagweave.models.storage import load_model, save_model
-from tagweave.models.table_segmenter import TableSegmenter
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.coupled import Coupling, fit_coupled
 from tagweave.training.fit import fit, prepare
 from tagweave.training.guided import fit_guided
-from tagweave.training.guided_parsing import fit_guided_parser
-from tagweave.training.parsing import ParserRecipe, fit_parser
 from tagweave.training.pruning import Pruning
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.subword import fit_pieces
@@ -159,13 +156,13 @@ def _crfsuite(path: Path) -> None:
 
 
 def _parser(relations: bool = True) -> Any:
-    recipe = ParserRecipe(bits=6)
-    return fit_parser([corpus("gold", heads=True, relations=relations)], recipe, run=Run(_SCHEDULE)).model
+    recipe = Recipe(Task("parse"), bits=6)
+    return fit([corpus("gold", heads=True, relations=relations)], recipe, run=Run(_SCHEDULE)).model
 
 
 def _guided_parser() -> Any:
-    recipe, guide = ParserRecipe(bits=6), _parser()
-    return fit_guided_parser([corpus("own", seed=3, heads=True)], guide, recipe, run=Run(_SCHEDULE)).model
+    recipe, guide = Recipe(Task("parse"), bits=6), _parser()
+    return fit_guided([corpus("own", seed=3, heads=True)], guide, recipe, run=Run(_SCHEDULE)).model
 
 
 def _use_chain(path: Path, number: int) -> None:

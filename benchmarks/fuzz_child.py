@@ -24,8 +24,8 @@ import numpy as np
 
 from benchmarks.fuzz_bases import BASES, FOREIGN
 from benchmarks.fuzz_mutations import mutated, mutated_bytes, read, write
-from tagweave.front.errors import message
-from tagweave.learning.checkpoint import CheckpointError
+from tagweave.front.options import message
+from tagweave.learning.loop import CheckpointError
 from tagweave.models.storage import ModelFileError
 
 _SECONDS = 10  # of the processor, for one file

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from tagweave.features.digest import digest_of
+from tagweave.features.rules import digest_of
 from tagweave.models.packing import FORMS, pack, unpack
 
 Rng = np.random.Generator

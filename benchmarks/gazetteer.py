@@ -13,11 +13,10 @@ from typing import Any, TextIO, cast
 import numpy as np
 
 from benchmarks.processes import publish
+from tagweave.corpus.files import read_blocks, written
 from tagweave.corpus.gazetteer import Gazetteer, parse
-from tagweave.corpus.text_blocks import read_blocks
-from tagweave.corpus.text_file import written
 from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
-from tagweave.kernels.phrases import pieces_of_text
+from tagweave.kernels.trie import pieces_of_text
 
 PHRASES, CHARACTERS = 300_000, 50_000_000
 WORDS = 100_000

@@ -22,7 +22,7 @@ from benchmarks.workloads import Workload, attributes, gold, workload
 
 def _score(work: Workload, system: list[list[str]]) -> float:
     """The development score: word F for segmentation, accuracy for tagging."""
-    from tagweave.labels.words import WordCounter
+    from tagweave.labels.coding import WordCounter
 
     names = sorted({label for labels in gold(work.dev) for label in labels} | {x for y in system for x in y})
     number = {name: i for i, name in enumerate(names)}
@@ -81,8 +81,8 @@ def iteration(work: Workload, threads: int, iterations: int) -> dict[str, Any]:
     """Seconds per L-BFGS iteration: the loss, the gradient, the line search and the optimiser's vectors."""
     from dataclasses import replace
 
-    from tagweave.kernels.blas import one_blas_thread
-    from tagweave.learning.lbfgs import LBFGS
+    from tagweave.kernels.compiled_code import one_blas_thread
+    from tagweave.learning.full_batch import LBFGS
     from tagweave.training.fit import prepare
 
     begin = time.perf_counter()
@@ -109,8 +109,7 @@ def learner(work: Workload, threads: int, iterations: int, target: float) -> dic
     """Seconds, features included, until the development score reaches `target` with the default learner."""
     from dataclasses import replace
 
-    from tagweave.learning.callback import Iteration
-    from tagweave.learning.run import Run, Schedule
+    from tagweave.learning.run import Iteration, Run, Schedule
     from tagweave.training.fit import fit
 
     curve: list[tuple[float, float]] = []

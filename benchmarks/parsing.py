@@ -14,7 +14,7 @@ from rich.progress import Progress
 
 from benchmarks.characters import corpora_folder
 from benchmarks.parsing_measure import UDPIPE, model_path
-from benchmarks.processes import RESULTS, measured, publish
+from benchmarks.processes import PICTURES, measured, publish
 from benchmarks.treebanks import BLANK, CORPORA, copy
 
 PASSES = {"adagrad": 6, "perceptron": 8}
@@ -191,8 +191,8 @@ def main() -> None:
     found = run(sentences, programs(udpipe_passes, options.quick), lengths, tokens)
     lines = page(found, sentences)
     if not options.quick:
-        plot(found["lengths"], RESULTS / _PLOT)
-        lines += [f"![Microseconds a token, by length]({_PLOT})", ""]
+        plot(found["lengths"], PICTURES / _PLOT)
+        lines += [f"![Microseconds a token, by length](pictures/{_PLOT})", ""]
     publish("speed-parsing", lines, found, options.quick)
 
 

@@ -24,7 +24,8 @@ from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.structures.tree import Tree
-from tagweave.training.parsing import ParserRecipe
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 
 def of_length(sentences: Sequence[Sentence], length: int, tokens: int) -> list[Sentence]:
@@ -69,7 +70,7 @@ def training(model: TreeModel, sentences: Sequence[Sentence]) -> dict[str, float
     """
     trees = list(TreePredictor(model).parse(sentences))
     objective = TreeObjective(model.features, encode_arcs(trees, model.features.templates, model.guideline))
-    trainer = ParserRecipe().trainer()
+    trainer = Recipe(Task("parse")).trainer()
     state = trainer.start(objective, model.weights)
     whole = seconds(lambda: trainer.step(objective, state))
     peak = peak_megabytes()

@@ -29,12 +29,14 @@ def tagweave(folder: Path, learner: str, passes: int) -> dict[str, Any]:
     from tagweave.learning.run import Run, Schedule
     from tagweave.models.storage import save_model
     from tagweave.models.tree_predictor import TreePredictor
-    from tagweave.training.parsing import ParserRecipe, fit_parser
+    from tagweave.training.fit import fit
+    from tagweave.training.recipe import Recipe
+    from tagweave.training.task import Task
 
     train, dev = (load(f"{folder / name}#head") for name in (TRAIN, DEV))
     given, path = load(str(folder / BLANK)), model_path(folder, learner)
     begin = time.process_time()
-    model = fit_parser([train], ParserRecipe(learner=learner), dev, Run(Schedule(passes))).model
+    model = fit([train], Recipe(Task("parse"), learner=learner), dev, Run(Schedule(passes))).model
     trained = time.process_time() - begin
     save_model(model, path)
     parser = TreePredictor(model)

@@ -44,8 +44,8 @@ SOURCE, PARTIAL, COMPLETED, TEST = "source.txt", "partial.kytea", "completed.txt
 def make_data(folder: Path, lines: int | None, threads: int) -> dict[str, Any]:
     """The People's Daily, and the sentences of Zhuxian in which a word of the lexicon is found."""
     from reproductions.tsuboi_2008.retraining import completed
-    from tagweave.corpus.formats import segmented
-    from tagweave.features.presets import PRESETS
+    from tagweave.corpus.formats import plain
+    from tagweave.features.templates import PRESETS
     from tagweave.training.recipe import Recipe
     from tagweave.training.task import Task
 
@@ -56,16 +56,15 @@ def make_data(folder: Path, lines: int | None, threads: int) -> dict[str, Any]:
     recipe = Recipe(Task("segment"), PRESETS["liu-2014"], threads=threads)
     model, found = trained([f"pd={folder / SOURCE}"], recipe, None)
     with (folder / COMPLETED).open("w", encoding="utf-8") as stream:
-        segmented.write(completed(model, _load(f"pd={folder / PARTIAL}"), recipe).sentences, stream)
+        plain.write_segmented(completed(model, _load(f"pd={folder / PARTIAL}"), recipe).sentences, stream)
     return {**found, **scores(by_model(model), folder), "sentences": kept, "known": known}
 
 
 def harvest(corpora: Path, path: Path) -> tuple[int, float]:
     """Write the partial sentences; their number, and the share of their characters with one label."""
     from tagweave.corpus.formats import kytea
-    from tagweave.harvest.annotation import annotated_corpus
     from tagweave.harvest.lexicon import read
-    from tagweave.harvest.matching import LexiconMatcher
+    from tagweave.harvest.matching import LexiconMatcher, annotated_corpus
 
     raw = ("".join(words) for words in tagged_words(corpora / "zx" / "train.txt", "_"))
     found = annotated_corpus(raw, LexiconMatcher((read(str(corpora / "lexicons" / "zhuxian-names.txt")),)))
@@ -77,7 +76,7 @@ def harvest(corpora: Path, path: Path) -> tuple[int, float]:
 
 def tagweave(folder: Path, data: str, learner: str, iterations: int, threads: int) -> dict[str, Any]:
     """tagweave on the annotated corpus and the partial sentences, or what they were completed to."""
-    from tagweave.features.presets import PRESETS
+    from tagweave.features.templates import PRESETS
     from tagweave.training.recipe import Recipe
     from tagweave.training.task import Task
 
@@ -100,8 +99,7 @@ def tagweave(folder: Path, data: str, learner: str, iterations: int, threads: in
 
 def trained(arguments: list[str], recipe: Recipe, iterations: int | None) -> tuple[ChainModel, dict[str, Any]]:
     """A model of corpora, and the seconds that it took; without a number of iterations as many as are usual."""
-    from tagweave.learning.callback import Iteration
-    from tagweave.learning.run import Run, Schedule
+    from tagweave.learning.run import Iteration, Run, Schedule
     from tagweave.training.fit import fit_problem, prepare
 
     begin = time.perf_counter()

@@ -52,8 +52,7 @@ def crfsuite(work: Workload, passes: int) -> dict[str, Any]:
 
 def tagweave(work: Workload, passes: int, features: str | None) -> dict[str, Any]:
     """tagweave's perceptron, with its usual weights or only those of observed pairs of feature and label."""
-    from tagweave.learning.callback import Iteration
-    from tagweave.learning.run import Run, Schedule
+    from tagweave.learning.run import Iteration, Run, Schedule
     from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.training.fit import fit_problem, prepare
 
@@ -95,7 +94,7 @@ def _told(work: Workload, times: Sequence[float], encoding: float, whole: float)
 
 def score(work: Workload, found: Sequence[Sequence[str]]) -> float:
     """Accuracy of the tags of words, or F of words, with their tags where they have any."""
-    from tagweave.labels.words import WordCounter
+    from tagweave.labels.coding import WordCounter
 
     right = list(chain.from_iterable(gold(work.dev)))
     system = list(chain.from_iterable(found))

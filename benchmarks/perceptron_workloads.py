@@ -10,8 +10,7 @@ from benchmarks.characters import corpora_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.features.columns import DIGIT, LETTER, PUNCTUATION, character_class
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import Templates
+from tagweave.features.templates import PRESETS, Templates
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

@@ -10,16 +10,18 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
+DATA = RESULTS / "data"
+PICTURES = RESULTS / "pictures"
 
 
 def publish(name: str, lines: list[str], numbers: Any, quick: bool) -> None:
-    """Print a page, and unless the run was a quick one write it, NAME.md, and its numbers, NAME.json."""
+    """Print a page, and unless the run was a quick one write it, NAME.md, and its numbers, data/NAME.json."""
     text = "\n".join(lines)
     print(text)
     if not quick:
-        RESULTS.mkdir(parents=True, exist_ok=True)
+        DATA.mkdir(parents=True, exist_ok=True)
         (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
-        (RESULTS / f"{name}.json").write_text(json.dumps(numbers, indent=1), encoding="utf-8")
+        (DATA / f"{name}.json").write_text(json.dumps(numbers, indent=1), encoding="utf-8")
 
 
 def measured(module: str, *words: str) -> dict[str, Any]:

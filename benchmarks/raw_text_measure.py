@@ -119,9 +119,9 @@ def plain(program: str, line: str) -> str:
 
 def segmented(text: str, model: str, threads: int) -> dict[str, Any]:
     """The same for tagweave by tables: from the file to UTF-8."""
-    from tagweave.corpus.text_blocks import read_blocks
+    from tagweave.corpus.files import read_blocks
+    from tagweave.models.pair_tables import TableSegmenter
     from tagweave.models.storage import load_model
-    from tagweave.models.table_segmenter import TableSegmenter
 
     segmenter = TableSegmenter(load_model(model), threads)
     next(segmenter.segment(["好"]))

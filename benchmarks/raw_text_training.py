@@ -29,7 +29,7 @@ def by_tagweave(path: str, lines: int | None) -> None:
     """The preset `liu-2014`, all other settings as usual, to its end."""
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
-    from tagweave.features.presets import PRESETS
+    from tagweave.features.templates import PRESETS
     from tagweave.models.storage import save_model
     from tagweave.training.fit import fit
     from tagweave.training.recipe import Recipe

@@ -1,4 +1,4 @@
-"""Hours and money for very much text, from the times of docs/results/task-times.json: `python -m benchmarks.scale`."""
+"""Hours and money for very much text, by docs/results/data/task-times.json: `python -m benchmarks.scale`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.processes import RESULTS, publish
+from benchmarks.processes import DATA, PICTURES, publish
 from benchmarks.simulated_cluster import (
     AHEAD,
     Assumptions,
@@ -25,7 +25,7 @@ SHARDS_ON = (100, 1000)
 """Machines on which they are compared."""
 CHARACTERS = 1e12
 TERABYTE = 1e12
-MEASURED = RESULTS / "task-times.json"
+MEASURED = DATA / "task-times.json"
 _PLOT = "scale.png"
 
 Measured = dict[str, Any]
@@ -158,7 +158,7 @@ def page(measured: Measured, given: Assumptions, found: dict[str, Any]) -> list[
         "sizes and machines of unequal speed, the driver, the network. `busy` is the share of the paid time in which",
         "processors work; the rest is start, network, the driver, and waiting for the last shard.",
         "",
-        f"![Hours and the busy share by the number of machines]({_PLOT})",
+        f"![Hours and the busy share by the number of machines](pictures/{_PLOT})",
         "",
         *table(by_machines),
         "By the size of shards, on 100 and 1,000 machines:",
@@ -217,7 +217,7 @@ def main() -> None:
     found = {"runs": runs(measured, given), "shards": shard_sizes(measured, given)}
     publish("scale", page(measured, given, found), {"assumptions": asdict(given), **found}, quick)
     if not quick:
-        plot(found["runs"], RESULTS / _PLOT)
+        plot(found["runs"], PICTURES / _PLOT)
 
 
 if __name__ == "__main__":

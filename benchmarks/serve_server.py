@@ -12,9 +12,8 @@ from functools import partial
 
 from benchmarks import serve_spacy
 from tagweave.serve import batches
-from tagweave.serve.serving import run
-from tagweave.serve.settings import Limits, Settings
-from tagweave.web.server import listening, processes, server
+from tagweave.serve.serving import Limits, ServerSettings, run
+from tagweave.web.http import listening, processes, server
 
 
 def tell(line: str) -> None:
@@ -31,7 +30,7 @@ def main() -> None:
     if options.alone:
         batches._ITEMS = 0
     if options.program == "tagweave":
-        run(Settings((("model", options.model),)), "127.0.0.1", 0, options.workers, tell)
+        run(ServerSettings((("model", options.model),)), "127.0.0.1", 0, options.workers, tell)
         return
     make = partial(serve_spacy.application, options.model)
     with listening("127.0.0.1", 0) as (opened, address):

@@ -17,12 +17,10 @@ from starlette.applications import Starlette
 
 from tagweave.corpus.load import load
 from tagweave.serve.app import application_of
-from tagweave.serve.batches import Batches
-from tagweave.serve.documents import Item
-from tagweave.serve.messages import TextResult
-from tagweave.serve.metrics import Metrics
-from tagweave.serve.settings import Settings
-from tagweave.serve.site import Site
+from tagweave.serve.batches import Batches, Metrics
+from tagweave.serve.requests import Item, TextResult
+from tagweave.serve.serving import ServerSettings
+from tagweave.serve.site import ServerSite
 
 _BATCH = 1_000  # texts at a time in `nlp.pipe`
 
@@ -63,8 +61,8 @@ def _result(doc: Any) -> TextResult:
 def application(path: str) -> Starlette:
     """The application of tagweave's server, with a pipeline behind it."""
     models: Any = SpacyModels(path)
-    settings, metrics = Settings((("spacy", path),)), Metrics()
-    return application_of(Site(settings, models, Batches(models, settings.limits, metrics), metrics))
+    settings, metrics = ServerSettings((("spacy", path),)), Metrics()
+    return application_of(ServerSite(settings, models, Batches(models, settings.limits, metrics), metrics))
 
 
 def train(corpus: str, test: str, path: str, epochs: int) -> dict[str, float]:

@@ -11,7 +11,7 @@ import numpy as np
 AHEAD = 4
 """Calls that the executor gives to Ray for each worker (`tagweave.cluster.ray_cluster`)."""
 LEVEL = 4
-"""Of gzip, at which shards are written (`tagweave.corpus.text_file`)."""
+"""Of gzip, at which shards are written (`tagweave.corpus.files`)."""
 
 
 @dataclass(frozen=True)

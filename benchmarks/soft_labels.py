@@ -16,10 +16,10 @@ import numpy as np
 
 from benchmarks.characters import corpora_folder
 from benchmarks.processes import publish
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.corpus.soft import Soft
 from tagweave.labels.sets import Reading
 from tagweave.models.objective import ChainObjective
 from tagweave.training.fit import prepare

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 import naive
+from tagweave.evidence.sequences import Evidence
 from tagweave.kernels import chain
+from tagweave.labels.sets import LabelRows
+from tagweave.structures.chain import ChainScores
 from tagweave.structures.lockstep import Sums as SumsOfBatch
+from tagweave.structures.transitions import Transitions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +53,15 @@ class Case:
     @property
     def ptr(self) -> NDArray[np.int64]:
         return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
+
+    @property
+    def evidence(self) -> Evidence:
+        others = {"sets": self.allow, "noise": self.noise, "rows": LabelRows(self.masks)}
+        return replace(Evidence.unknown(self.ptr), **others)
+
+    def scores_as(self, dtype: type[np.floating[Any]]) -> ChainScores:
+        edges = (self.transition, self.start, self.end)
+        return ChainScores(self.scores.astype(dtype), Transitions.of_scores(*(each.astype(dtype) for each in edges)))
 
     def shares(self) -> Floats:
         """[n, Y]: 1 for allowed labels, the noise for others."""

@@ -26,15 +26,15 @@ from hypothesis import settings
 from tagweave.cli import warm
 from tagweave.corpus import sample
 from tagweave.front.training import train
-from tagweave.kernels import compiled_code, notice
-from tagweave.learning import checkpoint
+from tagweave.kernels import compiled_code
+from tagweave.learning import loop
 
 settings.register_profile("tagweave", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("tagweave")
 
-notice._written.add(notice.COMPILING)  # outputs are compared, whoever comes first and has to compile
+compiled_code._written.add(compiled_code.COMPILING)  # outputs are compared, whoever comes first and has to compile
 
-checkpoint.INTERVAL = 0.0  # every iteration has one, however quick the machine is
+loop.INTERVAL = 0.0  # every iteration has one, however quick the machine is
 
 _CORPORA = "TAGWEAVE_CORPORA"
 

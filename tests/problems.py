@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +11,15 @@ from hypothesis import strategies as st
 import naive
 from pairing import named, pair, weight_numbers
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.candidate_labels import CandidateLabels
+from tagweave.evidence.sequences import CandidateLabels
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.labels.sets import LabelSets
+from tagweave.labels.sets import LabelRows, LabelSets
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout
+from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.objective import ChainObjective
-from tagweave.models.parameters import ChainParameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +75,8 @@ class Problem:
         allow = rng.integers(0, len(self.sets), encoded.tokens).astype(np.int32)
         noise = rng.choice([0.0, 0.01, 0.6], encoded.tokens) if noisy else np.zeros(0)
         candidates = CandidateLabels.of_mask(rng.random((encoded.tokens, size)) < 0.6) if scoped else None
-        self.encoded = replace(encoded, allow=allow, noise=noise, candidates=candidates).including_allowed(self.masks)
+        others = {"noise": noise, "candidates": candidates, "rows": LabelRows(self.masks)}
+        self.encoded = encoded.with_evidence(allow, **others).including_allowed()
         self.parameters = ChainParameters(
             space,
             tuple(self._layout(view, observed) for view in space.views),
@@ -100,7 +100,7 @@ class Problem:
         return Layout.observed(self.encoded, self.encoder.windows, masks)
 
     def objective(self, threads: int = 1, dtype: type[np.floating[Any]] = np.float64) -> ChainObjective:
-        return ChainObjective(self.parameters, self.encoded, self.masks, threads, dtype)
+        return ChainObjective(self.parameters, self.encoded.under(LabelRows(self.masks)), threads, dtype)
 
     # The twin
 
@@ -141,7 +141,10 @@ class Problem:
 
     def including_allowed(self) -> NDArray[np.bool_]:
         """bool[N, Y]: whether a label comes into question at a token."""
-        candidates, found = self.encoded.candidates, np.ones((self.encoded.tokens, len(self.parameters.space)), bool)
+        candidates, found = (
+            self.encoded.evidence.candidates,
+            np.ones((self.encoded.tokens, len(self.parameters.space)), bool),
+        )
         for token in range(self.encoded.tokens if candidates else 0):
             found[token] = False
             found[token, candidates.labels[candidates.ptr[token] : candidates.ptr[token + 1]]] = True
@@ -150,8 +153,9 @@ class Problem:
     def chains(self, restricted: bool) -> list[naive.Chain | None]:
         """The twin of every sentence; `None` for an empty one."""
         transition, start, end = (array.tolist() for array in self.transition_scores())
-        noise = self.encoded.noise[:, None] if len(self.encoded.noise) else 0.0
-        shares = np.maximum(self.masks[self.encoded.allow], noise)
+        noise = self.encoded.evidence.noise
+        noise = noise[:, None] if len(noise) else 0.0
+        shares = np.maximum(self.masks[self.encoded.evidence.sets], noise)
         chains: list[naive.Chain | None] = []
         for s, sentence in enumerate(self.sentences):
             tokens = slice(self.encoded.sentence_ptr[s], self.encoded.sentence_ptr[s + 1])

@@ -15,19 +15,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagweave.corpus.alternatives import parse_candidates
+from tagweave.corpus.candidates import parse_candidates
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.gazetteer import parse
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Layer, Location, Sentence
+from tagweave.errors import CorpusError
+from tagweave.evidence.layers import allowed_sets
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.evidence import allowed_sets
 from tagweave.features.lookups import Lookups
-from tagweave.features.presets import PRESETS
-from tagweave.labels.bundles import bundle
-from tagweave.labels.mapping import TagMapping
+from tagweave.features.templates import PRESETS
+from tagweave.labels.mapping import TagMapping, bundle
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
@@ -37,19 +36,16 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.objective import ChainObjective
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.coupled import Coupling, prepare_coupled
-from tagweave.training.fit import Fitted, fit, learn, prepare
+from tagweave.training.fit import fit, learn, prepare
 from tagweave.training.incomplete import treated
-from tagweave.training.problem import Problem
+from tagweave.training.problem import Fitted, Problem
 from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN, Recipe
-from tagweave.training.strategies import OF_SPANS, STRATEGIES
 from tagweave.training.subword import fit_pieces, prepare_pieces
 from tagweave.training.task import Task
 from tagweave.training.transform import fit_transformed
 
 FEATURES = ("all", "observed")
 SHORT = Schedule(iterations=3)
-COMPLETED = ("argmax", "posterior")  # strategies whose labels are a first model's
-WHOLE = [name for name in STRATEGIES if name not in OF_SPANS]
 EXACT = ("adagrad", "sgd", "rprop", *MISTAKE_DRIVEN)  # learners without sums over all weights, whose order may change
 
 
@@ -141,12 +137,12 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(task: str, kind: str, f
     problem = prepare([*known, unknown(task, known[0])], recipe_of(task, features=features))
     recipe, sets = recipe_of(task), problem.sets
     nothing = problem.model.encoder.encode(recipe.task.prepare(unknown(task, known[0])).sentences)
-    objective = ChainObjective(problem.model.parameters, nothing, sets.masks, dtype=np.float32)
+    objective = ChainObjective(problem.model.parameters, nothing.under(sets.rows), dtype=np.float32)
     weights = np.random.default_rng(0).normal(size=objective.size).astype(np.float32)
     loss, gradient = objective.loss_and_gradient(weights)
     assert loss == 0.0
     assert not gradient.any()
-    objective.encoded = nothing  # also if it were not left out
+    objective.encoded = nothing.under(sets.rows)  # also if it were not left out
     before, sums = weights.copy(), np.zeros(objective.size)
     assert objective.correct(weights, sums, 0, len(nothing), 1, 1) == 0
     assert all(objective.mistake(weights, sentence, sums)[0] == 0 for sentence in range(len(nothing)))
@@ -214,27 +210,6 @@ def weights_by_feature(fitted: Fitted) -> tuple[dict[int, Any], Any]:
     layout, codes = model.parameters.layouts[0], model.encoder.index.codes().tolist()
     parts = {code: model.weights[layout.ptr[i] : layout.ptr[i + 1]] for i, code in enumerate(codes)}
     return parts, model.weights[layout.size :]
-
-
-@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name not in (*COMPLETED, "discard", *OF_SPANS)])
-@pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
-def test_no_baseline_gives_it_a_label(task: str, kind: str, strategy: str) -> None:
-    """All but those whose labels are the first model's."""
-    known, recipe = corpora_of(task, kind), recipe_of(task)
-    some, more = (
-        fit(*treated(strategy, corpora, recipe), run=Run(SHORT))
-        for corpora in (known, [*known, unknown(task, known[0])])
-    )
-    assert_same(some, more)
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_discarding_drops_it(task: str) -> None:
-    known, recipe = corpora_of(task, "full"), recipe_of(task)
-    bare = unknown(task, known[0]).sentences
-    more = [*known[:-1], known[-1].with_sentences([*bare, *known[-1], *bare])]
-    some, other = (fit(*treated("discard", corpora, recipe), run=Run(SHORT)) for corpora in (known, more))
-    assert_same(some, other)
 
 
 # Evidence is never left
@@ -348,45 +323,31 @@ def test_the_order_of_candidates_changes_nothing(task: str, features: str, learn
     assert_same(fit(corpora, recipe, run=Run(SHORT)), fit([*map(backwards, corpora)], recipe, run=Run(SHORT)))
 
 
-@pytest.mark.parametrize(
-    ("task", "strategy"), [each for each in product(["tag", "segtag"], WHOLE) if each != ("segtag", "posterior")]
-)
-def test_only_the_strategy_first_knows_the_order_of_candidates(task: str, strategy: str) -> None:
+@pytest.mark.parametrize("task", ["tag", "segment"])
+def test_the_order_of_candidates_does_not_change_the_posterior(task: str) -> None:
     corpora, recipe = corpora_of(task, "ambiguous"), recipe_of(task)
-    some, other = (treated(strategy, each, recipe, run=Run(SHORT))[0] for each in (corpora, [*map(backwards, corpora)]))
-    sets = [
-        [
-            [each and set(each) for each in sentence.layers[name]]
-            for corpus in treated_corpora
-            for sentence in corpus
-            for name in sorted(sentence.layers)
-        ]
-        for treated_corpora in (some, other)
-    ]
-    assert (sets[0] == sets[1]) == (strategy != "first")
+    some, other = (
+        treated("posterior", each, recipe, run=Run(SHORT))[0] for each in (corpora, [*map(backwards, corpora)])
+    )
+    for one, two in zip(some, other, strict=True):
+        for sentence, twin in zip(one, two, strict=True):
+            assert {name: [each and set(each) for each in layer] for name, layer in sentence.layers.items()} == {
+                name: [each and set(each) for each in layer] for name, layer in twin.layers.items()
+            }
 
 
 @pytest.mark.parametrize(
-    ("task", "kind", "strategy"),
-    [
-        (task, kind, strategy)
-        for (task, kind), strategy in product(ALL_TASKS, WHOLE)
-        if kind in ("partial", "ambiguous", "full") and (task, strategy) != ("segtag", "posterior")
-    ],
+    ("task", "kind"),
+    [each for each in ALL_TASKS if each[0] != "segtag" and each[1] in ("partial", "ambiguous", "full")],
 )
-def test_no_strategy_contradicts_the_evidence(task: str, kind: str, strategy: str) -> None:
+def test_the_posterior_does_not_contradict_the_evidence(task: str, kind: str) -> None:
     corpora, recipe = corpora_of(task, kind), recipe_of(task)
-    if strategy == "discard" and task == "segtag" and kind != "full":
-        corpora = [replace(each, sentences=each.sentences + EVIDENCE["full"].sentences) for each in corpora[:1]]
     names = prepare(corpora, recipe).model.space.names
     sets = LabelSets(LabelSpace.plain("g", names))
-    after, _ = treated(strategy, corpora, recipe, run=Run(SHORT))
+    after, _ = treated("posterior", corpora, recipe, run=Run(SHORT))
     for old, new in zip(corpora, after, strict=True):
-        given = old if strategy != "discard" else old.with_sentences(s for s in old if s in new.sentences)
-        masks = [_masks(recipe.task.prepare(corpus), sets) for corpus in (given, new)]
+        masks = [_masks(recipe.task.prepare(corpus), sets) for corpus in (old, new)]
         assert (masks[1] <= masks[0]).all()
-        if strategy == "argmax":
-            assert (masks[1].sum(axis=1) == 1).all()
 
 
 def _masks(corpus: Corpus, sets: LabelSets, of_characters: bool = False) -> Any:
@@ -534,7 +495,7 @@ def test_unknown_sentences_of_pieces_have_no_loss_and_change_nothing(task: str, 
     recipe = recipe_of(task, precision="float64")
     problem = prepare_pieces(prepared(task, more), taggers(task), recipe)
     nothing = problem.model.encoder.encode(prepared(task, more[-1:])[0].sentences)
-    objective = ChainObjective(problem.model.parameters, nothing, problem.sets.masks)
+    objective = ChainObjective(problem.model.parameters, nothing.under(problem.sets.rows))
     loss, gradient = objective.loss_and_gradient(np.random.default_rng(0).normal(size=objective.size))
     assert loss == 0.0
     assert not gradient.any()

@@ -16,26 +16,28 @@ import numpy as np
 import pytest
 
 import naive_trees
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
-from tagweave.corpus.soft import Soft
+from tagweave.errors import CorpusError
+from tagweave.evidence.relations import RelationEvidence
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.labels.sets import Reading
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import LabelObjective
+from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.structures.tree import allowed_cells
-from tagweave.training.guided import merged
-from tagweave.training.guided_parsing import fit_guided_parser
-from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
-from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN
+from tagweave.training.fit import fit
+from tagweave.training.guided import fit_guided, merged
+from tagweave.training.problem import Fitted
+from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN, Recipe
+from tagweave.training.task import Task
 from tagweave.training.transform import fit_transformed
 from tagweave.training.tree_system import TreeSystem
 from treebank import treebank
@@ -92,10 +94,10 @@ def unknown(*names: str, new: bool = False) -> Corpus:
     return Corpus((*bare, *empty), (names or ("head",))[0])
 
 
-def recipe_of(learner: str = "adagrad", kind: str = "full", projective: bool = True) -> ParserRecipe:
+def recipe_of(learner: str = "adagrad", kind: str = "full", projective: bool = True) -> Recipe:
     settings = {"rate": 0.1} if learner == "sgd" else {}
     reading: Reading = "likelihood" if kind == "likelihoods" else "posterior"
-    return ParserRecipe(TEMPLATES, learner, settings, bits=8, projective=projective, soft_labels=reading)
+    return Recipe(Task("parse"), TEMPLATES, learner, settings, bits=8, projective=projective, soft_labels=reading)
 
 
 def encoded_evidence(sentences: Sequence[Sentence], kind: str) -> EncodedArcs:
@@ -107,7 +109,7 @@ def arrays(model: TreeModel) -> list[Any]:
     return [model.weights, *labels, *([] if model.guide is None else arrays(model.guide))]
 
 
-def assert_same(one: FittedParser, other: FittedParser) -> None:
+def assert_same(one: Fitted, other: Fitted) -> None:
     assert one.model.weights.any()
     assert [each.tobytes() for each in arrays(one.model)] == [each.tobytes() for each in arrays(other.model)]
     told = [[(each.number, each.loss) for each in fitted.outcome.history] for fitted in (one, other)]
@@ -116,8 +118,8 @@ def assert_same(one: FittedParser, other: FittedParser) -> None:
 
 
 @cache
-def fitted(kind: str, learner: str = "adagrad", projective: bool = True) -> FittedParser:
-    return fit_parser([EVIDENCE[kind]], recipe_of(learner, kind, projective), run=Run(SHORT))
+def fitted(kind: str, learner: str = "adagrad", projective: bool = True) -> Fitted:
+    return fit([EVIDENCE[kind]], recipe_of(learner, kind, projective), run=Run(SHORT))
 
 
 def crossed(learners: Iterable[str]) -> list[tuple[str, str]]:
@@ -171,7 +173,7 @@ def test_beside_others_its_loss_is_exactly_nothing(kind: str, projective: bool) 
 def test_it_changes_nothing_bit_for_bit(kind: str, learner: str, projective: bool) -> None:
     more = [EVIDENCE[kind], unknown(), unknown(new=True)]
     recipe = recipe_of(learner, kind, projective)
-    assert_same(fitted(kind, learner, projective), fit_parser(more, recipe, run=Run(SHORT)))
+    assert_same(fitted(kind, learner, projective), fit(more, recipe, run=Run(SHORT)))
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
@@ -182,7 +184,7 @@ def test_the_perceptron_refuses_numbers(kind: str) -> None:
 
 def test_relations_that_are_unknown_have_no_loss() -> None:
     features, allowed = np.zeros((3, 2), np.int32), np.ones((3, 4), bool)
-    objective = LabelObjective(features, allowed, np.ones(3), 4)
+    objective = LabelObjective(features, RelationEvidence(allowed, np.zeros(3), np.ones(3), np.zeros(3, bool)), 4)
     weights = np.random.default_rng(2).normal(size=objective.size).astype(np.float32)
     loss, gradient = objective.loss_and_gradient(weights)
     assert (len(objective), loss) == (0, 0)
@@ -223,7 +225,7 @@ def test_parses_stay_within_the_evidence(kind: str, learner: str, projective: bo
 def test_evidence_reaches_the_objective_as_it_was(kind: str) -> None:
     corpus = EVIDENCE[kind]
     encoded = encoded_evidence(corpus.sentences, kind)
-    cells, allowed = encoded.cells(0, len(encoded)), allowed_cells(FEATURES.batch(encoded, 0, len(encoded)))
+    cells, allowed = encoded.evidence.cells, allowed_cells(FEATURES.batch(encoded, 0, len(encoded)))
     excluded = 0
     for s, sentence in enumerate(corpus):
         n = len(sentence)
@@ -235,7 +237,7 @@ def test_evidence_reaches_the_objective_as_it_was(kind: str) -> None:
             assert found == expected
             excluded += len(expected) < n
     assert excluded
-    assert encoded.informative().all()
+    assert encoded.evidence.informative().all()
 
 
 @pytest.mark.parametrize("kind", EVIDENCE)
@@ -258,7 +260,7 @@ def test_the_order_of_candidates_changes_nothing(learner: str, projective: bool)
     corpus = EVIDENCE["ambiguous"]
     assert corpus.map(turned) != corpus
     recipe = recipe_of(learner, projective=projective)
-    assert_same(fitted("ambiguous", learner, projective), fit_parser([corpus.map(turned)], recipe, run=Run(SHORT)))
+    assert_same(fitted("ambiguous", learner, projective), fit([corpus.map(turned)], recipe, run=Run(SHORT)))
 
 
 # Formats
@@ -296,9 +298,9 @@ def test_a_treebank_that_is_relabelled_tells_nothing_where_it_knows_nothing(
 
 @pytest.mark.parametrize("kind", EVIDENCE)
 def test_a_guided_parser_learns_nothing_from_unknown_sentences(kind: str) -> None:
-    guide = fit_parser([renamed(EVIDENCE["full"], "ud")], recipe_of(), run=Run(SHORT)).model
+    guide = fit([renamed(EVIDENCE["full"], "ud")], recipe_of(), run=Run(SHORT)).model
     one, other = (
-        fit_guided_parser(corpora, guide, recipe_of(kind=kind), run=Run(SHORT))
+        fit_guided(corpora, guide, recipe_of(kind=kind), run=Run(SHORT))
         for corpora in ([EVIDENCE[kind]], [EVIDENCE[kind], unknown()])
     )
     assert_same(one, other)
@@ -308,7 +310,7 @@ def test_a_guided_parser_learns_nothing_from_unknown_sentences(kind: str) -> Non
 def test_merging_adds_what_is_known_alone(kind: str) -> None:
     sources = [renamed(EVIDENCE["partial"], "ud")]
     one, other = (
-        fit_parser(merged([EVIDENCE[kind]], each), recipe_of(kind=kind), run=Run(SHORT))
+        fit(merged([EVIDENCE[kind]], each), recipe_of(kind=kind), run=Run(SHORT))
         for each in (sources, [*sources, renamed(unknown(), "ud")])
     )
     assert_same(one, other)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tagweave.annotate.selection import UncertainTokens, least_certain, priorities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 from tagweave.labels.mapping import SHIPPED, TagMapping, count_pairs, read_mapping
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
@@ -122,12 +122,15 @@ class Pool:
         recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed, "batch": 16, "initial": 1e-8})
         schedule = Schedule(self.data.budget)
         if method == "two-stage":
-            return fit_guided([Corpus(tuple(answered), guideline)], self.guide, recipe, run=Run(schedule)).model
+            target = Corpus(tuple(answered), guideline)
+            guided: ChainModel = fit_guided([target], self.guide, recipe, run=Run(schedule)).model
+            return guided
         both = count_pairs(guideline, self.data.source.guideline, answered)
         only = [replace(each, layers={guideline: each.layers[guideline]}) for each in answered]
         recipe = replace(recipe, sample=(max(len(only), self.data.sample), self.data.sample))
         corpora = [Corpus(tuple(only), guideline), self.data.source]
-        return fit_coupled(corpora, recipe, Coupling((_widened(both),)), run=Run(schedule)).model
+        model: ChainModel = fit_coupled(corpora, recipe, Coupling((_widened(both),)), run=Run(schedule)).model
+        return model
 
 
 def _widened(met: TagMapping) -> TagMapping:

@@ -19,7 +19,7 @@ from reproductions.annotation_value.rounds import CHOICES, METHODS, Data, Pool, 
 from reproductions.lab.comparison import LEVEL, Measured, compare
 from reproductions.lab.corpora import ROOT, corpora_folder, cut
 from reproductions.lab.figures import with_deviations
-from reproductions.lab.page import opening, significance, table, write_page
+from reproductions.lab.page import opening, pictures, significance, table, write_page
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.evaluation.plots import curve
@@ -107,7 +107,7 @@ def lines(summary: dict[str, Any], command: str) -> Iterator[str]:
     yield f"- Source: {sizes['source'][0]:,} sentences, {sizes['source'][1]:,} words."
     yield f"- Every training: AdaGrad, {summary['budget']} iterations; no development data."
     yield significance(summary["trials"])
-    yield f"\n![accuracy by answers]({NAME}.png)\n"
+    yield f"\n![accuracy by answers](pictures/{NAME}.png)\n"
     for method in methods:
         yield f"## {method}\n"
         own = [cell for cell in summary["cells"] if cell["method"] == method]
@@ -164,6 +164,5 @@ def main(words: Sequence[str]) -> None:
     rows = list(run(data, options.methods, sizes, options.seeds))
     command = shlex.join(["python", "-m", "reproductions", "annotation-value", *words])
     summary = {"command": command, **summarise(data, rows, 200 if options.quick else 10_000)}
-    options.out.mkdir(parents=True, exist_ok=True)
-    draw(summary, options.out / f"{NAME}.png")
+    draw(summary, pictures(options.out) / f"{NAME}.png")
     write_page(options.out, NAME, summary, lines(summary, command))

@@ -12,11 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagweave.annotate.aggregation import Outcome, Status, aggregate
-from tagweave.annotate.confusions import Confusions
-from tagweave.annotate.posterior import Given, Judged
-from tagweave.annotate.reliability import Answered, LearnedConfusions
-from tagweave.annotate.settings import Settings
+from tagweave.annotate.aggregation import Outcome, Settings, Status, aggregate
+from tagweave.annotate.reliability import Answered, Confusions, Given, Judged, LearnedConfusions
 from tagweave.annotate.task import AnnotationTask, Answer
 
 

@@ -13,10 +13,8 @@ import numpy as np
 
 from reproductions.annotators.room import Room, RoomDesk
 from reproductions.lab.simulated_annotators import Chance, Simulated, even, work_all
-from tagweave.annotate.aggregation import Status
-from tagweave.annotate.posterior import PosteriorRule, posterior
-from tagweave.annotate.reliability import confusions
-from tagweave.annotate.settings import Settings
+from tagweave.annotate.aggregation import Settings, Status
+from tagweave.annotate.reliability import PosteriorRule, confusions, posterior
 from tagweave.annotate.task import AnnotationTask, Answer
 
 PEOPLE = (2, 4, 8)

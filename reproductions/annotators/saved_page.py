@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reproductions.lab.page import opening, plots_below, table, write_page
+from reproductions.lab.page import opening, pictures, plots_below, table, write_page
 from tagweave.evaluation.plots import Series, bar
 
 NAME = "sources-server"
@@ -24,7 +24,9 @@ def write(summary: dict[str, Any], folder: Path) -> None:
     write_page(folder, NAME, summary, lines(summary))
     groups = [f"{_SHORT[row['crowd']]}, {row['people']}" for row in summary["rows"]]
     series = {name: Series(_answers(summary, name), [_reach(row, name) for row in summary["rows"]]) for name in _DRAWN}
-    bar(folder / _PICTURE, groups, series, score="answers a task", title="Answers a task, by crowd and people")
+    bar(
+        pictures(folder) / _PICTURE, groups, series, score="answers a task", title="Answers a task, by crowd and people"
+    )
 
 
 def lines(summary: dict[str, Any]) -> Iterator[str]:

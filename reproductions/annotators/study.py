@@ -31,13 +31,13 @@ from reproductions.lab.simulated_annotators import (
     work_all,
 )
 from tagweave.annotate import selection
-from tagweave.annotate.agreement import cohens_kappas, krippendorffs_alpha, of_first, raw_agreement
+from tagweave.annotate.pages.dashboard import cohens_kappas, krippendorffs_alpha, of_first, raw_agreement
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, label
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit

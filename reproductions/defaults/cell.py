@@ -18,8 +18,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.presets import PRESETS
-from tagweave.labels.words import WordCounter
+from tagweave.features.templates import PRESETS
+from tagweave.labels.coding import WordCounter
 from tagweave.learning.run import Run, Schedule
 from tagweave.training.dev_score import dev_score
 from tagweave.training.fit import fit, prepare
@@ -129,7 +129,7 @@ def regression(train: Corpus, dev: Corpus, task: str) -> float:
     assert isinstance(encoder, TemplateEncoder)
     own = features(encoded, encoder.windows)
     known = np.unique(own.indices)
-    labels = problem.sets.masks.argmax(axis=1)[encoded.allow]
+    labels = problem.sets.masks.argmax(axis=1)[encoded.evidence.sets]
     model = LogisticRegression(max_iter=_STEPS).fit(own[:, known], labels)
     text = recipe.task.prepare(dev)
     seen = encoder.encode(text.sentences)

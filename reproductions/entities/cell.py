@@ -18,7 +18,7 @@ from reproductions.lab.cache import Cache, Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Candidates, Layer, narrow
-from tagweave.learning.callback import Silence
+from tagweave.learning.run import Silence
 from tagweave.models.chain_predictor import ChainPredictor
 
 STOPPED = 100

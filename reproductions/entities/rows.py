@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from reproductions.entities.rival import POS
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 
 DEV = "DEV"
 CRFSUITE = "python-crfsuite"

@@ -15,15 +15,16 @@ from reproductions.lab.corpora import digest
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.attachment import attachment
-from tagweave.features.arc_evidence import only_head
+from tagweave.evidence.trees import only_head
 from tagweave.kernels.projective import is_projective
-from tagweave.learning.callback import Callback
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning.run import Callback, Run, Schedule
 from tagweave.models.arc_scorer import batch_bounds
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
-from tagweave.structures.free_tree import tree_structure
-from tagweave.training.parsing import ParserRecipe, fit_parser
+from tagweave.structures.tree import tree_structure
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 PROJECTIVE, MIXED, FREE = "projective", "projective, then free", "free"
 """The systems: trained and decoded over projective trees; trained over these, decoded over all; both over all."""
@@ -53,12 +54,12 @@ def result(cache: Cache, bank: Treebank, trained: str, seed: int, iterations: in
 
 
 def _run(bank: Treebank, trained: str, run: Run, seed: int) -> Result:
-    recipe = ParserRecipe(settings={"seed": seed}, projective=trained == PROJECTIVE)
+    recipe = Recipe(Task("parse"), settings={"seed": seed}, projective=trained == PROJECTIVE)
     train, dev, test = bank.parts
     warm = train.with_sentences(train.sentences[:30])
-    finished(fit_parser([warm], recipe, dev.with_sentences(dev.sentences[:10]), Run(Schedule(1))))
+    finished(fit([warm], recipe, dev.with_sentences(dev.sentences[:10]), Run(Schedule(1))))
     begin = time.process_time()
-    fitted = finished(fit_parser([train], recipe, dev, run))
+    fitted = finished(fit([train], recipe, dev, run))
     seconds = time.process_time() - begin
     systems = {
         name: {part: _parsed(fitted.model, gold, name == PROJECTIVE) for part, gold in (("dev", dev), ("test", test))}

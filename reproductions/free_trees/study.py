@@ -21,7 +21,7 @@ from reproductions.lab.cache import Cache, Result
 from reproductions.lab.comparison import TRIALS, Measured, compare
 from reproductions.lab.corpora import ROOT, all_corpora
 from reproductions.lab.page import write_page
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 from tagweave.evaluation.score import share_of_counts
 from tagweave.learning.progress import Lines
 

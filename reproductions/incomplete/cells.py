@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from reproductions.incomplete.settings import Method, Setting
+from reproductions.lab.baselines import treated
 from tagweave.corpus.corpus import Corpus
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import Fitted, fit, learn, prepare
-from tagweave.training.incomplete import discard, treated
+from tagweave.training.fit import fit, learn, prepare
+from tagweave.training.incomplete import discard
+from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

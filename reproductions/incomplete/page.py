@@ -13,15 +13,14 @@ from reproductions.incomplete.scores import REFERENCES, Scores, choice_precision
 from reproductions.incomplete.settings import DISCARD, MARGINAL, Setting
 from reproductions.lab.comparison import LEVEL
 from reproductions.lab.figures import with_deviations
-from reproductions.lab.page import plots_below, sizes, table, values, write_page
+from reproductions.lab.page import pictures, plots_below, sizes, table, values, write_page
 from tagweave.evaluation.plots import Series, bar
 
 
 def write(run: Run, folder: Path, name: str, command: str, trials: int = 10_000) -> None:
-    """Write `name`.json, `name`.md and plots into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write `name`.md into a folder, with its numbers and plots."""
     summary = {"command": command, **summarise(run, trials)}
-    plots = list(draw(summary, folder, name))
+    plots = list(draw(summary, pictures(folder), name))
     write_page(folder, name, summary, lines(summary, plots))
 
 

@@ -23,8 +23,7 @@ from reproductions.lab.words import cut_words
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.accuracy import accuracy, average_precision_of_ambiguous_words
 from tagweave.evaluation.score import Metric, f_of_counts, ratio, share_of_counts
-from tagweave.evaluation.segmentation import Segmentation
-from tagweave.evaluation.words import word_scores
+from tagweave.evaluation.words import Segmentation, word_scores
 
 REFERENCES = (MARGINAL.name, WARM.name, MARGINAL_BOUNDARIES.name)
 """The methods that every other one is tested against."""

@@ -139,11 +139,11 @@ def _beginning(label: Candidates) -> Candidates:
 
 @dataclass(frozen=True)
 class Method:
-    """A rival: a strategy of `tagweave.training.incomplete`, and what comes before it.
+    """A rival: a strategy of `reproductions.lab.baselines`, and what comes before it.
 
     Attributes:
         name: in the tables.
-        strategy: of `tagweave.training.incomplete.treated`.
+        strategy: of `reproductions.lab.baselines.treated`.
         by_name: the candidates of every position are first put in alphabetical order, which says nothing of the text.
         warm: marginal likelihood starts from the weights of `pointwise` instead of from zero. It is one or the other
             here, in every setting; `tagweave.training.fit` chooses by how much is unknown.

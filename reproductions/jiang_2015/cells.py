@@ -12,8 +12,7 @@ from reproductions.jiang_2015.pair import Pair
 from reproductions.jiang_2015.trainings import Training, Trainings
 from reproductions.lab.cache import Cache, Result
 from tagweave import __version__
-from tagweave.learning.callback import SILENCE, Callback
-from tagweave.learning.run import Run
+from tagweave.learning.run import SILENCE, Callback, Run
 
 
 @dataclass(frozen=True)

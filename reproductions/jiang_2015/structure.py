@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from reproductions.lab.cache import Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import Counts, Metric
-from tagweave.learning.loop import Outcome
 from tagweave.learning.run import SILENT, Run
+from tagweave.training.problem import Fitted
 from tagweave.training.system import System
 
 Lines = Sequence[str]
@@ -26,20 +26,6 @@ Annotation = Any
 """That of one sentence as the structure's `System` has it."""
 Model = Any
 """What decodes, and is stored."""
-
-
-class Fitted(Protocol):
-    """A model and how its training went."""
-
-    @property
-    def model(self) -> Model:
-        """The model."""
-        ...
-
-    @property
-    def outcome(self) -> Outcome:
-        """Of its training."""
-        ...
 
 
 class Measure(NamedTuple):
@@ -101,7 +87,7 @@ class Structure(Protocol):
         """Model 1: a model of the corpus that is guided by one of another guideline."""
         ...
 
-    def system(self, run: Run = SILENT) -> System[Any, Annotation]:
+    def system(self, run: Run = SILENT) -> System[Annotation]:
         """Transfer models, and what they find."""
         ...
 

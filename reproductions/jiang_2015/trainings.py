@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from reproductions.jiang_2015.structure import Annotation, Fitted, Lines, Model, Structure
+from reproductions.jiang_2015.structure import Annotation, Lines, Model, Structure
 from reproductions.jiang_2015.structure import digest as digest_of_lines
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.cell import finished
@@ -16,8 +16,9 @@ from reproductions.lab.corpora import digest
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import Run
-from tagweave.training.predict_self import BEST, Ranking, rankings
+from tagweave.training.problem import Fitted
 from tagweave.training.system import Parallel, Step, System
+from tagweave.training.transform import BEST, Ranking, rankings
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ class Trainings:
         return Training(name, description, self.structure, fit, self.cache, self.threads)
 
 
-def _transformed(system: System[Fitted, Annotation], side: Side, there: Fitted, back: Fitted) -> Transformed:
+def _transformed(system: System[Annotation], side: Side, there: Fitted, back: Fitted) -> Transformed:
     train, dev = side.own()
     of_annotations = side.structure.of_annotations
     ranked = rankings(system, there, back, side.train, train.guides, BEST)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc
+from tagweave.errors import CorpusError
 from tagweave.training.tree_system import Tree
 
 

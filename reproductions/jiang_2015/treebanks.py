@@ -17,7 +17,9 @@ from reproductions.lab.corpora import Parts, cut, read_parts, there
 from reproductions.lab.twice import Twice
 from tagweave.corpus.load import load
 from tagweave.learning.run import Schedule
-from tagweave.training.parsing import ParserRecipe, usual_templates
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
+from tagweave.training.tree_problem import usual_templates
 
 SCHEDULE = Schedule(4, 1)
 LEARNERS = ("adagrad", "perceptron")
@@ -67,7 +69,7 @@ def french(folder: Path | None) -> Draw:
 
 
 def halves(
-    name: str, dev: Twice, test: Twice, kept: int, learner: str, schedule: Schedule, bits: int = ParserRecipe.bits
+    name: str, dev: Twice, test: Twice, kept: int, learner: str, schedule: Schedule, bits: int = Recipe.bits
 ) -> Pair:
     """The first guideline as the source, the second as the target, with all gold trees of the first for conversion.
 
@@ -91,7 +93,7 @@ def _pair(
     name: str, target: Parts, source: Parts, learner: str, schedule: Schedule, bits: int, labelled: bool = False
 ) -> Pair:
     templates = usual_templates(target.train.sentences, source.train.sentences)
-    structure = Trees(ParserRecipe(templates, learner, bits=bits), labelled)
+    structure = Trees(Recipe(Task("parse"), templates, learner, bits=bits), labelled)
     return Pair(name, target, source, structure, schedule, TREE_WAYS_BACK, TREE_ROUNDS)
 
 

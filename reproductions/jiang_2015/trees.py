@@ -21,8 +21,11 @@ from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training import tree_system as systems
-from tagweave.training.guided_parsing import fit_guided_parser
-from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, tag_layers
+from tagweave.training.fit import fit
+from tagweave.training.guided import fit_guided
+from tagweave.training.problem import Fitted
+from tagweave.training.recipe import Recipe
+from tagweave.training.tree_problem import tag_layers
 from tagweave.training.tree_system import Tree
 
 
@@ -33,7 +36,7 @@ class Trees:
     With `labelled`, relations are scored beside heads.
     """
 
-    recipe: ParserRecipe
+    recipe: Recipe
     labelled: bool = False
     name: str = "trees"
     unit: str = "words"
@@ -59,13 +62,13 @@ class Trees:
         """The learner, its settings, and the size of the table of weights."""
         return {"learner": self.recipe.learner, "rows of weights": 1 << self.recipe.bits, **self.recipe.settings}
 
-    def fit(self, corpora: Sequence[Corpus], dev: Corpus, run: Run = SILENT) -> FittedParser:
+    def fit(self, corpora: Sequence[Corpus], dev: Corpus, run: Run = SILENT) -> Fitted:
         """An ordinary parser."""
-        return fit_parser(corpora, self.recipe, dev, run)
+        return fit(corpora, self.recipe, dev, run)
 
-    def fit_guided(self, corpus: Corpus, guide: TreeModel, dev: Corpus, run: Run = SILENT) -> FittedParser:
+    def fit_guided(self, corpus: Corpus, guide: TreeModel, dev: Corpus, run: Run = SILENT) -> Fitted:
         """A parser with a guide."""
-        return fit_guided_parser([corpus], guide, self.recipe, dev, run)
+        return fit_guided([corpus], guide, self.recipe, dev, run)
 
     def system(self, run: Run = SILENT) -> systems.TreeSystem:
         """Parsers."""

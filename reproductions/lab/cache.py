@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.text_file import written
+from tagweave.corpus.files import written
+from tagweave.errors import CorpusError
 
 Result = dict[str, Any]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reproductions.lab.cache import Cache
-from tagweave.learning.callback import SILENCE
+from tagweave.learning.run import SILENCE
 
 if TYPE_CHECKING:
     from reproductions.lab.study import Study

@@ -11,7 +11,7 @@ from typing import Any
 from reproductions.lab.corpora import all_corpora
 from reproductions.lab.study import Study
 from tagweave.cluster.executor import ClusterError, executor_at
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 from tagweave.learning.progress import Lines
 
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reproductions.lab.run import Named
-from tagweave.evaluation.score import Counts, Metric
-from tagweave.evaluation.significance import randomisation_test
+from tagweave.evaluation.score import Counts, Metric, randomisation_test
 
 LEVEL = 0.05
 """Differences with a smaller p are significant."""

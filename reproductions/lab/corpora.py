@@ -16,8 +16,8 @@ import numpy as np
 
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
+from tagweave.errors import CorpusError
 
 T = TypeVar("T")
 

@@ -9,26 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from tagweave.corpus.text_file import written
+from tagweave.corpus.files import written
 
 DISCUSSION = "## Discussion"
 """From this line on a page is written by hand, and no command changes it."""
 
 
 def write_page(folder: Path, name: str, summary: dict[str, Any], lines: Iterable[str]) -> None:
-    """Write `name`.json and `name`.md into a folder; the discussion of an earlier page stays.
+    """Write `name`.md and `data/name.json` into a folder; keep the discussion of an earlier page.
 
     Raises:
         OSError: a file cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with written(str(folder / f"{name}.json")) as stream:
+    (folder / "data").mkdir(parents=True, exist_ok=True)
+    with written(str(folder / "data" / f"{name}.json")) as stream:
         stream.write(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
     page = folder / f"{name}.md"
     kept = page.read_text(encoding="utf-8").partition(f"\n{DISCUSSION}")[2] if page.exists() else ""
     with written(str(page)) as stream:
         stream.writelines(f"{line}\n" for line in lines)
         stream.write(f"\n{DISCUSSION}{kept}" if kept else "")
+
+
+def pictures(folder: Path) -> Path:
+    """Make the folder of the plots beside the pages, and return it."""
+    found = folder / "pictures"
+    found.mkdir(parents=True, exist_ok=True)
+    return found
 
 
 def opening(title: str, command: str) -> Iterator[str]:
@@ -43,7 +50,7 @@ def plots_below(plots: Iterable[str], note: str = "") -> Iterator[str]:
     if plots := list(plots):
         yield "\n## Plots\n"
         yield from [f"{note}\n"] if note else []
-        yield from (f"![{plot}]({plot})" for plot in plots)
+        yield from (f"![{plot}](pictures/{plot})" for plot in plots)
 
 
 FARTHEST = "Error bars reach as far as the seed that is farthest from the mean."

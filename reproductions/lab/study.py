@@ -11,11 +11,10 @@ from typing import Any, Generic
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.cell_task import cell_tasks, fill
 from reproductions.lab.comparison import TRIALS
-from reproductions.lab.page import write_page
+from reproductions.lab.page import pictures, write_page
 from reproductions.lab.run import Data, Method, Run, Say, Setting, run, silent
-from tagweave.cluster.executor import Executor, results
-from tagweave.cluster.in_process import IN_PROCESS
-from tagweave.learning.callback import SILENCE, Callback
+from tagweave.cluster.executor import IN_PROCESS, Executor, results
+from tagweave.learning.run import SILENCE, Callback
 
 Summary = dict[str, Any]
 """The numbers of a part, as JSON holds them; `part` is its name."""
@@ -63,8 +62,8 @@ class Study(Generic[Data, Method]):
     ) -> Iterator[Path]:
         """Run parts of the experiments, and give the page of each when it is written.
 
-        Beside the page `PAPER-PART.md` there is a file of its numbers, `PAPER-PART.json`, and plots where Matplotlib is
-        installed.
+        Beside the page `PAPER-PART.md`, its numbers are in `data/PAPER-PART.json`, and plots in `pictures/` where
+        Matplotlib is installed.
 
         Args:
             parts: some of the paper's parts.
@@ -120,4 +119,4 @@ def _drawn(found: Summary, out: Path, draw: Draw, say: Say) -> list[str]:
     if find_spec("matplotlib") is None:
         say("no plots: Matplotlib is not installed (pip install '.[plots]')")
         return []
-    return draw(found, out)
+    return draw(found, pictures(out))

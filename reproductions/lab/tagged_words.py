@@ -10,8 +10,7 @@ import numpy as np
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import Counts
-from tagweave.evaluation.segmentation import Segmentation
-from tagweave.evaluation.words import word_scores
+from tagweave.evaluation.words import Segmentation, word_scores
 from tagweave.labels.coding import as_layer
 from tagweave.models.guide import labels_of
 from tagweave.training.task import Task

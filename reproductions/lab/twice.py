@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 
 
 @dataclass(frozen=True)

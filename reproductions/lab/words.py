@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import Counts
-from tagweave.evaluation.segmentation import Segmentation
-from tagweave.evaluation.words import word_scores
+from tagweave.evaluation.words import Segmentation, word_scores
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.task import Task

@@ -17,12 +17,11 @@ from reproductions.li_2015.mappings import mappings
 from reproductions.li_2015.methods import BASELINE, CONVERTERS, Method
 from reproductions.li_2015.pair import Pair, with_layers
 from tagweave import __version__
-from tagweave.conversion.labels import convert
-from tagweave.corpus.alternatives import format_candidates, parse_candidates
+from tagweave.conversion import convert
+from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import Templates
+from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.coding import as_layer
 from tagweave.labels.mapping import TagMapping
 from tagweave.labels.sets import reading
@@ -31,10 +30,10 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import labels_of
 from tagweave.training.coupled import Coupling, automatic_mapping, fit_coupled
-from tagweave.training.fit import Fitted, fit
+from tagweave.training.fit import fit
 from tagweave.training.guided import fit_stages, merged
-from tagweave.training.narrowing import Narrowing, fit_narrowing
-from tagweave.training.pruning import Pruning, fit_pruning, with_proposals
+from tagweave.training.problem import Fitted
+from tagweave.training.pruning import Narrowing, Pruning, fit_narrowing, fit_pruning, with_proposals
 from tagweave.training.recipe import Recipe
 
 _TEMPLATES = Templates((*PRESETS["li-2015"].texts, *PRESETS["types"].texts))

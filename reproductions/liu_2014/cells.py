@@ -22,10 +22,11 @@ from reproductions.liu_2014.partial import Partial, partial
 from tagweave import __version__
 from tagweave.evaluation.score import f_of_counts
 from tagweave.features.lookups import Lookups
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run
-from tagweave.training.fit import Fitted, fit
+from tagweave.training.fit import fit
 from tagweave.training.incomplete import treated
+from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 
 
@@ -104,9 +105,7 @@ class Cell(lab.Cell[Domain, Method]):
         own = (replace(each.corpus, weight=self.method.weight) for each in self.partial if len(each.corpus))
         lookups = Lookups(words=tuple(self.data.listed) if self.method.columns else ())
         run = Run(self.data.schedule, self.callback)
-        corpora, recipe = treated(
-            self.method.incomplete, [self.data.train, *own], self.recipe(), None, run, self.seed, lookups
-        )
+        corpora, recipe = treated(self.method.incomplete, [self.data.train, *own], self.recipe(), None, run, lookups)
         return fit(corpora, recipe, None, run, lookups)
 
 

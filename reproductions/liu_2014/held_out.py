@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.files import read_lines
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.corpus.text_file import read_lines
+from tagweave.errors import CorpusError
 from tagweave.harvest.markup import MarkupHarvest
 from tagweave.harvest.page import find, read
 

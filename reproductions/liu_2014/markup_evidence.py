@@ -14,8 +14,8 @@ from reproductions.liu_2014.domain import Domain
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.evaluation.score import f_of_counts
-from tagweave.harvest.block import is_chinese
-from tagweave.harvest.select import marked_spans
+from tagweave.harvest.markup import is_chinese
+from tagweave.harvest.selection import marked_spans
 
 Numbers = dict[str, Any]
 Place = tuple[str, str, bool]

@@ -13,10 +13,9 @@ from reproductions.liu_2014.pages import NOTHING
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.sentence import Sentence
-from tagweave.harvest.annotation import annotated
 from tagweave.harvest.lexicon import Lexicon, uncontradicted
-from tagweave.harvest.matching import LexiconMatcher
-from tagweave.harvest.select import sampled, selected
+from tagweave.harvest.matching import LexiconMatcher, annotated
+from tagweave.harvest.selection import sampled, selected
 
 _ENDS = "。！？!?；;…：:."
 

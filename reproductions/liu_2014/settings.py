@@ -32,7 +32,7 @@ from reproductions.liu_2014.methods import (
 from reproductions.liu_2014.own_words import own_words
 from reproductions.liu_2014.pages import Pages, harvested, raw_text
 from tagweave.corpus.corpus import Corpus
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 from tagweave.harvest.lexicon import Lexicon, read
 from tagweave.learning.run import Schedule
 from tagweave.training.recipe import Recipe

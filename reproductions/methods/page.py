@@ -13,8 +13,7 @@ from reproductions.methods.cell import TARGET, Files
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.evaluation.score import Counts, f_of_counts
-from tagweave.evaluation.segmentation import segmentations
-from tagweave.evaluation.words import word_scores
+from tagweave.evaluation.words import segmentations, word_scores
 
 Summary = dict[str, Any]
 

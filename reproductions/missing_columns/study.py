@@ -15,10 +15,12 @@ from reproductions.lab.page import write_page
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.evaluation.attachment import attachment
-from tagweave.features.given_columns import without_columns
+from tagweave.features.arc_templates import without_columns
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.tree_predictor import TreePredictor
-from tagweave.training.parsing import ParserRecipe, fit_parser
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 TREEBANKS = {"en/ewt": 2000, "zh/udc": 2000, "fr/gsd-ud": 1100, "ja/gsd-suw": 380}
 """How many sentences train. Where there is no training data, the rest of the development data is for development."""
@@ -44,7 +46,9 @@ def parts(name: str, size: int) -> tuple[Corpus, Corpus]:
 def rows(train: Corpus, dev: Corpus, shares: Sequence[float], passes: int) -> Iterator[list[str]]:
     """A row a share: UAS and LAS by what is given."""
     for share in shares:
-        parser = TreePredictor(fit_parser([train], ParserRecipe(drop_columns=share), None, Run(Schedule(passes))).model)
+        parser = TreePredictor(
+            fit([train], Recipe(Task("parse"), drop_columns=share), None, Run(Schedule(passes))).model
+        )
         cells = [f"{share:g}"]
         for missing in INPUTS.values():
             parsed = parser.parse([without_columns(sentence, missing) for sentence in dev])

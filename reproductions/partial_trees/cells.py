@@ -25,10 +25,12 @@ from reproductions.partial_trees.settings import (
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import ratio
-from tagweave.learning.callback import SILENCE, Callback
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning.run import SILENCE, Callback, Run, Schedule
 from tagweave.models.tree_predictor import TreePredictor
-from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
+from tagweave.training.fit import fit
+from tagweave.training.problem import Fitted
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 
 class Trained(NamedTuple):
@@ -41,7 +43,7 @@ class Trained(NamedTuple):
         seconds: of processor time for this training, and for the one that it builds on.
     """
 
-    fitted: FittedParser
+    fitted: Fitted
     corpus: Corpus
     known: int
     seconds: float
@@ -70,7 +72,7 @@ class Cells:
             that is right, `None` without any.
 
         Raises:
-            CorpusError: a damaged file in the cache; and as `fit_parser`.
+            CorpusError: a damaged file in the cache; and as `fit`.
             KeyboardInterrupt: the user stopped a training.
         """
         name = f"{given.bank.name} {method.name} {seed}"
@@ -84,7 +86,7 @@ class Cells:
             "seconds": found.seconds,
             "sentences": len(found.corpus),
             "known": found.known,
-            "unused": found.fitted.unused,
+            "unused": found.fitted.counts.unused if found.fitted.counts else 0,
             "filled": None if method.first is None else self._filled(given, found.corpus, seed),
             "dev": self._heads(found.fitted, parts.dev),
             "test": self._heads(found.fitted, parts.test),
@@ -133,11 +135,11 @@ class Cells:
             self._fit(some, given.bank.parts.dev, method, 0, Run(Schedule(1)))
             self._warm.add(method)
 
-    def _fit(self, corpus: Corpus, dev: Corpus, method: Method, seed: int, run: Run) -> FittedParser:
-        recipe = ParserRecipe(learner=method.learner, settings={"seed": seed}, threads=self.threads)
-        return fit_local(corpus, recipe, dev, run) if method.local else fit_parser([corpus], recipe, dev, run)
+    def _fit(self, corpus: Corpus, dev: Corpus, method: Method, seed: int, run: Run) -> Fitted:
+        recipe = Recipe(Task("parse"), learner=method.learner, settings={"seed": seed}, threads=self.threads)
+        return fit_local(corpus, recipe, dev, run) if method.local else fit([corpus], recipe, dev, run)
 
-    def _heads(self, fitted: FittedParser, gold: Corpus) -> list[str]:
+    def _heads(self, fitted: Fitted, gold: Corpus) -> list[str]:
         parsed = gold.with_sentences(TreePredictor(fitted.model, self.threads).parse(gold))
         return [" ".join(map(str, heads)) for heads in heads_of(parsed)]
 

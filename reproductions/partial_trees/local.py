@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.evidence.ragged import pointers
 from tagweave.features.arcs import encode_arcs
-from tagweave.features.ragged import pointers
 from tagweave.learning.loop import train
 from tagweave.learning.run import SILENT, Run
-from tagweave.models.arc_features import ArcFeatures
-from tagweave.models.arc_scorer import ArcBatch, ArcScorer
+from tagweave.models.arc_scorer import ArcBatch, ArcFeatures, ArcScorer
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
-from tagweave.structures.tree import ArcGradient, known_heads
-from tagweave.training.parsing import DevScore, FittedParser, ParserRecipe, usual_templates
+from tagweave.structures.tree import known_heads
+from tagweave.training.problem import Fitted
+from tagweave.training.recipe import Recipe
+from tagweave.training.tree_problem import DevScore, TreebankCounts, usual_templates
 
 Floats = NDArray[Any]
 
@@ -36,14 +37,13 @@ class LocalObjective(TreeObjective):
         return LocalObjective(self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype)
 
     def _add_loss(self, scorer: ArcScorer, batch: ArcBatch) -> float:
-        scores, d_scores, loss = scorer.scores(batch), ArcGradient(), 0.0
-        d_scores.arcs = difference = np.zeros(batch.size, self.dtype)
+        scores, difference, loss = scorer.scores(batch), np.zeros(batch.size, self.dtype), 0.0
         known, tokens = known_heads(batch), pointers(batch.lengths)
         for s, length in enumerate(batch.lengths.tolist()):
             cells = slice(batch.cells[s], batch.cells[s + 1])
             own = scores[cells].reshape(length + 1, length + 1), difference[cells].reshape(length + 1, length + 1)
             loss += _add_decisions(*own, known[tokens[s] : tokens[s + 1]])
-        scorer.add_gradient(batch, d_scores)
+        scorer.add_gradient(batch, difference)
         return loss
 
 
@@ -60,12 +60,12 @@ def _add_decisions(scores: Floats, difference: Floats, heads: NDArray[np.int32])
     return -float(log_p[heads, columns].sum())
 
 
-def fit_local(corpus: Corpus, recipe: ParserRecipe, dev: Corpus, run: Run = SILENT) -> FittedParser:
-    """As `tagweave.training.parsing.fit_parser` where trees have no relations, with the loss above."""
+def fit_local(corpus: Corpus, recipe: Recipe, dev: Corpus, run: Run = SILENT) -> Fitted:
+    """As `tagweave.training.fit.fit` where trees have no relations, with the loss above."""
     templates = usual_templates(corpus.sentences, siblings=False)
     features = ArcFeatures(templates, 1 << recipe.bits)
     objective = LocalObjective(features, encode_arcs(corpus.sentences, templates, corpus.guideline))
     model = TreeModel(features, np.zeros(features.size, np.float32), guideline=corpus.guideline)
     evaluate = DevScore(model, dev, recipe.threads)
     outcome = train(recipe.trainer(), objective, model.weights, run, evaluate)
-    return FittedParser(replace(model, weights=outcome.weights), outcome, crossing=0, unused=0)
+    return Fitted(replace(model, weights=outcome.weights), outcome, TreebankCounts(crossing=0, unused=0))

@@ -35,7 +35,7 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
         yield from _findings(setting["findings"])
     if plots:
         yield "\n## Plots\n"
-        yield from (f"![{plot}]({plot})" for plot in plots)
+        yield from (f"![{plot}](pictures/{plot})" for plot in plots)
         yield "\nMeans over the seeds; error bars are standard deviations.\n"
 
 

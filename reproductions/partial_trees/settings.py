@@ -14,7 +14,7 @@ from reproductions.lab.corpora import Parts, digest, read_parts, there
 from reproductions.lab.run import Setting
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.features.arc_evidence import only_head
+from tagweave.evidence.trees import only_head
 from tagweave.learning.run import Schedule
 from tagweave.models.tree import TreeModel
 
@@ -66,7 +66,7 @@ class Method:
 
     Attributes:
         name: in the tables.
-        learner: of `tagweave.training.parsing.ParserRecipe`.
+        learner: of `tagweave.training.recipe.Recipe`.
         whole_only: all sentences but the whole ones are dropped.
         first: the method whose parser fills in the unknown heads, under those that are known, before training.
         local: every known head is a decision of its own in training; decoding is as ever.
@@ -149,7 +149,7 @@ def uncertain_heads(model: TreeModel, corpus: Corpus, share: float) -> list[Kept
     """The share of the tokens of each sentence (rounded) whose likeliest head has the least probability."""
     encoded = model.encode(corpus.sentences)
     probabilities, _ = model.marginals(encoded)
-    matrices = np.split(probabilities, encoded.cells(0, len(encoded))[1:-1])
+    matrices = np.split(probabilities, encoded.evidence.cells[1:-1])
     found = []
     for cells, length in zip(matrices, encoded.lengths.tolist(), strict=True):
         best = cells.reshape(length + 1, length + 1)[:, 1:].max(axis=0)

@@ -19,7 +19,7 @@ from reproductions.partial_trees.cells import Cells
 from reproductions.partial_trees.page import draw, lines
 from reproductions.partial_trees.scores import summary
 from reproductions.partial_trees.settings import settings
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 from tagweave.learning.progress import Lines
 
 

@@ -12,11 +12,11 @@ from random import Random
 
 from reproductions.lab.simulated_annotators import Chance, Simulated, StoreDesk, even
 from tagweave.annotate import intake, retraining
+from tagweave.annotate.access import hashed
+from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.kwic import build
-from tagweave.annotate.passwords import hashed
-from tagweave.annotate.posterior import PosteriorRule
-from tagweave.annotate.settings import Settings
-from tagweave.annotate.site import WordList
+from tagweave.annotate.page_request import WordList
+from tagweave.annotate.reliability import PosteriorRule
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose, label
 from tagweave.corpus import sample
@@ -30,9 +30,9 @@ from tagweave.models.storage import load_model
 from tagweave.training.dev_score import dev_score
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
+from tagweave.training.retraining import ANNOTATED, MODEL
 from tagweave.training.task import Task
 from tagweave.training.train import train
-from tagweave.training.training_command import ANNOTATED, MODEL
 
 GUIDELINE = "ctb"
 PASSWORD = "correct horse"  # noqa: S105  # of everybody here

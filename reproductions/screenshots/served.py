@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tagweave.annotate.app import application
-from tagweave.annotate.site import WordList
+from tagweave.annotate.page_request import WordList
+from tagweave.annotate.serving import application
 from tagweave.annotate.store import Store
-from tagweave.web.server import server
+from tagweave.web.http import server
 
 CHROMIUM = shutil.which("chromium")
 """The browser; `None` where it is not installed."""

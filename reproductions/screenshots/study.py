@@ -1,8 +1,8 @@
 """Pictures of the pages of the annotation server for the documentation: `python -m reproductions screenshots`.
 
 The servers run on the bundled sample and on invented sentences, with simulated annotators and models that learned from
-them. The pictures are
-`annotating-*.png` in `--out`, `docs` by default: 1,280 pixels wide, some 390, in few colours, so they stay small.
+them. The
+pictures are `annotating-*.png` in `--out`, `docs/pictures` by default: 1,280 pixels wide, some 390, in few colours.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ANNOTATOR = "Ada"
 def main(words: Sequence[str]) -> None:
     """See the module."""
     parser = argparse.ArgumentParser(prog="python -m reproductions screenshots", description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "docs", metavar="FOLDER")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "pictures", metavar="FOLDER")
     out = parser.parse_args(words).out
     if missing := _missing():
         sys.exit(f"found no {missing}")

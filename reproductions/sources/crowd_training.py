@@ -23,8 +23,8 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import labels_of
 from tagweave.sources.answers import Answers
+from tagweave.sources.layers import with_aggregate
 from tagweave.sources.posterior import aggregate
-from tagweave.sources.soft_layer import with_aggregate
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.source_rounds import SourceRounds

@@ -14,9 +14,9 @@ from reproductions.lab.cache import Cache, Result
 from reproductions.sources.aggregation import labelled
 from reproductions.sources.weak_text import Outcome, Text, only_gold
 from tagweave import __version__
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.corpus.soft import Soft
 from tagweave.evaluation.score import Score
 from tagweave.evaluation.spans import span_scores
 from tagweave.learning.run import Run, Schedule

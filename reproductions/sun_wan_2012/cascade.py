@@ -30,11 +30,10 @@ from reproductions.sun_wan_2012.methods import Method
 from reproductions.sun_wan_2012.pair import Pair
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.callback import SILENCE, Callback
-from tagweave.learning.run import Run
-from tagweave.training.fit import Fitted
+from tagweave.learning.run import SILENCE, Callback, Run
 from tagweave.training.jackknife import Member, members
-from tagweave.training.sample import by_words
+from tagweave.training.problem import Fitted
+from tagweave.training.recipe import by_words
 
 Asked = tuple[str, ...]
 """Names of texts: `dev`, `test`, `given` (that of `test`, with its source annotation), `target`, `source`."""

@@ -30,7 +30,7 @@ from reproductions.sun_wan_2012.methods import (
 )
 from reproductions.sun_wan_2012.pair import Pair
 from reproductions.sun_wan_2012.parallel import halves, read_twice
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Schedule
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task

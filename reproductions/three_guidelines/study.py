@@ -19,7 +19,7 @@ from reproductions.lab.cache import Cache, Result
 from reproductions.lab.comparison import TRIALS, Measured, compare
 from reproductions.lab.corpora import PARTS, ROOT, Parts, corpora_folder, digest, of_sample, read_parts
 from tagweave.evaluation.score import Counts, share_of_counts
-from tagweave.learning.callback import Silence
+from tagweave.learning.run import Silence
 
 GUIDELINES = {"ctb": ("zh/zx", ""), "pd": ("zh/pd199801", ""), "ud": ("zh/udc", "upos")}
 """The corpus of each guideline, and its layer there."""

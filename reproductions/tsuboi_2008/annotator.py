@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.annotate.word_occurrences import Occurrences
+from tagweave.annotate.selection import Occurrences
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.harvest.annotation import word_marks
+from tagweave.errors import CorpusError
+from tagweave.harvest.matching import word_marks
 from tagweave.training.task import Task
 
 _ENDS: dict[Candidates, bool] = {("B",): False, ("M",): False, ("E",): True, ("S",): True}

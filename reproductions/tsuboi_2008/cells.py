@@ -15,7 +15,7 @@ from reproductions.tsuboi_2008.domain import Domain
 from reproductions.tsuboi_2008.methods import Method
 from reproductions.tsuboi_2008.trial import Trial
 from tagweave import __version__
-from tagweave.learning.callback import SILENCE, Callback
+from tagweave.learning.run import SILENCE, Callback
 
 
 @dataclass

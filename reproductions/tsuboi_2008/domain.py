@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from reproductions.lab.corpora import digest
-from tagweave.annotate.word_occurrences import occurrences
+from tagweave.annotate.selection import occurrences
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import Schedule
 

@@ -20,7 +20,6 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit
-from tagweave.training.incomplete import treated
 from tagweave.training.recipe import Recipe
 
 TREATMENTS = ("marginal", "argmax", "pointwise")
@@ -55,13 +54,12 @@ def retrained(
         raise ValueError(f"unknown treatment {treatment!r}, expected one of {', '.join(TREATMENTS)}")
     corpora = [source, *([annotated] if len(annotated) else [])]
     if treatment == "pointwise":
-        _, recipe = treated("pointwise", corpora, recipe)
+        recipe = replace(recipe, transitions=False, edges=False)
     elif treatment == "argmax":
         corpora = [source, *(completed(model, corpus, recipe) for corpus in corpora[1:])]
     fitted = fit(corpora, recipe, dev, run, _lookups(model, recipe))
-    if fitted.outcome.interrupted:
-        raise KeyboardInterrupt
-    return fitted.model
+    trained: ChainModel = fitted.finished_model()
+    return trained
 
 
 def _lookups(model: ChainModel, recipe: Recipe) -> Lookups:

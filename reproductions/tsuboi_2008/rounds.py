@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reproductions.tsuboi_2008.annotator import Annotator, until_words
 from reproductions.tsuboi_2008.retraining import retrained
-from tagweave.annotate.word_occurrences import Occurrences, most_uncertain
+from tagweave.annotate.selection import Occurrences, most_uncertain
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel

@@ -13,7 +13,7 @@ from reproductions.tsuboi_2008.domain import Domain
 from reproductions.tsuboi_2008.methods import CURVES, LINES, PROPOSED, Curve, Method
 from reproductions.tsuboi_2008.paper import FINDINGS
 from reproductions.tsuboi_2008.scores import Scored, pooled, scored
-from tagweave.evaluation.significance import wilcoxon_test
+from tagweave.evaluation.score import wilcoxon_test
 
 _Found = Mapping[str, Sequence[Scored]]
 

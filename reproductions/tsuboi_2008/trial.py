@@ -13,9 +13,8 @@ from reproductions.tsuboi_2008.retraining import retrained
 from reproductions.tsuboi_2008.rounds import Rounds
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.lookups import Lookups
-from tagweave.features.presets import PRESETS
-from tagweave.learning.callback import SILENCE, Callback
-from tagweave.learning.run import Run
+from tagweave.features.templates import PRESETS
+from tagweave.learning.run import SILENCE, Callback, Run
 from tagweave.models.chain import ChainModel
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -78,8 +77,8 @@ class Trial:
     def _of_source(self, recipe: Recipe, words: Sequence[str] = ()) -> ChainModel:
         domain = self.domain
         fitted = fit([domain.source], recipe, domain.dev, self._run, Lookups(words=tuple(words)))
-        fitted.outcome.check_finished()
-        return fitted.model
+        model: ChainModel = fitted.finished_model()
+        return model
 
     @property
     def _run(self) -> Run:

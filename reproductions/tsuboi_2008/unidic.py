@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 
 _MAGIC = 0xEF718F77
 _NUMBERS = 10

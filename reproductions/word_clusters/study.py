@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import tagweave as tw
 from reproductions.lab.corpora import ROOT, corpora_folder
 from reproductions.lab.page import write_page
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 
 
 class Data(NamedTuple):

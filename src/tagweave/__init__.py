@@ -16,25 +16,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
-    from tagweave.front.aggregation import aggregate
-    from tagweave.front.card import model_card
-    from tagweave.front.clusters import harvest_clusters, harvest_clusters_files
-    from tagweave.front.corpora import load, save
+    from tagweave.errors import TagweaveError
+    from tagweave.front.card import model_card, pull, push
+    from tagweave.front.corpora import fetch_corpus, load, save
     from tagweave.front.description import compare_sources
     from tagweave.front.evaluation import compare, evaluate
     from tagweave.front.exchange import read_documents, write_documents
-    from tagweave.front.functions import apply_functions, labelling_function
-    from tagweave.front.gazetteers import harvest_gazetteer, harvest_gazetteer_files
     from tagweave.front.harvest import (
+        harvest_clusters,
+        harvest_clusters_files,
+        harvest_gazetteer,
+        harvest_gazetteer_files,
         harvest_lexicon,
         harvest_lexicon_files,
         harvest_markup,
         harvest_markup_files,
     )
-    from tagweave.front.hub import pull, push
     from tagweave.front.loading import load_model
     from tagweave.front.model import Model
-    from tagweave.front.named import fetch_corpus
     from tagweave.front.shards import (
         complete_files,
         convert_files,
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
         harvest_markup_shards,
         label_files,
     )
-    from tagweave.front.training import train
-    from tagweave.front.tuning import tune
+    from tagweave.front.sources import aggregate, apply_functions, labelling_function
+    from tagweave.front.training import train, tune
     from tagweave.training.plan import TrainingPlan
 
 __version__ = "0.1.0"
@@ -52,19 +51,20 @@ _HOMES = {
     "Corpus": "tagweave.corpus.corpus",
     "Model": "tagweave.front.model",
     "Sentence": "tagweave.corpus.sentence",
+    "TagweaveError": "tagweave.errors",
     "TrainingPlan": "tagweave.training.plan",
-    "aggregate": "tagweave.front.aggregation",
-    "apply_functions": "tagweave.front.functions",
+    "aggregate": "tagweave.front.sources",
+    "apply_functions": "tagweave.front.sources",
     "compare": "tagweave.front.evaluation",
     "compare_sources": "tagweave.front.description",
     "complete_files": "tagweave.front.shards",
     "convert_files": "tagweave.front.shards",
     "evaluate": "tagweave.front.evaluation",
-    "fetch_corpus": "tagweave.front.named",
-    "harvest_clusters": "tagweave.front.clusters",
-    "harvest_clusters_files": "tagweave.front.clusters",
-    "harvest_gazetteer": "tagweave.front.gazetteers",
-    "harvest_gazetteer_files": "tagweave.front.gazetteers",
+    "fetch_corpus": "tagweave.front.corpora",
+    "harvest_clusters": "tagweave.front.harvest",
+    "harvest_clusters_files": "tagweave.front.harvest",
+    "harvest_gazetteer": "tagweave.front.harvest",
+    "harvest_gazetteer_files": "tagweave.front.harvest",
     "harvest_lexicon": "tagweave.front.harvest",
     "harvest_lexicon_files": "tagweave.front.harvest",
     "harvest_lexicon_shards": "tagweave.front.shards",
@@ -72,16 +72,16 @@ _HOMES = {
     "harvest_markup": "tagweave.front.harvest",
     "harvest_markup_files": "tagweave.front.harvest",
     "label_files": "tagweave.front.shards",
-    "labelling_function": "tagweave.front.functions",
+    "labelling_function": "tagweave.front.sources",
     "load": "tagweave.front.corpora",
     "load_model": "tagweave.front.loading",
     "model_card": "tagweave.front.card",
-    "pull": "tagweave.front.hub",
-    "push": "tagweave.front.hub",
+    "pull": "tagweave.front.card",
+    "push": "tagweave.front.card",
     "read_documents": "tagweave.front.exchange",
     "save": "tagweave.front.corpora",
     "train": "tagweave.front.training",
-    "tune": "tagweave.front.tuning",
+    "tune": "tagweave.front.training",
     "write_documents": "tagweave.front.exchange",
 }
 """The module of each name."""
@@ -90,6 +90,7 @@ __all__ = [
     "Corpus",
     "Model",
     "Sentence",
+    "TagweaveError",
     "TrainingPlan",
     "__version__",
     "aggregate",

@@ -10,10 +10,10 @@ from argon2 import PasswordHasher
 from made_tasks import CANDIDATES, GUIDELINE
 from starlette.testclient import TestClient
 
-from tagweave.annotate.app import application
+from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.kwic import build
-from tagweave.annotate.settings import Settings
-from tagweave.annotate.site import WordList
+from tagweave.annotate.page_request import WordList
+from tagweave.annotate.serving import application
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask
 from tagweave.corpus.sentence import Location, Sentence

@@ -18,8 +18,8 @@ from starlette.testclient import TestClient
 
 from benchmarks.postgresql import programs, running
 from reproductions.screenshots.served import chromium
-from tagweave.annotate import passwords
-from tagweave.annotate.settings import Settings
+from tagweave.annotate import access
+from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.store import Store
 
 
@@ -28,8 +28,8 @@ def quick_passwords() -> Iterator[None]:
     """A hash takes a quarter of a second by default, which is what it is for."""
     hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passwords, "_HASHER", hasher)
-        patch.setattr(passwords, "_NOBODY", hasher.hash("nobody has this password"))
+        patch.setattr(access, "_HASHER", hasher)
+        patch.setattr(access, "_NOBODY", hasher.hash("nobody has this password"))
         yield
 
 

@@ -6,11 +6,9 @@ from collections import defaultdict
 
 from sqlalchemy import select
 
-from tagweave.annotate.aggregation import Outcome, Status, aggregate
-from tagweave.annotate.database import Database
+from tagweave.annotate.aggregation import Outcome, Rule, Status, aggregate
+from tagweave.annotate.database import Database, assignments, judgements, tasks
 from tagweave.annotate.questions import answer_in
-from tagweave.annotate.schema import assignments, judgements, tasks
-from tagweave.annotate.settings import Rule
 from tagweave.annotate.task import Answer, Purpose
 
 

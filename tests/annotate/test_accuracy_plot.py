@@ -11,7 +11,7 @@ from browsing import new_store, signed_in
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.annotate.accuracy_plot import HEIGHT, WIDTH, plot
+from tagweave.annotate.pages.dashboard import HEIGHT, WIDTH, plot
 from tagweave.annotate.questions import ModelVersion
 
 SVG = "{http://www.w3.org/2000/svg}"

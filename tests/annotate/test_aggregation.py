@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_tasks import JJ, NN, VV
 
-from tagweave.annotate.aggregation import Outcome, Status, aggregate
-from tagweave.annotate.settings import ONCE, Rule
+from tagweave.annotate.aggregation import ONCE, Outcome, Rule, Status, aggregate
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Answer
 
 _PAPER = Rule()

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_tasks import JJ, NN, VV
 
-from tagweave.annotate.agreement import (
+from tagweave.annotate.aggregation import Rule
+from tagweave.annotate.pages.dashboard import (
     cohens_kappa,
     cohens_kappas,
     krippendorffs_alpha,
@@ -16,7 +17,6 @@ from tagweave.annotate.agreement import (
     raw_agreement,
 )
 from tagweave.annotate.record import Vote
-from tagweave.annotate.settings import Rule
 from tagweave.annotate.task import CANNOT_TELL, Answer
 
 _ANSWERS = st.sampled_from([NN, VV, JJ, CANNOT_TELL])

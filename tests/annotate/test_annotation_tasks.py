@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_tasks import CANDIDATES, NN, make_task
 
-from tagweave.annotate.settings import ONCE, Rule
+from tagweave.annotate.aggregation import ONCE, Rule
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Answer, Kind, Purpose, label
 from tagweave.corpus.sentence import Sentence
 

@@ -8,11 +8,11 @@ from made_spans import ADA, LONDON, all_of, answered, furnished, some
 from made_spans import GUIDELINE as SPANS
 from made_tasks import GUIDELINE, JJ, NN, VV, hire, make_task, undo
 
-from tagweave.annotate.annotator_layers import said_by_each
-from tagweave.annotate.settings import Settings
+from tagweave.annotate.aggregation import Settings
+from tagweave.annotate.export import said_by_each
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, Purpose
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 
 
 def _labels_in(store: Store) -> None:

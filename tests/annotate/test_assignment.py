@@ -6,10 +6,9 @@ import pytest
 from fixture_types import OpenStore
 from made_tasks import GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks, undo
 
-from tagweave.annotate.aggregation import Status
+from tagweave.annotate.aggregation import Admission, Settings, Status
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.questions import Ranking
-from tagweave.annotate.settings import Admission, Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, Candidate, Purpose, label
 

@@ -12,9 +12,8 @@ from invariants import check
 from made_tasks import NN, VV, Clock, hire, make_task, undo
 
 from benchmarks.postgresql import temporary_folder
-from tagweave.annotate.aggregation import Status
+from tagweave.annotate.aggregation import Settings, Status
 from tagweave.annotate.assignment import Lease, RefusedError
-from tagweave.annotate.settings import Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL
 

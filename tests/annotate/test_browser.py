@@ -13,7 +13,7 @@ from made_tasks import JJ, NN, VV
 
 from reproductions.screenshots.served import CHROMIUM, served
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.site import WordList
+from tagweave.annotate.page_request import WordList
 from tagweave.annotate.store import Store
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -11,7 +11,7 @@ from fixture_types import NewUrl
 from invariants import check
 from made_tasks import hire, make_task
 
-from tagweave.annotate.settings import Rule
+from tagweave.annotate.aggregation import Rule
 from tagweave.annotate.store import Store
 
 _ROUNDS = 3

@@ -11,15 +11,14 @@ import pytest
 from fixture_types import OpenStore
 from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, undo
 
-from tagweave.annotate.aggregation import Status
+from tagweave.annotate.aggregation import Admission, Settings, Status
 from tagweave.annotate.export import FORMATS, judgements, labelled, segmented, write
-from tagweave.annotate.settings import Admission, Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Answer, Purpose
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
 
 WORDS = Sentence(("a", "bb", "c"), location=Location("raw.txt", 2))
 OTHER = Sentence(("dd", "e"), location=Location("raw.txt", 1))

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, insert, select
 
-from tagweave.annotate.database import Database
-from tagweave.annotate.schema import metadata, values
+from tagweave.annotate.database import Database, metadata, values
 
 
 @pytest.fixture

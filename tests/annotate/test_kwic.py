@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagweave.annotate.kwic import LONGEST, ORDERS, Concordance, build
-from tagweave.annotate.word_occurrences import occurrences
-from tagweave.corpus.errors import CorpusError
+from tagweave.annotate.selection import occurrences
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 
 TEXT = ("我们爱北京天安门", "北京，北京！", "", "北", "the cat and the category", "شهر و شهرها")
 CHARACTERS = st.sampled_from("aab北京 3é́\U00020000ش")

@@ -12,9 +12,9 @@ from browsing import HASH, PASSWORD, new_store, word_list
 from made_tasks import JJ, NN, VV
 
 from reproductions.screenshots.served import CHROMIUM, served, sign_in
+from tagweave.annotate.aggregation import Admission
 from tagweave.annotate.kwic import build
-from tagweave.annotate.settings import Admission
-from tagweave.annotate.site import WordList
+from tagweave.annotate.page_request import WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Purpose
 from tagweave.corpus.sentence import Location, Sentence

@@ -8,9 +8,9 @@ import pytest
 from fixture_types import OpenStore
 from made_tasks import GUIDELINE, hire, make_tasks
 
-from tagweave.annotate.notes import put, read
+from tagweave.annotate.intake import put_notes, read_notes
 from tagweave.annotate.task import label
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_labels_and_notes_in_order(file: Path) -> None:
-    assert list(read(str(file)).items()) == [("NN", "a thing"), ("VV", ""), ("«X»", "<b>odd</b>\ttab")]
+    assert list(read_notes(str(file)).items()) == [("NN", "a thing"), ("VV", ""), ("«X»", "<b>odd</b>\ttab")]
 
 
 @pytest.mark.parametrize(
@@ -36,23 +36,23 @@ def test_labels_and_notes_in_order(file: Path) -> None:
 def test_what_is_no_list_of_labels(file: Path, text: str, message: str) -> None:
     file.write_text(text, "utf-8")
     with pytest.raises(CorpusError, match=message):
-        read(str(file))
+        read_notes(str(file))
 
 
 def test_old_labels_keep_their_place_and_get_the_new_note(open_store: OpenStore, file: Path) -> None:
     store = open_store()
     store.add_labels(GUIDELINE, {"VV": "old", "AD": "stays"})
-    assert put(store, GUIDELINE, read(str(file))) == 2
+    assert put_notes(store, GUIDELINE, read_notes(str(file))) == 2
     assert list(store.labels(GUIDELINE)) == ["VV", "AD", "NN", "«X»"]
     assert store.labels(GUIDELINE) == {"VV": "", "AD": "stays", "NN": "a thing", "«X»": "<b>odd</b>\ttab"}
-    assert put(store, GUIDELINE, read(str(file))) == 0
+    assert put_notes(store, GUIDELINE, read_notes(str(file))) == 0
     assert store.labels("other") == {}
 
 
 def test_a_label_that_no_model_knows_may_be_chosen(open_store: OpenStore, file: Path) -> None:
     store = open_store()
     store.add_tasks(make_tasks([0]))
-    put(store, GUIDELINE, read(str(file)))
+    put_notes(store, GUIDELINE, read_notes(str(file)))
     (a,) = hire(store, 1)
     lease = store.claim(a)
     assert lease is not None

@@ -11,8 +11,7 @@ import pytest
 from browsing import HASH, LINES, PASSWORD, Browser, new_store, signed_in, visitor, word_list
 from made_tasks import NN, VV, make_tasks
 
-from tagweave.annotate.aggregation import Status
-from tagweave.annotate.settings import Admission
+from tagweave.annotate.aggregation import Admission, Status
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Purpose, label
 from tagweave.corpus.sentence import Sentence

@@ -11,9 +11,8 @@ from browsing import HASH, PASSWORD, Browser, furnished, signed_in, visitor, wor
 from fixture_types import OpenStore
 from made_tasks import JJ, NN, VV, Clock
 
-from tagweave.annotate.aggregation import Status
-from tagweave.annotate.settings import Rule, Settings
-from tagweave.annotate.site import WordList
+from tagweave.annotate.aggregation import Rule, Settings, Status
+from tagweave.annotate.page_request import WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose
 from tagweave.corpus.sentence import Location, Sentence

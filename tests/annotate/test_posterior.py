@@ -9,9 +9,17 @@ import pytest
 from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV
 
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.confusions import SHOWN, Confusions, average
-from tagweave.annotate.posterior import Given, PosteriorRule, expected_gain, posterior
-from tagweave.annotate.reliability import Answered, confusions
+from tagweave.annotate.reliability import (
+    SHOWN,
+    Answered,
+    Confusions,
+    Given,
+    PosteriorRule,
+    average,
+    confusions,
+    expected_gain,
+    posterior,
+)
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Answer, Candidate, label
 
 ADA, BOB, NEW = 7, 3, 9

@@ -13,14 +13,11 @@ from made_tasks import CANDIDATES, GUIDELINE, NN, VV, hire, make_task, make_task
 from sqlalchemy import select
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all
-from tagweave.annotate.aggregation import Status
+from tagweave.annotate.aggregation import Settings, Status
 from tagweave.annotate.assignment import Lease, RefusedError
-from tagweave.annotate.database import Database
-from tagweave.annotate.posterior import PosteriorRule, expected_gain
+from tagweave.annotate.database import Database, assignments, tasks
 from tagweave.annotate.questions import Ranking
-from tagweave.annotate.reliability import confusions
-from tagweave.annotate.schema import assignments, tasks
-from tagweave.annotate.settings import Settings
+from tagweave.annotate.reliability import PosteriorRule, confusions, expected_gain
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Candidate, Purpose
 from tagweave.corpus.sentence import Location, Sentence

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from tagweave.annotate import retraining
-from tagweave.annotate.aggregation import Status
+from tagweave.annotate.aggregation import Rule, Settings, Status
 from tagweave.annotate.intake import put_uncertain
 from tagweave.annotate.retraining import Plan, accuracy, minutes, retrain
-from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, label
 from tagweave.corpus import sample

@@ -6,8 +6,7 @@ import pytest
 from fixture_types import NewUrl, OpenStore
 from made_tasks import NN, VV, hire, make_tasks
 
-from tagweave.annotate.aggregation import Status
-from tagweave.annotate.settings import Rule, Settings
+from tagweave.annotate.aggregation import Rule, Settings, Status
 from tagweave.annotate.store import Store
 
 

@@ -26,8 +26,7 @@ from reproductions.lab.simulated_annotators import (
     with_agreement,
     work_all,
 )
-from tagweave.annotate.aggregation import Status, aggregate
-from tagweave.annotate.settings import Rule
+from tagweave.annotate.aggregation import Rule, Status, aggregate
 from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Candidate, Purpose, label
 
 _TASKS = [(make_task(number), NN) for number in range(300)]

@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, hire, make_tasks
 
-from tagweave.annotate.confusions import Confusions
-from tagweave.annotate.posterior import Given, posterior
-from tagweave.annotate.reliability import confusions
-from tagweave.annotate.soft_labels import probable, write_soft
+from tagweave.annotate.export import probable, write_soft
+from tagweave.annotate.reliability import Confusions, Given, confusions, posterior
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import NOT_A_WORD
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.load import load
-from tagweave.corpus.soft import Soft
 
 
 @pytest.fixture

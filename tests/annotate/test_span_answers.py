@@ -26,13 +26,10 @@ from made_spans import (
 )
 from made_tasks import NN
 
-from tagweave.annotate.aggregation import Status, aggregate, span_votes
-from tagweave.annotate.agreement import all_span_f, span_fs
-from tagweave.annotate.annotator_layers import said_by_each, write_by_annotator
+from tagweave.annotate.aggregation import ONCE, Rule, Status, aggregate, span_votes
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.export import judgements, labelled, write
-from tagweave.annotate.settings import ONCE, Rule
-from tagweave.annotate.soft_labels import write_soft
+from tagweave.annotate.export import judgements, labelled, said_by_each, write, write_by_annotator, write_soft
+from tagweave.annotate.pages.dashboard import all_span_f, span_fs
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Answer, Asks, Kind, answer_of, marked
 from tagweave.corpus.chunk_schemes import validate
 from tagweave.corpus.load import load

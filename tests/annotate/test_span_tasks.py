@@ -16,9 +16,9 @@ from tagweave.annotate.retraining import Plan
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Purpose
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span, labels_of
+from tagweave.errors import CorpusError
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor

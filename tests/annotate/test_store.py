@@ -12,7 +12,7 @@ from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from tagweave.annotate import schema
+from tagweave.annotate import database
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.database import Database
@@ -68,7 +68,7 @@ class TestOpening:
     def test_a_store_of_another_version_is_refused(self, new_url: NewUrl, monkeypatch: pytest.MonkeyPatch) -> None:
         url = new_url()
         Store.open(url).close()
-        monkeypatch.setattr(schema, "VERSION", "another")
+        monkeypatch.setattr(database, "VERSION", "another")
         with pytest.raises(ValueError, match="version 5, expected another"):
             Store.open(url)
 
@@ -116,14 +116,14 @@ class TestAppendOnly:
         store.close()
 
     def test_a_block_that_raises_has_done_nothing(self, new_url: NewUrl) -> None:
-        database = Database(new_url())
-        schema.metadata.create_all(database.engine)
-        with pytest.raises(KeyError), database.writing() as connection:
-            connection.execute(schema.values.insert().values(name="a", value="b"))
+        opened = Database(new_url())
+        database.metadata.create_all(opened.engine)
+        with pytest.raises(KeyError), opened.writing() as connection:
+            connection.execute(database.values.insert().values(name="a", value="b"))
             raise KeyError
-        with database.reading() as connection:
-            assert connection.execute(schema.values.select()).all() == []
-        database.close()
+        with opened.reading() as connection:
+            assert connection.execute(database.values.select()).all() == []
+        opened.close()
 
 
 class TestPeople:
@@ -257,7 +257,7 @@ class TestQuestions:
         other.add_labels("ctb", {"NN": ""})
         assert other.labels("ctb") == {"VV": "what one does", "NN": ""}
         assert store.labels("ctb") == {"VV": "verb"}
-        monkeypatch.setattr("tagweave.annotate.store._FRESH", 0.0)
+        monkeypatch.setattr("tagweave.annotate.questions._FRESH", 0.0)
         assert store.labels("ctb") == other.labels("ctb")
 
     def test_models_are_listed_by_version(self, open_store: OpenStore) -> None:

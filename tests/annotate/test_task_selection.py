@@ -14,13 +14,13 @@ from tagweave.annotate.selection import (
     UncertainTokens,
     _all_tokens,
     least_certain,
+    most_uncertain,
     priorities,
     rankings,
     tasks,
     word_tasks,
 )
 from tagweave.annotate.task import AnnotationTask, Candidate, Purpose
-from tagweave.annotate.word_occurrences import most_uncertain
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence

@@ -13,7 +13,7 @@ from threading import Event, Thread
 import pytest
 from processes import is_there, number_in
 
-from tagweave.training.training_command import alone, run, take
+from tagweave.training.retraining import alone, run, take
 
 COPY = (sys.executable, "-c", "import shutil, sys; shutil.copy(*sys.argv[1:])", "{annotated}", "{model}")
 ASLEEP = (sys.executable, "-c", "import time; time.sleep(600)", "{annotated}", "{model}")

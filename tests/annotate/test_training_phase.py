@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_tasks import NN, VV, hire, make_tasks
 
-from tagweave.annotate.settings import Admission, Settings
+from tagweave.annotate.aggregation import Admission, Settings
+from tagweave.annotate.assignment import is_passed
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Purpose
-from tagweave.annotate.training_phase import is_passed
 
 
 @pytest.mark.parametrize(

@@ -15,18 +15,17 @@ import pytest
 from made_tasks import GUIDELINE, NN, make_tasks
 from processes import is_there, number_in, until
 
-from tagweave.annotate import training_process
-from tagweave.annotate.retraining import Plan
-from tagweave.annotate.settings import Rule, Settings
+from tagweave.annotate import retraining
+from tagweave.annotate.aggregation import Rule, Settings
+from tagweave.annotate.retraining import Plan, start, training
 from tagweave.annotate.store import Store
-from tagweave.annotate.training_process import start, training
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import save_model
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
-from tagweave.training.training_command import take
+from tagweave.training.retraining import take
 
 COPY = "import shutil, sys; shutil.copy(*sys.argv[2:])"
 
@@ -60,29 +59,14 @@ def slow(plan: Plan, tmp_path: Path) -> Plan:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What died is noticed and followed sooner."""
-    monkeypatch.setattr(training_process, "_FIRST_WAIT", 0.1)
-    monkeypatch.setattr(training_process, "_PAUSE", 0.05)
+    monkeypatch.setattr(retraining, "_FIRST_WAIT", 0.1)
+    monkeypatch.setattr(retraining, "_PAUSE", 0.05)
 
 
 def answer(store: Store) -> None:
     lease = store.claim(1)
     assert lease is not None
     store.answer(1, lease.task_id, NN)
-
-
-def test_a_process_waits_for_judgements_and_then_trains(store: Store, plan: Plan) -> None:
-    process = start(plan)
-    try:
-        time.sleep(1)
-        assert len(store.models()) == 0
-        answer(store)
-        until(lambda: len(store.models()) == 1)
-        assert process.is_alive()
-        assert store.models()[-1].judgement == 2
-    finally:
-        process.terminate()
-        process.join(30)
-    assert process.exitcode == 0
 
 
 def test_a_training_that_fails_is_tried_again_with_more_judgements(store: Store, plan: Plan, tmp_path: Path) -> None:
@@ -93,14 +77,20 @@ def test_a_training_that_fails_is_tried_again_with_more_judgements(store: Store,
     )
     words = (sys.executable, "-c", failing, marked, "{annotated}", *plan.command[-2:])
     answer(store)
-    with training(replace(plan, command=words)):
+    process = start(replace(plan, command=words))
+    try:
         until(lambda: Path(marked).exists())
         answer(store)
-        time.sleep(2)
+        time.sleep(1.5)  # longer than its pause between two queries
         assert store.models() == []  # one is not enough
         answer(store)
         until(lambda: len(store.models()) == 1)
-    assert store.models()[-1].judgement == 4
+        assert process.is_alive()
+        assert store.models()[-1].judgement == 4
+    finally:
+        process.terminate()
+        process.join(30)
+    assert process.exitcode == 0
 
 
 def test_a_process_that_died_is_followed_by_another_with_new_judgements(
@@ -137,7 +127,7 @@ def test_a_process_that_cannot_be_started_is_tried_again(
             raise BlockingIOError("Resource temporarily unavailable")
         return start(plan)
 
-    monkeypatch.setattr(training_process, "start", refuse_once)
+    monkeypatch.setattr(retraining, "start", refuse_once)
     with caplog.at_level(logging.ERROR), training(plan):
         until(lambda: bool(caplog.records))
         answer(store)
@@ -147,11 +137,18 @@ def test_a_process_that_cannot_be_started_is_tried_again(
     ]
 
 
-def test_nothing_outlives_a_server_that_is_killed(store: Store, slow: Plan, tmp_path: Path) -> None:
+def test_answers_do_not_wait_for_a_training_and_nothing_outlives_a_server_that_is_killed(
+    store: Store, slow: Plan, tmp_path: Path
+) -> None:
     answer(store)
     server = served(slow, tmp_path)
     trainer = number_in(tmp_path / "pid")
     watcher = parent_of(trainer)
+    began = time.monotonic()
+    for _ in range(20):
+        answer(store)
+    assert time.monotonic() - began < 20  # the training goes on for 600
+    assert store.last_judgement() == 22
     server.kill()
     server.wait()
     until(lambda: not is_there(watcher) and not is_there(trainer))
@@ -161,7 +158,7 @@ def test_of_two_servers_one_trains(store: Store, slow: Plan, tmp_path: Path, imp
     answer(store)
     first = served(slow, tmp_path)
     trainer = number_in(tmp_path / "pid")
-    assert take(tmp_path / "out" / training_process._LOCK) is None  # as another process finds it
+    assert take(tmp_path / "out" / retraining._LOCK) is None  # as another process finds it
     with training(slow):
         time.sleep(1)
         assert number_in(tmp_path / "pid") == trainer
@@ -171,17 +168,6 @@ def test_of_two_servers_one_trains(store: Store, slow: Plan, tmp_path: Path, imp
         assert not is_there(trainer)
 
 
-def test_answers_do_not_wait_for_a_training(store: Store, slow: Plan, tmp_path: Path) -> None:
-    answer(store)
-    with training(slow):
-        number_in(tmp_path / "pid")
-        began = time.monotonic()
-        for _ in range(20):
-            answer(store)
-        assert time.monotonic() - began < 20  # it goes on for 600
-        assert store.last_judgement() == 22
-
-
 def served(plan: Plan, folder: Path) -> subprocess.Popen[bytes]:
     """Another process that trains beside what it does."""
     path = folder / "server.py"
@@ -189,8 +175,8 @@ def served(plan: Plan, folder: Path) -> subprocess.Popen[bytes]:
         f"""
 import time
 from tagweave.annotate.retraining import Plan
-from tagweave.annotate.settings import Rule, Settings
-from tagweave.annotate.training_process import training
+from tagweave.annotate.aggregation import Rule, Settings
+from tagweave.annotate.retraining import training
 if __name__ == "__main__":
     with training({plan!r}):
         time.sleep(600)

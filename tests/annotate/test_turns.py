@@ -10,10 +10,8 @@ from invariants import check
 from made_tasks import NN, VV, hire, make_tasks
 from sqlalchemy import event
 
-from tagweave.annotate import assignment
-from tagweave.annotate.aggregation import Status
-from tagweave.annotate.assignment import ContendedError, RefusedError
-from tagweave.annotate.settings import Admission, Rule, Settings
+from tagweave.annotate.aggregation import Admission, Rule, Settings, Status
+from tagweave.annotate.assignment import ContendedError, Desk, RefusedError
 from tagweave.annotate.task import Purpose, label
 
 
@@ -93,7 +91,7 @@ def test_who_is_admitted_by_an_answer_gets_a_real_task(open_store: OpenStore) ->
 
 
 def test_where_all_tasks_are_locked_the_turn_is_tried_again(open_store: OpenStore, monkeypatch: Any) -> None:
-    store, choose, tries = open_store(), assignment._choose, []
+    store, choose, tries = open_store(), Desk._choose, []
 
     def contended(*words: Any) -> Any:
         tries.append(words)
@@ -104,7 +102,7 @@ def test_where_all_tasks_are_locked_the_turn_is_tried_again(open_store: OpenStor
     [who] = hire(store, 1)
     store.add_tasks(make_tasks(range(2)))
     lease = store.claim(who)
-    monkeypatch.setattr(assignment, "_choose", contended)
+    monkeypatch.setattr(Desk, "_choose", contended)
     receipt, following = store.answer_and_claim(who, lease.task_id, NN)
     assert len(tries) == 3
     assert following.task_id != lease.task_id

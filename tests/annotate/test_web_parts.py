@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_tasks import Clock
 
-from tagweave.annotate.csrf import is_ours
-from tagweave.annotate.forms import FieldError, Fields, parse
-from tagweave.annotate.rate_limit import Attempts, network
-from tagweave.annotate.sessions import new
+from tagweave.annotate.access import Attempts, is_ours, network, new
+from tagweave.annotate.page_request import FieldError, Fields, parse
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, label
 
 ANSWERS = st.one_of(st.sampled_from([CANNOT_TELL, NOT_A_WORD, WORD]), st.text(min_size=1).map(label))

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.annotate import word_occurrences
-from tagweave.annotate.word_occurrences import (
-    STRATEGIES,
+from tagweave.annotate import selection
+from tagweave.annotate.selection import (
+    WORD_STRATEGIES,
     Occurrences,
     distinct,
     most_uncertain,
     occurrences,
-    uncertainties,
+    word_uncertainties,
 )
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
@@ -101,12 +101,12 @@ def test_entropy_is_that_of_one_span_at_a_time(model: ChainModel, sentences: lis
     offsets = encoded.sentence_ptr[found.sentence]
     spans = zip(found.sentence.tolist(), (found.start - offsets).tolist(), (found.stop - offsets).tolist(), strict=True)
     expected = [model.span_entropy(encoded, s, a, b) for s, a, b in spans]
-    np.testing.assert_allclose(uncertainties(model, sentences, found), expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(word_uncertainties(model, sentences, found), expected, rtol=1e-4, atol=1e-6)
 
 
 def test_marginal_is_how_little_the_model_believes_in_the_word(model: ChainModel, sentences: list[Sentence]) -> None:
     found = occurrences(sentences, WORDS_OF_SAMPLE)
-    uncertainty = uncertainties(model, sentences, found, "marginal")
+    uncertainty = word_uncertainties(model, sentences, found, "marginal")
     assert ((uncertainty >= 0) & (uncertainty <= 1)).all()
     gamma, _ = model.marginals(model.encoder.encode(sentences))
     number = {name: i for i, name in enumerate(model.space.names)}
@@ -117,18 +117,20 @@ def test_marginal_is_how_little_the_model_believes_in_the_word(model: ChainModel
     np.testing.assert_allclose(1 - uncertainty[single], begins[single], atol=1e-5)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", WORD_STRATEGIES)
 def test_blocks_do_not_matter(
     model: ChainModel, sentences: list[Sentence], strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sentences = [Sentence(()), *sentences, Sentence(()), Sentence(tuple("好"))]
     found = occurrences(sentences, WORDS_OF_SAMPLE)
-    whole = uncertainties(model, sentences, found, strategy, seed=1)
-    monkeypatch.setattr(word_occurrences, "_BLOCK", 2)
-    np.testing.assert_allclose(uncertainties(model, sentences, found, strategy, seed=1), whole, rtol=1e-5, atol=1e-6)
+    whole = word_uncertainties(model, sentences, found, strategy, seed=1)
+    monkeypatch.setattr(selection, "_SENTENCES", 2)
+    np.testing.assert_allclose(
+        word_uncertainties(model, sentences, found, strategy, seed=1), whole, rtol=1e-5, atol=1e-6
+    )
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", WORD_STRATEGIES)
 def test_doubt_falls_and_the_seed_decides_only_what_is_random(
     model: ChainModel, sentences: list[Sentence], strategy: str
 ) -> None:
@@ -154,5 +156,5 @@ def test_what_is_wrong_is_told(model: ChainModel, sentences: list[Sentence]) -> 
 
 @pytest.mark.parametrize(("texts", "words"), [([], ["甲"]), (["", ""], ["甲"]), (["乙"], ["甲"]), (["甲"], [])])
 def test_nothing_found(model: ChainModel, texts: list[str], words: list[str]) -> None:
-    for strategy in STRATEGIES:
+    for strategy in WORD_STRATEGIES:
         assert len(most_uncertain(model, characters(texts), words, strategy).uncertainty) == 0

@@ -23,7 +23,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.report import evaluate
 from tagweave.evaluation.words import WordScores
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 
 PRESET = PRESETS["liu-2014"]
 texts = st.text("天地人1２.。aＢ/<", min_size=1, max_size=9)

@@ -12,7 +12,7 @@ from benchmarks.simulated_cluster import AHEAD, LEVEL, Assumptions, driver_secon
 from benchmarks.task_times import fitted
 from benchmarks.task_times_measure import SIZES
 from tagweave.cluster import ray_cluster
-from tagweave.corpus import text_file
+from tagweave.corpus import files
 
 TIMES = {"start": 0.0, "per_shard": 1.0, "per_million": 2.0, "spread": 0.0}
 BYTES = {
@@ -81,4 +81,4 @@ def test_hours_of_processors_and_bytes_of_the_network() -> None:
 
 
 def test_the_simulation_does_as_the_package() -> None:
-    assert (AHEAD, LEVEL) == (ray_cluster._AHEAD, text_file._LEVEL)
+    assert (AHEAD, LEVEL) == (ray_cluster._AHEAD, files._LEVEL)

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from benchmarks.serve import QUICK, ROWS, page, table
 from benchmarks.serve_load import load, requests
-from tagweave.web.server import listening, server
+from tagweave.web.http import listening, server
 
 SEEN: list[object] = []
 

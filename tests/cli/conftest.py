@@ -16,7 +16,7 @@ from tagweave.cli.main import application
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
 from tagweave.labels.mapping import count_pairs
-from tagweave.learning import checkpoint
+from tagweave.learning import loop
 from tagweave.learning import run as runs
 from tagweave.models.storage import save_model
 from tagweave.training.coupled import Coupling, fit_coupled
@@ -49,7 +49,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AbstractContex
 
     @contextmanager
     def block(number: int, suffix: str = "") -> Iterator[None]:
-        saved, save = [], checkpoint.save_checkpoint
+        saved, save = [], loop.save_checkpoint
 
         def saving(path: Path, *arguments: Any) -> None:
             save(path, *arguments)
@@ -59,7 +59,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AbstractContex
                     raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(checkpoint, "save_checkpoint", saving)
+            patch.setattr(loop, "save_checkpoint", saving)
             yield
 
     return block

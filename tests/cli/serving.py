@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from tagweave.kernels import notice
+from tagweave.kernels import compiled_code
 
 PROGRAM = (sys.executable, "-c", "from tagweave.cli.main import main; main()")
 
@@ -33,7 +33,7 @@ def serving(*options: object) -> Iterator[Server]:
         while not (said and said[-1].startswith("http://")):
             said.append(process.stderr.readline())
             assert said[-1], said
-        yield Server(process, said[-1].strip(), [line for line in said[:-1] if notice.COMPILING not in line])
+        yield Server(process, said[-1].strip(), [line for line in said[:-1] if compiled_code.COMPILING not in line])
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
             assert process.wait(60) in (0, 130), process.stderr.read()

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from tagweave.annotate.access import LONGEST_PASSWORD, SHORTEST, hashed, is_right
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.passwords import LONGEST, SHORTEST, hashed, is_right
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, label
 from tagweave.corpus.load import load
@@ -48,11 +48,11 @@ class TestPasswords:
         assert not is_right(PASSWORD, kept)
         assert not is_right("nobody has this password", kept)
 
-    @pytest.mark.parametrize("size", [0, SHORTEST - 1, LONGEST + 1])
+    @pytest.mark.parametrize("size", [0, SHORTEST - 1, LONGEST_PASSWORD + 1])
     def test_length(self, size: int) -> None:
         with pytest.raises(ValueError, match=f"found a password of {size} characters, expected 8 to 1024"):
             hashed("x" * size)
-        assert not is_right("x" * (LONGEST + 1), None)
+        assert not is_right("x" * (LONGEST_PASSWORD + 1), None)
 
 
 class TestAddUser:
@@ -73,7 +73,7 @@ class TestAddUser:
             return PASSWORD
 
         monkeypatch.setattr("typer.prompt", prompt)
-        monkeypatch.setattr("tagweave.cli.annotate_adduser.sys", type("", (), {"stdin": Terminal()}))
+        monkeypatch.setattr("tagweave.cli.annotate_data.sys", type("", (), {"stdin": Terminal()}))
         run("annotate", "adduser", "--store", url, "--name", "Ada")
         assert [(how["hide_input"], how["confirmation_prompt"]) for how in asked] == [(True, True)]
         ada = Store.open(url).annotator("Ada")

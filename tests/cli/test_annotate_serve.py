@@ -10,9 +10,8 @@ from urllib.request import urlopen
 import pytest
 from serving import serving
 
-from tagweave.annotate.aggregation import Status
-from tagweave.annotate.posterior import PosteriorRule
-from tagweave.annotate.settings import Rule, Settings
+from tagweave.annotate.aggregation import Rule, Settings, Status
+from tagweave.annotate.reliability import PosteriorRule
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from model_files import corpora_of
 
+from tagweave.errors import PlanError
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
 from tagweave.training.__main__ import main
-from tagweave.training.again import again, exported
-from tagweave.training.errors import PlanError
-from tagweave.training.methods.stacked import StackedOptions
+from tagweave.training.methods.adaptation import StackedOptions
 from tagweave.training.plan import TrainingPlan
+from tagweave.training.retraining import again, exported
 
 Run = Any
 
@@ -56,7 +56,7 @@ def trained(run: Run, folder: Path, *words: object) -> Path:
 def test_every_part_of_the_recipe(run: Run, tmp_path: Path, corpora: Path, annotated: Path) -> None:
     options = ["--template", "form[0]", "--template", "form[-1] form[0]", "--learner", "sgd", "--set", "rate=0.125"]
     options += ["--set", "batch=4", "--features", "observed", "--min-count", "2", "--precision", "float64"]
-    options += ["--seed", "7", "--incomplete", "pointwise", "--iterations", "3"]
+    options += ["--seed", "7", "--incomplete", "posterior", "--iterations", "3"]
     model = trained(run, tmp_path, f"ctb={corpora / 'train.txt'}", *options)
     new = trained_again(run, model, [corpora / "train.txt"], annotated)
     old = load_model(model)

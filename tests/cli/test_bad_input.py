@@ -13,9 +13,9 @@ from model_files import write
 
 from tagweave.corpus.load import load
 from tagweave.front import loading
-from tagweave.front import segmenter as segmenter_module
+from tagweave.front import taggers as segmenter_module
 from tagweave.harvest.options import MARKUP_FORMATS
-from tagweave.models import table_segmenter
+from tagweave.models import pair_tables
 
 BLANKS = str.maketrans("", "", " \t\u3000")
 ODD_TEXT = {
@@ -63,14 +63,14 @@ def lines_of(data: bytes) -> list[str]:
 def models_are_opened_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loading, "load_model", cache(loading.load_model))
-        derive, derived = table_segmenter.kept_tables, {}
+        derive, derived = pair_tables.kept_tables, {}
 
         def tables(model, folder):
             if id(model) not in derived:
                 derived[id(model)] = derive(model, folder)
             return derived[id(model)]
 
-        patch.setattr(table_segmenter, "kept_tables", tables)
+        patch.setattr(pair_tables, "kept_tables", tables)
         yield
 
 

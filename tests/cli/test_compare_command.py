@@ -8,8 +8,7 @@ from model_files import write
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
 from tagweave.evaluation.divergence import counted, expected
-from tagweave.evaluation.divergence_page import page
-from tagweave.evaluation.divergence_tables import summary
+from tagweave.evaluation.divergence_page import page, summary
 from tagweave.models.storage import load_model
 
 BOTH = path("both.tsv")

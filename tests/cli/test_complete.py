@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from model_files import write
 
-from tagweave.corpus.alternatives import parse_candidates
+from tagweave.corpus.candidates import Soft, parse_candidates
 from tagweave.corpus.load import iterate, load, save
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.soft import Soft
 
 LABELS = ("NN", "VV", "DEC", "PU")
 

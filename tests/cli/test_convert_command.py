@@ -9,16 +9,16 @@ import pytest
 from model_files import write
 from rich.console import Console
 
-from tagweave.cli.progress import counted
-from tagweave.conversion import labels as convert_module
-from tagweave.conversion.labels import convert, review
+from tagweave import conversion as convert_module
+from tagweave.cli.console import counted
+from tagweave.conversion import convert, review
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import iterate, load
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.streams import blocks
+from tagweave.streams import inputs
 
 ROWS = ["# columns = form pd", "他\tr", "昨天\tt", "借\tv", "了\tu", "书\tn|vn", "。\tw", "", "下雨\tv", "了\t_", ""]
 
@@ -144,7 +144,7 @@ def test_empty_lines_stay_and_empty_input_gives_nothing(run, coupled):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_streams_files_blocks_and_threads_give_the_same(run, coupled, corpora, tmp_path, monkeypatch, threads):
     whole = run("convert", coupled, f"pd={corpora / 'words.txt'}", "--threads", threads).stdout
-    monkeypatch.setattr(blocks, "_BLOCK", 7)
+    monkeypatch.setattr(inputs, "_BLOCK", 7)
     monkeypatch.setattr(convert_module, "_BLOCK", 3)
     run("convert", coupled, f"pd={corpora / 'words.txt'}", "-o", tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_text("utf-8") == whole
@@ -308,7 +308,7 @@ def test_the_least_certain_tokens_are_listed(run, coupled, corpora, tmp_path, mo
         first.context.source,
         str(first.context.position),
     ]
-    monkeypatch.setattr(blocks, "_BLOCK", 7)
+    monkeypatch.setattr(inputs, "_BLOCK", 7)
     run(
         "convert",
         coupled,

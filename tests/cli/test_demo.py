@@ -7,8 +7,7 @@ import pytest
 from tagweave.cli.demo import _NEXT
 from tagweave.corpus.describe import describe
 from tagweave.corpus.load import load
-from tagweave.corpus.sample import path
-from tagweave.corpus.sample.variants import ambiguous, forms_only, partial, partial_lines, sample
+from tagweave.corpus.sample import ambiguous, forms_only, partial, partial_lines, path, sample
 
 
 @pytest.fixture(scope="module")

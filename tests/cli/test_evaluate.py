@@ -9,7 +9,7 @@ from model_files import write
 
 from tagweave.corpus.load import load
 from tagweave.evaluation.report import evaluate
-from tagweave.evaluation.segmentation import training_words
+from tagweave.evaluation.words import training_words
 
 GOLD = ["a/N b/V", "c/N d/V"]
 SYSTEM = ["a/N b/N", "c/N d/V"]

@@ -8,11 +8,10 @@ import sys
 
 import pytest
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
-from tagweave.harvest.block import Block
+from tagweave.errors import CorpusError
+from tagweave.harvest.markup import Passage, Simplifier
 from tagweave.harvest.page import find, read
-from tagweave.harvest.simplified import Simplifier
 
 PAGES = {
     "a.md": "---\ntitle: 甲\n---\n\n# 安装\n\n他在[北京](x)住。没有。\n",
@@ -134,7 +133,7 @@ def test_a_parser_that_is_not_installed(monkeypatch, pages, package, name):
 def test_conversion_keeps_the_number_of_characters():
     simplifier = Simplifier()
     assert simplifier.text("漢字與資訊") == "汉字与资讯"
-    assert list(simplifier.blocks([Block("在圖書館", ((1, 4),))])) == [Block("在图书馆", ((1, 4),))]
+    assert list(simplifier.blocks([Passage("在圖書館", ((1, 4),))])) == [Passage("在图书馆", ((1, 4),))]
     characters = "".join(map(chr, range(0x4E00, 0xA000)))
     assert len(simplifier.text(characters)) == len(characters)
 

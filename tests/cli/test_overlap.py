@@ -6,8 +6,7 @@ import pytest
 from model_files import write
 
 from tagweave.training.corpora import read_corpus
-from tagweave.training.guidelines import training_data
-from tagweave.training.overlap import overlap_lines
+from tagweave.training.guidelines import overlap_lines, training_data
 
 
 def lines(tmp_path, task, first, second, method=None):

@@ -128,7 +128,7 @@ def test_circles_are_named(trees: Path, run: Run) -> None:
         (("--method", "merged"), "expected --source of another guideline, for --method merged"),
         (("--rounds", "2"), "found --rounds with the method single, expected stacked or transform or iterate"),
         (("--coding", "BI"), "--coding with the task parse"),
-        (("--incomplete", "argmax"), "--incomplete with the task parse"),
+        (("--incomplete", "posterior"), "--incomplete with the task parse"),
         (("--learner", "magic"), "magic"),
         (("--template", "form[0]"), "found 'form[0]' in template"),
         (("--weights", "1,2"), "--weights"),

@@ -11,8 +11,8 @@ from model_files import contents, corpora_of, write
 
 from tagweave.learning.loop import Outcome
 from tagweave.models.storage import describe_model
-from tagweave.training import comparison
-from tagweave.training.comparison import better
+from tagweave.training import train as comparison
+from tagweave.training.train import better
 
 RIGHT = ["a/X b/Y c/Z", "b/Y a/X", "c/Z c/Z b/Y a/X", "a/X c/Z"] * 3
 WRONG = [line.translate(str.maketrans("XYZ", "YZX")) for line in RIGHT] * 3

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from model_files import write
 
-from tagweave.cli.errors import OptionError
-from tagweave.cli.plan_options import corpus_weights, setting_values
+from tagweave.cli.console import OptionError
+from tagweave.cli.train import corpus_weights, setting_values
 from tagweave.corpus.load import load, stream
-from tagweave.features.presets import PRESETS
+from tagweave.errors import PlanError
+from tagweave.features.templates import PRESETS
 from tagweave.training.corpora import read_corpus, run_identity
-from tagweave.training.errors import PlanError
 from tagweave.training.plan_parts import learner_settings, template_texts
 from tagweave.training.recipe import LEARNERS, Recipe
 

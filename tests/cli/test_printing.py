@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from model_files import write
 
-from tagweave.corpus.printable import printable, printable_lines
+from tagweave.corpus.characters import printable, printable_lines
 from tagweave.models.storage import load_model, save_model
 
 EVIL = "\x1b]0;x\x07\x1b[31mN\x9b2J\u202e"

@@ -7,10 +7,10 @@ import gzip
 import pytest
 from model_files import write
 
-from tagweave.corpus import text_file
-from tagweave.models import table_segmenter
+from tagweave.corpus import files
+from tagweave.models import pair_tables
 from tagweave.models.characters import UnfitModelError
-from tagweave.streams import labelling, raw_text
+from tagweave.streams import characters, labelling
 
 LINES = [
     "今天早上我们看着他。",
@@ -31,14 +31,14 @@ def without_tables(monkeypatch):
         def refuse(*_):
             raise UnfitModelError("found nothing, expected nothing")
 
-        monkeypatch.setattr(table_segmenter, "kept_tables", refuse)
+        monkeypatch.setattr(pair_tables, "kept_tables", refuse)
 
     return off
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_tables_give_what_the_tagger_gives(run, segmenter, corpora, tmp_path, monkeypatch, without_tables, threads):
-    monkeypatch.setattr(text_file, "_BYTES", 300)
+    monkeypatch.setattr(files, "_BYTES", 300)
     lines = (corpora / "dev.raw").read_text("utf-8").splitlines() + LINES
     file = write(tmp_path / "text.raw", lines)
     fast = run("tag", segmenter, file, "--threads", threads).stdout
@@ -67,8 +67,8 @@ def test_an_error_names_the_line_and_leaves_no_file(run, segmenter, tmp_path):
 
 def test_what_is_not_raw_to_segmented_goes_the_general_way(run, segmenter, segtagger, tagger, tmp_path, monkeypatch):
     taken = []
-    write_segmented = raw_text.write_segmented
-    monkeypatch.setattr(raw_text, "write_segmented", lambda *a: taken.append(write_segmented(*a)))
+    write_segmented = characters.write_segmented
+    monkeypatch.setattr(characters, "write_segmented", lambda *a: taken.append(write_segmented(*a)))
     run("tag", segmenter, stdin="我们看着\n")
     run("tag", segmenter, "--retag", "-o", tmp_path / "x.seg", stdin="我们看着\n")
     run("tag", segmenter, "--to", "segmentation", stdin="我们看着\n")

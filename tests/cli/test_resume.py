@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 from model_files import contents, write
 
-from tagweave.learning import checkpoint
+from tagweave.learning import loop
 from tagweave.models.storage import load_model
 from tagweave.training.recipe import LEARNERS
 
@@ -24,7 +24,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tagweave.cli.main import application
-from tagweave.learning import checkpoint
+from tagweave.learning import loop
 
 common, runs = sys.argv[1].split("|"), [run.split("|") for run in sys.argv[2:]]
 
@@ -35,14 +35,14 @@ for _, *options in runs:  # the kernels are loaded once, here
 def kill():
     os.kill(os.getpid(), signal.SIGKILL)
 
-original, checkpoint.INTERVAL = checkpoint.save_checkpoint, 0
+original, loop.INTERVAL = loop.save_checkpoint, 0
 def save(path, state, best, run):
     if state.iteration == 3 and when == "between":  # of the run that this process is
         Path.replace = lambda *_: kill()
     original(path, state, best, run)
     if state.iteration == 3:
         kill()
-checkpoint.save_checkpoint = save
+loop.save_checkpoint = save
 
 for when, *options in runs:
     process = os.fork()
@@ -94,14 +94,14 @@ KILLED_IN_STAGES = """
 import os, signal, sys
 from pathlib import Path
 from tagweave.cli.main import application
-from tagweave.learning import checkpoint
+from tagweave.learning import loop
 
 common, runs = sys.argv[1].split("|"), [run.split("|") for run in sys.argv[2:]]
 
 def kill(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-original, saved, checkpoint.INTERVAL = checkpoint.save_checkpoint, [], 0
+original, saved, loop.INTERVAL = loop.save_checkpoint, [], 0
 
 def killing(times, between):
     def save(*arguments):
@@ -120,7 +120,7 @@ for run in runs:  # the kernels are loaded once, here
 for times, between, *options in runs:
     process = os.fork()
     if not process:
-        checkpoint.save_checkpoint = killing(int(times), between == "between")
+        loop.save_checkpoint = killing(int(times), between == "between")
         application()([*common, *options])
     assert os.WTERMSIG(os.waitpid(process, 0)[1]) == signal.SIGKILL
 """
@@ -189,7 +189,7 @@ def test_no_checkpoint(run, corpora, tmp_path, monkeypatch):
     def written(*_):
         raise AssertionError
 
-    monkeypatch.setattr(checkpoint, "save_checkpoint", written)
+    monkeypatch.setattr(loop, "save_checkpoint", written)
     common = ("train", corpora / "train.txt", "--iterations", 2, "--no-checkpoint", "-o", tmp_path / "m")
     run(*common)
     assert "--no-checkpoint" in run(*common, "--resume", code=2).stderr

@@ -7,8 +7,7 @@ from model_files import write
 
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load
-from tagweave.harvest.select import sampled, selected
-from tagweave.harvest.selection import Selection
+from tagweave.harvest.selection import Selection, sampled, selected
 
 PAGE = [
     "我们去**北京**看书。",

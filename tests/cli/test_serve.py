@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 from serving import PROGRAM
 
-from tagweave.kernels import notice
+from tagweave.kernels import compiled_code
 
 Run = Any
 
@@ -29,7 +29,7 @@ def served(*options: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
     assert process.stderr
     try:
         line = process.stderr.readline()
-        while notice.COMPILING in line:
+        while compiled_code.COMPILING in line:
             line = process.stderr.readline()
         assert line.startswith("http://"), line + process.stderr.read()
         yield process, line.strip()

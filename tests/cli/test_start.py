@@ -68,9 +68,9 @@ def test_systems_without_modules_of_unix() -> None:
 import sys
 sys.modules["fcntl"] = sys.modules["resource"] = None
 from pathlib import Path
-import tagweave.annotate.training_process
-from tagweave.training.training_command import take
-from tagweave.training.summary import peak_bytes
+import tagweave.annotate.retraining
+from tagweave.training.retraining import take
+from tagweave.training.chain_problem import peak_bytes
 print(peak_bytes())
 try:
     take(Path("none"))

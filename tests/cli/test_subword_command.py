@@ -117,9 +117,9 @@ def test_training_again(run, files, tmp_path):
 
 def test_another_run_is_not_gone_on_with(run, files, tmp_path):
     """The folds decide on the pieces, so they are part of what identifies a run."""
-    from tagweave.learning import checkpoint
+    from tagweave.learning import loop
 
-    model, plain = tmp_path / "m", checkpoint.save_checkpoint
+    model, plain = tmp_path / "m", loop.save_checkpoint
 
     def killed(path, *rest):
         plain(path, *rest)
@@ -127,7 +127,7 @@ def test_another_run_is_not_gone_on_with(run, files, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoint, "save_checkpoint", killed)
+        patch.setattr(loop, "save_checkpoint", killed)
         train(run, files, model, code=130)
     assert (tmp_path / "m.checkpoint").exists()
     said = train(run, files, model, "--folds", 3, "--resume", code=2)

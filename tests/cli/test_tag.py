@@ -10,17 +10,15 @@ import sys
 import pytest
 from model_files import write
 
-from tagweave.corpus.alternatives import parse_candidates
-from tagweave.corpus.formats import segmented
-from tagweave.corpus.load import Stream, iterate, load
+from tagweave.corpus.candidates import Soft, parse_candidates
+from tagweave.corpus.formats import plain
+from tagweave.corpus.load import CorpusStream, iterate, load
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.soft import Soft
 from tagweave.harvest import runs
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.streams import blocks
-from tagweave.streams import input as input_module
-from tagweave.streams.words import WordLabelling
+from tagweave.streams import inputs
+from tagweave.streams.labelling import WordLabelling
 
 TEXT = "医院 的 墙 是 白 的 。"
 
@@ -275,7 +273,7 @@ def test_a_long_stream_is_taken_in_blocks(run, tagger, corpora, monkeypatch):
     expected = run("tag", tagger, corpora / "dev.seg").stdout
     taken = []
     complete = ChainPredictor.complete
-    monkeypatch.setattr(blocks, "_BLOCK", 7)
+    monkeypatch.setattr(inputs, "_BLOCK", 7)
     monkeypatch.setattr(
         ChainPredictor, "complete", lambda self, corpus: taken.append(len(corpus)) or complete(self, corpus)
     )
@@ -284,7 +282,7 @@ def test_a_long_stream_is_taken_in_blocks(run, tagger, corpora, monkeypatch):
 
 
 def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
-    monkeypatch.setattr(blocks, "_BLOCK", 2)
+    monkeypatch.setattr(inputs, "_BLOCK", 2)
     read = []
 
     def stream(*_arguments):
@@ -293,9 +291,9 @@ def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
                 read.append(number)
                 yield Sentence(("医院",))
 
-        return Stream(segmented.FORMAT, sentences())
+        return CorpusStream(plain.SEGMENTED, sentences())
 
-    monkeypatch.setattr(input_module, "stream", stream)
+    monkeypatch.setattr(inputs, "stream", stream)
     labelled = WordLabelling(ChainPredictor(load_model(tagger)), "-").labelled()
     next(labelled)
     assert len(read) == 2

@@ -15,17 +15,15 @@ from model_files import contents, corpora_of, write
 
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
-from tagweave.learning import checkpoint
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning import loop
 from tagweave.models.storage import describe_model, load_model
+from tagweave.training.chain_problem import estimated_bytes, peak_bytes
 from tagweave.training.coupled import Coupling, prepare_coupled
 from tagweave.training.fit import prepare
-from tagweave.training.incomplete import treated
 from tagweave.training.methods.single import SingleOptions
 from tagweave.training.plan import CorpusReference
 from tagweave.training.plan_json import read_plan
 from tagweave.training.recipe import LEARNERS, Recipe
-from tagweave.training.summary import estimated_bytes, peak_bytes, summary
 from tagweave.training.task import Task
 
 RUN = ("--iterations", 2)
@@ -139,12 +137,11 @@ def test_weights_of_corpora(run, corpora, tmp_path):
 
 
 def test_options_reach_the_recipe(run, corpora, tmp_path):
-    options = ("--features", "observed", "--min-count", 2, "--precision", "float64", "--incomplete", "pointwise")
+    options = ("--features", "observed", "--min-count", 2, "--precision", "float64", "--incomplete", "posterior")
     templates = ("--preset", "tsuboi-2008", "--template", "form[0]", "--template", "form[-1] form[0]")
     run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, *options, *templates, "--method", "single")
     recipe = about(tmp_path / "m")["recipe"]
     assert (recipe["features"], recipe["minimum_count"], recipe["precision"]) == ("observed", 2, "float64")
-    assert recipe["transitions"] is False and recipe["edges"] is False
     assert recipe["templates"][0] == "lower[0]" and recipe["templates"][-2:] == ["form[0]", "form[-1] form[0]"]
     assert load_model(tmp_path / "m").weights.dtype == np.float64
 
@@ -180,7 +177,7 @@ def test_patience_and_the_log(run, corpora, tmp_path):
 
 
 def test_an_interrupt_keeps_the_best_model_and_says_how_to_go_on(run, corpora, tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "save_checkpoint", interrupting(checkpoint.save_checkpoint, 2))
+    monkeypatch.setattr(loop, "save_checkpoint", interrupting(loop.save_checkpoint, 2))
     command = ("train", corpora / "train.txt", "-o", tmp_path / "m", "--iterations", 4)
     result = run(*command, code=130)
     assert result.stderr.splitlines()[-2:] == [
@@ -221,12 +218,12 @@ def test_an_interrupt_before_training(run, corpora, tmp_path, monkeypatch):
     def stop(*_arguments, **_named):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tagweave.training.chain_job.prepare", stop)
+    monkeypatch.setattr("tagweave.training.job.prepare", stop)
     result = run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, code=130)
     assert result.stderr.splitlines()[1:] == ["tagweave: interrupted"]
 
 
-def test_an_interrupt_of_the_first_model_of_argmax_stops_it_all(run, corpora, tmp_path, monkeypatch):
+def test_an_interrupt_of_the_first_model_of_posterior_stops_it_all(run, corpora, tmp_path, monkeypatch):
     calls = []
 
     def stop(*_arguments):
@@ -234,12 +231,12 @@ def test_an_interrupt_of_the_first_model_of_argmax_stops_it_all(run, corpora, tm
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tagweave.learning.online.AdaGrad.step", stop)
-    run("train", corpora / "train.txt", "-o", tmp_path / "m", "--incomplete", "argmax", code=130)
+    run("train", corpora / "train.txt", "-o", tmp_path / "m", "--incomplete", "posterior", code=130)
     assert calls == [1] and not (tmp_path / "m").exists()
 
 
 def test_a_checkpoint_of_another_run_is_refused_and_without_resume_announced(run, corpora, tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "save_checkpoint", interrupting(checkpoint.save_checkpoint, 1))
+    monkeypatch.setattr(loop, "save_checkpoint", interrupting(loop.save_checkpoint, 1))
     model = tmp_path / "m"
     run("train", corpora / "train.txt", "-o", model, *RUN, code=130)
     monkeypatch.undo()
@@ -260,7 +257,7 @@ def test_the_estimate_of_memory_covers_what_the_learner_keeps(corpora, learner):
     state = recipe.trainer().start(problem.objective, problem.model.weights)
     kept = sum(array.nbytes for array in state.arrays.values())
     assert kept < estimated_bytes(problem, recipe) < 12 * kept
-    assert "memory" in summary(problem, recipe)[-1]
+    assert "memory" in problem.summary(recipe)[-1]
 
 
 def test_the_estimate_grows_with_the_square_of_the_labels(corpora):
@@ -271,23 +268,6 @@ def test_the_estimate_grows_with_the_square_of_the_labels(corpora):
     assert estimated_bytes(problem, recipe) > 8 * 4 * labels**2 + 6 * 4 * problem.model.parameters.size
     assert estimated_bytes(problem, recipe) - estimated_bytes(problem, Recipe()) == 2 * 4 * labels**2
     assert peak_bytes() > 50e6
-
-
-def test_strategies_change_the_corpora_or_the_recipe(corpora):
-    corpus = load(str(corpora / "train.txt"))
-    some = corpus.with_sentences(
-        s if i % 2 else s.with_layer("tag", (("NN", "VV"),) * len(s)) for i, s in enumerate(corpus)
-    )
-    discarded, recipe = treated("discard", [some], Recipe())
-    assert len(discarded[0]) == 30 and recipe == Recipe()
-    first, _ = treated("first", [some], Recipe())
-    assert set(first[0][0].layers["tag"]) == {("NN",)}
-    _, pointwise = treated("pointwise", [some], Recipe())
-    assert not pointwise.transitions and not pointwise.edges
-    filled, _ = treated("argmax", [some], Recipe(), run=Run(Schedule(iterations=2)))
-    assert all(len(c or ()) == 1 for s in filled[0] for c in s.layers["tag"])
-    with pytest.raises(ValueError, match="unknown strategy 'x'"):
-        treated("x", [some], Recipe())
 
 
 def test_a_recipe_knows_its_precisions():

@@ -6,7 +6,7 @@ import pytest
 from model_files import contents, write
 
 import tagweave as tw
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 from tagweave.models.storage import describe_model, load_model
 
 

@@ -13,15 +13,14 @@ from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping, write_mapping
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.proposal import ProposingEncoder
+from tagweave.models.guide import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
+from tagweave.training.chain_problem import weights_by_view
 from tagweave.training.coupled import Coupling, fit_coupled, fit_mappings, mappings_by
 from tagweave.training.fit import fit
 from tagweave.training.guided import fit_stages, merged
-from tagweave.training.narrowing import fit_narrowing
-from tagweave.training.pruning import fit_pruning, with_proposals
+from tagweave.training.pruning import fit_narrowing, fit_pruning, with_proposals
 from tagweave.training.recipe import Recipe
-from tagweave.training.summary import weights_by_view
 
 RUN = ("--iterations", 2)
 SHORT = Schedule(2)
@@ -436,7 +435,7 @@ def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, interrupt
             ("--sample", "5,5", "--method", "stacked"),
             "found --sample with the method stacked, expected single or coupled or merged",
         ),
-        (("--incomplete", "argmax"), "found --incomplete with the method coupled, expected single"),
+        (("--incomplete", "posterior"), "found --incomplete with the method coupled, expected single"),
         (("--mapping", "ctb-pd", "--method", "merged"), "found --mapping with the method merged, expected coupled"),
         (("--views", "joint", "--method", "stacked"), "found --views with the method stacked, expected coupled"),
         (("--mapping-tight", "--method", "stacked"), "found --mapping-tight with the method stacked, expected coupled"),

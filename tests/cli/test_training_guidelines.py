@@ -7,9 +7,8 @@ from types import SimpleNamespace
 import pytest
 from model_files import write
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError, PlanError
 from tagweave.training.corpora import read_corpus
-from tagweave.training.errors import PlanError
 from tagweave.training.guidelines import development_data, training_data
 from tagweave.training.inspection import unknown_labels
 from tagweave.training.methods import METHODS

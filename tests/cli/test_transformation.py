@@ -14,9 +14,8 @@ from tagweave.corpus.load import load
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import load_model
 from tagweave.training.chain_system import ChainSystem
-from tagweave.training.predict_self import PredictSelf
 from tagweave.training.recipe import Recipe
-from tagweave.training.transform import fit_iterated, fit_transformed
+from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
 
 SYSTEM = ChainSystem(Recipe(settings={"seed": 0}), Run(Schedule(2)))
 

@@ -17,16 +17,17 @@ from model_files import contents
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.features import sentence_length
-from tagweave.learning import checkpoint
+from tagweave.features import arc_templates
+from tagweave.learning import loop
 from tagweave.learning import run as runs
 from tagweave.models.storage import load_model
-from tagweave.training import tree_job
-from tagweave.training.guided_parsing import fit_guided_parser
-from tagweave.training.guided_rounds import fit_guided_in_rounds
-from tagweave.training.parsing import ParserRecipe, fit_parser, usual_templates
-from tagweave.training.predict_self import PredictSelf
-from tagweave.training.transform import fit_iterated, fit_transformed
+from tagweave.training import job
+from tagweave.training.fit import fit
+from tagweave.training.guided import fit_guided, fit_guided_in_rounds
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
+from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
+from tagweave.training.tree_problem import usual_templates
 from tagweave.training.tree_system import TreeSystem
 from treebank import conllu, treebank, with_evidence
 
@@ -65,7 +66,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _small_models(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(tree_job, "ParserRecipe", partial(ParserRecipe, bits=BITS))
+    monkeypatch.setattr(job, "Recipe", partial(Recipe, bits=BITS))
     yield
 
 
@@ -88,9 +89,9 @@ def corpora(files: Path) -> tuple[list[Corpus], list[Corpus], Corpus]:
     return [load(f"{files / 'mine.conllu'}#head")], [theirs], load(f"{files / 'dev.conllu'}#head")
 
 
-def recipe_for(targets: list[Corpus], sources: list[Corpus]) -> ParserRecipe:
+def recipe_for(targets: list[Corpus], sources: list[Corpus]) -> Recipe:
     templates = usual_templates(*(corpus.sentences for corpus in (*targets, *sources)))
-    return ParserRecipe(templates, settings={"seed": 0}, bits=BITS, drop_columns=tree_job.DROP_COLUMNS)
+    return Recipe(Task("parse"), templates, settings={"seed": 0}, bits=BITS, drop_columns=job.DROP_COLUMNS)
 
 
 def steps(lines: list[str]) -> list[str]:
@@ -101,8 +102,8 @@ def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path
     model, lines = train("--method", "stacked")
     targets, sources, dev = corpora(files)
     recipe = recipe_for(targets, sources)
-    guide = fit_parser(sources, recipe, run=THREE).model
-    expected = fit_guided_parser(targets, guide, recipe, dev, THREE).model
+    guide = fit(sources, recipe, run=THREE).model
+    expected = fit_guided(targets, guide, recipe, dev, THREE).model
     np.testing.assert_array_equal(model.weights, expected.weights)
     np.testing.assert_array_equal(model.guide.weights, guide.weights)
     assert "first a parser of ud, then one of head that looks at its trees" in lines
@@ -189,18 +190,18 @@ def test_an_interrupted_cascade_is_resumed(train: Train, tmp_path: Path, monkeyp
         train("--method", method, *options)
         straight = contents(tmp_path / "m")
         (tmp_path / "m").unlink()
-        save = checkpoint.save_checkpoint
+        save = loop.save_checkpoint
 
         def stopping(path: Path, *arguments: Any, part: str = part, save: Any = save) -> None:
             save(path, *arguments)
             if path.suffix == part:
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(checkpoint, "save_checkpoint", stopping)
+        monkeypatch.setattr(loop, "save_checkpoint", stopping)
         lines = train("--method", method, *options, code=130)
         assert lines[-1] == "interrupted before the model itself: the same command with --resume goes on"
         assert not (tmp_path / "m").exists()
-        monkeypatch.setattr(checkpoint, "save_checkpoint", save)
+        monkeypatch.setattr(loop, "save_checkpoint", save)
         _, lines = train("--method", method, *options, "--resume")
         assert next(line.split()[1] for line in lines if line.startswith("iteration ")) == "2/3"
         assert contents(tmp_path / "m") == straight
@@ -348,7 +349,7 @@ def test_sources_that_nobody_names_follow_the_method(run: Run, files: Path, tmp_
 def test_sentences_that_are_too_long_are_left_out(
     train: Train, files: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    monkeypatch.setattr(sentence_length, "LONGEST", 5)
+    monkeypatch.setattr(arc_templates, "LONGEST", 5)
     _, lines = train("--method", method)
     counts = [sum(len(s) > 5 for s in load(f"{files / name}.conllu#head")) for name in ("mine", "theirs", "dev")]
     assert all(counts)

@@ -8,11 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tagweave.cluster.executor import executor_at
-from tagweave.cluster.group import Arrays, Reply
+from tagweave.cluster.executor import Arrays, Reply, executor_at
 from tagweave.cluster.shared_file import SharedFile
-from tagweave.corpus.errors import CorpusError
-from tagweave.training.training_shard import Aspect, TrainingShard
+from tagweave.errors import CorpusError
+from tagweave.training.shard import Aspect, TrainingShard
 
 
 def square(number: int) -> int:

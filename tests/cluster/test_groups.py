@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tagweave.cluster import process_group
+from tagweave.cluster import processes
 from tagweave.cluster.executor import LOCAL, ClusterError, Executor, executor_at
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 from tests.cluster.calls import Scale
 
 
@@ -46,7 +46,7 @@ def test_a_call_can_be_given_up_while_it_waits(executor: Executor) -> None:
 
 
 def test_a_call_that_ends_every_worker_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_group, "RETRIES", 1)
+    monkeypatch.setattr(processes, "RETRIES", 1)
     with (
         executor_at(LOCAL, workers=1) as executor,
         executor.hold(Scale, [1.0]) as group,

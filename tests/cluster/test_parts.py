@@ -14,15 +14,13 @@ import pytest
 import tagweave as tw
 from reproductions.lab.cell_task import cell_tasks, fill
 from reproductions.liu_2014.study import STUDY
-from tagweave.cluster.executor import AUTO, LOCAL, Executor, executor_at, results
-from tagweave.cluster.in_process import IN_PROCESS
+from tagweave.cluster.executor import AUTO, IN_PROCESS, LOCAL, Executor, executor_at, results
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load, save
 from tagweave.evaluation.report import evaluate
-from tagweave.front.plans import resolve
-from tagweave.learning.callback import Silence
-from tagweave.learning.run import Run, Schedule
+from tagweave.front.training import resolve
+from tagweave.learning.run import Run, Schedule, Silence
 from tagweave.training.jackknife import jackknifed
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.pruning import fit_pruning, with_proposals

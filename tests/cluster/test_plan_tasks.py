@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import tagweave as tw
-from tagweave.cluster.executor import Executor
-from tagweave.cluster.in_process import IN_PROCESS
+from tagweave.cluster.executor import IN_PROCESS, Executor
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus import sample
-from tagweave.front.plans import resolve
+from tagweave.front.training import resolve
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.plan_json import with_names
 from tagweave.training.plan_task import PlanResult, PlanTask, carry_out, plan_task

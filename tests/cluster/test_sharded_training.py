@@ -12,25 +12,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagweave.cluster.executor import Executor
-from tagweave.cluster.in_process import IN_PROCESS
+from tagweave.cluster.executor import IN_PROCESS, Executor
 from tagweave.cluster.processes import Processes
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus import sample
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
+from tagweave.errors import CorpusError, PlanError
 from tagweave.features.lookups import NOTHING
 from tagweave.front.training import train
-from tagweave.learning.callback import Silence
-from tagweave.learning.run import SILENT, Run, Schedule
-from tagweave.training import sharded_problem as sharding
+from tagweave.learning.run import SILENT, Run, Schedule, Silence
+from tagweave.training import sharded_job as sharding
 from tagweave.training.corpora import read_outline
-from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
 from tagweave.training.shard import CorpusPart, shards_of
-from tagweave.training.sharded_problem import ShardedProblem
 from tagweave.training.task import Task
 from tests.cluster.calls import MortalShard
 
@@ -38,9 +34,7 @@ CTB, PD = (str(sample.path(name)) for name in ("ctb.txt", "pd.txt"))
 
 
 @contextmanager
-def on_workers(
-    recipe: Recipe, workers: int, executor: Executor | None = None, path: str = CTB
-) -> Iterator[ShardedProblem]:
+def on_workers(recipe: Recipe, workers: int, executor: Executor | None = None, path: str = CTB) -> Iterator[Problem]:
     """The sample corpus, twice, on workers."""
     _, outline = read_outline(path, recipe.task.name, None, 1.0)
     part = CorpusPart(SharedFile.of(path), outline, 0, outline.sentences)
@@ -52,7 +46,7 @@ def here(recipe: Recipe) -> Problem:
     return prepare([load(CTB)] * 2, recipe)
 
 
-def fitted(problem: Problem | ShardedProblem, recipe: Recipe, run: Run) -> np.ndarray[Any, Any]:
+def fitted(problem: Problem, recipe: Recipe, run: Run) -> np.ndarray[Any, Any]:
     return fit_problem(problem, recipe, None, run).model.weights
 
 
@@ -241,7 +235,7 @@ def test_a_learner_that_cannot_use_numbers_says_so_on_workers(tmp_path: Path) ->
         ({"sources": CTB}, "found `sources`, expected corpora of one guideline"),
         ({"method": "coupled"}, "found the method coupled"),
         ({"sample": ["all"]}, "found `sample`"),
-        ({"incomplete": "discard"}, "found `incomplete=discard`, expected marginal"),
+        ({"incomplete": "posterior"}, "found `incomplete=posterior`, expected marginal"),
         ({"task": "spans", "entity_ratio": "0.2"}, "found `entity_ratio`, expected it without `cluster`"),
         ({"task": "spans", "outside_confidence": 0.5}, "found `outside_confidence`, expected it without `cluster`"),
         ({"learner": "sgd"}, "found the learner sgd, expected one of adagrad, lbfgs"),

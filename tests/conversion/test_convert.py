@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.conversion import labels as module
-from tagweave.conversion.labels import convert, review, sources
+from tagweave import conversion as module
+from tagweave.conversion import convert, review, sources
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Layer, Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.labels.mapping import TagMapping, count_pairs

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.alternatives import format_candidates, parse_candidates
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.soft import Soft
+from tagweave.corpus.candidates import Soft, format_candidates, parse_candidates
+from tagweave.errors import CorpusError
 
 LABELS = st.lists(st.text("ab|\\:.05/", min_size=1, max_size=7), min_size=1, max_size=3, unique=True).map(tuple)
 NUMBERS = st.lists(st.integers(1, 1000).map(lambda n: n / 1000), min_size=3, max_size=3)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.blocks import in_blocks
+from tagweave.corpus.files import in_blocks
 
 
 @given(st.lists(st.integers()), st.integers(1, 7))

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tagweave.corpus.chunk_labels import SCHEMES
-from tagweave.corpus.chunk_schemes import convert, detect, readable, strays, validate
+from tagweave.corpus.chunk_schemes import SCHEMES, convert, detect, readable, strays, validate
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 
 LETTERS = {"IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}
 

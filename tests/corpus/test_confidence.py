@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 
 ROW = "{}\t{}\t_\tNN\t_\t_\t_\t_\t_\t{}\n"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.context import Context
+from tagweave.corpus.describe import Context
 from tagweave.corpus.sentence import Location, Sentence
 
 SENTENCE = Sentence(tuple("abcdefg"), location=Location("file", 3))

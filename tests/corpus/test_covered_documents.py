@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load, load_outline, save
+from tagweave.errors import CorpusError
 from tagweave.training.fit import prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -46,7 +46,7 @@ def test_a_comment_holds_until_the_next(path: Path) -> None:
 def test_o_says_nothing_of_types_that_a_document_does_not_cover(path: Path, task: str) -> None:
     problem = prepare([load(str(path))], Recipe(Task(task)))
     encoded, names = problem.objective.encoded, problem.model.space.names
-    allowed = [{names[label] for label in problem.sets.labels(number)} for number in encoded.allow]
+    allowed = [{names[label] for label in problem.sets.labels(number)} for number in encoded.evidence.sets]
     assert allowed[1] == {"O"}
     assert allowed[3] == allowed[5] == {name for name in names if "PER" not in name}
     assert allowed[6] == {"O"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.foreign import foreign
+from tagweave.corpus.formats.registry import foreign
 from tagweave.corpus.load import iterate, load
+from tagweave.errors import CorpusError
 
 LABEL_STUDIO = '[{"id": 1, "annotations": [{"id": 2, "result": [{"value": {"start": 0, "labels": ["PER"]}}]}]}]'
 FILES = {

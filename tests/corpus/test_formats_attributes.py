@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import attributes
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 
 
 def read(text, **options):
@@ -38,12 +38,6 @@ def test_empty_label_is_unknown():
     (sentence,) = read("\tw=a\n")
     assert sentence.layers["tag"] == (None,)
     assert written(sentence) == "?\tw=a\n\n"
-
-
-def test_separator():
-    (sentence,) = read("a|b/c\tx\n", separator="/")
-    assert sentence.layers["tag"] == (("a|b", "c"),)
-    assert written(sentence, separator="/") == "a|b/c\tx\n\n"
 
 
 def test_escapes_in_labels():

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import columns
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 
 
 def read(text):

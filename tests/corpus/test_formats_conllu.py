@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.errors import CorpusError
 
 TEXT = """\
 # newpar

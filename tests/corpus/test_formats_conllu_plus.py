@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.corpus.soft import Soft
+from tagweave.errors import CorpusError
 
 WORDS = """\
 # global.columns = ID FORM UPOS HEAD DEPREL PARSEME:MWE

@@ -9,12 +9,12 @@ import time
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.files import decode_line
 from tagweave.corpus.formats.registry import FORMATS, formats
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
-from tagweave.corpus.text_file import decode_line
+from tagweave.errors import CorpusError
 
 EVIDENCE = {
     "full": (("B",), ("E",), ("S",)),

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS, chosen_format, layer_names
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 
 
 def read_one(line):

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.alternatives import format_candidates, parse_candidates
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.escapes import escape, last_unescaped, split_unescaped, unescape
+from tagweave.corpus.candidates import format_candidates, parse_candidates
+from tagweave.corpus.characters import escape, last_unescaped, split_unescaped, unescape
 from tagweave.corpus.formats import tagged
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 
 
 def read_one(line, **options):

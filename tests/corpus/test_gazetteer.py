@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.gazetteer import Gazetteer, joined, parse, read
+from tagweave.errors import CorpusError
 
 
 def test_entries_of_all_forms() -> None:

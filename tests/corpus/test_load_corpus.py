@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.first_lines import Labels
-from tagweave.corpus.formats.recognition import recognise
-from tagweave.corpus.formats.registry import format_of_name
+from tagweave.corpus.formats.format import ModelLabels
+from tagweave.corpus.formats.registry import format_of_name, recognise
 from tagweave.corpus.load import formats, iterate, load, parse_argument, save
 from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.errors import CorpusError
 
 UD = "1\ta\t_\tNOUN\tNN\t_\t2\tx\t_\t_\n2\tb\t_\tVERB\tVV\t_\t0\troot\t_\t_\n\n"
 ONLY_XPOS = UD.replace("NOUN", "_").replace("VERB", "_")
@@ -289,7 +288,7 @@ def test_detection_by_content(text, name):
     ],
 )
 def test_detection_for_a_model(text, share, name):
-    assert recognise(text.split("\n"), Labels({"n", "v", "h", "N"}.__contains__, share)).format.name == name
+    assert recognise(text.split("\n"), ModelLabels({"n", "v", "h", "N"}.__contains__, share)).format.name == name
 
 
 @pytest.mark.parametrize(

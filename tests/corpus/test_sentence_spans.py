@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span, labels_of, spans_of
+from tagweave.errors import CorpusError
 
 ANY = ("B-*", "O")
 

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus import text_file
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.text_blocks import read_blocks
-from tagweave.corpus.text_file import read_lines
+from tagweave.corpus import files
+from tagweave.corpus.files import read_blocks, read_lines
+from tagweave.errors import CorpusError
 
 PIECES = [b"\n", b"\r\n", b"a", "好".encode(), b"\xef\xbb\xbf", b"\xe5\xa5", b"\x0b", "\u2028".encode(), b"\0", b"\r"]
 
@@ -34,7 +33,7 @@ def by_lines(path: Path) -> list[str] | str:
 
 def by_blocks(path: Path, size: int) -> list[str] | str:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_file, "_BYTES", size)
+        patch.setattr(files, "_BYTES", size)
         try:
             blocks = list(read_blocks(str(path)))
         except CorpusError as error:
@@ -54,7 +53,7 @@ def test_a_line_longer_than_a_block_is_one_block(file: Path) -> None:
     long = "好" * 50_000
     file.write_text(f"a\n{long}\nb\nc", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_file, "_BYTES", 100)
+        patch.setattr(files, "_BYTES", 100)
         blocks = list(read_blocks(str(file)))
     assert blocks[0] == "a\n" and "".join(blocks) == f"a\n{long}\nb\nc\n"
     assert sum(long in block for block in blocks) == 1

@@ -9,10 +9,9 @@ import tracemalloc
 
 import pytest
 
-from tagweave.corpus import text_file
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.text_blocks import read_blocks
-from tagweave.corpus.text_file import first_lines, is_awaited, read_lines, written
+from tagweave.corpus import files
+from tagweave.corpus.files import first_lines, is_awaited, read_blocks, read_lines, written
+from tagweave.errors import CorpusError
 
 
 def lines_of(tmp_path, content, name="x.txt"):
@@ -168,7 +167,7 @@ def test_a_line_without_end_is_refused_where_it_begins_to_be_too_long(tmp_path, 
 
 
 def test_the_longest_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_file, "LONGEST", 6)
+    monkeypatch.setattr(files, "LONGEST", 6)
     assert lines_of(tmp_path, b"abcde\nabcdef") == ["abcde", "abcdef"]
     with pytest.raises(CorpusError, match=r":2: found a line of more than 6 bytes"):
         lines_of(tmp_path, b"ab\nabcdef\n")
@@ -178,7 +177,7 @@ def test_standard_input_is_awaited_after_the_last_line_that_came(monkeypatch: py
     receiving, sending = os.pipe()
     with os.fdopen(receiving) as stream, os.fdopen(sending, "w") as pipe:
         monkeypatch.setattr("sys.stdin", stream)
-        monkeypatch.setattr(text_file, "_held", None)
+        monkeypatch.setattr(files, "_held", None)
         assert not is_awaited()  # nobody reads it
         lines = read_lines("-")
         seen = []

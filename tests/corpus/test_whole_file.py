@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from tagweave.corpus.text_file import written
-from tagweave.corpus.whole_file import whole_file, whole_folder
+from tagweave.corpus.files import whole_file, whole_folder, written
 
 KINDS = ("text", "model")
 
@@ -72,7 +71,7 @@ def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_has_left_is_removed_by_the_next_to_write(tmp_path: Path) -> None:
     """But not what a living one is writing, under the same name, or whatever has another name."""
-    program = "import sys; from tagweave.corpus.whole_file import whole_file as w\n"
+    program = "import sys; from tagweave.corpus.files import whole_file as w\n"
     program += "with w(sys.argv[1]): print(flush=True); input()"
 
     def writer(name: str) -> subprocess.Popen[bytes]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from tagweave.corpus.width import folded, folded_points
+from tagweave.corpus.characters import folded, folded_points
 
 ANY = st.text(st.characters() | st.sampled_from("ＡｚＺ０９！～，．：／＠ｱｶﾞﾟ｡￣￥￨\u3000"))
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from tagweave.display.colours import heat, of_types
+from tagweave.display.markup import heat, of_types
 
 _PAGES = {"light": (255, 0.87, 0), "JupyterLab dark": (17, 0.87, 255), "site dark": (30, 0.82, 226)}
 """The grey of the page, how opaque its text is, and the grey of the text."""

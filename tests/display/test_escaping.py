@@ -7,14 +7,14 @@ from html.parser import HTMLParser
 
 import pytest
 
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.corpus.soft import Soft
-from tagweave.display.heat import heat_map
 from tagweave.display.live_line import LiveLine
 from tagweave.display.markup import element, html, picture
+from tagweave.display.models import heat_map
 from tagweave.evaluation.divergence import counted
-from tagweave.labels.bundles import bundle
+from tagweave.labels.mapping import bundle
 
 ATTACKS = (
     "<script>alert(1)</script>",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tagweave.corpus.sample.variants import sample
+from tagweave.corpus.sample import sample
 from tagweave.front.training import train
-from tagweave.learning.callback import Iteration
 from tagweave.learning.progress import Lines, NotebookLine, default_progress
+from tagweave.learning.run import Iteration
 
 pytest.importorskip("IPython", reason="IPython is not installed")
 
@@ -37,7 +37,7 @@ def test_in_a_notebook_there_is_one_display_and_its_updates() -> None:
     with shell() as running:
         source = """
             import tagweave as tw
-            from tagweave.corpus.sample.variants import sample
+            from tagweave.corpus.sample import sample
             corpus = sample("ctb.txt")
             model = tw.train(corpus.with_sentences(corpus.sentences[:3]), iterations=30)
         """
@@ -54,7 +54,7 @@ def test_in_a_notebook_there_is_one_display_and_its_updates() -> None:
 
 def test_a_training_that_is_interrupted_leaves_its_last_line() -> None:
     source = """
-        from tagweave.learning.callback import Iteration
+        from tagweave.learning.run import Iteration
         from tagweave.learning.progress import default_progress
         try:
             with default_progress(print) as (callback, _):

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.errors import CorpusError, StreamError
 from tagweave.front.training import train
-from tagweave.learning.callback import Silence
-from tagweave.streams.errors import StreamError
+from tagweave.learning.run import Silence
 
 WORDS = ("a", "b", "c")
 A = Corpus((Sentence(WORDS, {"g": (("N",), ("V",), ("N",))}),) * 3, "g", path="a.txt")

@@ -9,14 +9,13 @@ from html import unescape
 
 import pytest
 
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.corpus.soft import Soft
 from tagweave.corpus.spans import Span, labels_of
-from tagweave.display.heat import heat_map
+from tagweave.display.models import heat_map
 from tagweave.evaluation.report import evaluate
-from tagweave.labels.bundles import bundle
-from tagweave.labels.mapping import TagMapping
+from tagweave.labels.mapping import TagMapping, bundle
 from tagweave.labels.space import LabelSpace
 
 WORDS = ("Ida", "left", "Port", "Morgar", ".")

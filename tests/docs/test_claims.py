@@ -12,15 +12,13 @@ import yaml
 from pages import ROOT, section, table, text_of
 
 from tagweave.cli.main import application
-from tagweave.features.presets import PRESETS, USUAL
-from tagweave.structures.kinds import CHAIN, TREE
+from tagweave.features.templates import PRESETS, USUAL
+from tagweave.structures import CHAIN, TREE
 from tagweave.training.methods import METHODS, SINGLE, serving, usual
 from tagweave.training.recipe import LEARNERS
 from tagweave.training.resolve import STRUCTURES
 
 EVERY_PAGE = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-_COMMANDS = re.findall(r"^## `tagweave ([\w ]+)`$", text_of("docs/cli.md"), re.MULTILINE)
-_BY_DEFAULT = re.compile(r"(?<![\w.])([\d,]*\.?\d+) by default|`([\w.-]+)` by default|by default `([\w.-]+)`")
 
 
 def parameters(command: str) -> dict[str, Any]:
@@ -31,38 +29,12 @@ def parameters(command: str) -> dict[str, Any]:
     return {option: each for each in found.params for option in (*each.opts, *each.secondary_opts)}
 
 
-def plain(value: Any) -> str:
-    """A value as text: 0.20 as 0.2, and 1,000 as 1000."""
-    text = str(value).replace(",", "")
-    return f"{float(text):g}" if re.fullmatch(r"[\d.]*\d", text) and text.count(".") < 2 else text
-
-
-@pytest.mark.parametrize("command", _COMMANDS)
-def test_defaults_of_options_are_those_of_the_command(command: str) -> None:
-    described, options = section(text_of("docs/cli.md"), f"`tagweave {command}`"), parameters(command)
-    rows = table(described[described.index("| option |") :].partition("\n\n")[0]) if "| option |" in described else []
-    for row in rows:
-        if not (named := re.findall(r"--[a-z-]+", row[0])):
-            continue
-        option = options[named[0]]
-        known = {option.default, *re.findall(r"Default: ([\w.,-]*\w)", option.help)} - {None, False}
-        claimed = {plain(each) for found in _BY_DEFAULT.findall(row[1]) for each in found if each}
-        if known and not callable(option.default):
-            assert claimed <= {*map(plain, known)}, row
-
-
 def test_help_names_every_method_learner_preset_and_task() -> None:
     help_of = {name: each.help for name, each in parameters("train").items()}
     metavar_of = {name: each.metavar for name, each in parameters("train").items()}
     assert metavar_of["--method"] == "|".join(METHODS)
     assert all(f"{each.name}: {each.summary}" in help_of["--method"] for each in METHODS.values())
     assert f"For parsers: {', '.join(serving(TREE))}." in help_of["--method"]
-    [row] = [
-        row[1] for row in table(section(text_of("docs/cli.md"), "`tagweave train`")) if row[0] == "`--method METHOD`"
-    ]
-    every, _, of_parsers = row.partition("all but")
-    assert {*re.findall(r"`(\w+)`", every)} == {*METHODS}
-    assert {*re.findall(r"`(\w+)`", of_parsers)} == {*METHODS} - {*serving(TREE)}
     assert help_of["--learner"] == f"{', '.join(LEARNERS)}."
     assert {*re.findall(r"[\w-]+", help_of["--preset"])} >= {*PRESETS} - {"characters-lexicon"}
     assert metavar_of["--task"] == "|".join(STRUCTURES)
@@ -86,10 +58,10 @@ def test_pages_name_the_default_presets() -> None:
 
 
 def test_settings_of_learners_elsewhere_are_described() -> None:
-    from tagweave.training import coupled, parsing
+    from tagweave.training import coupled, recipe
 
     text = section(text_of("docs/learners.md"), "`adagrad`").replace("\n", " ")
-    of_parsers = parsing._ADAGRAD
+    of_parsers = recipe.ARC_SETTINGS
     assert (
         "parsers](parsing.md) `rate` is {rate:g}, `batch` {batch} and `initial` {initial:g},".format(**of_parsers)
         in text

@@ -21,7 +21,7 @@ import pytest
 from command_server import command_server
 from pages import PAGES, Block, blocks, text_of
 
-from tagweave.kernels.notice import COMPILING
+from tagweave.kernels.compiled_code import COMPILING
 
 _COMPILING = f"tagweave: {COMPILING}\n"
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -13,11 +13,10 @@ from pages import PAGES, ROOT, prose, section, table, text_of
 from tagweave.corpus.formats.format import Format
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
-from tagweave.features.gazetteer import GAZETTEER_COLUMNS
-from tagweave.features.lexicon import LEXICON_COLUMNS
-from tagweave.features.presets import PRESETS
+from tagweave.features.lookups import GAZETTEER_COLUMNS, LEXICON_COLUMNS
+from tagweave.features.templates import PRESETS
+from tagweave.training.methods.single import STRATEGIES
 from tagweave.training.recipe import LEARNERS
-from tagweave.training.strategies import STRATEGIES
 
 _DOTTED = re.compile(r"`((?:tagweave|reproductions)(?:\.\w+)+)`")
 _FILE = re.compile(r"`((?:src|tests|docs|reproductions|benchmarks)/[\w./-]+)`")

@@ -1,21 +1,65 @@
-"""The site of the documentation is built from its pages, without a warning."""
+"""The site of the documentation is built without a warning, with what its hooks add."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
-_ROOT = Path(__file__).parents[2]
+import pytest
+import typer
+from pages import ROOT, text_of
+
+from tagweave.cli.main import application
+from tagweave.training.methods import METHODS
 
 
-def test_the_site_is_built(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    built = subprocess.run(words, cwd=_ROOT, env=environment, capture_output=True, text=True, check=False)
+    built = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
-    assert 'class="filename"' in (tmp_path / "evidence.html").read_text("utf-8")
-    assert "marginals" in (tmp_path / "notebooks" / "incomplete-annotation.html").read_text("utf-8")
-    assert "tagweave.front.tagger.Tagger" in (tmp_path / "reference.html").read_text("utf-8")
-    assert "<code>--views both|joint|separate</code>" in (tmp_path / "methods.html").read_text("utf-8")
+    return folder
+
+
+def test_blocks_have_the_names_of_files(site: Path) -> None:
+    assert 'class="filename"' in (site / "evidence.html").read_text("utf-8")
+
+
+def test_notebooks_are_pages_with_outputs(site: Path) -> None:
+    assert '<pre style="overflow-x: auto">' in (site / "notebooks" / "incomplete-annotation.html").read_text("utf-8")
+
+
+def test_the_reference_has_the_names_that_users_write(site: Path) -> None:
+    page = (site / "reference.html").read_text("utf-8")
+    assert re.search(r'<h3 id="tagweave[\w.]+\.load" class="doc doc-heading">\s*tw\.load\b', page)
+
+
+def test_results_and_papers_are_not_searched(site: Path) -> None:
+    found = {
+        each["location"].partition("#")[0]
+        for each in json.loads((site / "search/search_index.json").read_text())["docs"]
+    }
+    assert "evidence.html" in found
+    assert not [each for each in found if each.startswith(("results/", "papers/"))]
+
+
+def test_every_option_of_every_command_and_method_is_on_the_site(site: Path) -> None:
+    page = unescape((site / "cli.html").read_text("utf-8"))
+    for name in re.findall(r"^## `tagweave ([\w ]+)`$", text_of("docs/cli.md"), re.MULTILINE):
+        described = page.partition(f'<h2 id="tagweave-{name.replace(" ", "-")}"')[2].partition("<h2 ")[0]
+        command = typer.main.get_command(application([name.split()[0]]))
+        for word in name.split():
+            command = command.get_command(typer.Context(command), word)
+        for each in command.params:
+            if each.param_type_name == "option":
+                assert f"<td><code>{each.opts[0]}" in described, (name, each.opts)
+    methods = (site / "methods.html").read_text("utf-8")
+    assert all(f"<td><code>{name}</code></td>" in methods for name in METHODS)
+    assert "<code>--views both|joint|separate</code>" in methods

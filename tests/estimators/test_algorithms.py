@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tagweave.estimators.algorithms import ALGORITHMS, UntilSettled, algorithm_of, settings_of, trainer_of
-from tagweave.learning.lbfgs import LBFGS
+from tagweave.learning.full_batch import LBFGS
 from tagweave.learning.trainer import State
 from tagweave.training.recipe import LEARNERS
 

@@ -23,7 +23,7 @@ from tagweave.estimators import ChainCRF, chain_crf
 from tagweave.estimators.algorithms import ALGORITHMS
 from tagweave.features.attributes import expand
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.parameters import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -215,7 +215,7 @@ def test_single_sentences_are_labelled_as_many_are_with_what_was_derived_once(mo
     crf = ChainCRF(max_iterations=5).fit(X, y)
     derive = Mock(return_value=crf.model_.parameters.transition_scores(crf.model_.weights))
     monkeypatch.setattr(ChainParameters, "transition_scores", derive)
-    monkeypatch.setattr("tagweave.kernels.blas._controller", None)  # no matrix is multiplied
+    monkeypatch.setattr("tagweave.kernels.compiled_code._controller", None)  # no matrix is multiplied
     assert [crf.predict_single(sentence) for sentence in X] == list(crf.predict(X))
     assert derive.call_count <= 1
 

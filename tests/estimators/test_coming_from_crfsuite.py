@@ -12,8 +12,8 @@ import pytest
 from random_sentences import sentences, with_gaps
 
 from tagweave.estimators import ChainCRF
-from tagweave.estimators.predictions import Predictions
-from tagweave.estimators.training_log import LabelScore, TrainingLog, label_scores
+from tagweave.estimators.crfsuite import LabelScore, TrainingLog, label_scores
+from tagweave.estimators.sequences import Predictions
 
 X = [[{"w": "the"}, {"w": "run"}], [{"w": "they"}, {"w": "run"}], [{"w": "the"}, {"w": "run"}, {"w": "they"}]]
 Y = [["DT", "NN"], ["PRP", "VB"], ["DT", "NN", "PRP"]]

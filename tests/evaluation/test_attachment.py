@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.errors import CorpusError
 from tagweave.evaluation.attachment import Relations, attachment, is_punctuation
 from tagweave.evaluation.report import evaluate
 from treebank import sentence, treebank, with_evidence

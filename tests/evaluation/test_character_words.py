@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.evaluation.segmentation import BITS, BOUNDARY, NONE, Segmentation, segmentations, settle
+from tagweave.errors import CorpusError
+from tagweave.evaluation.words import BITS, BOUNDARY, NONE, Segmentation, segmentations, settle
 
 OPENS, CLOSES = "BS", "ES"
 label_sets = st.lists(st.sets(st.sampled_from("BMES"), min_size=1), max_size=6)

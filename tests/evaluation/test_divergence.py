@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Layer, Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.evaluation import divergence as module
 from tagweave.evaluation.divergence import Divergence, counted, expected, same_sentences
 from tagweave.labels.mapping import TagMapping

@@ -16,8 +16,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.evaluation.divergence import Divergence, counted
-from tagweave.evaluation.divergence_page import page
-from tagweave.evaluation.divergence_tables import summary, tables
+from tagweave.evaluation.divergence_page import page, summary, tables
 
 VOID = ("meta",)
 

@@ -8,11 +8,11 @@ import pytest
 from rich.console import Console
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.errors import CorpusError
 from tagweave.evaluation.accuracy import Accuracy
 from tagweave.evaluation.attachment import Attachment
-from tagweave.evaluation.layers import evaluate_layers
+from tagweave.evaluation.report import evaluate_layers
 from tagweave.evaluation.words import WordScores
 from treebank import sentence, with_evidence
 

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.evaluation.accuracy import Accuracy
 from tagweave.evaluation.report import evaluate
 from tagweave.evaluation.score import Score, Share

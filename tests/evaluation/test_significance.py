@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.evaluation import significance
-from tagweave.evaluation.score import f_of_counts, share_of_counts
-from tagweave.evaluation.significance import randomisation_test, wilcoxon_test
+from tagweave.evaluation import score
+from tagweave.evaluation.score import f_of_counts, randomisation_test, share_of_counts, wilcoxon_test
 
 row = st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 4)).map(
     lambda item: (item[0], item[0] + item[1], item[0] + item[2])
@@ -101,11 +100,11 @@ def test_the_seed_repeats_the_draw():
 
 def test_blocks_do_not_change_the_number_of_trials(monkeypatch):
     first, second = np.tile([[5, 10]], (60, 1)), np.tile([[8, 10]], (60, 1))
-    monkeypatch.setattr(significance, "BLOCK", 130)
+    monkeypatch.setattr(score, "BLOCK", 130)
     assert randomisation_test(first, second, share_of_counts, trials=99) == 0.01
-    monkeypatch.setattr(significance, "BLOCK", 1)
+    monkeypatch.setattr(score, "BLOCK", 1)
     assert randomisation_test(first, second, share_of_counts, trials=9) == 0.1
-    monkeypatch.setattr(significance, "BLOCK", 4)
+    monkeypatch.setattr(score, "BLOCK", 4)
     assert randomisation_test(first, first, share_of_counts, trials=9) == 1.0
 
 

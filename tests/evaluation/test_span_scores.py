@@ -14,12 +14,11 @@ from seqeval.metrics.sequence_labeling import get_entities, precision_recall_fsc
 
 from tagweave.corpus.chunk_schemes import convert
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
+from tagweave.errors import CorpusError
 from tagweave.evaluation.score import Score
-from tagweave.evaluation.span_codes import SpanCodes, spans_of_training
-from tagweave.evaluation.spans import span_scores
+from tagweave.evaluation.spans import SpanCodes, span_scores, spans_of_training
 
 TYPES = ("PER", "LOC", "a-b")
 

@@ -15,13 +15,12 @@ from rich.console import Console
 
 import naive_trees
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.evaluation.divergence import Divergence
-from tagweave.evaluation.divergence_page import page
-from tagweave.evaluation.divergence_tables import summary, tables
+from tagweave.evaluation.divergence_page import page, summary, tables
 from tagweave.evaluation.tree_divergence import TreeDivergence, counted_trees, head_positions
-from tagweave.features import sentence_length
+from tagweave.features import arc_templates
 
 Rows = Sequence[tuple[str, Any]]
 
@@ -181,7 +180,7 @@ def test_what_cannot_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
         counted_trees(first, bare)
     with pytest.raises(CorpusError, match=r"sud.conllu: found no token with one head of ud and one of sud"):
         counted_trees(first, corpus("sud", ("other words", "0:r 1:x")))
-    monkeypatch.setattr(sentence_length, "LONGEST", 4)
+    monkeypatch.setattr(arc_templates, "LONGEST", 4)
     with pytest.raises(CorpusError, match=r"ud.conllu:1: found 5 tokens"):
         counted_trees(first, second)
 

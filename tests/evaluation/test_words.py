@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.evaluation.accuracy import Confusion
 from tagweave.evaluation.score import Score, Share
-from tagweave.evaluation.segmentation import Segmentation, segmentations
-from tagweave.evaluation.words import word_scores
+from tagweave.evaluation.words import Segmentation, segmentations, word_scores
 
 TAGS = ("N", "V", "A")
 

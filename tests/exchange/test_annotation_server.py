@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tagweave.cli.main import application
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
+from tagweave.errors import CorpusError
 from tagweave.exchange.document import Mark
-from tagweave.exchange.placing import placed
-from tagweave.exchange.registry import tool
+from tagweave.exchange.load import tool
+from tagweave.exchange.sentences import placed
 
 pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tagweave as tw
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 from tagweave.exchange.brat import TOOL
 from tagweave.exchange.document import Document, Mark
 

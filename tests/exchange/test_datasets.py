@@ -10,9 +10,8 @@ import pytest
 
 import tagweave as tw
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.exchange.errors import ExchangeError
+from tagweave.errors import CorpusError, ExchangeError
 
 pyarrow = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
 

@@ -13,11 +13,10 @@ from typer.testing import CliRunner
 import tagweave as tw
 from tagweave.cli.main import application
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.corpus.spans import Span
-from tagweave.exchange.errors import ExchangeError
+from tagweave.errors import CorpusError, ExchangeError
 
 spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import tagweave as tw
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.soft import Soft
+from tagweave.corpus.candidates import Soft
+from tagweave.errors import CorpusError
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.inception import TOOL
-from tagweave.exchange.registry import tool as named
+from tagweave.exchange.load import tool as named
 
 cassis = pytest.importorskip("cassis", reason="the extra inception is not installed")
 

@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.corpus.soft import Soft
+from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import Document, Mark
-from tagweave.exchange.errors import ExchangeError
-from tagweave.exchange.reading import Notes, annotators, joined, sentences
+from tagweave.exchange.sentences import Notes, annotators, documents, joined, sentences
 from tagweave.exchange.tokens import of_words, tokenizer
-from tagweave.exchange.writing import documents
 
 OUTSIDE, UNKNOWN = ("O",), None
 WORDS = tokenizer("words")

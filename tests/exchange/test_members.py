@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tagweave as tw
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 from tagweave.exchange import members as module
 from tagweave.exchange.members import members
 

@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tagweave as tw
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.spans import Span
+from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import Document, Mark
-from tagweave.exchange.errors import ExchangeError
-from tagweave.exchange.reading import Misalignment
-from tagweave.exchange.registry import NAMES, TOOLS, check_tool, recognized, tool
+from tagweave.exchange.load import NAMES, TOOLS, check_tool, recognized, tool
+from tagweave.exchange.sentences import Misalignment
 
 TEXT = "Ann left Graz.\nBob stays."
 MARKS = (Mark(0, 3, "PER"), Mark(9, 13, "LOC"), Mark(15, 18, "PER"))
@@ -178,7 +177,7 @@ def test_mistakes_are_named_with_their_place(tmp_path: Path, name: str, content:
 
 
 def test_a_pipe_has_no_size_to_be_in_proportion_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagweave.exchange.limits.UNPACKED", 10)
+    monkeypatch.setattr("tagweave.exchange.members.UNPACKED", 10)
     tasks = b'[{"id": 1, "data": {"text": "a"}}]'
     with pytest.raises(CorpusError, match=r"a.json: found more than [\d,]+ bytes in \d+ on disk"):
         (tmp_path / "a.json").write_bytes(gzip.compress(b"[" + b" " * 100_000 + b"]"))

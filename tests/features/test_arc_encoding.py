@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.features.arc_evidence import ANY, SEVERAL
+from tagweave.errors import CorpusError
+from tagweave.evidence.trees import ANY, SEVERAL
 from tagweave.features.arc_templates import ArcTemplate, ArcTemplates, arc_preset
 from tagweave.features.arcs import ROOT, encode_arcs
 from tagweave.features.templates import TemplateError
@@ -91,7 +91,7 @@ def test_a_guide_tree_is_encoded_along_with_the_evidence() -> None:
     guided = Sentence(given.forms, given.layers, heads={**given.heads, "guide:ud": guiding})
     encoded = encode_arcs([sentence_of_one(), guided], templates, "head")
     assert encoded.guide.tolist() == [ANY, 0, ANY, 3, SEVERAL, ANY]
-    assert encoded.heads.tolist() == [ANY, 0, ANY, ANY, 0, ANY]
+    assert encoded.evidence.heads.tolist() == [ANY, 0, ANY, ANY, 0, ANY]
     relations = encoded.columns[:, templates.columns.index("guide:ud")]
     assert relations[1] == relations[3] != relations[4] == relations[5]
     again = encoded.take(np.array([1, 0]))
@@ -108,36 +108,36 @@ def test_positions_are_the_root_and_the_tokens() -> None:
     encoded = encode_arcs(given, SMALL, "head")
     assert encoded.position_ptr.tolist() == [0, 3, 5]
     assert encoded.token_ptr.tolist() == [0, 2, 3]
-    assert encoded.token_heads.tolist() == [2, 0, 0]
+    assert encoded.evidence.token_heads.tolist() == [2, 0, 0]
     assert (encoded.columns[[0, 3]] == ROOT).all()
     upos = encoded.columns[:, SMALL.columns.index("upos")]
     assert upos[2] == upos[4] != upos[1]
-    assert encoded.heads.tolist() == [ANY, 2, 0, ANY, 0]
-    assert encoded.cells(0, 2).tolist() == [0, 9, 13]
-    assert encoded.allowed.size == 0
-    assert encoded.informative().tolist() == [True, False]  # one token has no choice
+    assert encoded.evidence.heads.tolist() == [ANY, 2, 0, ANY, 0]
+    assert encoded.evidence.cells.tolist() == [0, 9, 13]
+    assert encoded.evidence.allowed.size == 0
+    assert encoded.evidence.informative().tolist() == [True, False]  # one token has no choice
 
 
 def test_candidates_become_cells() -> None:
     given = with_evidence(sentence("NVN", [2, 0, 2]), (Arc(2, "a"), Arc(3, "b")), None, (Arc(2, None), Arc(2, "x")))
     encoded = encode_arcs([sentence("V", [0]), given], SMALL, "head")
-    assert encoded.heads[3:].tolist() == [SEVERAL, ANY, 2]
-    assert encoded.allowed_ptr.tolist() == [0, 0, 16]
+    assert encoded.evidence.heads[3:].tolist() == [SEVERAL, ANY, 2]
+    assert encoded.evidence.allowed_ptr.tolist() == [0, 0, 16]
     expected = [[0, 0, 1, 0], [0, 0, 1, 0], [0, 1, 0, 1], [0, 1, 1, 0]]
-    assert encoded.allowed.reshape(4, 4).tolist() == expected
-    assert encoded.take(np.array([1, 0])).allowed_ptr.tolist() == [0, 16, 16]
+    assert encoded.evidence.allowed.reshape(4, 4).tolist() == expected
+    assert encoded.take(np.array([1, 0])).evidence.allowed_ptr.tolist() == [0, 16, 16]
 
 
 def test_a_candidate_without_a_head_allows_every_head() -> None:
     given = with_evidence(sentence("NV", [2, 0]), (Arc(None, "a"), Arc(2, "b")), None)
     encoded = encode_arcs([given], SMALL, "head")
-    assert encoded.heads.tolist() == [ANY] * 3
-    assert not encoded.informative().any()
+    assert encoded.evidence.heads.tolist() == [ANY] * 3
+    assert not encoded.evidence.informative().any()
 
 
 def test_a_missing_layer_is_unknown() -> None:
     encoded = encode_arcs([Sentence(("a", "b"), {"upos": (("N",), None)})], SMALL, "head")
-    assert (encoded.heads == ANY).all()
+    assert (encoded.evidence.heads == ANY).all()
 
 
 def test_taking_sentences_is_the_same_as_encoding_them() -> None:
@@ -145,8 +145,9 @@ def test_taking_sentences_is_the_same_as_encoding_them() -> None:
     order = np.array([4, 0, 4])
     taken = encode_arcs(sentences, SMALL, "head").take(order)
     own = encode_arcs([sentences[i] for i in order], SMALL, "head")
-    for name in ("position_ptr", "columns", "heads", "allowed", "weights"):
-        np.testing.assert_array_equal(getattr(taken, name), getattr(own, name))
+    for name in ("position_ptr", "heads", "allowed", "weights"):
+        np.testing.assert_array_equal(getattr(taken.evidence, name), getattr(own.evidence, name))
+    np.testing.assert_array_equal(taken.columns, own.columns)
 
 
 @pytest.mark.parametrize(

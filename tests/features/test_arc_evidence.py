@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
-from tagweave.corpus.soft import Soft
-from tagweave.features.arc_evidence import ANY, SEVERAL, allowed_arcs, only_head
+from tagweave.errors import CorpusError
+from tagweave.evidence.trees import ANY, SEVERAL, allowed_arcs, only_head
 from tagweave.labels.sets import Reading
 
 OBJ, IOBJ, OBL = Arc(3, "obj"), Arc(3, "iobj"), Arc(2, "obl")

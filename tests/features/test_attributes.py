@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.features.attributes import AttributeEncoder, expand
 from tagweave.features.encoded import Encoded
 
@@ -83,7 +83,7 @@ def test_dicts_are_flattened(token: Any, expected: list[tuple[str, float]]) -> N
 def test_values_are_kept_unless_all_are_one() -> None:
     encoded = AttributeEncoder().encode_attributes([[{"a": 0.5}, {"a": 2}], [["a"]]], [1.0, 3.0])
     assert features(encoded) == [[(0, 0.5)], [(0, 2.0)], [(0, 1.0)]]
-    assert encoded.weights.tolist() == [1.0, 3.0]
+    assert encoded.evidence.weights.tolist() == [1.0, 3.0]
     assert len(AttributeEncoder().encode_attributes([[["a"]]]).type_values) == 0
 
 
@@ -94,7 +94,7 @@ def test_a_column_of_attributes_is_read() -> None:
     encoded = encoder.encode([sentence])
     assert encoder.names == ["a", "b", "a:b"]
     assert features(encoded) == [[(0, 0.5), (1, 1.0)], [], [(2, 2.0), (0, 2.0)]]
-    assert encoded.weights.tolist() == [2.0]
+    assert encoded.evidence.weights.tolist() == [2.0]
 
 
 def test_a_frozen_index_finds_attributes_by_name() -> None:

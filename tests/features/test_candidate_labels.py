@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tagweave.features.candidate_labels import CandidateLabels
+from tagweave.evidence.sequences import CandidateLabels
 
 MASKS = arrays(bool, st.tuples(st.integers(0, 6), st.integers(1, 5)))
 

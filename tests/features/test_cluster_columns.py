@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.clusters import ARRAY, cluster_arrays, clusters_of_arrays
-from tagweave.features.columns import FormColumns
+from tagweave.features.columns import ARRAY, FormColumns, cluster_arrays, clusters_of_arrays
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import TemplateError, Templates
 

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 
 import naive
 from pairing import form_features, pair, token_features
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
-from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.index import FeatureIndex
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import Template, Templates, Term
+from tagweave.features.encoder import FeatureIndex, TemplateEncoder
+from tagweave.features.templates import PRESETS, Template, Templates, Term
 
 LETTERS = "aA1中国.-あ𠀀"
 FORMS = st.lists(st.text(LETTERS, max_size=3), max_size=5)
@@ -140,13 +138,13 @@ def test_taking_sentences_is_the_same_as_encoding_them(
     taken = encoded.with_evidence(allow).take(np.array(order, np.int64))
     chosen = [sentences[i] for i in order]
     assert len(taken) == len(order)
-    assert taken.weights.tolist() == [sentence.weight for sentence in chosen]
+    assert taken.evidence.weights.tolist() == [sentence.weight for sentence in chosen]
     assert taken.grams.shape == (
         taken.tokens + len(order) * (encoder.reach.lead + encoder.reach.trail),
         len(templates.families),
     )
     tokens = [t for i in order for t in range(encoded.sentence_ptr[i], encoded.sentence_ptr[i + 1])]
-    assert taken.allow.tolist() == tokens
+    assert taken.evidence.sets.tolist() == tokens
     features = pair(encoder, encoded, sentences)
     assert pair(encoder, taken, chosen).items() <= features.items()
 
@@ -154,21 +152,18 @@ def test_taking_sentences_is_the_same_as_encoding_them(
 def test_take_keeps_noise_and_weights() -> None:
     sentences = [Sentence(("a", "b"), weight=2.0), Sentence(()), Sentence(("c",), weight=0.5)]
     encoded = TemplateEncoder(Templates(("form[1]",))).encode(sentences)
-    taken = type(encoded)(**{**_fields(encoded), "noise": np.array([0.1, 0.2, 0.3])}).take(np.array([2, 1, 0]))
-    assert taken.noise.tolist() == [0.3, 0.1, 0.2]
-    assert taken.weights.tolist() == [0.5, 1.0, 2.0]
+    noisy = encoded.with_evidence(encoded.evidence.sets, noise=np.array([0.1, 0.2, 0.3]))
+    taken = noisy.take(np.array([2, 1, 0]))
+    assert taken.evidence.noise.tolist() == [0.3, 0.1, 0.2]
+    assert taken.evidence.weights.tolist() == [0.5, 1.0, 2.0]
     assert taken.sentence_ptr.tolist() == [0, 1, 1, 3]
-
-
-def _fields(encoded: object) -> dict[str, object]:
-    return {name: getattr(encoded, name) for name in type(encoded).__dataclass_fields__}
 
 
 def test_a_sentence_is_informative_if_its_evidence_excludes_a_label() -> None:
     encoded = TemplateEncoder(Templates(("form[0]",))).encode([Sentence(("a", "b")), Sentence(()), Sentence(("c",))])
-    assert encoded.informative().tolist() == [False, False, False]
-    assert encoded.with_evidence(np.array([0, 3, 0], np.int32)).informative().tolist() == [True, False, False]
-    assert encoded.with_evidence(np.array([0, 0, 1], np.int32)).informative().tolist() == [False, False, True]
+    assert encoded.evidence.informative().tolist() == [False, False, False]
+    assert encoded.with_evidence(np.array([0, 3, 0], np.int32)).evidence.informative().tolist() == [True, False, False]
+    assert encoded.with_evidence(np.array([0, 0, 1], np.int32)).evidence.informative().tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -195,9 +190,9 @@ def test_a_missing_column_is_an_error_with_a_location() -> None:
 
 def test_no_evidence_and_the_weights_of_sentences() -> None:
     encoded = TemplateEncoder(Templates(("form[0]",))).encode([Sentence(("a", "b"), weight=3.0), Sentence(("a",))])
-    assert encoded.allow.tolist() == [0, 0, 0]
-    assert len(encoded.noise) == 0
-    assert encoded.weights.tolist() == [3.0, 1.0]
+    assert encoded.evidence.sets.tolist() == [0, 0, 0]
+    assert len(encoded.evidence.noise) == 0
+    assert encoded.evidence.weights.tolist() == [3.0, 1.0]
 
 
 def test_unknown_features_of_new_sentences_are_absent() -> None:

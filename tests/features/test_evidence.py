@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.features.evidence import allowed_sets
+from tagweave.errors import CorpusError
+from tagweave.evidence.layers import allowed_sets
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme

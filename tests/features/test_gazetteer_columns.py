@@ -10,9 +10,8 @@ from tagweave.corpus.gazetteer import parse
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.columns import FormColumns
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.gazetteer import GazetteerColumns
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import TemplateError, Templates
+from tagweave.features.lookups import GazetteerColumns
+from tagweave.features.templates import PRESETS, TemplateError, Templates
 
 FORMS = st.sampled_from(["a", "A", "b1", "B2", "c"])
 PHRASES = st.lists(FORMS, min_size=1, max_size=3).map(" ".join)

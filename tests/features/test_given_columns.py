@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.given_columns import with_copies
+from tagweave.features.arc_templates import with_copies
 
 COLUMNS = ("xpos", "upos", "user:feats")
 

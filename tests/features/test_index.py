@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.features.index import FeatureIndex
+from tagweave.features.encoder import FeatureIndex
 
 CODES = st.lists(st.integers(0, 30).map(lambda n: n * 0x9E3779B97F4A7C15 % 2**64), max_size=60)
 

@@ -8,12 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pairing import token_features
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.lexicon import LEXICON_COLUMNS, LexiconColumns
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import Template, TemplateError, Templates
+from tagweave.features.lookups import LEXICON_COLUMNS, LexiconColumns
+from tagweave.features.templates import PRESETS, Template, TemplateError, Templates
 from tagweave.kernels.trie import code_points
 
 ALPHABET = "甲乙𠮷aB1"

@@ -15,7 +15,7 @@ import naive
 from pairing import form_features, token_features
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 
 Words = Sequence[str]
 

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_trees
-from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.relation_templates import RELATION_SIDES, RelationTemplates, relation_preset
+from tagweave.features.arc_templates import RELATION_SIDES, ArcTemplates, RelationTemplates, relation_preset
 from tagweave.features.templates import TemplateError
-from tagweave.kernels import arc_labels
+from tagweave.kernels import arc_features
 
 
 def test_every_side_has_one_code() -> None:
@@ -70,7 +69,7 @@ def test_positions_of_sides(data: Any) -> None:
     trees = [data.draw(st.sampled_from(naive_trees.trees(n, False, False))) for n in (3, 0, 4)]
     ptr = np.array([0, 4, 5, 10], np.int64)
     places = np.empty((7, len(RELATION_SIDES)), np.int32)
-    arc_labels.tree_places(ptr, np.array([head for tree in trees for head in tree], np.int32), places)
+    arc_features.tree_places(ptr, np.array([head for tree in trees for head in tree], np.int32), places)
     expected = [row for tree, low in zip(trees, ptr[:-1].tolist(), strict=True) for row in expected_places(tree, low)]
     assert places.tolist() == expected
 
@@ -84,7 +83,7 @@ def test_features_depend_on_direction_distance_and_sides() -> None:
     rows = {}
     for name, flags in (("plain", [False, False]), ("distance", [True, False])):
         features = np.empty((4, 2), np.int32)
-        arc_labels.relation_features(codes, ptr, sides, np.array(flags), places, 1 << 20, features)
+        arc_features.relation_features(codes, ptr, sides, np.array(flags), places, 1 << 20, features)
         rows[name] = features
     plain = rows["plain"]
     assert plain[0, 0] == plain[2, 0] != plain[1, 0]

@@ -7,10 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.arc_noise import with_noise
-from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.arcs import encode_arcs
-from tagweave.features.noise import token_noise
+from tagweave.evidence.layers import token_noise
+from tagweave.evidence.trees import ArcEvidence
 
 SENTENCES = [
     Sentence(("a", "b"), confidence=(1.0, 0.25)),
@@ -30,11 +28,11 @@ def test_no_confidence_gives_no_noise() -> None:
 
 
 def test_roots_have_no_noise() -> None:
-    encoded = encode_arcs(SENTENCES, ArcTemplates(()), "head")
-    np.testing.assert_array_equal(with_noise(encoded, SENTENCES, "head").noise, [0, 0, 0.75, 0, 0, 0, 0, 1])
+    evidence = ArcEvidence.of_layer(SENTENCES, "head").with_noise(SENTENCES, "head")
+    np.testing.assert_array_equal(evidence.noise, [0, 0, 0.75, 0, 0, 0, 0, 1])
 
 
 def test_certain_tokens_need_no_noise() -> None:
     sure = [replace(sentence, confidence=(1.0,) * len(sentence)) for sentence in SENTENCES]
-    encoded = encode_arcs(sure, ArcTemplates(()), "head")
-    assert with_noise(encoded, sure, "head") is encoded
+    evidence = ArcEvidence.of_layer(sure, "head")
+    assert evidence.with_noise(sure, "head") is evidence

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 import tagweave as tw
 from tagweave.cli.main import application
-from tagweave.evaluation.intervals import interval
-from tagweave.evaluation.score import Measure, f_of_counts, share_of_counts
+from tagweave.evaluation.score import Measure, f_of_counts, interval, share_of_counts
 from tagweave.front.card import cell
 from tagweave.models.storage import load_model, save_model
 
@@ -144,6 +143,6 @@ class TestIntervals:
 
     def test_blocks_change_nothing_but_the_draws(self, monkeypatch: pytest.MonkeyPatch) -> None:
         measure = Measure(np.array([[1, 2], [2, 2], [0, 2]]), share_of_counts)
-        monkeypatch.setattr("tagweave.evaluation.intervals._BLOCK", 30)
+        monkeypatch.setattr("tagweave.evaluation.score._BLOCK", 30)
         low, high = interval(measure)
         assert low < 0.5 < high

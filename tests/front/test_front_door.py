@@ -12,9 +12,8 @@ import pytest
 
 import tagweave as tw
 from tagweave.corpus import sample
-from tagweave.streams import blocks
-from tagweave.streams.errors import StreamError
-from tagweave.training.errors import PlanError
+from tagweave.errors import PlanError, StreamError
+from tagweave.streams import inputs
 
 
 class Quiet:
@@ -172,7 +171,7 @@ def test_files_go_through_a_model_as_with_the_command(
 
 
 def test_lines_are_cut_as_they_come(segtagger: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "_BLOCK", 2)
+    monkeypatch.setattr(inputs, "_BLOCK", 2)
     read: list[int] = []
     lines = (read.append(number) or "他看书" for number in range(100))
     next(segtagger.cut_all(lines))

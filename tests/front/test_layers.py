@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import tagweave as tw
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
+from tagweave.errors import CorpusError
 
 WORDS = {"the": ("DET", "DT"), "dog": ("NOUN", "NN"), "dogs": ("NOUN", "NNS"), "runs": ("VERB", "VBZ")}
 TEXTS = ["the dog runs", "the dogs", "dogs runs", "the dog"] * 5

@@ -7,8 +7,8 @@ import gzip
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 from tagweave.harvest.lexicon import Lexicon, frequent_words, parse, read, uncontradicted
 
 

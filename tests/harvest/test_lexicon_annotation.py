@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus import text_blocks
+from tagweave.corpus import files
 from tagweave.corpus.formats import kytea
-from tagweave.harvest.annotation import annotated, annotated_corpus
 from tagweave.harvest.lexicon import parse
-from tagweave.harvest.matching import LexiconMatcher
+from tagweave.harvest.matching import LexiconMatcher, annotated, annotated_corpus
 
 
 def layers(line: str, *entries: str, minimum: int = 2):
@@ -85,7 +84,7 @@ def test_lines_stay_lines_whatever_the_blocks(lines, size):
     entries = ["甲乙\tN", "乙丙", "丙\tV|N", "a/"]
     whole = marked(lines, *entries, minimum=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_blocks, "_CHARACTERS", size)
+        patch.setattr(files, "_CHARACTERS", size)
         assert marked(lines, *entries, minimum=1) == whole
     assert len(whole) == len(lines)
     matcher = LexiconMatcher((parse(entries),), minimum=1)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus import text_blocks
+from tagweave.corpus import files
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.kytea import SEGMENTATION, read
 from tagweave.corpus.sentence import Sentence
-from tagweave.harvest.select import marked_spans, occurring, sampled, selected, without_duplicates
+from tagweave.harvest.selection import marked_spans, occurring, sampled, selected, without_duplicates
 
 words = st.lists(st.text("甲乙aB", min_size=1, max_size=4), max_size=10)
 lines = st.lists(st.text("甲乙aB ", max_size=12), max_size=6)
@@ -69,7 +69,7 @@ def cut_out(word: str, line: str) -> bool:
 @given(words, lines, st.integers(1, 30))
 def test_what_occurs_is_what_can_be_cut_out_of_a_line(some, target, size):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_blocks, "_CHARACTERS", size)
+        patch.setattr(files, "_CHARACTERS", size)
         assert occurring(some, target) == {word for word in some if any(cut_out(word, line) for line in target)}
 
 

@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.corpus.formats import kytea
-from tagweave.harvest.block import Block, Mark, blocks, is_chinese
-from tagweave.harvest.markup import MarkupHarvest, boundaries
-from tagweave.harvest.sentences import sentences
+from tagweave.harvest.markup import Markup, MarkupHarvest, Passage, blocks, boundaries, is_chinese, sentences
 
-OPEN, CLOSE, END = Mark.OPEN, Mark.CLOSE, Mark.END
+OPEN, CLOSE, END = Markup.OPEN, Markup.CLOSE, Markup.END
 
 
 def written(found):
@@ -33,15 +31,15 @@ def harvested(*found, **options):
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
-        (["他在", OPEN, "北京", CLOSE, "住"], [Block("他在北京住", ((2, 4),))]),
-        (["一", END, END, " \n", END, "二"], [Block("一"), Block("二")]),
-        ([OPEN, "一", OPEN, "二", CLOSE, CLOSE], [Block("一二", ((0, 2), (1, 2)))]),
-        ([OPEN, OPEN, "一二", CLOSE, CLOSE], [Block("一二", ((0, 2),))]),
-        ([OPEN, "一", END, "二", CLOSE, "三"], [Block("一"), Block("二三")]),
-        ([CLOSE, "一", OPEN], [Block("一")]),
-        ([OPEN, "", CLOSE, "一", OPEN, " ", CLOSE], [Block("一")]),
-        (["看", OPEN, "《红楼梦》", CLOSE], [Block("看《红楼梦》", ((2, 5),))]),
-        ([OPEN, "。！", CLOSE], [Block("。！")]),
+        (["他在", OPEN, "北京", CLOSE, "住"], [Passage("他在北京住", ((2, 4),))]),
+        (["一", END, END, " \n", END, "二"], [Passage("一"), Passage("二")]),
+        ([OPEN, "一", OPEN, "二", CLOSE, CLOSE], [Passage("一二", ((0, 2), (1, 2)))]),
+        ([OPEN, OPEN, "一二", CLOSE, CLOSE], [Passage("一二", ((0, 2),))]),
+        ([OPEN, "一", END, "二", CLOSE, "三"], [Passage("一"), Passage("二三")]),
+        ([CLOSE, "一", OPEN], [Passage("一")]),
+        ([OPEN, "", CLOSE, "一", OPEN, " ", CLOSE], [Passage("一")]),
+        (["看", OPEN, "《红楼梦》", CLOSE], [Passage("看《红楼梦》", ((2, 5),))]),
+        ([OPEN, "。！", CLOSE], [Passage("。！")]),
     ],
 )
 def test_events_become_blocks(events, expected):
@@ -71,7 +69,7 @@ def test_spans_stay_on_their_text_where_blanks_go():
     assert [block.text[start:stop] for start, stop in block.spans] == ["React组件", "two words"]
 
 
-pieces = st.lists(st.one_of(st.text("一二三a1 。\n", max_size=4), st.sampled_from(list(Mark))), max_size=30)
+pieces = st.lists(st.one_of(st.text("一二三a1 。\n", max_size=4), st.sampled_from(list(Markup))), max_size=30)
 
 
 @given(pieces)
@@ -111,19 +109,23 @@ def test_other_characters(character):
     ],
 )
 def test_sentences_end_after_their_marks_and_closing_quotes(text, expected):
-    assert [sentence.text for sentence in sentences(Block(text))] == expected
+    assert [sentence.text for sentence in sentences(Passage(text))] == expected
 
 
 def test_spans_move_with_their_sentences():
-    block = Block("一二。三四。五", ((0, 2), (1, 5), (3, 5), (6, 7)))
-    assert list(sentences(block)) == [Block("一二。", ((0, 2),)), Block("三四。", ((0, 2),)), Block("五", ((0, 1),))]
+    block = Passage("一二。三四。五", ((0, 2), (1, 5), (3, 5), (6, 7)))
+    assert list(sentences(block)) == [
+        Passage("一二。", ((0, 2),)),
+        Passage("三四。", ((0, 2),)),
+        Passage("五", ((0, 1),)),
+    ]
 
 
 @given(st.text("一二。！”a", min_size=1, max_size=20), st.data())
 def test_sentences_are_the_block_and_keep_the_spans_that_one_of_them_holds(text, data):
     bounds = st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(lambda span: span[0] < span[1])
     spans = tuple(sorted(data.draw(st.sets(bounds, max_size=6))))
-    found, expected, begin = list(sentences(Block(text, spans))), [], 0
+    found, expected, begin = list(sentences(Passage(text, spans))), [], 0
     assert "".join(sentence.text for sentence in found) == text
     for sentence in found:
         end = begin + len(sentence.text)
@@ -153,18 +155,18 @@ def test_sentences_are_the_block_and_keep_the_spans_that_one_of_them_holds(text,
     ],
 )
 def test_what_spans_tell(text, spans, expected):
-    assert "".join(boundaries(Block(text, tuple(sorted(spans))))) == expected
+    assert "".join(boundaries(Passage(text, tuple(sorted(spans))))) == expected
 
 
 def test_two_characters_may_be_left_free():
-    assert boundaries(Block("在北京住", ((1, 3),)), words_of_two=False) == ["|", " ", "|"]
+    assert boundaries(Passage("在北京住", ((1, 3),)), words_of_two=False) == ["|", " ", "|"]
 
 
 @given(st.text("一二三a1。", min_size=1, max_size=12), st.data())
 def test_boundaries_against_a_plain_reading_of_the_rules(text, data):
     bounds = st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(lambda span: span[0] < span[1])
     spans = tuple(sorted(data.draw(st.sets(bounds, max_size=4))))
-    known = boundaries(Block(text, spans))
+    known = boundaries(Passage(text, spans))
     assert len(known) == len(text) - 1
     for place, mark in enumerate(known):
         begins = any(a == place + 1 and text[a] in "一二三" for a, _ in spans)
@@ -177,7 +179,7 @@ def test_boundaries_against_a_plain_reading_of_the_rules(text, data):
 
 
 def test_sentences_of_characters_with_partial_evidence():
-    (sentence,) = MarkupHarvest().of([Block("主要是旅游和", ((3, 5),))], "page.md")
+    (sentence,) = MarkupHarvest().of([Passage("主要是旅游和", ((3, 5),))], "page.md")
     assert sentence.forms == tuple("主要是旅游和")
     layer = [None if c is None else set(c) for c in sentence.layers["segmentation"]]
     assert layer == [{"B", "S"}, None, {"E", "S"}, {"B"}, {"E"}, {"S"}]
@@ -185,19 +187,19 @@ def test_sentences_of_characters_with_partial_evidence():
 
 
 def test_sentences_without_evidence_are_left_out_unless_all_are_wanted():
-    found = Block("好。在北京住。", ((3, 5),)), Block("用Vue吧", ((1, 4),))
+    found = Passage("好。在北京住。", ((3, 5),)), Passage("用Vue吧", ((1, 4),))
     assert harvested(*found) == ["在|北-京|住 。"]
     assert harvested(*found, everything=True) == ["好 。", "在|北-京|住 。", "用 V-u-e 吧"]
 
 
 def test_each_text_comes_once_and_the_first_with_evidence_counts():
-    plain, marked, other = Block("在北京住"), Block("在北京住", ((1, 3),)), Block("在北京住", ((0, 1),))
+    plain, marked, other = Passage("在北京住"), Passage("在北京住", ((1, 3),)), Passage("在北京住", ((0, 1),))
     assert harvested(plain, marked, other, marked) == ["在|北-京|住"]
 
 
 def test_a_blank_between_words_is_a_boundary_and_no_character():
-    assert harvested(Block("在VS Code里写代码", ((8, 9), (10, 12)))) == ["在 V-S|C-o-d-e|里|写|代-码"]
-    assert harvested(Block("用VS Code", ((1, 8),)), everything=True) == ["用 V-S|C-o-d-e"]
+    assert harvested(Passage("在VS Code里写代码", ((8, 9), (10, 12)))) == ["在 V-S|C-o-d-e|里|写|代-码"]
+    assert harvested(Passage("用VS Code", ((1, 8),)), everything=True) == ["用 V-S|C-o-d-e"]
 
 
 @pytest.mark.parametrize(
@@ -211,19 +213,19 @@ def test_a_blank_between_words_is_a_boundary_and_no_character():
     ],
 )
 def test_runs_of_letters_and_of_digits_are_not_segmented(text, expected):
-    assert harvested(Block(text, ((0, 1), (len(text) - 1, len(text))))) == [expected]
+    assert harvested(Passage(text, ((0, 1), (len(text) - 1, len(text))))) == [expected]
 
 
 def test_runs_alone_are_no_evidence():
-    assert harvested(Block("用Vue吧", ((1, 4),))) == []
+    assert harvested(Passage("用Vue吧", ((1, 4),))) == []
 
 
 def test_counts():
     harvest = MarkupHarvest()
     found = [
-        Block("在北京住。他是好人。", ((1, 3), (6, 7), (7, 9))),
-        Block("用Vue", ((1, 4),)),
-        Block("在北京住。", ((1, 3),)),
+        Passage("在北京住。他是好人。", ((1, 3), (6, 7), (7, 9))),
+        Passage("用Vue", ((1, 4),)),
+        Passage("在北京住。", ((1, 3),)),
     ]
     assert len(list(harvest.of(found))) == 2
     assert (harvest.sentences, harvest.spans, harvest.spans_of_two, harvest.known) == (2, 3, 2, 7)
@@ -235,7 +237,7 @@ def test_what_is_written_is_read_again():
     for _ in range(200):
         text = "".join(random_numbers.choices("一二三四a|-/ \\&?。", k=12))
         spans = {tuple(sorted(random_numbers.sample(range(13), 2))) for _ in range(3)}
-        found.append(Block(text.replace(" ", "一"), tuple(sorted(spans))))
+        found.append(Passage(text.replace(" ", "一"), tuple(sorted(spans))))
     made = list(MarkupHarvest().of(found))
     read = list(kytea.read(written(made)))
     assert len(made) > 100

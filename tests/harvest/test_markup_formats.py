@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.harvest import html, markdown, mediawiki
-from tagweave.harvest.block import Mark, blocks
-from tagweave.harvest.nesting import DEEPEST, unclosed
+from tagweave.errors import CorpusError
+from tagweave.harvest.markup import Markup, blocks
+from tagweave.harvest.page import DEEPEST, read_html, read_markdown, read_mediawiki, unclosed
 
-READERS = {"markdown": markdown.read, "html": html.read, "mediawiki": mediawiki.read}
+READERS = {"markdown": read_markdown, "html": read_html, "mediawiki": read_mediawiki}
 
 
 def shown(found):
@@ -53,7 +52,7 @@ def shown(found):
     ],
 )
 def test_markdown(page, expected):
-    assert shown(markdown.read(page)) == expected
+    assert shown(read_markdown(page)) == expected
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_markdown(page, expected):
     ],
 )
 def test_html(page, expected):
-    assert shown(html.read(page)) == expected
+    assert shown(read_html(page)) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,7 +100,7 @@ def test_html(page, expected):
     ],
 )
 def test_mediawiki(page, expected):
-    assert shown(mediawiki.read(page)) == expected
+    assert shown(read_mediawiki(page)) == expected
 
 
 TOKENS = {
@@ -173,7 +172,7 @@ def test_attributes_of_one_element_take_no_longer_than_those_of_many():
     def seconds(per_element, elements):
         tag = "<b " + " ".join(f'a{number}="x"' for number in range(per_element)) + ">"
         start = time.process_time()
-        assert shown(html.read(tag * elements + "中"))
+        assert shown(read_html(tag * elements + "中"))
         return time.process_time() - start
 
     assert seconds(40_000, 1) < 5 * seconds(200, 200)
@@ -182,7 +181,7 @@ def test_attributes_of_one_element_take_no_longer_than_those_of_many():
 def test_marks_in_one_another_take_no_longer_than_one():
     def seconds(marks):
         start = time.process_time()
-        events = [*[Mark.OPEN] * marks, "。" * 200_000, "中", "。" * 200_000, *[Mark.CLOSE] * marks]
+        events = [*[Markup.OPEN] * marks, "。" * 200_000, "中", "。" * 200_000, *[Markup.CLOSE] * marks]
         ((_, spans),) = blocks(events)
         assert spans == ((200_000, 200_001),)
         return time.process_time() - start
@@ -192,9 +191,9 @@ def test_marks_in_one_another_take_no_longer_than_one():
 
 def test_markup_nested_too_deeply_is_an_error_that_says_so():
     with pytest.raises(CorpusError, match="elements nested more than 256 deep"):
-        html.read("<div>" * 300)
+        read_html("<div>" * 300)
     with pytest.raises(CorpusError, match="20,000 brackets and tags unclosed or nested too deeply"):
-        mediawiki.read("[[a|" * 20_000)
+        read_mediawiki("[[a|" * 20_000)
 
 
 @pytest.mark.parametrize(

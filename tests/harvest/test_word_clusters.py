@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 import tagweave as tw
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 from tagweave.harvest import clusters
 from tagweave.harvest.options import HarvestError
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tagweave as tw
 from tagweave.corpus.spans import Span, spans_of
 from tagweave.harvest.options import HarvestError
-from tagweave.harvest.word_markup import outermost
+from tagweave.harvest.phrases import outermost
 
 PAGES = {
     "markdown": "# New York\n\nSee [New York City](a) and *not* **John Smith**, [in**ner**](b) **inter**national. Hi"

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.kernels import arc_labels, arcs
-from tagweave.kernels.tree_paths import PATHS
+from tagweave.kernels import arc_features, arcs
+from tagweave.kernels.arcs import PATHS
 
 LEFT = 0xA0761D6478BD642F
 PATH = 0x9FB21C651E98DF25
@@ -161,5 +161,5 @@ def test_mistakes_of_labels_go_from_the_best_to_the_best_allowed() -> None:
     features, counts = np.zeros((2, 1), np.int32), np.array([1.0, 2.0])
     gradient = np.zeros((1, 3), np.float32)
     allowed = np.array([[True, False, False], [False, True, True]])
-    assert arc_labels.add_label_mistakes(weights, features, allowed, counts, gradient) == 1
+    assert arc_features.add_label_mistakes(weights, features, allowed, counts, gradient) == 1
     assert gradient.tolist() == [[2.0, 0.0, -2.0]]

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from tagweave.kernels import compiled_code, inner, kernel, notice, turn
+from tagweave.kernels import compiled_code, inner, kernel
 
 _NOBODY = 65534
 
@@ -35,7 +35,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(compiled_code, "_SOURCES", tmp_path / "package")
     monkeypatch.setattr(compiled_code.tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(notice, "_written", set())
+    monkeypatch.setattr(compiled_code, "_written", set())
     return tmp_path
 
 
@@ -59,8 +59,8 @@ def close(*folders: Path) -> None:
 def test_it_is_kept_beside_the_kernels(places: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run()
     assert compiled(places) == ["package"]
-    assert capsys.readouterr().err == f"tagweave: {notice.COMPILING}\n"
-    notice._written.clear()
+    assert capsys.readouterr().err == f"tagweave: {compiled_code.COMPILING}\n"
+    compiled_code._written.clear()
     run()
     assert capsys.readouterr().err == ""  # it was read, not compiled again
 
@@ -79,7 +79,7 @@ def test_else_in_a_private_folder_of_the_temporary_one(places: Path, capsys: pyt
     assert folder.stat().st_mode & 0o777 == 0o700
     told = capsys.readouterr().err.splitlines()
     assert told[1:] == [f"tagweave: no folder for compiled code can be written to: it is kept in {folder}"]
-    notice._written.clear()
+    compiled_code._written.clear()
     run()
     assert capsys.readouterr().err == ""
 
@@ -150,7 +150,7 @@ def test_a_damaged_file_is_compiled_anew(
     (file,) = places.glob(f"**/*._twice-*.{suffix}")
     assert len(file.read_bytes()) == len(whole)
     capsys.readouterr()
-    notice._written.clear()
+    compiled_code._written.clear()
     run()
     assert capsys.readouterr().err == ""
 
@@ -183,7 +183,7 @@ def test_a_process_waits_for_another_that_compiles(places: Path, monkeypatch: py
 
 def test_no_process_waits_forever(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run()
-    monkeypatch.setattr(turn, "LIMIT", 0.1)
+    monkeypatch.setattr(compiled_code, "LIMIT", 0.1)
     for file in places.glob("**/*._twice-*.nb?"):
         file.unlink()
     began = time.monotonic()
@@ -200,13 +200,13 @@ def test_a_kernel_keeps_its_turn_while_those_that_it_calls_are_compiled(
     save, called = compiled_code.CompiledCode.save_overload, kernel(_twice)
 
     def spy(*arguments: Any) -> None:
-        held.append([depth for depth, _ in turn._held])
+        held.append([depth for depth, _ in compiled_code._held])
         save(*arguments)
 
     monkeypatch.setattr(compiled_code.CompiledCode, "save_overload", spy)
     assert kernel(lambda x: called(x) + x)(np.int64(3)) == 9
     assert held == [[0, 1], [0]]
-    assert turn._held == []
+    assert compiled_code._held == []
 
 
 def test_an_error_keeps_nobody_waiting(places: Path) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tagweave.kernels import emission
+from tagweave.kernels import weight_vectors
 
 Y = 5
 
@@ -67,8 +67,8 @@ def test_scores_and_their_transpose(span: tuple[int, int], dense: bool, dtype: t
         for q, token, label in pairs(p, *span):
             expected[token, label] += p["weights"][q]
             expected_gradient[q] += difference[token, label]
-        emission.gram_scores(p["weights"], *arguments, *span, scores)
-        emission.gram_gradient(gradient, *arguments, *span, difference)
+        weight_vectors.gram_scores(p["weights"], *arguments, *span, scores)
+        weight_vectors.gram_gradient(gradient, *arguments, *span, difference)
         np.testing.assert_allclose(scores, expected, rtol=1e-5)
         np.testing.assert_allclose(gradient, expected_gradient, rtol=2e-5, atol=1e-6)
 
@@ -78,7 +78,7 @@ def test_long_windows_are_added_as_vectors() -> None:
         weights = np.random.default_rng(length).normal(size=length).astype(np.float32)
         scores = np.zeros((1, length), np.float32)
         zero = np.zeros(1, np.int64)
-        emission.gram_scores(
+        weight_vectors.gram_scores(
             weights,
             np.array([0, length], np.int32),
             np.zeros(0, np.uint16),

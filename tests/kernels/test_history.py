@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tagweave.kernels import history as kernels
+from tagweave.kernels import weight_vectors as kernels
 
 SIZE, SLOTS = 5000, 3  # longer than a block
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forests import Forest, forests
-from tagweave.kernels import arborescence, k_best_arborescences, k_best_trees, tree
+from tagweave.kernels import arborescence, tree
 
 
 def run(
@@ -20,9 +20,9 @@ def run(
     heads, totals = np.full((k, len(scores) - 1), -7, np.int32), np.full(k, np.nan)
     if projective:
         pairs = np.zeros(0) if pairs is None else pairs
-        k_best_trees.k_best(scores.astype(np.float32), pairs.astype(np.float32), single_root, heads, totals)
+        tree.k_best(scores.astype(np.float32), pairs.astype(np.float32), single_root, heads, totals)
     else:
-        k_best_arborescences.k_best(scores.astype(np.float32), single_root, heads, totals)
+        arborescence.k_best(scores.astype(np.float32), single_root, heads, totals)
     return [tuple(row) for row in heads.tolist()], totals
 
 

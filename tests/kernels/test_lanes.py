@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from tagweave.kernels.lanes import LANES, add_window, step
+from tagweave.kernels.raw_text import LANES, add_window, step
 
 SCORES = st.sampled_from([-np.inf, -2.0, -1.0, 0.0, 0.5, 1.0])
 SEEDS = st.integers(0, 1 << 30)

@@ -11,8 +11,8 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.kernels import observed_pairs
-from tagweave.models.observed_pairs import observed_cells
+from tagweave.kernels import hashing
+from tagweave.models.layout import observed_cells
 
 MASKS = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 1]], np.uint8)
 TEMPLATES = Templates(("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "form[2]", "lower[0]", "inner[0]"))
@@ -31,7 +31,7 @@ def naive_pairs(encoded: Encoded, masks: np.ndarray, width: int) -> set[int]:
     extra = (len(encoded.grams) - encoded.tokens) // max(1, len(encoded))
     for s in range(len(encoded)):
         for t in range(encoded.sentence_ptr[s], encoded.sentence_ptr[s + 1]):
-            allowed = [] if encoded.allow[t] == 0 else np.flatnonzero(masks[encoded.allow[t]]).tolist()
+            allowed = [] if encoded.evidence.sets[t] == 0 else np.flatnonzero(masks[encoded.evidence.sets[t]]).tolist()
             seen = [(int(g), 0) for g in _of_form(encoded, int(encoded.word_types[t]))]
             for k in range(encoded.grams.shape[1]):
                 for offset in range(encoded.low[k], encoded.high[k] + 1):
@@ -68,7 +68,7 @@ def test_pairs(texts: list[str], seed: int, minimum_count: int) -> None:
 
 def test_unknown_positions_observe_nothing() -> None:
     encoded, encoder = encode(["a b c", "a"], 0)
-    assert found_pairs(encoded.with_evidence(0 * encoded.allow), encoder, 9) == []
+    assert found_pairs(encoded.with_evidence(0 * encoded.evidence.sets), encoder, 9) == []
 
 
 def test_the_set_of_pairs_grows() -> None:
@@ -85,5 +85,5 @@ def test_rehash_keeps_every_code(slots: int) -> None:
     codes = np.random.default_rng(1).choice(10**9, 30, replace=False)
     old, table = np.full(32, -1, np.int64), np.full(slots, -1, np.int64)
     old[: len(codes)] = codes
-    observed_pairs.rehash(old, table)
+    hashing.rehash(old, table)
     assert sorted(table[table >= 0].tolist()) == sorted(codes.tolist())

@@ -7,8 +7,7 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tagweave.kernels.phrases import PhraseTrie, pieces_of_text, pieces_of_tokens
-from tagweave.kernels.trie import Spans
+from tagweave.kernels.trie import PhraseTrie, Spans, pieces_of_text, pieces_of_tokens
 
 TEXT = st.text("aAb1٣-'. \t\u3000İß甲\U00020000", max_size=8)
 PHRASES = st.lists(TEXT, max_size=8)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forests import pair_order
-from tagweave.kernels import arcs, sibling_features
+from tagweave.kernels import arc_features, arcs
 
 LEFT, NONE = 0xA0761D6478BD642F, 0xE7037ED1A0B428DB
 WORD = 1 << 64
@@ -66,7 +66,7 @@ CASES = st.builds(Case, st.lists(st.integers(0, 13), min_size=1, max_size=3), SI
 @given(CASES)
 def test_a_score_is_the_sum_of_the_weights_of_features(case: Case) -> None:
     scores = np.full(int(case.pair_ptr[-1]), 7, np.float32)
-    sibling_features.score_pairs(case.weights, *case.given, scores)
+    arc_features.score_pairs(case.weights, *case.given, scores)
     expected = np.full_like(scores, 7)
     for at, features in case.pairs():
         expected[at] = case.weights.reshape(-1)[features].sum()
@@ -78,7 +78,7 @@ def test_a_score_is_the_sum_of_the_weights_of_features(case: Case) -> None:
 def test_the_gradient_adds_the_features_of_every_pair(case: Case, threshold: float) -> None:
     difference = case.rng.integers(-5, 6, int(case.pair_ptr[-1])).astype(np.float32)
     gradient, expected = np.zeros((ROWS, arcs.BINS), np.float32), np.zeros(ROWS * arcs.BINS, np.float32)
-    rows = sibling_features.add_pair_gradient(gradient, *case.given, difference, threshold)
+    rows = arc_features.add_pair_gradient(gradient, *case.given, difference, threshold)
     for at, features in case.pairs():
         if abs(difference[at]) > threshold:
             np.add.at(expected, features, difference[at])
@@ -90,7 +90,7 @@ def test_touched_rows_are_those_of_all_features() -> None:
     case, seen = Case([4, 2, 1], (2, 1), 3), np.zeros(ROWS, np.int32)
     expected = {place // arcs.BINS for _, features in case.pairs() for place in features}
     for stamp in (1, 2):
-        found = sibling_features.touched_pair_rows(*case.given, seen, stamp)
+        found = arc_features.touched_pair_rows(*case.given, seen, stamp)
         assert sorted(found.tolist()) == sorted(expected)
 
 
@@ -98,5 +98,5 @@ def test_touched_rows_are_those_of_all_features() -> None:
 def test_short_sentences(length: int) -> None:
     case = Case([length], (1, 1), 0)
     scores = np.zeros(int(case.pair_ptr[-1]), np.float32)
-    sibling_features.score_pairs(case.weights, *case.given, scores)
+    arc_features.score_pairs(case.weights, *case.given, scores)
     assert len(scores) == 5 + 2 * length

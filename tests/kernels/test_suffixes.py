@@ -5,23 +5,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.kernels import suffixes
+from tagweave.kernels import text_arrays
 
 SENTENCES = st.lists(st.text("ab", max_size=40), min_size=1, max_size=6)
 STEPS = pytest.mark.parametrize("step", [1, -1])
 
 
 def laid_out(sentences):
-    return np.array([suffixes.END, *(ord(c) for each in sentences for c in (*each, "\0"))], np.uint32)
+    return np.array([text_arrays.END, *(ord(c) for each in sentences for c in (*each, "\0"))], np.uint32)
 
 
 def sorted_positions(text, step):
     order = np.empty(np.count_nonzero(text), np.uint32)
     counts = np.zeros(int(text.max()) + 2, np.int64)
-    suffixes.first_characters(text, counts, order)
+    text_arrays.first_characters(text, counts, order)
     begin = 0
     for end in np.unique(counts[1:]).tolist():
-        suffixes.sort_run(text, step, order[begin:end], np.empty(end - begin, np.uint64))
+        text_arrays.sort_run(text, step, order[begin:end], np.empty(end - begin, np.uint64))
         begin = end
     return order
 
@@ -29,7 +29,7 @@ def sorted_positions(text, step):
 def reads(text, step, position):
     """What stands from a position on to the end of the sentence."""
     found = []
-    while text[position] != suffixes.END:
+    while text[position] != text_arrays.END:
         found.append(chr(text[position]))
         position += step
     return "".join(found)
@@ -37,7 +37,7 @@ def reads(text, step, position):
 
 def by_strings(text, step):
     positions = np.flatnonzero(text).tolist()
-    return sorted(positions, key=lambda p: (reads(text, step, p)[: suffixes.DEPTH], p))
+    return sorted(positions, key=lambda p: (reads(text, step, p)[: text_arrays.DEPTH], p))
 
 
 @STEPS
@@ -55,7 +55,7 @@ def test_equal_sentences_keep_their_order(step):
 
 @STEPS
 def test_no_more_than_the_depth_is_compared(step):
-    text = laid_out(["a" * (3 * suffixes.DEPTH), "a" * suffixes.DEPTH + "b"])
+    text = laid_out(["a" * (3 * text_arrays.DEPTH), "a" * text_arrays.DEPTH + "b"])
     assert sorted_positions(text, step).tolist() == by_strings(text, step)
 
 
@@ -74,7 +74,7 @@ def test_the_run_of_a_word_has_its_occurrences(step, sentences, words):
     points = np.array([ord(c) for word in words for c in word], np.uint32)
     ptr = np.cumsum([0, *map(len, words)])
     start, stop = np.empty(len(words), np.int64), np.empty(len(words), np.int64)
-    suffixes.runs(text, step, order, points, ptr, start, stop)
+    text_arrays.runs(text, step, order, points, ptr, start, stop)
     for k, word in enumerate(words):
         expected = [p for p in order.tolist() if reads(text, step, p).startswith(word)]
         assert order[start[k] : stop[k]].tolist() == expected

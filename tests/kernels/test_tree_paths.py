@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naive_trees import ancestors
-from tagweave.kernels.tree_paths import FARTHEST, PATHS, tree_paths
+from tagweave.kernels.arcs import FARTHEST, PATHS, tree_paths
 
 HEADS = st.lists(st.integers(-2, 8), max_size=7)
 

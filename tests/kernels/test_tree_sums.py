@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import naive_trees
 from forests import Forest, check_gradient, forests, pair_order, sums
-from tagweave.kernels import tree, tree_logarithms, tree_sums
+from tagweave.kernels import tree, tree_sums
 
 SPREADS = st.sampled_from([0.0, 0.5, 3.0, 50.0, 1000.0])
 SINGLE_ROOT = pytest.mark.parametrize("single_root", [True, False])
@@ -42,7 +42,7 @@ def all_in_logarithms(forest: Forest, s: int) -> tuple[float, Floats, Floats]:
     charts[0, :, 0] = -np.inf
     pairs = pairs if step else np.zeros(n + 1)
     of_pairs = np.full(len(pairs), np.nan, np.float32)
-    log_z = tree_logarithms.log_marginals(n, forest.single_root, step, pairs, charts, marginal, of_pairs)
+    log_z = tree_sums.log_marginals(n, forest.single_root, step, pairs, charts, marginal, of_pairs)
     return log_z, marginal, of_pairs[: len(pairs) * step]
 
 

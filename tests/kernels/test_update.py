@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tagweave.kernels import update
+from tagweave.kernels import weight_vectors
 
 SIZE = 40
 STARTS = np.array([3, 10, 3, 39, 20, 20], np.int64)  # blocks repeat, and one is empty
@@ -31,7 +31,7 @@ def test_adagrad(dtype: type) -> None:
     g, squares = gradient.copy(), np.full(SIZE, 0.25, dtype)
     expected = weights - 0.1 * g / np.sqrt(squares + g**2)
     expected_squares = squares + g**2
-    update.adagrad(weights, squares, gradient, STARTS, STOPS, dtype(0.1))
+    weight_vectors.adagrad(weights, squares, gradient, STARTS, STOPS, dtype(0.1))
     np.testing.assert_allclose(weights, expected, rtol=1e-6)
     np.testing.assert_allclose(squares, expected_squares, rtol=1e-6)
     assert not gradient.any()
@@ -41,7 +41,7 @@ def test_adagrad(dtype: type) -> None:
 def test_descend(dtype: type) -> None:
     weights, gradient = vectors(dtype)
     expected = weights - dtype(0.3) * gradient
-    update.descend(weights, gradient, STARTS, STOPS, 0.3)
+    weight_vectors.descend(weights, gradient, STARTS, STOPS, 0.3)
     np.testing.assert_allclose(weights, expected, rtol=1e-6)
     assert not gradient.any()
 
@@ -53,7 +53,7 @@ def test_decay_catches_up_with_the_steps_that_a_weight_missed(dtype: type) -> No
     seen = np.random.default_rng(1).integers(0, 4, SIZE).astype(np.int32)
     factor = np.where(TOUCHED, np.exp(log_decay[3] - log_decay[seen]), 1)
     expected, expected_seen = weights * factor, np.where(TOUCHED, 3, seen)
-    update.decay(weights, seen, log_decay, 3, STARTS, STOPS)
+    weight_vectors.decay(weights, seen, log_decay, 3, STARTS, STOPS)
     np.testing.assert_allclose(weights, expected, rtol=1e-6)
     assert seen.tolist() == expected_seen.tolist()
 
@@ -64,7 +64,7 @@ def test_average_is_the_mean_of_the_weights_after_every_step(dtype: type) -> Non
     history = []
     for step in range(5):
         _, gradient = vectors(dtype, step)
-        update.average(weights, totals, gradient, STARTS, STOPS, step)
+        weight_vectors.average(weights, totals, gradient, STARTS, STOPS, step)
         history.append(weights.copy())
         assert not gradient.any()
     np.testing.assert_allclose(weights - totals / 5, np.mean(history, axis=0), rtol=1e-4, atol=1e-6)
@@ -73,7 +73,7 @@ def test_average_is_the_mean_of_the_weights_after_every_step(dtype: type) -> Non
 def test_rprop_moves_by_rates_of_its_own() -> None:
     weights, previous = np.zeros(5), np.array([1.0, -1.0, 1.0, 0.0, 1.0])
     gradient, rates = np.array([2.0, 0.5, 0.0, -1.0, 1.0]), np.full(5, 0.5)
-    update.rprop(weights, gradient, previous, rates, 0, 4, 1.2, 0.5, 0.55, 0.3)
+    weight_vectors.rprop(weights, gradient, previous, rates, 0, 4, 1.2, 0.5, 0.55, 0.3)
     # the same sign: faster, up to the largest rate; a turn: slower, down to the smallest; nothing before: as it was
     assert rates.tolist() == [0.55, 0.3, 0.5, 0.5, 0.5]
     assert weights.tolist() == [-0.55, -0.3, 0.0, 0.5, 0.0]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.evaluation.segmentation import BITS, BOUNDARY, settle
+from tagweave.evaluation.words import BITS, BOUNDARY, settle
 from tagweave.labels.coding import CODINGS, SEGMENTATION, as_layer, letters, recode, to_characters, to_words
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import tagweave
 from tagweave.corpus import sample
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 from tagweave.labels.mapping import (
     CTB_PD,
     SHIPPED,

@@ -9,16 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.labels.coding import CODINGS, LETTERS, letters, to_words
-from tagweave.labels.pieces import (
+from tagweave.labels.coding import (
+    CODINGS,
+    LETTERS,
     Spread,
     certain_starts,
     joined,
     label_of,
+    letters,
     names_of_pieces,
     of_characters,
     spans,
     starts,
+    to_words,
 )
 from tagweave.labels.transition_scheme import TransitionScheme
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tagweave.corpus.soft import Soft
+from tagweave.corpus.candidates import Soft
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 

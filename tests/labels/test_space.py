@@ -145,6 +145,6 @@ def test_an_empty_set_raises() -> None:
 
 def test_labels_import_neither_numba_nor_scipy() -> None:
     code = "import sys, tagweave.labels.sets, tagweave.labels.coding, tagweave.labels.transition_scheme\n"
-    code += "import tagweave.features.presets\n"
+    code += "import tagweave.features.templates\n"
     code += "assert not {'numba', 'scipy', 'matplotlib'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.labels.span_rules import SpanRules, are_span_labels, sentence_begins
-from tagweave.labels.spans import SpanCounter
+from tagweave.labels.spans import SpanCounter, SpanRules, are_span_labels, sentence_begins
 
 IOB, BIOES = ("O", "B-X", "I-X", "B-Y", "I-Y"), ("O", "B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "E-Y", "S-Y")
 NASTY = (*BIOES, "B", "I", "E", "S", "I-a-b")

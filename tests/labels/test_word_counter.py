@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.labels.coding import CODINGS, LETTERS, to_words
-from tagweave.labels.words import WordCounter
+from tagweave.labels.coding import CODINGS, LETTERS, WordCounter, to_words
 
 TAGS = ("", "N", "V", "-", "a-b")
 

@@ -12,9 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from tagweave.learning.conjugate import ConjugateGradient
-from tagweave.learning.lbfgs import LBFGS
-from tagweave.learning.rprop import Rprop
+from tagweave.learning.full_batch import LBFGS, ConjugateGradient, Rprop
 from tagweave.learning.trainer import State, Trainer
 
 EXACT = {"epsilon": 1e-7, "delta": 0.0}

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from tagweave.features.rules import ArrayRule, number, whole
-from tagweave.learning import checkpoint
-from tagweave.learning.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from tagweave.learning import loop
+from tagweave.learning.loop import CheckpointError, load_checkpoint, save_checkpoint
 from tagweave.learning.trainer import State, StateRules
 
 FLOATS = st.floats(-1e18, 1e18)
@@ -158,9 +158,9 @@ def test_failing_to_write_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest
 
     def full(arrays: Any, file: Path, metadata: Any) -> None:
         Path(file).write_bytes(b"half")
-        raise checkpoint.SafetensorError("no space left on device")
+        raise loop.SafetensorError("no space left on device")
 
-    monkeypatch.setattr(checkpoint, "save_file", full)
+    monkeypatch.setattr(loop, "save_file", full)
     with pytest.raises(OSError, match="cannot be written"):
         save_checkpoint(path, state(iteration=5), BEST, RUN)
     assert [each.name for each in tmp_path.iterdir()] == ["state"]

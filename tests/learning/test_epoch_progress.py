@@ -7,9 +7,8 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning import epoch_progress
-from tagweave.learning.callback import Iteration
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning import loop
+from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.recipe import Recipe
 
@@ -31,7 +30,7 @@ class Shown:
 
 @pytest.mark.parametrize("learner", ["adagrad", "sgd", "perceptron", "lbfgs"])
 def test_shares_rise_in_every_iteration(learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(epoch_progress, "_EVERY", 0.0)
+    monkeypatch.setattr(loop, "_EVERY", 0.0)
     recipe, shown = Recipe(learner=learner), Shown()
     watched = fit_problem(prepare([CORPUS], recipe), recipe, run=Run(Schedule(2), shown))
     alone = fit_problem(prepare([CORPUS], recipe), recipe, run=Run(Schedule(2)))

@@ -12,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from tagweave.learning.arow import AROW
+from tagweave.learning.mistake_driven import AROW, AveragedPerceptron, PassiveAggressive
 from tagweave.learning.online import SGD, AdaGrad
-from tagweave.learning.passive_aggressive import PassiveAggressive
-from tagweave.learning.perceptron import AveragedPerceptron
 from tagweave.learning.trainer import Trainer, batches
 
 SEED, BATCH, PASSES = st.integers(0, 500), st.integers(1, 40), st.integers(1, 4)

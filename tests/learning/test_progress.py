@@ -11,10 +11,9 @@ import pytest
 from rich.console import Console
 
 from tagweave.features.rules import ArrayRule
-from tagweave.learning.callback import Iteration
 from tagweave.learning.loop import train
 from tagweave.learning.progress import Callbacks, JsonLines, Lines, console_callback, log_callback, plain_line, status
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.learning.trainer import State, StateRules
 
 FIRST = Iteration(1, 1234.5678, 0.5, True, 1.25)

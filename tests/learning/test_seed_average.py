@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 from convex import Logistic
 
-from tagweave.learning.checkpoint import load_checkpoint, save_checkpoint
-from tagweave.learning.loop import train
+from tagweave.learning.loop import load_checkpoint, save_checkpoint, train
+from tagweave.learning.mistake_driven import AveragedPerceptron
 from tagweave.learning.online import SGD, AdaGrad
-from tagweave.learning.perceptron import AveragedPerceptron
 from tagweave.learning.run import Run, Schedule
 from tagweave.learning.seed_average import SeedAverage
 from tagweave.learning.trainer import State
-from tagweave.training.parsing import ParserRecipe
 from tagweave.training.recipe import Recipe
 
 EPOCHS = 4
@@ -82,7 +80,7 @@ def test_weights_that_are_no_numbers_end_it() -> None:
     assert np.isnan(state.loss)
 
 
-@pytest.mark.parametrize("recipe", [Recipe, ParserRecipe])
+@pytest.mark.parametrize("recipe", [Recipe, Recipe])
 def test_recipes_take_seeds_of_learners_that_have_them(recipe: Any) -> None:
     trainer = recipe(settings={"seed": 3}, average_seeds=2).trainer()
     assert [each.seed for each in trainer.trainers] == [3, 4]

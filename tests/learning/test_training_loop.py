@@ -11,11 +11,9 @@ import pytest
 from convex import SETTINGS, Logistic, order_of
 
 from tagweave.features.rules import ArrayRule
-from tagweave.learning import checkpoint, perceptron
-from tagweave.learning.callback import Iteration
-from tagweave.learning.checkpoint import CheckpointError, load_checkpoint
-from tagweave.learning.loop import TrainingError, train
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning import loop, mistake_driven
+from tagweave.learning.loop import CheckpointError, TrainingError, load_checkpoint, train
+from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.learning.trainer import State, StateRules
 from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN
 
@@ -189,7 +187,7 @@ def test_a_checkpoint_is_not_read_unless_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("calls", range(1, 75, 7))
 def test_an_interrupted_epoch_of_the_perceptron_has_its_average(calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(perceptron, "_RUN", 1)
+    monkeypatch.setattr(mistake_driven, "_RUN", 1)
     objective = replace(Logistic.random(5), stop=calls)
     outcome = train(LEARNERS["perceptron"](), objective, np.zeros(objective.size), Run(Schedule(50)))
     assert outcome.interrupted
@@ -274,9 +272,9 @@ class Clock:
 
 def test_checkpoints_are_written_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An iteration of 8 seconds: every fourth one is due; of a step that others follow, the last one, too."""
-    monkeypatch.setattr(checkpoint, "INTERVAL", 30.0)
+    monkeypatch.setattr(loop, "INTERVAL", 30.0)
     clock, written = Clock(), []
-    save = checkpoint.save_checkpoint
+    save = loop.save_checkpoint
 
     def saving(path: Path, state: State, *rest: Any) -> None:
         written.append((path.name, state.iteration))
@@ -288,7 +286,7 @@ def test_checkpoints_are_written_now_and_then(tmp_path: Path, monkeypatch: pytes
             clock.seconds += 8
             super().step(objective, state)
 
-    monkeypatch.setattr(checkpoint, "save_checkpoint", saving)
+    monkeypatch.setattr(loop, "save_checkpoint", saving)
     run = Run(Schedule(10, checkpoint=tmp_path / "state"), clock=clock)
     train(Slow(), Logistic.random(), np.zeros(2), run)
     train(Slow(), Logistic.random(), np.zeros(2), run.part("first"))
@@ -300,7 +298,7 @@ def test_an_interrupt_in_the_midst_of_an_iteration_leaves_no_trace(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Trainers change their state in place; none of the iteration that is cut short is in the checkpoint."""
-    monkeypatch.setattr(checkpoint, "INTERVAL", float("inf"))
+    monkeypatch.setattr(loop, "INTERVAL", float("inf"))
     objective, evaluate = Logistic.random(8), lambda weights: -float(np.abs(weights).sum())
     path = tmp_path / "state"
 

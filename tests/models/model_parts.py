@@ -9,7 +9,7 @@ from typing import Any
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from tagweave.features.digest import digest_of
+from tagweave.features.rules import digest_of
 from tagweave.models.packing import FORMS, pack, unpack
 
 

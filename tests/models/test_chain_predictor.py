@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import naive
 from problems import Problem, bundles, plain
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import chain_predictor

@@ -14,7 +14,7 @@ import tagweave as tw
 from tagweave.estimators import ChainCRF
 from tagweave.front.description import describe
 from tagweave.models import crfsuite_file
-from tagweave.models.attribute_model import Weights, attribute_model
+from tagweave.models.crfsuite_file import Weights, attribute_model
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
 from tagweave.models.tree import TreeModel
 

@@ -21,13 +21,13 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.labels.sets import LabelSets
+from tagweave.labels.sets import LabelRows, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
+from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.objective import ChainObjective
-from tagweave.models.parameters import ChainParameters
 
 pycrfsuite = pytest.importorskip("pycrfsuite")
 
@@ -113,7 +113,7 @@ def test_loss_at_the_weights_that_crfsuite_logged(
     assert logged["num"] == iterations
     parameters = parameters_of(corpus, all_pairs)
     weights, _ = weights_of(corpus, parameters, tagger)
-    loss, _ = ChainObjective(parameters, corpus.encoded, corpus.masks).loss_and_gradient(weights)
+    loss, _ = ChainObjective(parameters, corpus.encoded.under(LabelRows(corpus.masks))).loss_and_gradient(weights)
     # the log and the dump have six decimals
     assert loss + c2 * weights @ weights == pytest.approx(logged["loss"], rel=1e-6)
     assert np.linalg.norm(weights) == pytest.approx(logged["feature_norm"], rel=1e-5)
@@ -126,7 +126,7 @@ def test_gradient_vanishes_where_crfsuite_converged(corpus: Corpus, tmp_path: Pa
     _, tagger = train(corpus, tmp_path / "model", all_pairs, **settings)
     parameters = parameters_of(corpus, all_pairs)
     weights, count = weights_of(corpus, parameters, tagger)
-    _, gradient = ChainObjective(parameters, corpus.encoded, corpus.masks).loss_and_gradient(weights)
+    _, gradient = ChainObjective(parameters, corpus.encoded.under(LabelRows(corpus.masks))).loss_and_gradient(weights)
     np.testing.assert_allclose(gradient, -2 * c2 * weights, atol=1e-4)
     assert np.abs(gradient).max() > 0.1
     assert count <= parameters.size

@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_trees
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Location, Sentence
-from tagweave.features import sentence_length
-from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.sentence_length import LONGEST, check_lengths, of_fit_length
-from tagweave.models.arc_features import ArcFeatures
+from tagweave.errors import CorpusError
+from tagweave.features import arc_templates
+from tagweave.features.arc_templates import LONGEST, ArcTemplates, check_lengths, of_fit_length
+from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
 from treebank import sentence, treebank, with_evidence
@@ -127,7 +126,7 @@ def test_a_sentence_that_is_too_long_is_named() -> None:
 
 
 def test_the_longest_sentence_is_parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sentence_length, "LONGEST", 30)
+    monkeypatch.setattr(arc_templates, "LONGEST", 30)
     (done,) = TreePredictor(random_model(0)).parse([long_sentence(30)])
     assert naive_trees.is_tree(heads_of(done))
     check_lengths([long_sentence(30), long_sentence(1)])

@@ -16,8 +16,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.labels.space import View
-from tagweave.models.emission import ViewEmission
-from tagweave.models.layout import Layout
+from tagweave.models.layout import Layout, ViewEmission
 
 TEMPLATES = Templates(
     ("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "form[2]", "form[0]==form[1]", "lower[0]", "inner[0]")
@@ -147,7 +146,7 @@ def test_single_precision(texts: list[list[str]], observed: bool, with_table: bo
 @pytest.mark.parametrize("with_table", [True, False])
 def test_a_layout_without_any_weight_scores_nothing(with_table: bool) -> None:
     setting = Setting([["a", "B", "a"], [], ["abbc"]], PLAIN, False, 1)
-    unknown = setting.encoded.with_evidence(0 * setting.encoded.allow)
+    unknown = setting.encoded.with_evidence(0 * setting.encoded.evidence.sets)
     setting.layout = Layout.observed(unknown, setting.encoder.windows, MASKS[:, :3])
     setting.weights = np.zeros(0)
     assert setting.layout.size == 0

@@ -14,7 +14,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.gazetteer import parse
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.lookups import Lookups
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model, save_model

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 import naive_trees
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.features.arc_templates import ArcTemplates, guide_layer
+from tagweave.errors import CorpusError
+from tagweave.features.arc_templates import ArcTemplates, RelationTemplates, guide_layer
 from tagweave.features.arcs import encode_arcs
-from tagweave.features.relation_templates import RelationTemplates
-from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model, write_parts
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor, guided

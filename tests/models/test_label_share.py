@@ -11,7 +11,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.label_share import LabelShare, RunningShare
+from tagweave.structures.terms import LabelShare, RunningShare
 from tagweave.training.entity_ratio import EntityRatio, ratio_of
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.problem import Problem

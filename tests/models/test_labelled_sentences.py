@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import naive
 from problems import TEXTS, Problem, bundles, plain
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import chain_predictor

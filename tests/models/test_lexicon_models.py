@@ -16,15 +16,15 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.lookups import Lookups
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import TemplateError
+from tagweave.features.templates import PRESETS, TemplateError
 from tagweave.harvest.lexicon import frequent_words
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.characters import UnfitModelError
+from tagweave.models.pair_tables import TableSegmenter
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.models.table_segmenter import TableSegmenter
-from tagweave.training.fit import Fitted, fit
+from tagweave.training.fit import fit
+from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

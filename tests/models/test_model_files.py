@@ -20,9 +20,9 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import storage
 from tagweave.models.chain import ChainModel
-from tagweave.models.chain_rules import GRAMS
+from tagweave.models.chain_file import GRAMS
 from tagweave.models.layout import Layout
-from tagweave.models.parameters import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
 
 TEXTS = [["a", "B", "Aa"], ["abbc"], ["a", "a"]]

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import naive
 from problems import TEXTS, Problem, bundles, plain
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.soft import Soft
+from tagweave.labels.sets import LabelRows
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import objective as objective_module
 from tagweave.models.objective import ChainObjective
@@ -127,7 +128,7 @@ def test_unknown_sentences_have_no_loss_and_no_gradient(
     texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], threads: int
 ) -> None:
     problem = Problem(texts, space, seed, **(switches | {"observed": False}))
-    problem.encoded = problem.encoded.with_evidence(0 * problem.encoded.allow)
+    problem.encoded = problem.encoded.with_evidence(0 * problem.encoded.evidence.sets)
     objective = problem.objective(threads)
     for loss, gradient in (results(objective, problem.weights), batched(objective, problem.weights, 2)):
         assert loss == 0.0
@@ -141,7 +142,7 @@ def test_unknown_sentences_change_nothing(
 ) -> None:
     problem = Problem(unknown + known + unknown, space, seed)
     before, after = sum(map(len, unknown)), sum(map(len, unknown + known))
-    allow = problem.encoded.allow.copy()
+    allow = problem.encoded.evidence.sets.copy()
     allow[:before], allow[after:] = 0, 0
     problem.encoded = problem.encoded.with_evidence(allow)
     loss, gradient = problem.objective().loss_and_gradient(problem.weights)
@@ -158,8 +159,8 @@ def test_naming_every_label_is_no_evidence(texts: list[list[str]], space: Any, s
     """A set that spells out all labels, under a number other than 0, gives what set 0 gives."""
     problem = Problem(texts, space, seed)
     masks = np.concatenate([problem.masks, np.ones((1, len(space)), np.uint8)])
-    allow = np.where(problem.encoded.allow == 0, len(masks) - 1, problem.encoded.allow).astype(np.int32)
-    spelled = ChainObjective(problem.parameters, problem.encoded.with_evidence(allow), masks)
+    allow = np.where(problem.encoded.evidence.sets == 0, len(masks) - 1, problem.encoded.evidence.sets).astype(np.int32)
+    spelled = ChainObjective(problem.parameters, problem.encoded.with_evidence(allow, rows=LabelRows(masks)))
     loss, gradient = problem.objective().loss_and_gradient(problem.weights)
     same_loss, same_gradient = spelled.loss_and_gradient(problem.weights)
     assert same_loss == pytest.approx(loss, rel=1e-12, abs=1e-12)
@@ -188,7 +189,9 @@ def test_gold_labels_give_the_supervised_loss(texts: list[list[str]], space: Any
 @given(TEXTS, SEED, SWITCHES)
 def test_full_noise_is_no_evidence(texts: list[list[str]], seed: int, switches: dict[str, bool]) -> None:
     problem = Problem(texts, plain(), seed, **switches)
-    problem.encoded = replace(problem.encoded, noise=np.ones(problem.encoded.tokens))
+    problem.encoded = problem.encoded.with_evidence(
+        problem.encoded.evidence.sets, noise=np.ones(problem.encoded.tokens)
+    )
     loss, gradient = problem.objective().loss_and_gradient(problem.weights)
     assert loss == pytest.approx(0, abs=1e-12)
     np.testing.assert_allclose(gradient, 0, atol=1e-12)
@@ -281,11 +284,9 @@ def test_evidence_against_the_scheme_is_a_contradiction(gold: bool, weight: floa
     number = {text: problem.sets.of_labels(["BMES".index(x) for x in text]) for text in ("B", "M", "E", "BM", "BS")}
     second = ["B", "B"] if gold else ["B", "BS"]
     problem.masks = problem.sets.masks
-    problem.encoded = replace(
-        problem.encoded.with_evidence(np.array([number[x] for x in ["B", "E", *second]], np.int32)),
-        weights=np.array([1.0, weight]),
-    )
-    with pytest.raises(ContradictionError, match="no label sequence agrees"):
+    sets = np.array([number[x] for x in ["B", "E", *second]], np.int32)
+    problem.encoded = problem.encoded.with_evidence(sets, weights=np.array([1.0, weight]))
+    with pytest.raises(ContradictionError, match="training sentence 2: no label sequence agrees"):
         problem.objective().loss_and_gradient(problem.weights)
     with pytest.raises(ContradictionError, match="no label sequence agrees"):
         batched(problem.objective(), problem.weights, 2)

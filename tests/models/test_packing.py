@@ -13,14 +13,11 @@ import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.relation_templates import RelationTemplates
+from tagweave.features.arc_templates import ArcTemplates, RelationTemplates
 from tagweave.models import packing
-from tagweave.models.aligned import aligned_zeros, is_aligned
-from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.packing import pack, unpack
-from tagweave.models.rounding import rounded
+from tagweave.models.arc_scorer import ArcFeatures
+from tagweave.models.packing import aligned_zeros, is_aligned, pack, rounded, unpack
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreeModel
 

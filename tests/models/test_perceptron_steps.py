@@ -16,8 +16,8 @@ import naive
 from problems import PAIRS, TEMPLATES, TEXTS, Problem, bundles, plain
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.models.mistakes import views
 from tagweave.models.objective import ChainObjective
-from tagweave.models.perceptron import views
 from tagweave.structures.loss import ContradictionError
 
 Labels = tuple[int, ...]
@@ -58,7 +58,7 @@ def mistake(problem: Problem, sentence: int) -> tuple[Labels, Labels] | None:
         return None
     best = best_of(free)
     tokens = slice(problem.encoded.sentence_ptr[sentence], problem.encoded.sentence_ptr[sentence + 1])
-    if problem.masks[problem.encoded.allow[tokens], best].all():
+    if problem.masks[problem.encoded.evidence.sets[tokens], best].all():
         return None
     return best, best_of(restricted)
 
@@ -73,7 +73,7 @@ def best_of(chain: naive.Chain) -> Labels:
 def corrected(problem: Problem, batch: int, step: int) -> tuple[NDArray[Any], NDArray[Any], int]:
     """Weights, totals and mistakes after one pass over the sentences that say anything."""
     weights, totals, mistakes = problem.weights, np.zeros(problem.parameters.size), 0
-    informative = np.flatnonzero(problem.encoded.informative()).tolist()
+    informative = np.flatnonzero(problem.encoded.evidence.informative()).tolist()
     try:
         for low in range(0, len(informative), batch):
             moved = np.zeros(problem.parameters.size)
@@ -171,9 +171,8 @@ def nothing(problem: Problem) -> tuple[NDArray[np.float32], NDArray[np.float64]]
 def test_the_only_sequence_is_the_target_whatever_it_scores() -> None:
     problem = Problem([["a", "B", "Aa"]], plain(), 0)
     numbers = [problem.sets.of_labels([y]) for y in (2, 0, 3)]
-    masks = problem.sets.masks
-    encoded = replace(problem.encoded, allow=np.array(numbers, np.int32))
-    objective = ChainObjective(problem.parameters, encoded, masks, dtype=np.float32)
+    encoded = problem.encoded.with_evidence(np.array(numbers, np.int32), rows=problem.sets.rows)
+    objective = ChainObjective(problem.parameters, encoded, dtype=np.float32)
     weights, totals = nothing(problem)
     assert objective.correct(weights, totals, 0, 1, 1, 0) == 1
     expected = np.zeros(problem.parameters.size)
@@ -188,8 +187,8 @@ def test_an_only_sequence_that_is_forbidden_is_a_contradiction() -> None:
     problem.parameters = replace(problem.parameters, scheme=TransitionScheme.of("BMES", tuple("BMES")))
     single, begin, end = (problem.sets.of_labels([y]) for y in (3, 0, 2))
     allow = np.array([begin, end, single, end], np.int32)
-    evidence = replace(problem.encoded, allow=allow)
-    objective = ChainObjective(problem.parameters, evidence, problem.sets.masks, dtype=np.float32)
+    evidence = problem.encoded.with_evidence(allow, rows=problem.sets.rows)
+    objective = ChainObjective(problem.parameters, evidence, dtype=np.float32)
     weights, totals = nothing(problem)
     with pytest.raises(ContradictionError, match="training sentence 2: no label sequence"):
         objective.correct(weights, totals, 0, 2, 1, 0)
@@ -198,8 +197,8 @@ def test_an_only_sequence_that_is_forbidden_is_a_contradiction() -> None:
 def test_a_sentence_of_weight_0_moves_nothing_and_is_no_mistake() -> None:
     problem = Problem([["a", "B", "Aa", "B"]] * 3, plain(), 1)
     allow = np.full(problem.encoded.tokens, problem.sets.of_labels([1]), np.int32)
-    encoded = replace(problem.encoded, allow=allow, weights=np.zeros(3))
-    objective = ChainObjective(problem.parameters, encoded, problem.sets.masks, dtype=np.float32)
+    encoded = problem.encoded.with_evidence(allow, weights=np.zeros(3), rows=problem.sets.rows)
+    objective = ChainObjective(problem.parameters, encoded, dtype=np.float32)
     _, weights, totals = start(problem)
     assert objective.correct(weights, totals, 0, 3, 1, 1) == 0
     np.testing.assert_array_equal(weights, problem.weights)
@@ -223,7 +222,7 @@ def test_the_mistake_of_a_sentence(
     problem = Problem(texts, space, seed, **switches)
     objective, weights, gradient = start(problem)
     gradient = gradient.astype(np.float32)
-    for number, sentence in enumerate(np.flatnonzero(problem.encoded.informative()).tolist()):
+    for number, sentence in enumerate(np.flatnonzero(problem.encoded.evidence.informative()).tolist()):
         try:
             found = mistake(problem, sentence)
         except ValueError:
@@ -238,5 +237,5 @@ def test_the_mistake_of_a_sentence(
         errors, weight = objective.mistake(weights, number, gradient)
         np.testing.assert_array_equal(gradient, expected)
         assert weight == problem.sentences[sentence].weight
-        allow = problem.encoded.allow[slice(*problem.encoded.sentence_ptr[sentence : sentence + 2])]
+        allow = problem.encoded.evidence.sets[slice(*problem.encoded.sentence_ptr[sentence : sentence + 2])]
         assert errors == (sum(problem.masks[allow, found[0]] == 0) if found else 0)

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from model_parts import parts, rewrite
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import Templates
+from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.coding import CODINGS, LETTERS, to_words
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
@@ -26,7 +25,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column
 from tagweave.models.layout import Layout
-from tagweave.models.parameters import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.pieces import PieceEncoder, of_pieces, piece_column, piece_lengths, piece_templates
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
 

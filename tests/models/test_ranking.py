@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import naive
 from problems import Problem, bundles, plain
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.evidence.layers import allowed_sets
 from tagweave.features.encoded import Encoded
-from tagweave.features.evidence import allowed_sets
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme

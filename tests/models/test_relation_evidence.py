@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
-from tagweave.corpus.soft import Soft
+from tagweave.evidence.relations import allowed_labels, are_probabilities
 from tagweave.labels.sets import Reading
-from tagweave.models.relation_evidence import allowed_labels, are_probabilities
 
 NAMES = ("iobj", "obj", "obl")
 OBJ, IOBJ, OBL, UNKNOWN = Arc(0, "obj"), Arc(0, "iobj"), Arc(2, "obl"), Arc(0, None)

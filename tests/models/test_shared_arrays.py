@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from test_model_files import MODELS
 
-from tagweave.models import shared_arrays
+from tagweave.models import packing
 from tagweave.models.storage import load_model, save_model
 
 
@@ -35,7 +35,7 @@ def test_arrays_that_were_not_used_for_long_are_removed(tmp_path: Path) -> None:
     made: list[Path] = []
 
     def use(model: Path) -> None:
-        shared_arrays.shared_arrays(tmp_path, model.name, lambda: made.append(model) or {"a": np.ones(3)})
+        packing.shared_arrays(tmp_path, model.name, lambda: made.append(model) or {"a": np.ones(3)})
 
     models = [tmp_path / f"{number}.model" for number in range(7)]
     for model in models:
@@ -53,7 +53,7 @@ def test_arrays_that_others_remove_at_the_same_time_are_made_again(tmp_path: Pat
 
     def load(seed: int) -> None:
         for number in np.random.default_rng(seed).integers(6, size=100):
-            shared_arrays.shared_arrays(tmp_path, models[number].name, lambda: {"a": np.zeros(1000)})
+            packing.shared_arrays(tmp_path, models[number].name, lambda: {"a": np.zeros(1000)})
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(load, range(4))) == [None] * 4

@@ -17,7 +17,7 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import objective as objective_module
 from tagweave.models.chain import ChainModel
-from tagweave.models.spans import span_entropies, word_probabilities, word_sets
+from tagweave.models.ranking import span_entropies, word_probabilities, word_sets
 from tagweave.structures.chain import Chain
 
 SEED = st.integers(0, 10_000)

@@ -13,26 +13,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.corpus.blanks import BLANKS
+from tagweave.corpus.characters import BLANKS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.evidence.layers import allowed_sets
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.evidence import allowed_sets
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import Templates
+from tagweave.features.templates import PRESETS, Templates
 from tagweave.harvest.runs import joined, without_blanks
 from tagweave.labels.coding import CODINGS
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models import kept_tables
+from tagweave.models import pair_tables
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.characters import UnfitModelError
 from tagweave.models.layout import Layout
-from tagweave.models.pair_tables import PairTables
-from tagweave.models.parameters import ChainParameters
-from tagweave.models.table_segmenter import TableSegmenter
+from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.pair_tables import PairTables, TableSegmenter
 from tagweave.training.task import Task
 
 WORDS = (
@@ -255,7 +253,7 @@ def test_kept_tables_are_made_once_for_a_model(tmp_path: Path, monkeypatch: pyte
     own, other = model("liu-2014", "BMES"), model("liu-2014", "BMES", seed=7)
     segmented = [list(TableSegmenter(each, folder=tmp_path).segment(text)) for each in (own, other)]
     assert segmented == [expected(own, text), expected(other, text)]
-    monkeypatch.setattr(kept_tables, "PairTables", None)
+    monkeypatch.setattr(pair_tables, "PairTables", None)
     assert [list(TableSegmenter(each, folder=tmp_path).segment(text)) for each in (own, other)] == segmented
 
 

@@ -12,13 +12,13 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.digest import digest_of
-from tagweave.features.relation_templates import RelationTemplates
-from tagweave.models.arc_features import ArcFeatures
+from tagweave.errors import CorpusError
+from tagweave.evidence.relations import RelationEvidence
+from tagweave.features.arc_templates import ArcTemplates, RelationTemplates
+from tagweave.features.rules import digest_of
 from tagweave.models.arc_labels import ArcLabels, LabelObjective
+from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.models.tree import TreeModel
@@ -128,7 +128,8 @@ def test_the_objective_of_relations_adds_up() -> None:
     allowed = rng.random((20, 4)) < 0.6
     allowed[:, 0] = True
     allowed[:5] = True  # unknown
-    own = LabelObjective(features, allowed, np.ones(20), 16, np.linspace(0, 0.5, 20))
+    evidence = RelationEvidence(allowed, np.linspace(0, 0.5, 20), np.ones(20), np.zeros(20, bool))
+    own = LabelObjective(features, evidence, 16)
     weights = rng.normal(size=own.size)
     loss, gradient = own.loss_and_gradient(weights)
     assert len(own) == (~allowed.all(axis=1)).sum() <= 15

@@ -13,16 +13,14 @@ from hypothesis import strategies as st
 import naive_trees
 from forests import tables
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.features.arc_noise import with_noise
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import EncodedArcs, encode_arcs
-from tagweave.learning.lbfgs import LBFGS
+from tagweave.learning.full_batch import LBFGS
 from tagweave.learning.loop import train
+from tagweave.learning.mistake_driven import AveragedPerceptron
 from tagweave.learning.online import SGD, AdaGrad
-from tagweave.learning.perceptron import AveragedPerceptron
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.arc_features import ArcFeatures
-from tagweave.models.arc_scorer import batch_bounds
+from tagweave.models.arc_scorer import ArcFeatures, batch_bounds
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.structures.loss import ContradictionError
@@ -65,7 +63,8 @@ def uncertain(sentences: list[Sentence], seed: int) -> list[Sentence]:
 
 
 def encoded_evidence(sentences: list[Sentence]) -> EncodedArcs:
-    return with_noise(encode_arcs(sentences, TEMPLATES, "head"), sentences, "head")
+    encoded = encode_arcs(sentences, TEMPLATES, "head")
+    return replace(encoded, evidence=encoded.evidence.with_noise(sentences, "head"))
 
 
 def features_of(projective: bool) -> ArcFeatures:
@@ -190,7 +189,7 @@ def test_noise_ranges_from_hard_evidence_to_none(evidence: str) -> None:
 
 def test_certain_evidence_has_no_noise() -> None:
     given = [replace(each, confidence=(1.0,) * len(each)) for each in treebank(3)]
-    assert not len(encoded_evidence(given).noise)
+    assert not len(encoded_evidence(given).evidence.noise)
 
 
 def test_noisy_evidence_of_trees_that_cross_contradicts_nothing() -> None:
@@ -200,8 +199,8 @@ def test_noisy_evidence_of_trees_that_cross_contradicts_nothing() -> None:
 
 def test_unknown_heads_cost_exactly_nothing_in_a_batch_of_others() -> None:
     encoded = encode_arcs([with_evidence(each, *(None,) * len(each)) for each in treebank(3)], TEMPLATES, "head")
-    assert not encoded.informative().any()
-    assert encoded.allowed.size == 0
+    assert not encoded.evidence.informative().any()
+    assert encoded.evidence.allowed.size == 0
 
 
 def test_evidence_of_every_head_is_no_evidence() -> None:
@@ -328,7 +327,7 @@ def check_that_it_learns(learner: Any, dtype: Any) -> None:
     weights = train(learner, own, np.zeros(features.size, dtype), Run(Schedule(iterations=15))).weights
     test = encode_arcs(treebank(40, seed=9), TEMPLATES, "head")
     heads = TreeModel(features, weights).best(test)
-    assert (heads == test.token_heads).mean() > 0.97
+    assert (heads == test.evidence.token_heads).mean() > 0.97
 
 
 def test_probabilities_are_those_of_all_trees() -> None:

@@ -11,15 +11,14 @@ import pytest
 from problems import Problem, bundles, plain
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import Templates
+from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import word_rows
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.layout import Layout
-from tagweave.models.parameters import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.word_rows import WordRows
 
 WORDS = ["the", "The", "cat", "catty", "sat", "on", "3.14", "十月", "aabbc", "x", "", "a-b"]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import tagweave as tw
+from tagweave.errors import PipelineError
 from tagweave.models.storage import ModelFileError
-from tagweave.pipelines.errors import PipelineError
 
 spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
 import_module("tagweave.pipelines.spacy")  # as the entry points do

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tagweave.pipelines.errors import PipelineError
-from tagweave.pipelines.kept_model import KeptModel
-from tagweave.pipelines.segmenter_tokenizer import SegmenterTokenizer
+from tagweave.errors import PipelineError
+from tagweave.pipelines.spacy import SegmenterTokenizer
 
 spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
 import_module("tagweave.pipelines.spacy")  # as the entry points do
@@ -63,7 +62,7 @@ def test_a_saved_pipeline_needs_no_other_file(piped: Path, tmp_path: Path) -> No
 
 def test_in_python(piped: Path) -> None:
     nlp = spacy.blank("xx")
-    nlp.tokenizer = SegmenterTokenizer(nlp.vocab, KeptModel(str(piped / "words.model")))
+    nlp.tokenizer = SegmenterTokenizer(nlp.vocab, str(piped / "words.model"))
     assert [each.text for each in nlp("我看书")] == ["我", "看书"]
 
 

@@ -77,7 +77,7 @@ class Pages(dict[str, Page]):
 
         (path,) = pages(own.name, [numbers], self.folder, own.lines, draw, lambda _: None)
         assert path.name == f"{own.name}-{part}.md"
-        read = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        read = json.loads((path.parent / "data" / f"{path.stem}.json").read_text("utf-8"))
         self[part] = Page(path.read_text("utf-8"), read, "\n".join(own.lines(found, plots)) + "\n", self.folder)
         return self[part]
 

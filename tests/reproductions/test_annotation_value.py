@@ -105,11 +105,11 @@ def test_the_verdict_counts_answers(share, said):
 def test_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(study, "SIZES", (60, 120))
     main(["--quick", "--seeds", "1", "--methods", "two-stage", "--out", str(tmp_path)])
-    summary = json.loads((tmp_path / "annotation-value.json").read_text(encoding="utf-8"))
+    summary = json.loads((tmp_path / "data" / "annotation-value.json").read_text(encoding="utf-8"))
     page = (tmp_path / "annotation-value.md").read_text(encoding="utf-8")
     assert [cell["answers"] for cell in summary["cells"]] == [60, 120]
     assert all(f"{cell['scores'][choice]['mean']:.2f}" in page for cell in summary["cells"] for choice in CHOICES)
     assert "--quick --seeds 1" in page
     assert "`two-stage` has" in page
     assert "coupled" not in page
-    assert (tmp_path / "annotation-value.png").stat().st_size > 1000
+    assert (tmp_path / "pictures" / "annotation-value.png").stat().st_size > 1000

@@ -13,8 +13,8 @@ from reproductions.annotators.page import AT_FOUR, AT_TWO, DROPPED, lines
 from reproductions.annotators.room import Room, RoomDesk
 from reproductions.annotators.study import Kind, expected, hard_tasks, hardest, main, read_data, simulate
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, uneven, work_all
-from tagweave.annotate.posterior import PosteriorRule
-from tagweave.annotate.settings import Settings
+from tagweave.annotate.aggregation import Settings
+from tagweave.annotate.reliability import PosteriorRule
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Candidate, label
 from tagweave.corpus.sentence import Location, Sentence
@@ -65,7 +65,7 @@ def test_what_is_counted_adds_up(tmp_path: Path) -> None:
 
 def test_the_command_writes_a_page_of_its_numbers(tmp_path: Path) -> None:
     main(["--quick", "--out", str(tmp_path)])
-    summary = json.loads((tmp_path / "annotators.json").read_text(encoding="utf-8"))
+    summary = json.loads((tmp_path / "data" / "annotators.json").read_text(encoding="utf-8"))
     page = (tmp_path / "annotators.md").read_text(encoding="utf-8")
     assert page == "".join(f"{line}\n" for line in lines(summary))
     assert "| the paper's people | 91.0 | 5.6 | 3.4 |" in page
@@ -81,13 +81,13 @@ def test_what_posteriors_save_is_counted_and_written(tmp_path: Path) -> None:
     assert votes["answers"] >= 2 > sure["answers"]
     assert all(each["right"] <= each["kept"] <= 1 for each in (votes, sure))
     main(["--quick", "--saved", "--out", str(tmp_path)])
-    summary = json.loads((tmp_path / "sources-server.json").read_text(encoding="utf-8"))
+    summary = json.loads((tmp_path / "data" / "sources-server.json").read_text(encoding="utf-8"))
     page = (tmp_path / "sources-server.md").read_text(encoding="utf-8")
     assert page == "".join(f"{line}\n" for line in saved_page.lines(summary))
     assert [(row["crowd"], row["people"]) for row in summary["rows"]][:3] == [
         ("equally on every task", n) for n in (2, 4, 8)
     ]
-    assert (tmp_path / "sources-server.png").exists()
+    assert (tmp_path / "pictures" / "sources-server.png").exists()
 
 
 def test_a_room_asks_as_the_store_does(tmp_path: Path) -> None:

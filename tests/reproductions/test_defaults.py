@@ -55,11 +55,11 @@ def test_the_regression_is_compared_on_the_subsets_that_it_has(tmp_path) -> None
 def test_the_command_writes_a_page_and_keeps_its_results(tmp_path, capsys) -> None:
     words = ["--cache", str(tmp_path / "cache"), "--quick", "--out", str(tmp_path)]
     main(words)
-    page, told = ((tmp_path / f"defaults.{kind}").read_text("utf-8") for kind in ("md", "json"))
+    page, told = ((tmp_path / name).read_text("utf-8") for name in ("defaults.md", "data/defaults.json"))
     assert "python -m reproductions defaults" in page
     assert [row["task"] for row in json.loads(told)["rows"]] == ["tag", "segment"]
     assert "| tag | the sample corpus |" in page
     assert len(list((tmp_path / "cache").iterdir())) == 6
     main(words)
-    assert json.loads(told) == json.loads((tmp_path / "defaults.json").read_text("utf-8"))
+    assert json.loads(told) == json.loads((tmp_path / "data" / "defaults.json").read_text("utf-8"))
     assert Cache(tmp_path / "cache")

@@ -19,8 +19,8 @@ from reproductions.sun_wan_2012 import methods as of_sun_wan
 from reproductions.sun_wan_2012.study import STUDY as SUN_WAN_2012
 from reproductions.tsuboi_2008 import methods as of_tsuboi
 from reproductions.tsuboi_2008.study import STUDY as TSUBOI_2008
-from tagweave.corpus.errors import CorpusError
-from tagweave.learning.callback import SILENCE, Callback
+from tagweave.errors import CorpusError
+from tagweave.learning.run import SILENCE, Callback
 
 CELLS: list[tuple[Study[Any, Any], str, Any]] = [
     (JIANG_2015, "models", of_jiang.MODEL_2),

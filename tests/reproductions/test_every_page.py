@@ -17,7 +17,7 @@ from reproductions.lab.study import Study
 from reproductions.li_2015.study import STUDY as LI_2015
 from reproductions.liu_2014.study import STUDY as LIU_2014
 from reproductions.sun_wan_2012.study import STUDY as SUN_WAN_2012
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 
 PLOTS = {
     "jiang-2015 models": 2,
@@ -126,7 +126,7 @@ def test_without_matplotlib_there_are_no_plots(
     monkeypatch.setattr(study, "find_spec", lambda _: None)
     untrained = replace(LI_2015, cells=lambda *_: papers["li-2015"].cell)
     assert "## Plots" not in settled(untrained, "conversion", tmp_path, say=said.append)
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".md"]
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["li-2015-conversion.json", "li-2015-conversion.md"]
     assert any("Matplotlib is not installed" in line for line in said)
 
 

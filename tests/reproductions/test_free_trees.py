@@ -13,7 +13,7 @@ from reproductions.free_trees.treebanks import Treebank
 from reproductions.lab.corpora import Parts
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.training.projectivity import crossing
+from tagweave.training.tree_problem import crossing
 from treebank import sentence, treebank
 
 RELATIONS = ("det", "nsubj:pass", "case", "nmod", "aux", "root", "advmod", "punct")
@@ -48,13 +48,13 @@ def test_the_command_writes_a_page_and_keeps_its_results(tmp_path: Path, monkeyp
     monkeypatch.setattr(study, "treebanks", lambda folder, quick: iter([bank]))
     words = ["--quick", "--seeds", "1", "--cache", str(tmp_path / "cache"), "--out", str(tmp_path)]
     study.main(words)
-    told = json.loads((tmp_path / "parsing-free-trees.json").read_text("utf-8"))
+    told = json.loads((tmp_path / "data" / "parsing-free-trees.json").read_text("utf-8"))
     (found,) = told["treebanks"]
     assert found["crossing"] == {"train": 1, "dev": 1, "test": 1}
     assert found["systems"]["projective"]["crossing"] == [0]
     page = (tmp_path / "parsing-free-trees.md").read_text("utf-8")
     assert "Invented trees. Sentences whose arcs cross: train 1 of 31, dev 1 of 11, test 1 of 11." in page
     assert "nan" not in page
-    monkeypatch.setattr("reproductions.free_trees.cells.fit_parser", lambda *_: pytest.fail("trained again"))
+    monkeypatch.setattr("reproductions.free_trees.cells.fit", lambda *_: pytest.fail("trained again"))
     study.main(words)
     assert (tmp_path / "parsing-free-trees.md").read_text("utf-8") == page

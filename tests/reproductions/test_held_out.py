@@ -10,8 +10,8 @@ import pytest
 
 from reproductions.liu_2014.held_out import TABLE, digest, entries, held_out, texts
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 from tagweave.training.task import Task
 
 PAGE = """# 安装

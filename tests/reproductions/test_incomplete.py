@@ -43,7 +43,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import average_precision_of_ambiguous_words
 from tagweave.evaluation.score import share_of_counts
-from tagweave.evaluation.segmentation import segmentations
+from tagweave.evaluation.words import segmentations
 from tagweave.learning.run import Run, Schedule
 from tagweave.training.fit import fit, learn
 from tagweave.training.recipe import Recipe
@@ -281,7 +281,7 @@ def test_the_page_states_its_command_and_keeps_the_discussion(written):
 
 def test_every_score_of_the_json_is_on_the_page(written):
     text = (written / "page.md").read_text(encoding="utf-8")
-    summary = json.loads((written / "page.json").read_text(encoding="utf-8"))
+    summary = json.loads((written / "data" / "page.json").read_text(encoding="utf-8"))
     assert [setting["name"] for setting in summary["settings"]] == ["30", "candidates-half"]
     for setting in summary["settings"]:
         for method in setting["methods"]:

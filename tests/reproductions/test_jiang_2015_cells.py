@@ -29,14 +29,12 @@ from reproductions.jiang_2015.trainings import Trainings
 from reproductions.jiang_2015.words import Words
 from reproductions.lab.cache import Cache
 from reproductions.lab.words import segmented
-from tagweave.learning.callback import Iteration
-from tagweave.learning.run import Run
+from tagweave.learning.run import Iteration, Run
 from tagweave.models.storage import load_model
 from tagweave.training.chain_system import ChainSystem
-from tagweave.training.fit import Fitted
 from tagweave.training.guided import fit_stages
-from tagweave.training.predict_self import PredictSelf
-from tagweave.training.transform import fit_iterated, fit_transformed
+from tagweave.training.problem import Fitted
+from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
 
 LEARNERS = tuple(RECIPES)
 

@@ -25,12 +25,11 @@ from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.evaluation.attachment import attachment
 from tagweave.learning.run import Run
 from tagweave.training import tree_system as systems
-from tagweave.training.guided_parsing import fit_guided_parser
-from tagweave.training.guided_rounds import fit_guided_in_rounds
-from tagweave.training.parsing import FittedParser, fit_parser
-from tagweave.training.predict_self import PredictSelf
+from tagweave.training.fit import fit
+from tagweave.training.guided import fit_guided, fit_guided_in_rounds
+from tagweave.training.problem import Fitted
 from tagweave.training.system import Parallel, Step
-from tagweave.training.transform import fit_iterated, fit_transformed
+from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
 
 RELATIONS = st.sampled_from([None, "det", "nmod:poss", "comp:obj@x", "0"])
 TREES = st.lists(st.tuples(st.integers(0, 12), RELATIONS).map(lambda arc: Arc(*arc)), min_size=1, max_size=8).map(tuple)
@@ -138,7 +137,7 @@ def adaptation(pair: Pair, cache: Cache) -> Adaptation:
     return Adaptation(pair, Trainings(pair.structure, Run(pair.schedule), 0, cache))
 
 
-def on_test(fitted: FittedParser, pair: Pair) -> list[str]:
+def on_test(fitted: Fitted, pair: Pair) -> list[str]:
     return structure(pair).found(fitted.model, pair.target.test)
 
 
@@ -146,8 +145,8 @@ def on_test(fitted: FittedParser, pair: Pair) -> list[str]:
 def test_model_1_is_the_guided_parser(name: str, cache: Cache) -> None:
     pair = pair_of(name)
     recipe, schedule = structure(pair).recipe, pair.schedule
-    source = fit_parser([pair.source.train], recipe, pair.source.dev, Run(schedule))
-    fitted = fit_guided_parser([pair.target.train], source.model, recipe, pair.target.dev, Run(schedule))
+    source = fit([pair.source.train], recipe, pair.source.dev, Run(schedule))
+    fitted = fit_guided([pair.target.train], source.model, recipe, pair.target.dev, Run(schedule))
     found = adaptation(pair, cache).guided
     assert found.found(pair.target.test) == on_test(fitted, pair)
     assert max(found.course()["history"]) == fitted.outcome.score
@@ -217,7 +216,7 @@ def test_rounds_of_conversion_are_those_of_the_library(
     pair = pair_of("parsing-french")
     guiding = []
 
-    def recorded(system: systems.TreeSystem, guide: FittedParser, parallel: Any, dev: Any, step: Step) -> FittedParser:
+    def recorded(system: systems.TreeSystem, guide: Fitted, parallel: Any, dev: Any, step: Step) -> Fitted:
         guiding.extend([*parallel, dev])
         return guide
 

@@ -46,7 +46,7 @@ from reproductions.liu_2014.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.harvest.lexicon import Lexicon
-from tagweave.harvest.select import marked_spans
+from tagweave.harvest.selection import marked_spans
 from tagweave.learning.run import Schedule
 
 METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH, ALL, RANDOM, SELECTED, COMBINED, EDGES, BELIEVED, posterior(ALL))

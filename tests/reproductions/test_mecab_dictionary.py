@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from reproductions.tsuboi_2008 import unidic
 from reproductions.tsuboi_2008.unidic import read_dictionary, unidic_words
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 
 MAGIC = 0xEF718F77
 

@@ -235,7 +235,7 @@ def test_the_command_writes_page_and_numbers(gold_files, tmp_path, monkeypatch):
             str(tmp_path),
         ]
     )
-    numbers = json.loads((tmp_path / "methods.json").read_text(encoding="utf-8"))
+    numbers = json.loads((tmp_path / "data" / "methods.json").read_text(encoding="utf-8"))
     text = (tmp_path / "methods.md").read_text(encoding="utf-8")
     assert numbers["best"] == "guided"
     assert set(numbers["methods"]) == {"ordinary", "guided"}

@@ -41,8 +41,10 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import encode_arcs
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.arc_features import ArcFeatures
-from tagweave.training.parsing import ParserRecipe, fit_parser
+from tagweave.models.arc_scorer import ArcFeatures
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 from treebank import conllu, sentence, treebank
 
 
@@ -61,7 +63,7 @@ def bank() -> Treebank:
 @pytest.fixture(autouse=True)
 def few_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of a million rows take longer to clear than these trees take to learn."""
-    monkeypatch.setattr(of_cells, "ParserRecipe", lambda **settings: ParserRecipe(bits=12, **settings), raising=True)
+    monkeypatch.setattr(of_cells, "Recipe", lambda task, **settings: Recipe(task, bits=12, **settings), raising=True)
 
 
 @pytest.fixture
@@ -93,7 +95,7 @@ def test_what_is_kept_is_the_gold_head_and_the_rest_is_unknown(bank: Treebank) -
 
 def test_uncertain_heads_are_those_with_the_least_probability(bank: Treebank) -> None:
     corpus = bank.parts.train
-    model = fit_parser([corpus], ParserRecipe(bits=8), bank.parts.dev, Run(Schedule(1))).model
+    model = fit([corpus], Recipe(Task("parse"), bits=8), bank.parts.dev, Run(Schedule(1))).model
     for share in (0.0, 0.3, 0.5, 1.0):
         for each, kept in zip(corpus, uncertain_heads(model, corpus, share), strict=True):
             n = len(each)
@@ -126,7 +128,7 @@ def test_the_local_loss_is_that_of_single_decisions() -> None:
     for s in range(len(encoded)):
         n = int(encoded.lengths[s]) + 1
         scores = objective.features.scores(weights, objective.features.batch(encoded, s, s + 1)).reshape(n, n)
-        heads = encoded.heads[encoded.position_ptr[s] : encoded.position_ptr[s + 1]]
+        heads = encoded.evidence.heads[encoded.position_ptr[s] : encoded.position_ptr[s + 1]]
         for m in range(1, n):
             if heads[m] >= 0:
                 others = [np.exp(scores[h, m]) for h in range(n) if h != m]
@@ -254,7 +256,7 @@ def test_the_command_writes_a_page_and_keeps_the_discussion(
     study.main(words)
     page = out / "partial-trees.md"
     text = page.read_text(encoding="utf-8")
-    summary = json.loads((out / "partial-trees.json").read_text(encoding="utf-8"))
+    summary = json.loads((out / "data" / "partial-trees.json").read_text(encoding="utf-8"))
     assert "    python -m reproductions partial-trees --quick --seeds 2" in text
     for setting in summary["settings"]:
         assert f"## {setting['title']}\n" in text
@@ -262,7 +264,7 @@ def test_the_command_writes_a_page_and_keeps_the_discussion(
             assert f"**{found['scores']['test']['mean']:.2f}**" in text
             assert len(found["scores"]["test"]["values"]) == 2
     assert "better than filling in by a first parser" in text
-    assert {path.name for path in out.glob("*.png")} == {
+    assert {path.name for path in (out / "pictures").glob("*.png")} == {
         f"partial-trees-{way}.png" for way in ("random", "uncertain", "alone")
     }
     page.write_text(text + "\n## Discussion\n\nBy hand.\n", encoding="utf-8")

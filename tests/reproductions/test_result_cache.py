@@ -10,7 +10,7 @@ import pytest
 
 from reproductions.lab.cache import Cache
 from reproductions.lab.page import DISCUSSION, write_page
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 
 DESCRIPTION = {"seed": 1, "sizes": (2, 3), "text": "词"}
 
@@ -69,4 +69,4 @@ def test_a_page_keeps_its_discussion(tmp_path: Path) -> None:
     for _ in range(2):
         write_page(tmp_path, "p", {"a": 2}, ["# Two", "", "Text."])
         assert page.read_text("utf-8") == f"# Two\n\nText.\n\n{DISCUSSION}\n\nMine.\n\n## More\n"
-    assert json.loads((tmp_path / "p.json").read_text("utf-8")) == {"a": 2}
+    assert json.loads((tmp_path / "data" / "p.json").read_text("utf-8")) == {"a": 2}

@@ -12,7 +12,8 @@ from reproductions.screenshots import study
 Image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
 
 DOCS = Path(__file__).parents[2] / "docs"
-PICTURES = sorted(DOCS.glob("annotating-*.png"))
+FOLDER = DOCS / "pictures"
+PICTURES = sorted(FOLDER.glob("annotating-*.png"))
 
 
 def test_without_chromium_it_says_so(monkeypatch, tmp_path):
@@ -37,7 +38,7 @@ def test_without_a_chinese_font_it_says_so(monkeypatch, tmp_path, is_there):
 
 def test_every_picture_is_shown_and_every_one_shown_is_there():
     text = (DOCS / "annotating.md").read_text(encoding="utf-8")
-    shown = re.findall(r"!\[[^\]]{20,}\]\((annotating-[a-z-]+\.png)\)", text)  # each is described, too
+    shown = re.findall(r"!\[[^\]]{20,}\]\(pictures/(annotating-[a-z-]+\.png)\)", text)  # each is described, too
     assert sorted(shown) == [path.name for path in PICTURES]
     assert len(shown) >= 8
 

@@ -47,12 +47,12 @@ from reproductions.sun_wan_2012.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.coding import as_layer
-from tagweave.learning.callback import SILENCE
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning.run import SILENCE, Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import Fitted, fit
+from tagweave.training.fit import fit
 from tagweave.training.guided import fit_stages
+from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.subword import Stacking, fit_stack
 

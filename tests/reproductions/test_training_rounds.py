@@ -9,12 +9,12 @@ import pytest
 from reproductions.tsuboi_2008.annotator import Annotator
 from reproductions.tsuboi_2008.retraining import TREATMENTS, completed, retrained
 from reproductions.tsuboi_2008.rounds import Rounds
-from tagweave.annotate.word_occurrences import occurrences
+from tagweave.annotate.selection import occurrences
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.features.lookups import Lookups
-from tagweave.features.presets import PRESETS
+from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.training.fit import fit

@@ -36,7 +36,7 @@ from reproductions.tsuboi_2008.study import STUDY
 from reproductions.tsuboi_2008.trial import Trial
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.evaluation.significance import wilcoxon_test
+from tagweave.evaluation.score import wilcoxon_test
 from tagweave.learning.run import Schedule
 
 
@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def numbers(folder: Path) -> dict[str, Any]:
     """Those of the part `chinese`."""
-    found: dict[str, Any] = json.loads((folder / "tsuboi-2008-chinese.json").read_text("utf-8"))
+    found: dict[str, Any] = json.loads((folder / "data" / "tsuboi-2008-chinese.json").read_text("utf-8"))
     return found
 
 
@@ -102,7 +102,7 @@ def test_the_folds_of_real_corpora(real_corpora: Path) -> None:
 
 
 def _found(domain: Domain) -> Any:
-    from tagweave.annotate.word_occurrences import distinct, occurrences
+    from tagweave.annotate.selection import distinct, occurrences
 
     sentences = Annotator.of(domain.asked).sentences
     found = occurrences(sentences, domain.words)
@@ -176,7 +176,7 @@ def test_tables_are_whole(part: str, folder: Path) -> None:
         assert len({line.count("|") for line in table.splitlines()}) == 1, table
     assert "nan" not in text
     plots = re.findall(r"!\[.*\]\((.*)\)", text)
-    assert plots == [f"tsuboi-2008-{part}.png"]
+    assert plots == [f"pictures/tsuboi-2008-{part}.png"]
     assert (folder / plots[0]).read_bytes().startswith(b"\x89PNG")
 
 

@@ -10,9 +10,9 @@ from reproductions.lab.cache import Cache
 from reproductions.sources import weak, weak_training
 from reproductions.sources.rules import country_names, docstrings, rules
 from reproductions.sources.weak_page import weak_lines
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.soft import Soft
 
 LISTS = {"first_names": ["Ann", "Bob", "May"], "countries": ["Norway", "Peru"], "cities": ["Oslo", "Lima"]}
 

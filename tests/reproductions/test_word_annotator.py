@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reproductions.tsuboi_2008.annotator import Annotator, until_words
-from tagweave.annotate.word_occurrences import Occurrences, occurrences
+from tagweave.annotate.selection import Occurrences, occurrences
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.evaluation.segmentation import segmentations
+from tagweave.errors import CorpusError
+from tagweave.evaluation.words import segmentations
 from tagweave.training.task import Task
 
 WORD = st.text("甲乙丙", min_size=1, max_size=4)

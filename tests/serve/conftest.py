@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 import tagweave as tw
 from tagweave.corpus import sample
 from tagweave.serve.app import application
-from tagweave.serve.settings import Settings
+from tagweave.serve.serving import ServerSettings
 
 NAMES = """Ann\tB-PER\nBell\tI-PER\nleft\tO\nGraz\tB-LOC\n.\tO\n
 Bob\tB-PER\nlives\tO\nin\tO\nWest\tB-LOC\nHill\tI-LOC\n.\tO\n
@@ -48,7 +48,7 @@ def served_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def connect(served_files: Path) -> Iterator[Connect]:
-    """A client of a server of some models, by their names, with other settings as `Settings`."""
+    """A client of a server of some models, by their names, with other settings as `ServerSettings`."""
     with ExitStack() as stack:
         known: dict[str, TestClient] = {}
 
@@ -56,7 +56,7 @@ def connect(served_files: Path) -> Iterator[Connect]:
             key = repr((names, settings))
             if key not in known:
                 models = tuple((name, str(served_files / f"{name}.model")) for name in names)
-                app = application(Settings(models, **settings))
+                app = application(ServerSettings(models, **settings))
                 known[key] = stack.enter_context(TestClient(app, raise_server_exceptions=False))
             return known[key]
 

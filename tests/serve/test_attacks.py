@@ -14,8 +14,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from tagweave.serve.app import application
-from tagweave.serve.settings import Retraining, Settings
-from tagweave.training.training_command import take
+from tagweave.serve.serving import Retraining, ServerSettings
+from tagweave.training.retraining import take
 
 JSON = {"content-type": "application/json"}
 CONFIG = """<View><Labels name="ner" toName="doc"><Label value="PER"/><Label value="LOC"/></Labels>
@@ -59,7 +59,7 @@ def attacked(served_files: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     """A server of every kind of model, which would train if its lock were not held."""
     folder = tmp_path_factory.mktemp("new")
     models = tuple((name, str(served_files / f"{name}.model")) for name in ("ner", "seg", "dep"))
-    app = application(Settings(models, "words", retraining=Retraining(str(folder))))
+    app = application(ServerSettings(models, "words", retraining=Retraining(str(folder))))
     with take(folder / "serving.lock") or nullcontext(), TestClient(app, raise_server_exceptions=False) as client:
         yield client
 

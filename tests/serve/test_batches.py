@@ -11,13 +11,10 @@ from typing import Any
 
 import pytest
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.serve.batches import Batches
-from tagweave.serve.documents import Item
-from tagweave.serve.errors import RefusedError
-from tagweave.serve.messages import TextResult
-from tagweave.serve.metrics import Metrics
-from tagweave.serve.settings import Limits
+from tagweave.errors import CorpusError, RequestError
+from tagweave.serve.batches import Batches, Metrics
+from tagweave.serve.requests import Item, TextResult
+from tagweave.serve.serving import Limits
 
 KEY = ("tag", "m", False)
 
@@ -99,13 +96,13 @@ def test_an_error_is_that_of_its_request(caplog: pytest.LogCaptureFixture) -> No
 
     first, wrong, bug, last = run(work)
     assert (tokens(first), tokens(last)) == (["a"], ["b"])
-    assert isinstance(wrong, RefusedError) and str(wrong) == "found something wrong, expected something right"
+    assert isinstance(wrong, RequestError) and str(wrong) == "found something wrong, expected something right"
     assert isinstance(bug, IndexError)
 
 
 def test_nobody_waits_without_end() -> None:
     async def work(batches: Batches, _stub: Stub) -> Any:
-        with pytest.raises(RefusedError, match="found no time for this request in 0") as error:
+        with pytest.raises(RequestError, match="found no time for this request in 0") as error:
             await batches.response(KEY, ["a"], 1)
         return error.value.status, batches._waiting
 
@@ -149,7 +146,7 @@ def test_no_more_waits_than_fits() -> None:
         return await asyncio.gather(*tasks, return_exceptions=True)
 
     assert not any(isinstance(each, Exception) for each in run(work, Limits(characters=10)))
-    refused = [each for each in run(large, Limits(characters=10)) if isinstance(each, RefusedError)]
+    refused = [each for each in run(large, Limits(characters=10)) if isinstance(each, RequestError)]
     assert refused and {each.status for each in refused} == {503}
 
 

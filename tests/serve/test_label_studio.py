@@ -15,14 +15,13 @@ import pytest
 from clients import Connect
 from starlette.testclient import TestClient
 
-from tagweave.exchange import label_studio
+from tagweave.errors import RequestError
+from tagweave.exchange import json_exports
 from tagweave.serve.app import application
-from tagweave.serve.errors import RefusedError
-from tagweave.serve.label_config import LabelConfig
-from tagweave.serve.label_studio_api import annotated_tasks
-from tagweave.serve.settings import Retraining, Settings
-from tagweave.serve.site import Site
-from tagweave.training.training_command import take
+from tagweave.serve.label_studio import LabelConfig, annotated_tasks
+from tagweave.serve.serving import Retraining, ServerSettings
+from tagweave.serve.site import ServerSite
+from tagweave.training.retraining import take
 
 CONFIG = """<View><Header value="Names"/><!-- ours -->
 <Labels name="ner" toName="doc"><Label value="PER" background="red"/><Label value="LOC"/></Labels>
@@ -56,7 +55,7 @@ def test_predictions_are_those_that_label_studio_imports(connect: Connect, tmp_p
     assert 0 < first["score"] == min(each["score"] for each in first["result"]) < 1
     assert second["result"] == []
     (tmp_path / "tasks.json").write_text(json.dumps([{**TASK, "data": {"text": TEXT}, "predictions": [first]}]))
-    [document] = label_studio.read(str(tmp_path / "tasks.json"))
+    [document] = json_exports.read_label_studio(str(tmp_path / "tasks.json"))
     assert [mark[:3] for mark in document.marks["ner"] or ()] == [(0, 8, "PER"), (14, 18, "LOC")]
 
 
@@ -138,7 +137,7 @@ def test_configurations(xml: str | None, expected: LabelConfig) -> None:
 def training(served_files: Path, tmp_path: Path) -> Iterator[TestClient]:
     """A server of `ner` that trains."""
     corpus = f"{served_files / 'ner.col'}"
-    settings = Settings(
+    settings = ServerSettings(
         (("ner", str(served_files / "ner.model")),), retraining=Retraining(str(tmp_path / "new"), (corpus,))
     )
     with TestClient(application(settings), raise_server_exceptions=False) as client:
@@ -180,7 +179,7 @@ def test_a_model_learns_what_was_annotated(
     assert training.post("/tag", json={"text": "a"}).json()["version"] == "ner-1"
     corpus = (tmp_path / "new" / "ner-1.col").read_text()
     assert corpus.count("Frost\tI-PER") == 2
-    settings = Settings((("ner", "no longer needed"),), retraining=Retraining(str(tmp_path / "new")))
+    settings = ServerSettings((("ner", "no longer needed"),), retraining=Retraining(str(tmp_path / "new")))
     with TestClient(application(settings)) as client:  # another start goes on with the newest
         assert client.get("/health").json()["models"][0]["version"] == "ner-1"
 
@@ -287,12 +286,12 @@ def test_annotations_are_fetched_with_either_key() -> None:
 )
 def test_label_studio_that_does_not_answer(status: int, body: bytes, reason: str) -> None:
     with label_studio_of({EXPORT: (status, body)}) as (url, seen):
-        with pytest.raises(RefusedError, match=reason) as error:
+        with pytest.raises(RequestError, match=reason) as error:
             annotated_tasks(url, "k", "7")
         assert error.value.status == 502 and len(seen) == 1
-    with pytest.raises(RefusedError, match="found the project '7/x', expected a number"):
+    with pytest.raises(RequestError, match="found the project '7/x', expected a number"):
         annotated_tasks(url, "k", "7/x")
-    with pytest.raises(RefusedError, match=EXPORT.replace("?", ".")):
+    with pytest.raises(RequestError, match=EXPORT.replace("?", ".")):
         annotated_tasks(url, "k", "7")
 
 
@@ -304,7 +303,7 @@ def test_what_is_fetched_replaces_what_was_kept(served_files: Path, tmp_path: Pa
     answers = {EXPORT: exported(3, 4)}
     with label_studio_of(answers) as (url, _):
         retraining = Retraining(str(tmp_path), label_studio=url, key="k")
-        settings = Settings((("ner", str(served_files / "ner.model")),), retraining=retraining)
+        settings = ServerSettings((("ner", str(served_files / "ner.model")),), retraining=retraining)
         with TestClient(application(settings)) as client:
             sent = {"task": TASK, "project": {"id": 8, "label_config": CONFIG}, "annotation": annotated(9)}
             client.post("/webhook", json={"action": "ANNOTATION_CREATED", **sent})
@@ -320,5 +319,5 @@ def test_what_is_fetched_replaces_what_was_kept(served_files: Path, tmp_path: Pa
                     answers[EXPORT] = exported(4, 5)
 
 
-def site_of(client: TestClient) -> Site:
+def site_of(client: TestClient) -> ServerSite:
     return client.app.state.site  # type: ignore[attr-defined, no-any-return]

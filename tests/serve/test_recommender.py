@@ -12,7 +12,7 @@ from clients import Connect
 from starlette.testclient import TestClient
 
 from tagweave.serve.app import application
-from tagweave.serve.settings import Retraining, Settings
+from tagweave.serve.serving import Retraining, ServerSettings
 
 cassis = pytest.importorskip("cassis", reason="the extra inception is not installed")
 
@@ -140,7 +140,7 @@ def test_annotations_beyond_the_text(connect: Connect) -> None:
 
 @pytest.fixture
 def training(served_files: Path, tmp_path: Path) -> Iterator[TestClient]:
-    settings = Settings((("ner", str(served_files / "ner.model")),), retraining=Retraining(str(tmp_path)))
+    settings = ServerSettings((("ner", str(served_files / "ner.model")),), retraining=Retraining(str(tmp_path)))
     with TestClient(application(settings), raise_server_exceptions=False) as client:
         yield client
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from clients import Connect
 
-from tagweave.serve.settings import Limits
+from tagweave.serve.serving import Limits
 
 JSON = {"content-type": "application/json"}
 

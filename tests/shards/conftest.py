@@ -11,8 +11,8 @@ import pytest
 
 from tagweave.cluster.executor import attempt
 from tagweave.cluster.shared_file import SharedFile
-from tagweave.corpus.text_file import read_lines, written
-from tagweave.shards.errors import ShardError
+from tagweave.corpus.files import read_lines, written
+from tagweave.errors import ShardError
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tagweave.corpus.text_file import read_lines
-from tagweave.shards.cells import FileFunction
-from tagweave.shards.errors import ShardError
-from tagweave.shards.rows import through_rows
+from tagweave.corpus.files import read_lines
+from tagweave.errors import ShardError
+from tagweave.shards.rows import FileFunction, through_rows
 from tests.shards.conftest import UpperCase
 
 ROWS: list[dict[str, Any]] = [
@@ -43,7 +42,7 @@ def _annotations(folder: Path, content: str, function: FileFunction) -> list[Any
 
 @pytest.mark.parametrize("rows", [2, 8192])
 def test_json_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
-    monkeypatch.setattr("tagweave.shards.json_lines.BLOCK_ROWS", rows)
+    monkeypatch.setattr("tagweave.shards.rows.BLOCK_ROWS", rows)
     source, target = tmp_path / "a.jsonl.gz", tmp_path / "b.jsonl.gz"
     source.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in ROWS).encode()))
     through_rows(UpperCase().carry_out, str(source), str(target), "text")

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tagweave.corpus.text_file import read_lines
-from tagweave.shards import work as shard_work
-from tagweave.shards.errors import ShardError
+from tagweave.corpus.files import read_lines
+from tagweave.errors import ShardError
+from tagweave.shards import run as shard_work
 from tagweave.shards.run import Counts, prepare, run
 from tests.shards.conftest import Here, UpperCase
 

@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 from crowds import SPANS, random_answers
 
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.soft import Soft
+from tagweave.errors import CorpusError
 from tagweave.sources.answers import Answers
-from tagweave.sources.asking import expected_gains, questions
-from tagweave.sources.posterior import aggregate
-from tagweave.sources.report import inside_labels, source_rows, write_csv, write_json
-from tagweave.sources.soft_layer import with_aggregate
-from tagweave.sources.span_coding import in_iob2
+from tagweave.sources.layers import in_iob2, with_aggregate
+from tagweave.sources.posterior import aggregate, expected_gains, questions
+from tagweave.sources.reliability import inside_labels, source_rows, write_csv, write_json
 
 
 @pytest.fixture

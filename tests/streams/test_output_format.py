@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.sentence import Sentence
-from tagweave.streams.errors import StreamError
-from tagweave.streams.output_format import check_can_hold, check_holds_heads, with_layers
+from tagweave.errors import CorpusError, StreamError
+from tagweave.streams.stream import check_can_hold, check_holds_heads, with_layers
 
 
 def test_fields_of_conllu_that_are_free() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tagweave.corpus.formats import columns
 from tagweave.corpus.load import load
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.streams.words import WordLabelling
+from tagweave.streams.labelling import WordLabelling
 from tagweave.training.fit import prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task

@@ -12,54 +12,15 @@ from hypothesis import strategies as st
 
 import naive
 from batches import EXACT, Case, Sums, cases, check
-from tagweave.features.encoded import Encoded
-from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models.layout import Layout
-from tagweave.models.parameters import ChainParameters
-from tagweave.structures.chain import Chain, ChainGradient, ChainScores, allowed_scores
-from tagweave.structures.lockstep import Batch, Workspace
-from tagweave.structures.logarithms import sum_in_logarithms
-from tagweave.structures.loss import add_loss
+from tagweave.structures.chain import Chain, allowed_scores
+from tagweave.structures.lockstep import Batch, sum_in_logarithms
+from tagweave.structures.loss import ContradictionError, loss
 from tagweave.structures.transitions import Transitions
 
 
-def featureless(case: Case) -> Encoded:
-    """The sentences of a case as an encoded corpus with no features."""
-    none, n = np.zeros(0, np.int64), len(case.allow)
-    return Encoded(
-        sentence_ptr=case.ptr,
-        word_types=np.zeros(n, np.int32),
-        type_ptr=np.zeros(2, np.int64),
-        type_features=np.zeros(0, np.int32),
-        type_values=np.zeros(0),
-        grams=np.zeros((n, 0), np.int32),
-        lead=0,
-        low=none,
-        high=none,
-        allow=case.allow,
-        noise=case.noise,
-        weights=np.ones(len(case.lengths)),
-    )
-
-
-def transitions_of(case: Case, dtype: type) -> Transitions:
-    """The transition scores of a case through a structure, with its -inf as a scheme."""
-    space = LabelSpace.plain("tag", [str(y) for y in range(len(case.start))])
-    scheme = TransitionScheme(*(array > -np.inf for array in (case.transition, case.start, case.end)))
-    parameters = ChainParameters(space, (Layout.dense(np.zeros(0, np.int64), len(space)),), scheme)
-    finite = [np.where(array > -np.inf, array, 0).reshape(-1) for array in (case.transition, case.start, case.end)]
-    return parameters.transition_scores(np.concatenate(finite).astype(dtype))
-
-
 def run(case: Case, restricted: bool, dtype: type) -> Sums:
-    encoded = featureless(case)
-    batch = Batch.of(encoded, 0, len(case.lengths))
-    space = Workspace(max(1, len(case.allow)), len(case.start), dtype)
-    chain, scores = (
-        Chain(case.masks.astype(dtype), space),
-        ChainScores(case.scores.astype(dtype), transitions_of(case, dtype)),
-    )
+    batch, chain, scores = Batch.of(case.evidence), Chain(), case.scores_as(dtype)
     sums = chain.restricted_product(scores, batch) if restricted else chain.sums(scores, batch)
     return _by_sentence(case, batch, scores.transitions, sums)
 
@@ -107,7 +68,7 @@ def test_sums_in_logarithms(case: Case) -> None:
     for s, twin in enumerate(case.chains(False)):
         if twin is None or naive.log_partition(twin) == -np.inf:
             continue
-        sums = sum_in_logarithms(case.scores[case.ptr[s] : case.ptr[s + 1]], transitions_of(case, np.float64))
+        sums = sum_in_logarithms(case.scores[case.ptr[s] : case.ptr[s + 1]], case.scores_as(np.float64).transitions)
         assert sums.log_z == pytest.approx(naive.log_partition(twin), rel=1e-9, abs=1e-9)
         np.testing.assert_allclose(sums.gamma, naive.state_marginals(twin), **EXACT)
         for mine, pairs in zip(sums.pairs(), naive.pair_marginals(twin), strict=True):
@@ -154,10 +115,8 @@ def test_a_sentence_summed_in_logarithms_counts_once(size: int, dtype: type) -> 
     end, masks, allow = np.zeros(size), np.ones((3, size)), np.array([2, 2, 1, 1], np.int32)
     end[0], masks[1:] = -75, np.eye(size)[:2]
     case = Case([2, 2], np.zeros((4, size)), np.zeros((size, size)), np.zeros(size), end, allow, masks, np.zeros(0))
-    gradient = ChainGradient(*(np.zeros(shape, dtype) for shape in ((4, size), (size, size), (size, size))))
-    scores = ChainScores(case.scores.astype(dtype), transitions_of(case, dtype))
-    chain, batch = Chain(masks.astype(dtype), Workspace(4, size, dtype)), Batch.of(featureless(case), 0, 2)
-    assert add_loss(chain, scores, batch, gradient) == pytest.approx(75 + 2 * np.log(size * (size - 1)))
+    losses, gradient = loss(Chain(), case.scores_as(dtype), case.evidence)
+    assert losses.sum() == pytest.approx(75 + 2 * np.log(size * (size - 1)))
     free = [[1 / size] * size, [0, *[1 / (size - 1)] * (size - 1)]]
     np.testing.assert_allclose(gradient.emission, np.array(free * 2) - np.eye(size)[[1, 1, 0, 0]], atol=1e-6)
 
@@ -212,10 +171,21 @@ def test_allowed_scores_are_those_of_the_shares() -> None:
         np.array([[1.0, 1], [0, 1]]),
         np.zeros(0),
     )
-    allow = featureless(case).allow
     certain, noisy = (
-        allowed_scores(case.scores, case.masks, allow, noise, slice(0, 2))
+        allowed_scores(case.scores, case.masks, case.allow, noise, slice(0, 2))
         for noise in (np.zeros(0), np.array([0.5, 0.0]))
     )
     assert certain.tolist() == [[-np.inf, 2], [3, 4]]
     assert noisy.tolist() == [[1 + np.log(0.5), 2], [3, 4]]
+
+
+def test_a_contradiction_names_its_sentence() -> None:
+    """The third sentence begins with a label that cannot, by the number that it has in the corpus."""
+    case = replace(
+        segments([[0.0] * 4] * 4, [0, 1, 2, 1]),
+        lengths=[1, 1, 1, 1],
+        masks=np.array([[1.0] * 4, [1, 0, 0, 1], [0, 1, 0, 0]]),
+    )
+    evidence = replace(case.evidence, ids=np.array([4, 7, 9, 2]))
+    with pytest.raises(ContradictionError, match="sentence 10:"):
+        loss(Chain(), case.scores_as(np.float64), evidence)

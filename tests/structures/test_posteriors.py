@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from test_lockstep import featureless, transitions_of
 
 import naive
 from batches import Case
-from tagweave.labels.sets import Posteriors
+from tagweave.labels.sets import LabelRows, Posteriors
 from tagweave.structures import chain as structure
-from tagweave.structures.chain import Chain, ChainGradient, ChainScores
-from tagweave.structures.lockstep import Batch, Workspace
-from tagweave.structures.loss import add_loss
+from tagweave.structures.chain import Chain, ChainGradient
+from tagweave.structures.loss import loss as loss_of
 
 
 def case_of(rng: np.random.Generator, lengths: list[int], size: int) -> Case:
@@ -42,14 +40,10 @@ def posteriors_of(case: Case, rng: np.random.Generator) -> Posteriors:
 def loss_and_gradient(
     case: Case, posteriors: Posteriors | None, weights: tuple[float, ...] = ()
 ) -> tuple[float, ChainGradient]:
-    encoded = featureless(case)
-    encoded = replace(encoded, weights=np.array(weights)) if weights else encoded
-    batch = Batch.of(encoded, 0, len(case.lengths))
-    size = len(case.start)
-    gradient = ChainGradient(np.zeros(case.scores.shape), np.zeros((size, size)), np.zeros((size, size)))
-    chain = Chain(case.masks, Workspace(max(1, len(case.allow)), size, np.float64), posteriors=posteriors)
-    scores = ChainScores(case.scores.copy(), transitions_of(case, np.float64))
-    return add_loss(chain, scores, batch, gradient), gradient
+    evidence = replace(case.evidence, rows=LabelRows(case.masks, posteriors))
+    evidence = replace(evidence, weights=np.array(weights)) if weights else evidence
+    losses, gradient = loss_of(Chain(), case.scores_as(np.float64), evidence)
+    return float(losses.sum()), gradient
 
 
 @pytest.fixture
@@ -99,7 +93,7 @@ def test_certain_posteriors_are_gold_labels() -> None:
     other_loss, other = loss_and_gradient(case, None)
     assert loss == pytest.approx(other_loss, rel=1e-12)
     np.testing.assert_allclose(gradient.emission, other.emission, atol=1e-12)
-    np.testing.assert_allclose(gradient.pairs, other.pairs, atol=1e-10)
+    np.testing.assert_allclose(gradient.transition, other.transition, atol=1e-10)
 
 
 def test_labels_that_the_coding_excludes_leave_their_share_to_the_others() -> None:

@@ -10,17 +10,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from test_lockstep import featureless, transitions_of
 
 import naive
 from batches import Case
-from tagweave.features.encoded import Encoded
-from tagweave.labels.split_labels import span_types
+from tagweave.evidence.sequences import Evidence
+from tagweave.labels.spans import span_types
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.structures.chain import Chain, ChainGradient, ChainScores
-from tagweave.structures.lockstep import Batch, Workspace
-from tagweave.structures.loss import add_loss
-from tagweave.structures.rejected_spans import add_rejection_loss
+from tagweave.structures.chain import Chain
+from tagweave.structures.loss import loss
 
 LABELS = {
     "BIOES": ("B-X", "E-X", "I-X", "O", "S-X", "S-Y", "B-Y", "I-Y", "E-Y"),
@@ -44,29 +41,22 @@ def case_of(rng: np.random.Generator, coding: str, lengths: list[int], spread: f
     return Case(lengths, scores, transition, start, end, allow, masks, noise)
 
 
-def encoded_of(case: Case, names: tuple[str, ...], spans: Spans, weights: list[float]) -> Encoded:
+def evidence_of(case: Case, names: tuple[str, ...], spans: Spans, weights: list[float]) -> Evidence:
     kinds = span_types(names)
     rows = []
     for sentence, start, stop, kind in sorted(spans):
         earlier = {other[1] for other in spans if other[0] == sentence and other[3] == kind and other[1] < start}
         rows.append((sentence, start, stop, kinds.index(kind), len(earlier)))
     rejected = np.array(rows, np.int32).reshape(-1, 5)
-    return replace(featureless(case), rejected=rejected, weights=np.array(weights))
+    return replace(case.evidence, rejected=rejected, weights=np.array(weights))
 
 
 def loss_and_gradient(
     case: Case, names: tuple[str, ...], spans: Spans, weights: list[float], dtype: type = np.float64
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """The loss, and its gradient with respect to emission and transition scores."""
-    encoded = encoded_of(case, names, spans, weights)
-    batch, size = Batch.of(encoded, 0, len(case.lengths)), len(names)
-    gradient = ChainGradient(*(np.zeros(shape, dtype) for shape in (case.scores.shape, (size, size), (size, size))))
-    masks = case.masks.astype(dtype)
-    scores = ChainScores(case.scores.astype(dtype), transitions_of(case, dtype))
-    loss = add_loss(Chain(masks, Workspace(sum(case.lengths), size, dtype)), scores, batch, gradient)
-    loss += add_rejection_loss(names, masks, scores, batch, gradient)
-    pairs = gradient.pairs * scores.transitions.potential - gradient.paths
-    return loss, gradient.emission.astype(np.float64), pairs.astype(np.float64)
+    losses, gradient = loss(Chain(names), case.scores_as(dtype), evidence_of(case, names, spans, weights))
+    return float(losses.sum()), gradient.emission.astype(np.float64), gradient.transition.astype(np.float64)
 
 
 def spans_of(labels: tuple[str, ...]) -> set[tuple[int, int, str]]:
@@ -121,8 +111,8 @@ def test_loss_is_that_of_all_sequences_without_the_spans(coding: str, data: st.D
     expected = twin_loss(case, LABELS[coding], spans, weights)
     assume(expected < math.inf)
     for dtype, tolerance in ((np.float64, 1e-9), (np.float32, 2e-4)):
-        loss, *_ = loss_and_gradient(case, LABELS[coding], spans, weights, dtype)
-        assert loss == pytest.approx(expected, rel=tolerance, abs=tolerance)
+        found, *_ = loss_and_gradient(case, LABELS[coding], spans, weights, dtype)
+        assert found == pytest.approx(expected, rel=tolerance, abs=tolerance)
 
 
 @pytest.mark.parametrize("coding", LABELS)

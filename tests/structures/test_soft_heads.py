@@ -11,17 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_trees
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
-from tagweave.corpus.soft import Soft
-from tagweave.features.arc_noise import with_noise
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import encode_arcs
 from tagweave.labels.sets import Reading
-from tagweave.models.arc_features import ArcFeatures
-from tagweave.models.arc_scorer import ArcBatch
-from tagweave.structures.free_tree import tree_structure
-from tagweave.structures.loss import add_loss
-from tagweave.structures.tree import ArcGradient, exclude
+from tagweave.models.arc_scorer import ArcBatch, ArcFeatures
+from tagweave.structures.loss import loss as loss_of
+from tagweave.structures.tree import exclude, tree_structure
 from treebank import sentence
 
 FEATURES = ArcFeatures(ArcTemplates(("h.upos[0] m.upos[0]",)), 4)
@@ -31,15 +28,16 @@ SEED = st.integers(0, 2**32)
 
 
 def batch_of(sentences: list[Sentence], reading: Reading, features: ArcFeatures = FEATURES) -> ArcBatch:
-    encoded = with_noise(encode_arcs(sentences, features.templates, "head", reading=reading), sentences, "head")
+    encoded = encode_arcs(sentences, features.templates, "head", reading=reading)
+    encoded = replace(encoded, evidence=encoded.evidence.with_noise(sentences, "head"))
     return features.batch(encoded, 0, len(sentences))
 
 
 def loss_and_gradient(
     scores: Any, batch: ArcBatch, single_root: bool = True, projective: bool = True
 ) -> tuple[float, Any]:
-    gradient = ArcGradient()
-    return add_loss(tree_structure(single_root, projective), scores, batch, gradient), gradient.arcs
+    losses, gradient = loss_of(tree_structure(single_root, projective), scores, batch)
+    return float(losses.sum()), gradient
 
 
 def sentence_of(*candidates: ArcCandidates) -> Sentence:
@@ -164,10 +162,24 @@ def test_a_certain_number_is_a_known_head(features: ArcFeatures, reading: Readin
     np.testing.assert_allclose(one[1], other[1], atol=1e-12)
 
 
+@pytest.mark.parametrize("confidence", [(0.6, 0.6, 0.6), (0.6, 1.0, 1.0)])
+def test_known_heads_with_confidence_beside_probabilities(confidence: tuple[float, ...]) -> None:
+    """Every sentence of a batch counts as it does alone."""
+    known = sentence_of((Arc(2, None),), (Arc(3, None),), (Arc(0, None),))
+    sentences = [SOFT[0], replace(known, confidence=confidence), known]
+    batch = batch_of(sentences, "posterior")
+    scores = np.random.default_rng(4).normal(size=batch.size)
+    loss, gradient = loss_and_gradient(scores, batch)
+    parts = [batch_of([each], "posterior") for each in sentences]
+    alone = [loss_and_gradient(own, part) for own, part in zip(np.split(scores, batch.cells[1:-1]), parts, strict=True)]
+    assert loss == pytest.approx(sum(part for part, _ in alone), abs=1e-6)
+    np.testing.assert_allclose(gradient, np.concatenate([part for _, part in alone]), atol=1e-6)
+
+
 def test_equal_likelihoods_are_a_set() -> None:
     arcs = Arc(2, None), Arc(3, None)
     one, other = (
-        batch_of([sentence_of(each, (Arc(0, None),), None)], "likelihood").encoded
+        batch_of([sentence_of(each, (Arc(0, None),), None)], "likelihood").evidence
         for each in (arcs, Soft(arcs, (0.3, 0.3)))
     )
     assert one.allowed.dtype == other.allowed.dtype == np.uint8

@@ -13,11 +13,12 @@ import naive
 import naive_trees
 from problems import Problem, plain
 from tagweave.corpus.sentence import Arc
+from tagweave.evidence.relations import RelationEvidence
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.models.arc_features import ArcFeatures
+from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.chain import ChainModel
 from tagweave.models.tree import TreeModel
-from tagweave.structures.independent import Independent, Positions
+from tagweave.structures.independent import Independent
 from treebank import sentence, with_evidence
 
 N = 2000
@@ -61,7 +62,7 @@ def test_trees(single_root: bool, projective: bool) -> None:
 def test_independent_labels() -> None:
     scores = np.array([[0.0, 1.0, 2.0]])
     evidence = np.array([[True, False, True]]), np.array([0.5]), np.ones(1), np.zeros(1, bool)
-    batch = Positions(np.zeros((1, 0), np.int32), *evidence)
+    batch = RelationEvidence(*evidence)
     potentials = np.exp(scores[0]) * [1, 0.5, 1]
     expected = {(y,): p for y, p in enumerate(potentials / potentials.sum())}
     assert_as_often(Independent().samples(scores, batch, N, 0), expected)

@@ -13,22 +13,20 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.features.evidence import allowed_sets
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import Templates
+from tagweave.evidence.layers import allowed_sets
+from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.sets import LabelSets
-from tagweave.learning.callback import SILENCE, Callback
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning.run import SILENCE, Callback, Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
 from tagweave.training.chain_system import ChainSystem
-from tagweave.training.fit import Fitted, fit
+from tagweave.training.fit import fit
 from tagweave.training.guided import merged
-from tagweave.training.predict_self import PredictSelf, rankings
+from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.system import Parallel, Step
 from tagweave.training.task import Task
-from tagweave.training.transform import fit_iterated, fit_transformed
+from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed, rankings
 
 SHORT = Schedule(iterations=3)
 STEP = Step(1, 1, "test", last=True)

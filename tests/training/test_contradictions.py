@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.labels.mapping import TagMapping
-from tagweave.training.contradictions import refuse_contradictions
+from tagweave.training.coupled import refuse_contradictions
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

@@ -8,13 +8,12 @@ import pytest
 
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 from tagweave.labels.mapping import TagMapping, over_labels
 from tagweave.labels.transition_scheme import split_label
-from tagweave.learning.callback import Iteration
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.coupled import (
     Coupling,
@@ -128,7 +127,7 @@ def test_sentences_with_both_layers() -> None:
     both = CTB.map(lambda s: replace(s, layers={**s.layers, "pd": (("v",),) + (None,) * (len(s) - 1)}))
     problem = prepare_coupled([both, PD], RECIPE, Coupling())
     names, sets = problem.model.space.names, problem.sets
-    first = problem.objective.encoded.allow[0]
+    first = problem.objective.encoded.evidence.sets[0]
     assert [names[label] for label in sets.labels(int(first))] == ["N&v"]
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tagweave.features.presets import PRESETS, USUAL
-from tagweave.learning.lbfgs import LBFGS
+from tagweave.features.templates import PRESETS, USUAL
+from tagweave.learning.full_batch import LBFGS
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import TASKS, Task
 

@@ -10,17 +10,16 @@ import numpy as np
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Layer, Location, Sentence
-from tagweave.learning.callback import Iteration
+from tagweave.errors import CorpusError
 from tagweave.learning.loop import TrainingError
 from tagweave.learning.online import AdaGrad
-from tagweave.learning.run import Run, Schedule
-from tagweave.models import memory
+from tagweave.learning.run import Iteration, Run, Schedule
+from tagweave.models import storage
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.training.chain_problem import label_space
 from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import fit, fit_problem, label_space, learn, prepare
-from tagweave.training.parsing import ParserRecipe, fit_parser
+from tagweave.training.fit import fit, fit_problem, learn, prepare
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
 
@@ -114,7 +113,7 @@ def test_weight_2_is_the_sentence_twice(learner: str, precision: str) -> None:
 def test_weights_of_corpus_and_sentence_multiply() -> None:
     one = replace(TRAIN, sentences=tuple(replace(s, weight=0.5) for s in TRAIN.sentences), weight=6)
     for task in (Task(), Task("segment"), Task("segtag")):
-        assert set(prepare([one], Recipe(task)).objective.encoded.weights.tolist()) == {3.0}
+        assert set(prepare([one], Recipe(task)).objective.encoded.evidence.weights.tolist()) == {3.0}
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -360,8 +359,8 @@ def test_without_development_data_a_learner_knows_how_long() -> None:
 
 def test_words_taken_for_labels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of labels take memory by the square; relations of a parser have a weight for each row of features."""
-    monkeypatch.setattr(memory, "_LEAST", 1 << 20)
-    monkeypatch.setattr(memory, "machine_memory", lambda: 1 << 24)
+    monkeypatch.setattr(storage, "_LEAST", 1 << 20)
+    monkeypatch.setattr(storage, "machine_memory", lambda: 1 << 24)
     text = " ".join(f"w{i}/w{i}" for i in range(300))
     expected = r"f: found 300 labels \('w0', .* expected at most 228 on this machine: .*2 MB.*words taken for labels"
     with pytest.raises(CorpusError, match=expected):
@@ -369,4 +368,4 @@ def test_words_taken_for_labels_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
     tree = tuple((Arc(i, f"r{i}"),) for i in range(4))
     trees = Corpus((Sentence(("a", "b", "c", "d"), heads={"head": tree}),), "head")
     with pytest.raises(CorpusError, match="found 4 labels"):
-        fit_parser([trees], ParserRecipe(bits=6))
+        fit([trees], Recipe(Task("parse"), bits=6))

@@ -11,15 +11,20 @@ import pytest
 import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import digest
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import save
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
-from tagweave.learning.callback import Silence
-from tagweave.training.belief import believed, outside_elsewhere
-from tagweave.training.entity_ratio import EntityRatio, nothing_outside, ratio_from, ratio_of
-from tagweave.training.errors import PlanError
-from tagweave.training.fold_completion import FoldCompletion, completed
+from tagweave.errors import CorpusError, PlanError
+from tagweave.learning.run import Silence
+from tagweave.training.entity_ratio import (
+    EntityRatio,
+    believed,
+    nothing_outside,
+    outside_elsewhere,
+    ratio_from,
+    ratio_of,
+)
+from tagweave.training.incomplete import FoldCompletion, completed
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tagweave.corpus.load import load
-from tagweave.training.guess import guessed_task
+from tagweave.training.task import guessed_task
 
 CHUNKS = "Anna\tB-PER\nBell\tI-PER\nsat\tO\n\n"
 

@@ -16,18 +16,18 @@ from typer.testing import CliRunner
 from tagweave.cli.main import application
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.features.presets import PRESETS
-from tagweave.learning.callback import Iteration
-from tagweave.learning.run import Run, Schedule
+from tagweave.errors import CorpusError
+from tagweave.features.templates import PRESETS
+from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import GuidedEncoder, guide_templates
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.training.fit import Fitted, fit, fit_problem
+from tagweave.training.fit import fit, fit_problem
 from tagweave.training.guided import fit_guided, fit_stages, merged, prepare_guided, with_guide
+from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

@@ -11,21 +11,18 @@ from typing import Any
 import pytest
 
 from reproductions.jiang_2015 import invented
-from tagweave.conversion.labels import convert
-from tagweave.conversion.trees import convert_trees
+from tagweave.conversion import convert, convert_trees
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.learning.callback import Silence
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning.run import Run, Schedule, Silence
 from tagweave.training.chain_system import ChainSystem
-from tagweave.training.fit import Fitted
-from tagweave.training.guided import fit_stages
-from tagweave.training.guided_rounds import fit_guided_in_rounds
-from tagweave.training.parsing import FittedParser, ParserRecipe
+from tagweave.training.guided import fit_guided_in_rounds, fit_stages
+from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.system import Parallel, Step
+from tagweave.training.task import Task
 from tagweave.training.tree_system import TreeSystem
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0]"))
@@ -34,7 +31,7 @@ UNSEEN = invented.treebank(30, seed=1)
 
 
 def system_of(**more: Any) -> TreeSystem:
-    recipe = ParserRecipe(TEMPLATES, settings={"seed": 0}, bits=12)
+    recipe = Recipe(Task("parse"), TEMPLATES, settings={"seed": 0}, bits=12)
     return TreeSystem(recipe, Run(Schedule(iterations=3), **more))
 
 
@@ -50,7 +47,7 @@ def part(corpus: Corpus, start: int, stop: int) -> Corpus:
 TARGET, DEV, SOURCE = part(TWICE.second, 0, 25), part(TWICE.second, 25, 35), part(TWICE.first, 35, 60)
 
 
-def converted(fitted: FittedParser) -> float:
+def converted(fitted: Fitted) -> float:
     """The share of right heads in the conversion of unseen gold trees."""
     found = convert_trees(fitted.model, UNSEEN.first)
     pairs = [
@@ -91,7 +88,7 @@ def test_what_guides_is_made_of_gold_trees(monkeypatch: pytest.MonkeyPatch) -> N
     """The text is the target's as it was; what is open in its trees is filled in before they are transformed."""
     given: list[Parallel[Any]] = []
 
-    def recorded(system: TreeSystem, guide: FittedParser, parallel: Any, dev: Any, step: Step) -> FittedParser:
+    def recorded(system: TreeSystem, guide: Fitted, parallel: Any, dev: Any, step: Step) -> Fitted:
         given.extend(parallel)
         return guide
 

@@ -10,9 +10,9 @@ import pytest
 
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.errors import CorpusError
 from tagweave.labels.coding import CODINGS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor

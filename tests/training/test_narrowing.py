@@ -13,10 +13,9 @@ from tagweave.corpus.load import load
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import GuidedEncoder
-from tagweave.models.proposal import likely_tags, proposals
+from tagweave.models.guide import GuidedEncoder, likely_tags, proposals
 from tagweave.training.coupled import Coupling, bundles_of, fit_coupled, mappings_by_narrowing, prepare_coupled
-from tagweave.training.narrowing import Narrowing, fit_narrowing
+from tagweave.training.pruning import Narrowing, fit_narrowing
 from tagweave.training.recipe import Recipe
 
 RECIPE = Recipe(precision="float64", sample=(40, 30))
@@ -96,10 +95,10 @@ def test_a_threshold_of_0_narrows_nothing(narrowing: Narrowing, corpora: list[Co
 def test_narrowing_leaves_new_text_alone(narrowing: Narrowing, corpora: list[Corpus]) -> None:
     problem = prepare_coupled(corpora, RECIPE, Coupling(), narrowing=narrowing)
     encoded, sizes = problem.objective.encoded, (problem.sets.masks > 0).sum(axis=1)
-    assert encoded.candidates is None
+    assert encoded.evidence.candidates is None
     alone = prepare_coupled(corpora, RECIPE, Coupling())
-    everything = (alone.sets.masks > 0).sum(axis=1)[alone.objective.encoded.allow]
-    assert sizes[encoded.allow].mean() < 0.5 * everything.mean()
+    everything = (alone.sets.masks > 0).sum(axis=1)[alone.objective.encoded.evidence.sets]
+    assert sizes[encoded.evidence.sets].mean() < 0.5 * everything.mean()
 
 
 @pytest.fixture(scope="module")

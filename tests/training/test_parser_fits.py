@@ -9,20 +9,21 @@ import numpy as np
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.features.arc_templates import ArcTemplates
+from tagweave.errors import CorpusError
+from tagweave.features.arc_templates import ArcTemplates, RelationTemplates, without_columns
 from tagweave.features.arcs import encode_arcs
-from tagweave.features.given_columns import without_columns
-from tagweave.features.relation_templates import RelationTemplates
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.tree_predictor import TreePredictor
-from tagweave.training.parsing import ParserRecipe, fit_labels, fit_parser, usual_templates
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
+from tagweave.training.tree_problem import fit_labels, usual_templates
 from treebank import sentence, treebank, with_evidence
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0] m.upos[0] m.upos[1]", "m.upos[0]", "h.upos[0]"))
 RELATIONS = RelationTemplates(("h.upos[0] m.upos[0]", "m.form[0]"))
-RECIPE = ParserRecipe(TEMPLATES, bits=10)
+RECIPE = Recipe(Task("parse"), TEMPLATES, bits=10)
 SHORT = Schedule(iterations=5)
 
 
@@ -62,18 +63,18 @@ def widened(given: Sentence) -> Sentence:
 @pytest.mark.parametrize("change", [None, halved, widened])
 def test_a_treebank_is_learnt(learner: str, change: Any) -> None:
     given = treebank(80) if change is None else [change(each) for each in treebank(80) if len(each) > 2]
-    fitted = fit_parser([corpus(given)], replace(RECIPE, learner=learner), run=Run(SHORT))
+    fitted = fit([corpus(given)], replace(RECIPE, learner=learner), run=Run(SHORT))
     heads, arcs = scores(fitted, treebank(30, seed=5))
     assert heads > 0.95
     assert arcs > 0.95
-    assert fitted.unused == 0
-    assert [note.partition(":")[0] for note in fitted.notes()] == ([] if change is None else ["heads"])
+    assert fitted.counts.unused == 0
+    assert [note.partition(":")[0] for note in fitted.counts.notes()] == ([] if change is None else ["heads"])
 
 
 def test_unknown_sentences_change_nothing() -> None:
     unknown = [with_evidence(each, *(None,) * len(each)) for each in treebank(10, seed=3)]
-    alone = fit_parser([corpus(treebank(10))], RECIPE, run=Run(SHORT)).model
-    beside = fit_parser([corpus(treebank(10)), corpus(unknown)], RECIPE, run=Run(SHORT)).model
+    alone = fit([corpus(treebank(10))], RECIPE, run=Run(SHORT)).model
+    beside = fit([corpus(treebank(10)), corpus(unknown)], RECIPE, run=Run(SHORT)).model
     np.testing.assert_array_equal(alone.weights, beside.weights)
     assert alone.labels is not None
     assert beside.labels is not None
@@ -82,24 +83,24 @@ def test_unknown_sentences_change_nothing() -> None:
 
 def test_a_weight_of_none_is_no_evidence() -> None:
     other = [sentence("DNV", [3, 3, 0])] * 5
-    fitted = fit_parser([corpus(treebank(20)), corpus(other, weight=1e-9)], RECIPE, run=Run(SHORT))
+    fitted = fit([corpus(treebank(20)), corpus(other, weight=1e-9)], RECIPE, run=Run(SHORT))
     assert scores(fitted, treebank(20, seed=4))[0] > 0.9
 
 
 def test_notes_tell_how_many_heads_are_known() -> None:
     given = [sentence("DNV", [2, 3, 0])] * 4
     partial = with_evidence(given[0], None, (Arc(1, None), Arc(3, None)), (Arc(0, None),))
-    fitted = fit_parser([corpus([*given, partial])], RECIPE, run=Run(SHORT))
-    assert fitted.notes() == ["heads: 13 of 15 known, 1 with several candidates"]
+    fitted = fit([corpus([*given, partial])], RECIPE, run=Run(SHORT))
+    assert fitted.counts.notes() == ["heads: 13 of 15 known, 1 with several candidates"]
     sure = replace(partial, confidence=(1.0, 1.0, 0.25))
-    assert "1 heads with a confidence below 1" in fit_parser([corpus([sure])], RECIPE, run=Run(SHORT)).notes()[1]
+    assert "1 heads with a confidence below 1" in fit([corpus([sure])], RECIPE, run=Run(SHORT)).counts.notes()[1]
 
 
 def test_what_is_not_believed_is_unknown() -> None:
     given = treebank(20)
     unknown = [with_evidence(each, None, *each.heads["head"][1:]) for each in given]
     disbelieved = [replace(each, confidence=(0.0, *(1.0,) * (len(each) - 1))) for each in given]
-    one, two = (fit_parser([corpus(each)], RECIPE, run=Run(SHORT)).model for each in (unknown, disbelieved))
+    one, two = (fit([corpus(each)], RECIPE, run=Run(SHORT)).model for each in (unknown, disbelieved))
     np.testing.assert_array_equal(one.weights, two.weights)
     assert one.labels is not None
     assert two.labels is not None
@@ -110,42 +111,42 @@ def test_belief_weighs_wrong_trees_against_right_ones() -> None:
     """Two sentences of three are wrong: believed, they win; uncertain, the right one does."""
     right, wrong = sentence("DNV", [2, 3, 0]), sentence("DNV", [3, 3, 0])
     uncertain = replace(wrong, confidence=(0.2,) * 3)
-    assert scores(fit_parser([corpus([right, wrong, wrong])], RECIPE, run=Run(SHORT)), [right])[0] < 1
-    assert scores(fit_parser([corpus([right, uncertain, uncertain])], RECIPE, run=Run(SHORT)), [right])[0] == 1
+    assert scores(fit([corpus([right, wrong, wrong])], RECIPE, run=Run(SHORT)), [right])[0] < 1
+    assert scores(fit([corpus([right, uncertain, uncertain])], RECIPE, run=Run(SHORT)), [right])[0] == 1
 
 
 def test_development_data_choose_the_iteration() -> None:
     dev = treebank(10, seed=7)
-    fitted = fit_parser([corpus(treebank(40))], RECIPE, corpus(dev), Run(Schedule(iterations=4)))
+    fitted = fit([corpus(treebank(40))], RECIPE, corpus(dev), Run(Schedule(iterations=4)))
     best = max(iteration.score or 0 for iteration in fitted.outcome.history)
     assert fitted.outcome.score == best == pytest.approx(scores(fitted, dev)[0])
     assert fitted.model.about["dev_score"] == best
 
 
 def test_the_same_seed_gives_the_same_model() -> None:
-    one, two = (fit_parser([corpus(treebank(20))], RECIPE, run=Run(SHORT)).model for _ in range(2))
+    one, two = (fit([corpus(treebank(20))], RECIPE, run=Run(SHORT)).model for _ in range(2))
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
 def test_several_roots_are_learnt_where_there_are_any() -> None:
     several = [sentence("VV", [0, 0])] * 10
-    fitted = fit_parser([corpus([*several, *treebank(10)])], RECIPE, run=Run(SHORT))
+    fitted = fit([corpus([*several, *treebank(10)])], RECIPE, run=Run(SHORT))
     assert not fitted.model.single_root
     assert scores(fitted, several[:1])[0] == 1
-    assert fit_parser([corpus(treebank(10))], RECIPE, run=Run(SHORT)).model.single_root
+    assert fit([corpus(treebank(10))], RECIPE, run=Run(SHORT)).model.single_root
 
 
 def test_trees_that_cross_are_learnt_as_they_are_where_all_trees_are_possible() -> None:
     free = replace(RECIPE, projective=False)
     given = [sentence("NVDP", [3, 4, 0, 3])] * 10
-    fitted = fit_parser([corpus([*given, *treebank(10)])], free, run=Run(SHORT))
-    assert (fitted.model.projective, fitted.crossing, fitted.unused) == (False, 10, 0)
+    fitted = fit([corpus([*given, *treebank(10)])], free, run=Run(SHORT))
+    assert (fitted.model.projective, fitted.counts.crossing, fitted.counts.unused) == (False, 10, 0)
     assert scores(fitted, given[:1])[0] == 1
-    lifted = fit_parser([corpus([*given, *treebank(10)])], RECIPE, run=Run(SHORT))
-    assert (lifted.model.projective, lifted.crossing) == (True, 10)
+    lifted = fit([corpus([*given, *treebank(10)])], RECIPE, run=Run(SHORT))
+    assert (lifted.model.projective, lifted.counts.crossing) == (True, 10)
     assert scores(lifted, given[:1])[0] < 1
     for each, note in ((fitted, "10 sentences with arcs that cross: learned as"), (lifted, "`non_projective` learns")):
-        assert any(note in line for line in each.notes())
+        assert any(note in line for line in each.counts.notes())
 
 
 def test_evidence_that_only_trees_with_crossing_arcs_agree_with_is_of_use_to_them() -> None:
@@ -154,17 +155,17 @@ def test_evidence_that_only_trees_with_crossing_arcs_agree_with_is_of_use_to_the
     circle = with_evidence(crossing, *(tuple(Arc(h, None) for h in heads) for heads in ((2, 3), (1, 3), (1, 2))), None)
     for projective, unused in ((True, 2), (False, 1)):
         recipe = replace(RECIPE, projective=projective)
-        fitted = fit_parser([corpus([*treebank(5), partial, circle])], recipe, run=Run(SHORT))
-        assert fitted.unused == unused
+        fitted = fit([corpus([*treebank(5), partial, circle])], recipe, run=Run(SHORT))
+        assert fitted.counts.unused == unused
 
 
 def test_what_there_is_no_parser_of() -> None:
     unknown = [with_evidence(each, *(None,) * len(each)) for each in treebank(3)]
     for corpora in ([], [corpus([])], [corpus(unknown)]):
         with pytest.raises(CorpusError, match="found no head that is known"):
-            fit_parser(corpora, RECIPE)
+            fit(corpora, RECIPE)
     with pytest.raises(CorpusError, match="development data with trees"):
-        fit_parser([corpus(treebank(3))], RECIPE, corpus(unknown))
+        fit([corpus(treebank(3))], RECIPE, corpus(unknown))
 
 
 def test_usual_templates_look_at_what_there_is() -> None:
@@ -196,7 +197,7 @@ def test_the_only_relation_there_is_needs_no_learning() -> None:
         with_evidence(each, *(tuple(Arc(arc.head, "dep") for arc in c or ()) for c in each.heads["head"]))
         for each in treebank(20)
     ]
-    assert scores(fit_parser([corpus(given)], RECIPE, run=Run(SHORT)), given) == (1.0, 1.0)
+    assert scores(fit([corpus(given)], RECIPE, run=Run(SHORT)), given) == (1.0, 1.0)
 
 
 def test_relations_that_evidence_never_tells_apart_are_not_chosen() -> None:
@@ -209,20 +210,18 @@ def test_copies_without_columns_teach_what_words_tell() -> None:
     ends = ("h.upos[0] m.upos[0]", "h.form[0] h.upos[0] m.form[0] m.upos[0]", "m.form[0] m.form[1] m.upos[0]")
     recipe = replace(RECIPE, bits=12, templates=ArcTemplates((*ends, "h.form[0] h.upos[0]", "m.form[0] m.upos[0]")))
     bare = [without_columns(each, ("upos",)) for each in dev]
-    alone, beside = (
-        fit_parser([corpus(given)], replace(recipe, drop_columns=share), run=Run(SHORT)) for share in (0.0, 0.5)
-    )
+    alone, beside = (fit([corpus(given)], replace(recipe, drop_columns=share), run=Run(SHORT)) for share in (0.0, 0.5))
     assert scores(alone, bare)[0] < 0.5
     assert min(scores(beside, bare)) > 0.9
     assert scores(beside, dev) == scores(alone, dev) == (1.0, 1.0)
-    assert (beside.tokens, beside.known) == (alone.tokens, alone.known)
+    assert (beside.counts.tokens, beside.counts.known) == (alone.counts.tokens, alone.counts.known)
 
 
 def test_settings_are_checked() -> None:
     for bad in ({"drop_columns": 1.5}, {"learner": "magic"}, {"bits": 2}, {"precision": "float16"}):
         with pytest.raises(ValueError, match="expected"):
-            ParserRecipe(**bad)
-    assert ParserRecipe().to_json()["templates"] is None
+            Recipe(Task("parse"), **bad)
+    assert Recipe(Task("parse")).to_json()["templates"] is None
 
 
 def test_belief_weighs_relations() -> None:
@@ -230,6 +229,6 @@ def test_belief_weighs_relations() -> None:
     wrong = with_evidence(right, (Arc(2, "nsubj"),), (Arc(0, "root"),))
     uncertain = replace(wrong, confidence=(0.2, 1.0))
     for others, relation in ((wrong, "nsubj"), (uncertain, "obj")):
-        model = fit_parser([corpus([right, others, others])], RECIPE, run=Run(SHORT)).model
+        model = fit([corpus([right, others, others])], RECIPE, run=Run(SHORT)).model
         [parsed] = TreePredictor(model).parse([right])
         assert [arcs[0].relation for arcs in parsed.heads["head"]] == [relation, "root"]

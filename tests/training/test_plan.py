@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tagweave.training.errors import PlanError
+from tagweave.errors import PlanError
 from tagweave.training.method_options import typed
 from tagweave.training.methods import METHODS
+from tagweave.training.methods.adaptation import IterateOptions
 from tagweave.training.methods.coupled import CoupledOptions
-from tagweave.training.methods.iterate import IterateOptions
 from tagweave.training.options import Options
 from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan
 from tagweave.training.plan_json import read_plan

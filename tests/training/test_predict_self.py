@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.training.predict_self import PredictSelf, Ranking
 from tagweave.training.system import KBest
+from tagweave.training.transform import PredictSelf, Ranking
 
 SCORE = st.integers(-40, 0).map(lambda n: n / 4) | st.just(-np.inf)
 PAIRS = st.lists(st.tuples(SCORE.filter(np.isfinite), SCORE), min_size=1, max_size=7)

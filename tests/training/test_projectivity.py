@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_trees
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc
-from tagweave.training.projectivity import crossing, projectivised
+from tagweave.errors import CorpusError
+from tagweave.training.tree_problem import crossing, projectivised
 from treebank import sentence, with_evidence
 
 CROSSING = sentence("NNVN", [3, 4, 0, 3])

@@ -13,7 +13,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.proposal import ProposingEncoder, proposal_column, proposals
+from tagweave.models.guide import ProposingEncoder, proposal_column, proposals
 from tagweave.models.storage import load_model, save_model
 from tagweave.training.coupled import Coupling, fit_coupled, prepare_coupled
 from tagweave.training.pruning import Pruning, fit_pruning, with_proposals
@@ -86,8 +86,8 @@ def test_the_scope_is_the_bundles_of_proposed_tags_and_has_what_the_evidence_all
 ) -> None:
     problem = prepare_coupled(proposed, RECIPE, Coupling(), pruning)
     space, encoded, masks = problem.model.space, problem.objective.encoded, problem.sets.masks
-    assert encoded.candidates is not None
-    assert len(encoded.candidates.labels) < 0.3 * encoded.tokens * len(space)
+    assert encoded.evidence.candidates is not None
+    assert len(encoded.evidence.candidates.labels) < 0.3 * encoded.tokens * len(space)
     fields = [
         pair
         for corpus in proposed
@@ -95,8 +95,10 @@ def test_the_scope_is_the_bundles_of_proposed_tags_and_has_what_the_evidence_all
         for pair in zip(*(s.columns[proposal_column(name)] for name in ("ctb", "pd")), strict=True)
     ]
     for token, (ctb, pd) in enumerate(fields):
-        own = encoded.candidates.labels[encoded.candidates.ptr[token] : encoded.candidates.ptr[token + 1]]
-        allowed = np.flatnonzero(masks[encoded.allow[token]])
+        own = encoded.evidence.candidates.labels[
+            encoded.evidence.candidates.ptr[token] : encoded.evidence.candidates.ptr[token + 1]
+        ]
+        allowed = np.flatnonzero(masks[encoded.evidence.sets[token]])
         found, both = {space.names[y] for y in own}, {f"{a}&{b}" for a in ctb.split(" ") for b in pd.split(" ")}
         assert found - both <= {space.names[y] for y in allowed}
         assert both & set(space.names) <= found

@@ -8,20 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Candidates, Location, Sentence
-from tagweave.corpus.soft import Soft
 from tagweave.corpus.spans import ANY, Span
+from tagweave.errors import CorpusError
+from tagweave.evidence.layers import rejected_spans
 from tagweave.features.encoded import Encoded
-from tagweave.features.evidence import rejected_spans
-from tagweave.labels.bundles import bundle
+from tagweave.labels.mapping import bundle
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.spans import probable_spans
-from tagweave.streams.words import WordLabelling
+from tagweave.models.ranking import probable_spans
+from tagweave.streams.labelling import WordLabelling
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.guided import merged
 from tagweave.training.problem import Problem
@@ -104,10 +104,10 @@ def test_a_layer_under_another_name_keeps_its_rejected_spans(tmp_path: Path) -> 
 def test_encoded_sentences_keep_their_rejected_spans() -> None:
     encoded = problem(Span(2, 4, "PER"), Span(0, 1, "LOC"), Span(1, 3, "PER")).objective.encoded
     twice = Encoded.joined([encoded, encoded])
-    assert twice.rejected[:, 0].tolist() == [1, 1, 1, 3, 3, 3]
+    assert twice.evidence.rejected[:, 0].tolist() == [1, 1, 1, 3, 3, 3]
     turned = twice.take(np.array([3, 0, 1]))
-    assert turned.rejected[:, 0].tolist() == [0, 0, 0, 2, 2, 2]
-    np.testing.assert_array_equal(turned.rejected_in(2, 3)[:, 1:], encoded.rejected[:, 1:])
+    assert turned.evidence.rejected[:, 0].tolist() == [0, 0, 0, 2, 2, 2]
+    np.testing.assert_array_equal(turned.evidence.rejected_in(2, 3)[:, 1:], encoded.evidence.rejected[:, 1:])
 
 
 def test_rejected_spans_are_learnt_and_never_completed() -> None:

@@ -11,11 +11,13 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.learning import online
-from tagweave.learning.callback import Iteration
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.models.tree import TreeModel
-from tagweave.training.guided_parsing import fit_guided_parser
-from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
+from tagweave.training.fit import fit
+from tagweave.training.guided import fit_guided
+from tagweave.training.problem import Fitted
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 from treebank import treebank, with_evidence
 
 ITERATIONS = 4
@@ -23,8 +25,8 @@ TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.form[0] m.upos[0]", "m.form[
 LEARNERS = ("adagrad", "perceptron", "sgd", "lbfgs")
 
 
-def recipe_of(learner: str, **more: int) -> ParserRecipe:
-    return ParserRecipe(TEMPLATES, learner, {"rate": 0.1} if learner == "sgd" else {}, bits=8, **more)
+def recipe_of(learner: str, **more: int) -> Recipe:
+    return Recipe(Task("parse"), TEMPLATES, learner, {"rate": 0.1} if learner == "sgd" else {}, bits=8, **more)
 
 
 def halved(given: Sentence) -> Sentence:
@@ -59,13 +61,13 @@ def arrays(model: TreeModel) -> list[bytes]:
     return [model.weights.tobytes(), model.labels.weights.tobytes(), *guide]
 
 
-def assert_same(one: FittedParser, other: FittedParser) -> None:
+def assert_same(one: Fitted, other: Fitted) -> None:
     assert arrays(one.model) == arrays(other.model)
     assert one.model.labels is not None
     assert other.model.labels is not None
     assert one.model.labels.names == other.model.labels.names
     assert (one.outcome.score, one.outcome.iterations) == (other.outcome.score, other.outcome.iterations)
-    assert (one.crossing, one.unused) == (other.crossing, other.unused)
+    assert (one.counts.crossing, one.counts.unused) == (other.counts.crossing, other.counts.unused)
 
 
 @pytest.mark.parametrize("dev", [None, DEV], ids=["last", "best"])
@@ -73,26 +75,26 @@ def assert_same(one: FittedParser, other: FittedParser) -> None:
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_stopped_and_resumed(learner: str, train: Corpus, dev: Corpus | None, tmp_path: Path) -> None:
     recipe = recipe_of(learner)
-    whole = fit_parser([train], recipe, dev, Run(Schedule(ITERATIONS)))
+    whole = fit([train], recipe, dev, Run(Schedule(ITERATIONS)))
     for stop in range(1, ITERATIONS + 1):
         schedule = Schedule(ITERATIONS, checkpoint=tmp_path / f"{stop}", identity="run")
-        stopped = fit_parser([train], recipe, dev, Run(schedule, Impatient(stop)))
+        stopped = fit([train], recipe, dev, Run(schedule, Impatient(stop)))
         if not stopped.outcome.interrupted:
             assert_same(stopped, whole)
             break
         assert stopped.outcome.iterations == stop
         assert stopped.model.labels is not None
-        assert_same(fit_parser([train], recipe, dev, Run(replace(schedule, resume=True))), whole)
+        assert_same(fit([train], recipe, dev, Run(replace(schedule, resume=True))), whole)
 
 
 def test_a_guided_parser_is_resumed(tmp_path: Path) -> None:
     recipe = recipe_of("adagrad")
     source = replace(FULL.map(_renamed), guideline="other")
-    guide = fit_parser([source], recipe, run=Run(Schedule(2))).model
-    whole = fit_guided_parser([PARTIAL], guide, recipe, DEV, Run(Schedule(ITERATIONS)))
+    guide = fit([source], recipe, run=Run(Schedule(2))).model
+    whole = fit_guided([PARTIAL], guide, recipe, DEV, Run(Schedule(ITERATIONS)))
     schedule = Schedule(ITERATIONS, checkpoint=tmp_path / "state", identity="run")
-    assert fit_guided_parser([PARTIAL], guide, recipe, DEV, Run(schedule, Impatient(2))).outcome.interrupted
-    again = fit_guided_parser([PARTIAL], guide, recipe, DEV, Run(replace(schedule, resume=True)))
+    assert fit_guided([PARTIAL], guide, recipe, DEV, Run(schedule, Impatient(2))).outcome.interrupted
+    again = fit_guided([PARTIAL], guide, recipe, DEV, Run(replace(schedule, resume=True)))
     assert_same(again, whole)
     assert again.model.guide is guide
 
@@ -104,7 +106,7 @@ def _renamed(sentence: Sentence) -> Sentence:
 def test_stopped_while_relations_are_learnt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The heads are there, and the relations as far as they have come; what is resumed has all of both."""
     recipe = recipe_of("perceptron")
-    whole = fit_parser([FULL], recipe, run=Run(Schedule(ITERATIONS)))
+    whole = fit([FULL], recipe, run=Run(Schedule(ITERATIONS)))
     schedule, steps = Schedule(ITERATIONS, checkpoint=tmp_path / "state", identity="run"), []
     step = online.AdaGrad.step  # of relations alone: the heads are the perceptron's
 
@@ -115,14 +117,14 @@ def test_stopped_while_relations_are_learnt(tmp_path: Path, monkeypatch: pytest.
         step(*arguments)
 
     monkeypatch.setattr(online.AdaGrad, "step", stopping)
-    stopped = fit_parser([FULL], recipe, run=Run(schedule))
+    stopped = fit([FULL], recipe, run=Run(schedule))
     monkeypatch.undo()
     assert len(steps) == 3
     assert stopped.outcome.interrupted
     assert stopped.outcome.iterations == whole.outcome.iterations
     assert arrays(stopped.model)[0] == arrays(whole.model)[0]
     assert arrays(stopped.model)[1] != arrays(whole.model)[1]
-    assert_same(fit_parser([FULL], recipe, run=Run(replace(schedule, resume=True))), whole)
+    assert_same(fit([FULL], recipe, run=Run(replace(schedule, resume=True))), whole)
 
 
 def test_stopped_before_anything_is_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +132,7 @@ def test_stopped_before_anything_is_learnt(monkeypatch: pytest.MonkeyPatch) -> N
         raise KeyboardInterrupt
 
     monkeypatch.setattr(online.AdaGrad, "step", stopping)
-    stopped = fit_parser([FULL], recipe_of("adagrad"), run=Run(Schedule(2)))
+    stopped = fit([FULL], recipe_of("adagrad"), run=Run(Schedule(2)))
     assert (stopped.outcome.iterations, stopped.outcome.interrupted) == (0, True)
     assert stopped.model.labels is None
 
@@ -138,13 +140,11 @@ def test_stopped_before_anything_is_learnt(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_same_seed_and_threads_give_the_same_model(learner: str, threads: int) -> None:
-    one, two = (
-        fit_parser([FULL, PARTIAL], recipe_of(learner, threads=threads), DEV, Run(Schedule(3))) for _ in range(2)
-    )
+    one, two = (fit([FULL, PARTIAL], recipe_of(learner, threads=threads), DEV, Run(Schedule(3))) for _ in range(2))
     assert_same(one, two)
 
 
 def test_another_seed_gives_another_model() -> None:
     recipes = [replace(recipe_of("adagrad"), settings={"seed": seed, "batch": 1}) for seed in (0, 1)]
-    one, two = (fit_parser([FULL], recipe, run=Run(Schedule(2))) for recipe in recipes)
+    one, two = (fit([FULL], recipe, run=Run(Schedule(2))) for recipe in recipes)
     assert arrays(one.model)[0] != arrays(two.model)[0]

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.training.recipe import LEARNERS, in_batches
-from tagweave.training.sample import by_words
+from tagweave.training.recipe import LEARNERS, by_words, in_batches
 
 LENGTHS = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=6), min_size=1, max_size=3)
 

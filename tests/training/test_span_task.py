@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 import tagweave as tw
-from tagweave.corpus.chunk_labels import SCHEMES
-from tagweave.corpus.chunk_schemes import convert, validate
+from tagweave.corpus.chunk_schemes import SCHEMES, convert, validate
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
+from tagweave.errors import CorpusError, PlanError
+from tagweave.models.chain_file import check_chain
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.chain_rules import check_chain
-from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit, prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -62,7 +60,7 @@ def test_a_marked_span_ends_before_an_unknown_token(coding: str) -> None:
 def test_covered_types_leave_others_possible_outside() -> None:
     corpus = replace(FULL, covered=("PER", "LOC", "O"))
     problem = prepare([corpus], Recipe(Task("spans")), names=("B-MISC",))
-    first = problem.sets.labels(int(problem.objective.encoded.allow[0]))
+    first = problem.sets.labels(int(problem.objective.encoded.evidence.sets[0]))
     names = {problem.model.space.names[label] for label in first}
     assert {"O", "B-MISC", "S-MISC", "B-ORG"} <= names
     assert not {"B-PER", "S-LOC"} & names

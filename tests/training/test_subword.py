@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagweave.annotate.word_occurrences import most_uncertain
+from tagweave.annotate.selection import most_uncertain
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 from tagweave.evaluation.report import evaluate
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
@@ -23,10 +23,10 @@ from tagweave.models.guide import guide_column
 from tagweave.models.pieces import PieceEncoder, of_pieces
 from tagweave.training import subword
 from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import Fitted, fit
+from tagweave.training.fit import fit
 from tagweave.training.jackknife import labelled, members
-from tagweave.training.recipe import Recipe
-from tagweave.training.sample import by_words
+from tagweave.training.problem import Fitted
+from tagweave.training.recipe import Recipe, by_words
 from tagweave.training.subword import (
     Stacking,
     answered,

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
 from tagweave.labels.coding import CODINGS
 from tagweave.training.task import TASKS, Task, segmentation_name
 
@@ -162,7 +162,7 @@ def test_a_tag_within_a_word_may_stand_at_its_ends(coding: str, names: str, more
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(ValueError, match=f"unknown task 'parse', expected one of {', '.join(TASKS)}"):
-        Task("parse")
+    with pytest.raises(ValueError, match=f"unknown task 'x', expected one of {', '.join((*TASKS, 'parse'))}"):
+        Task("x")
     with pytest.raises(ValueError, match="unknown coding 'BIO', expected one of BMES, BI, boundary"):
         Task("segment", "BIO")

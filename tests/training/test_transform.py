@@ -15,12 +15,11 @@ import numpy as np
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 from tagweave.learning.run import Run
-from tagweave.training.predict_self import PredictSelf
 from tagweave.training.system import KBest, Parallel, Step
-from tagweave.training.transform import fit_iterated, fit_transformed
+from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
 
 UNKNOWN = "-"
 

@@ -12,21 +12,23 @@ import numpy as np
 import pytest
 
 import naive_trees
-from tagweave.conversion.trees import convert_trees, review_trees
+from tagweave.conversion import convert_trees, review_trees
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.corpus.soft import Soft
+from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates, guide_layer
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree_predictor import TreePredictor, guided
-from tagweave.training.guided import merged
-from tagweave.training.guided_parsing import fit_guided_parser
-from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, usual_templates
-from tagweave.training.predict_self import PredictSelf, rankings
+from tagweave.training.fit import fit
+from tagweave.training.guided import fit_guided, merged
+from tagweave.training.problem import Fitted
+from tagweave.training.recipe import Recipe
 from tagweave.training.system import Parallel, Step
-from tagweave.training.transform import fit_iterated, fit_transformed
+from tagweave.training.task import Task
+from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed, rankings
+from tagweave.training.tree_problem import usual_templates
 from tagweave.training.tree_system import Tree, TreeSystem
 from treebank import treebank
 
@@ -37,7 +39,7 @@ SHORT = Schedule(iterations=3)
 
 
 def system_of(learner: str = "adagrad", **more: Any) -> TreeSystem:
-    recipe = ParserRecipe(TEMPLATES, learner, {"seed": 0}, bits=10)
+    recipe = Recipe(Task("parse"), TEMPLATES, learner, {"seed": 0}, bits=10)
     return TreeSystem(recipe, Run(more.pop("schedule", SHORT), **more))
 
 
@@ -89,7 +91,7 @@ def uas(found: list[Tree], gold: Corpus) -> float:
 
 
 @cache
-def transfer_of(learner: str) -> tuple[TreeSystem, FittedParser, Parallel[Tree]]:
+def transfer_of(learner: str) -> tuple[TreeSystem, Fitted, Parallel[Tree]]:
     """A transfer model from A to B, and text of B with trees of A; some are ambiguous, some unknown."""
     system = system_of(learner)
     source, target = corpora(6, 3)
@@ -101,7 +103,7 @@ def transfer_of(learner: str) -> tuple[TreeSystem, FittedParser, Parallel[Tree]]
     return system, fitted, Parallel(own, trees_of(Corpus(tuple(a for a, _ in short[:6]), "A")))
 
 
-def all_scores(fitted: FittedParser, sentence: Sentence, guide: Tree) -> dict[tuple[int, ...], float]:
+def all_scores(fitted: Fitted, sentence: Sentence, guide: Tree) -> dict[tuple[int, ...], float]:
     model = fitted.model
     shown = replace(sentence, heads={guide_layer("other"): tuple((arc,) for arc in guide)})
     batch = model.features.batch(model.encode([shown]), 0, 1)
@@ -222,7 +224,7 @@ def test_merged_treebanks_have_one_guideline() -> None:
 
 def test_shared_templates_look_at_what_all_have() -> None:
     with pytest.raises(ValueError, match="found a recipe without templates"):
-        TreeSystem(ParserRecipe())
+        TreeSystem(Recipe(Task("parse")))
     one = [s.with_column("feats", ["A=b"] * len(s)) for s in treebank(3)]
     other = [s.with_column("feats", ["_"] * len(s)) for s in treebank(3)]
     assert "user:feats" in usual_templates(one + other).columns
@@ -295,16 +297,16 @@ def test_adaptation_beats_the_target_alone() -> None:
     """Models 1, 2 and 3 against a model of the target corpus, and of both corpora as if they had one guideline."""
     source, (_, target), (_, test) = attached(600, 1)[0], attached(25, 2), attached(100, 3)
     dev = attached(30, 4)[1]
-    recipe, schedule = ParserRecipe(FREE, settings={"seed": 0}, bits=12), Schedule(iterations=8)
+    recipe, schedule = Recipe(Task("parse"), FREE, settings={"seed": 0}, bits=12), Schedule(iterations=8)
     system = TreeSystem(recipe, Run(schedule))
 
-    def score(fitted: FittedParser) -> float:
+    def score(fitted: Fitted) -> float:
         return uas(system.annotate(fitted, test), test)
 
-    alone = score(fit_parser([target], recipe, dev, Run(schedule)))
-    both = score(fit_parser(merged([target], [source]), recipe, dev, Run(schedule)))
-    guide = fit_parser([source], recipe, None, Run(schedule)).model
-    first = fit_guided_parser([target], guide, recipe, dev, Run(schedule))
+    alone = score(fit([target], recipe, dev, Run(schedule)))
+    both = score(fit(merged([target], [source]), recipe, dev, Run(schedule)))
+    guide = fit([source], recipe, None, Run(schedule)).model
+    first = fit_guided([target], guide, recipe, dev, Run(schedule))
     second = fit_transformed(system, [target], [source], dev)
     third = fit_iterated(system, [target], [source], dev, rounds=1).model
     for adapted in (first, second, third):
@@ -316,18 +318,18 @@ def test_adaptation_beats_the_target_alone() -> None:
 
 def test_gold_trees_of_the_guideline_are_not_looked_at_in_training() -> None:
     (source, target), guide_text = attached(20, 2), attached(50, 1)[0]
-    recipe = ParserRecipe(FREE, bits=10)
-    guide = fit_parser([guide_text], recipe, None, Run(SHORT)).model
+    recipe = Recipe(Task("parse"), FREE, bits=10)
+    guide = fit([guide_text], recipe, None, Run(SHORT)).model
     gold = target.with_sentences(replace(b, heads={**b.heads, **a.heads}) for a, b in zip(source, target, strict=True))
-    one, two = (fit_guided_parser([each], guide, recipe, each, Run(SHORT)) for each in (target, gold))
+    one, two = (fit_guided([each], guide, recipe, each, Run(SHORT)) for each in (target, gold))
     np.testing.assert_array_equal(one.model.weights, two.model.weights)
     shown = target.with_sentences(
         replace(b, heads={**b.heads, guide_layer("A"): a.heads["A"]}) for a, b in zip(source, target, strict=True)
     )
-    three = fit_guided_parser([shown], guide, recipe, None, Run(SHORT))
+    three = fit_guided([shown], guide, recipe, None, Run(SHORT))
     assert (three.model.weights != one.model.weights).any()
     with pytest.raises(CorpusError, match="a target corpus of the guideline 'A'"):
-        fit_guided_parser([source], guide, recipe)
+        fit_guided([source], guide, recipe)
 
 
 # Conversion
@@ -337,12 +339,12 @@ def test_gold_trees_of_the_guideline_are_not_looked_at_in_training() -> None:
 def converter() -> Any:
     """A model of B that is guided by A, trained on trees of both."""
     (source, target), guide_text = attached(60, 2), attached(60, 1)[0]
-    recipe = ParserRecipe(FREE, bits=12)
-    guide = fit_parser([guide_text], recipe, None, Run(SHORT)).model
+    recipe = Recipe(Task("parse"), FREE, bits=12)
+    guide = fit([guide_text], recipe, None, Run(SHORT)).model
     shown = target.with_sentences(
         replace(b, heads={**b.heads, guide_layer("A"): a.heads["A"]}) for a, b in zip(source, target, strict=True)
     )
-    return fit_guided_parser([shown], guide, recipe, None, Run(Schedule(iterations=8))).model
+    return fit_guided([shown], guide, recipe, None, Run(Schedule(iterations=8))).model
 
 
 def test_a_treebank_is_converted() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tagweave.corpus import sample
-from tagweave.front.plans import resolve
+from tagweave.front.training import resolve
 from tagweave.training.plan import CorpusReference, TrainingPlan
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tagweave.training.errors import PlanError
-from tagweave.tuning.ranges import Range
+from tagweave.errors import PlanError
+from tagweave.tuning.space import Range
 
 READ: list[tuple[str, Any, Any]] = [
     ("log:0.01:1", {"log": [0.01, 1]}, 0.5),

@@ -9,10 +9,10 @@ import pytest
 
 import tagweave as tw
 from benchmarks import postgresql
-from tagweave.training.errors import PlanError
+from tagweave.errors import PlanError
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.plan_task import STEPS
-from tagweave.tuning import search, trial
+from tagweave.tuning import search
 from tagweave.tuning.search import Tuning
 from tagweave.tuning.study import StudyError, Trial
 
@@ -90,11 +90,11 @@ def test_the_chosen_trial_is_the_best_with_other_seeds(plan: TrainingPlan) -> No
 
 
 def test_trials_that_fall_behind_are_pruned() -> None:
-    pruning = trial.Pruning([{STEPS + n: 0.9 for n in range(1, 9)}] * 5)
+    pruning = search.Pruning([{STEPS + n: 0.9 for n in range(1, 9)}] * 5)
     curve = {STEPS + n: 0.5 for n in range(1, 5)}
     judged = [pruning.is_behind(dict(list(curve.items())[:n])) for n in range(1, 5)]
     assert judged == [False, False, True, True]
-    assert not trial.Pruning([{STEPS + 9: 0.9}] * 4).is_behind(curve)
+    assert not search.Pruning([{STEPS + 9: 0.9}] * 4).is_behind(curve)
 
 
 def test_a_trial_that_fails_is_kept_with_its_reason(plan: TrainingPlan, monkeypatch: pytest.MonkeyPatch) -> None:

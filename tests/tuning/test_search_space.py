@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tagweave.features.presets import PRESETS
-from tagweave.training.errors import PlanError
+from tagweave.errors import PlanError
+from tagweave.features.templates import PRESETS
 from tagweave.training.methods import METHODS
 from tagweave.training.methods.coupled import CoupledOptions
 from tagweave.training.methods.single import METHOD

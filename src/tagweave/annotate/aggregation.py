@@ -1,19 +1,84 @@
-"""Aggregating the answers of several annotators: agreed, dropped, or still open (li-2015, section 4).
+"""Rules of double annotation, and outcomes of tasks: agreed, dropped, or still open (li-2015, section 4).
 
 Labels are agreed on as a whole, spans one by one: a span is agreed on if a majority has marked it, and disputed if it
-has neither a majority for it nor one against it.
+has neither a majority for it nor one against it. The defaults are the paper's, where it gives them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tagweave.annotate.settings import Rule
-from tagweave.annotate.task import CANNOT_TELL, Answer, Kind, marked
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks, Kind, Purpose, marked
 from tagweave.corpus.spans import Span
+
+if TYPE_CHECKING:
+    from tagweave.annotate.reliability import PosteriorRule
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When a task is agreed on.
+
+    Attributes:
+        first: number of annotators asked first; the task is agreed on if they give the same answer.
+        more: number of annotators asked if they differ.
+        majority: number of equal answers among all of them that is agreement; with fewer the task is dropped.
+
+    Raises:
+        ValueError: a majority that can never be reached, or that two answers could have at once.
+    """
+
+    first: int = 2
+    more: int = 2
+    majority: int = 3
+
+    def __post_init__(self) -> None:
+        everybody = self.first + self.more
+        if self.first < 1 or self.more < 0 or not everybody // 2 < self.majority <= everybody:
+            found = f"{self.first} annotators, {self.more} more and a majority of {self.majority}"
+            raise ValueError(f"found {found}, expected 1 or more, 0 or more, and more than half of all")
+
+
+ONCE = Rule(1, 0, 1)
+"""One annotator decides, as in a concordance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """An annotator is admitted once a share `accuracy` of their last `questions` simulated tasks was right."""
+
+    questions: int = 50
+    accuracy: float = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of an annotation store.
+
+    Attributes:
+        rule: how many annotators, and when they agree.
+        posterior: when tasks of labels are agreed on instead, if the posterior decides.
+        admission: the training phase; `None` admits everybody at once.
+        lease: seconds after which a task that was handed out and not answered may go to somebody else.
+        window: number of most uncertain tasks from which one is drawn at random, so that pairs of annotators are
+            random.
+        gold_share: share of planted gold among the tasks handed out, while there is any.
+    """
+
+    rule: Rule = field(default_factory=Rule)
+    posterior: PosteriorRule | None = None
+    admission: Admission | None = None
+    lease: float = 900.0
+    window: int = 32
+    gold_share: float = 0.05
+
+    def posterior_of(self, task: AnnotationTask) -> PosteriorRule | None:
+        """Return the rule of a task whose posterior decides: a real one that asks for a label."""
+        return self.posterior if task.purpose is Purpose.REAL and task.asks is Asks.LABEL else None
 
 
 class Status(StrEnum):
@@ -41,7 +106,7 @@ class Outcome(NamedTuple):
 
 
 def aggregate(answers: Sequence[Answer | None], rule: Rule) -> Outcome:
-    """The outcome of a task.
+    """Return the outcome of a task.
 
     A task is agreed on if the first annotators give the same answer. If they differ, more are asked, and a majority of
     all of them decides, on spans one by one. If they agree that they cannot tell, or if a span is still disputed, the
@@ -65,7 +130,7 @@ def aggregate(answers: Sequence[Answer | None], rule: Rule) -> Outcome:
 
 
 class SpanVotes(NamedTuple):
-    """What annotators said about the spans of a task.
+    """The votes of annotators on the spans of a task.
 
     Attributes:
         agreed: spans that a majority marked.
@@ -88,7 +153,7 @@ class SpanVotes(NamedTuple):
 
 
 def span_votes(answers: Sequence[Answer], majority: int) -> SpanVotes:
-    """The votes of all annotators of a task on each of its spans.
+    """Count the votes of all annotators of a task on each of its spans.
 
     A majority is more than half, and nobody marks spans that overlap. So no agreed span overlaps an agreed or a
     disputed one.

@@ -1,24 +1,330 @@
-"""Connections to SQLite or PostgreSQL, and transactions in which no writer sees another's unfinished work.
+"""The database of a store: its tables, its connections to SQLite or PostgreSQL, and its transactions.
 
-Both databases run the same statements. In SQLite a writer locks the database (`BEGIN IMMEDIATE`), and a commit is on
-disk when it returns (`synchronous=FULL`). In PostgreSQL writers lock rows, always an annotator before a task, so there
-are no deadlocks.
+Both databases run the same statements, and no writer sees another's unfinished work. In SQLite a writer locks the
+database (`BEGIN IMMEDIATE`), a commit is on disk when it returns (`synchronous=FULL`), and the writers of one process
+share commits (`Group`). In PostgreSQL writers lock rows, always an annotator before a task, so there are no deadlocks.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url, text
+from sqlalchemy import (
+    DDL,
+    JSON,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Connection,
+    Double,
+    Engine,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    make_url,
+    select,
+    text,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, OperationalError
 
-from tagweave.annotate.group_commit import Group
+# Judgements and adjudications are append-only: the database itself refuses to change or delete them. Annotated text
+# never changes either. Only assignments and the status of tasks change, and both can be recomputed. Times are seconds
+# since 1970, UTC.
+
+VERSION = "5"
+"""Version of the tables; a store of another version is refused."""
+
+metadata = MetaData()
+
+values = Table(
+    "values",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+"""Values that are created once: the version of the tables, the key that signs cookies."""
+
+annotators = Table(
+    "annotators",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String, nullable=False, unique=True),
+    Column("role", String, nullable=False),
+    Column("password_hash", Text),
+    Column("created", Double, nullable=False),
+    Column("admitted", Double),
+    Column("session_epoch", Integer, nullable=False, server_default="0"),
+    CheckConstraint("role in ('annotator', 'curator')", name="known_role"),
+)
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("digest", String, primary_key=True),
+    Column("annotator", ForeignKey("annotators.id"), nullable=False),
+    Column("expires", Double, nullable=False),
+    Column("used", Double),
+)
+"""One-time links, by the SHA-256 of their token."""
+
+labels = Table(
+    "labels",
+    metadata,
+    Column("guideline", String, nullable=False),
+    Column("label", String, nullable=False),
+    Column("rank", Integer, nullable=False),
+    Column("note", Text, nullable=False),
+    PrimaryKeyConstraint("guideline", "label"),
+)
+
+sentences = Table(
+    "sentences",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),  # of path, line and forms
+    Column("path", Text, nullable=False),
+    Column("line", Integer, nullable=False),
+    Column("forms", JSON, nullable=False),
+    Column("layers", JSON, nullable=False),
+    Column("columns", JSON, nullable=False),
+    Column("rejected", JSON, nullable=False),
+)
+
+models = Table(
+    "models",
+    metadata,
+    Column("version", Integer, primary_key=True),
+    Column("path", Text, nullable=False),
+    Column("trained", Double, nullable=False),
+    Column("judgement", Integer, nullable=False),  # the last one it was trained on
+    Column("minutes", Double, nullable=False),
+    Column("accuracy", Double),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("sentence", ForeignKey("sentences.id"), nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("stop", Integer, nullable=False),
+    Column("guideline", String, nullable=False),
+    Column("purpose", String, nullable=False),
+    Column("asks", String, nullable=False),
+    Column("gold_kind", String),
+    Column("gold_label", String),
+    Column("candidates", JSON, nullable=False),
+    Column("model", ForeignKey("models.version")),
+    Column("uncertainty", Double, nullable=False),
+    Column("gain", Double, nullable=False),  # expected of another answer, in bits, where posteriors decide
+    Column("wanted", Integer, nullable=False),  # number of slots; 0: everybody may answer
+    Column("free", Integer, nullable=False),  # slots that nobody holds
+    Column("status", String, nullable=False),
+    Column("kind", String),  # the outcome, where there is one
+    Column("label", String),  # here and below: `Answer.text`
+    Column("settled", Double),
+    UniqueConstraint("sentence", "start", "stop", "guideline", "purpose", "asks"),
+    CheckConstraint("free between 0 and wanted", name="free_slots"),
+    CheckConstraint("status in ('open', 'agreed', 'dropped', 'adjudicated')", name="known_status"),
+)
+Index("tasks_by_uncertainty", tasks.c.purpose, tasks.c.status, tasks.c.uncertainty.desc(), tasks.c.id)
+Index("tasks_by_gain", tasks.c.purpose, tasks.c.status, tasks.c.gain.desc(), tasks.c.id)
+Index("tasks_by_number", tasks.c.purpose, tasks.c.status, tasks.c.id)
+
+assignments = Table(
+    "assignments",
+    metadata,
+    Column("task", ForeignKey("tasks.id"), nullable=False),
+    Column("annotator", ForeignKey("annotators.id"), nullable=False),
+    Column("slot", Integer),  # None: lapsed, or a task that everybody may answer
+    Column("leased", Double, nullable=False),
+    Column("expires", Double),  # None: answered
+    Column("candidates", JSON, nullable=False),
+    Column("model", ForeignKey("models.version")),
+    PrimaryKeyConstraint("task", "annotator"),  # never the same task twice to one person
+    UniqueConstraint("task", "slot"),  # never more people than slots
+)
+Index(
+    "assignments_open",
+    assignments.c.annotator,
+    sqlite_where=assignments.c.expires.is_not(None),
+    postgresql_where=assignments.c.expires.is_not(None),
+)
+Index(
+    "assignments_by_expiry",
+    assignments.c.expires,
+    sqlite_where=assignments.c.expires.is_not(None),
+    postgresql_where=assignments.c.expires.is_not(None),
+)
+Index("assignments_of_annotator", assignments.c.annotator, assignments.c.task)
+
+judgements = Table(
+    "judgements",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("task", ForeignKey("tasks.id"), nullable=False),
+    Column("annotator", ForeignKey("annotators.id"), nullable=False),
+    Column("revision", Integer, nullable=False),  # the last one of a task and annotator stands
+    Column("withdrawn", Boolean, nullable=False),  # an undo: no answer stands
+    Column("slot", Integer),
+    Column("kind", String, nullable=False),
+    Column("label", String),
+    Column("candidates", JSON, nullable=False),  # as they were shown
+    Column("model", ForeignKey("models.version")),
+    Column("started", Double, nullable=False),
+    Column("ended", Double, nullable=False),
+    UniqueConstraint("task", "annotator", "revision"),
+)
+Index("judgements_of_annotator", judgements.c.annotator, judgements.c.id)
+
+adjudications = Table(
+    "adjudications",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("task", ForeignKey("tasks.id"), nullable=False),
+    Column("curator", ForeignKey("annotators.id"), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("label", String),
+    Column("decided", Double, nullable=False),
+    UniqueConstraint("task", "revision"),
+)
+
+_SQLITE = """
+CREATE TRIGGER {table}_no_{change} BEFORE {change} ON {table}
+BEGIN SELECT RAISE(ABORT, '{table} are append-only'); END
+"""
+_POSTGRESQL_FUNCTION = """
+CREATE OR REPLACE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql
+AS $$ BEGIN RAISE EXCEPTION '%% are append-only', TG_TABLE_NAME; END $$
+"""
+_POSTGRESQL = """
+CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE ON {table}
+FOR EACH ROW EXECUTE FUNCTION append_only();
+CREATE TRIGGER {table}_never_empty BEFORE TRUNCATE ON {table}
+FOR EACH STATEMENT EXECUTE FUNCTION append_only()
+"""
+
+
+def _refuse_changes(table: Table) -> None:
+    """Make a table append-only, by triggers."""
+    statements = [("sqlite", _SQLITE.format(table=table.name, change=change)) for change in ("update", "delete")]
+    statements += [("postgresql", _POSTGRESQL_FUNCTION), ("postgresql", _POSTGRESQL.format(table=table.name))]
+    for dialect, statement in statements:
+        event.listen(table, "after_create", DDL(statement).execute_if(dialect=dialect))  # type: ignore[no-untyped-call]
+
+
+for _table in (judgements, adjudications):
+    _refuse_changes(_table)
+
+
+@dataclass
+class _Batch:
+    """A transaction, and how it ended."""
+
+    connection: Connection
+    ended: threading.Event = field(default_factory=threading.Event)
+    error: BaseException | None = None
+
+
+class Group:
+    """Group commit: several writers of one engine write one after the other, and share one commit.
+
+    Writing one answer to disk takes as long as writing twenty. A writer that arrives while others write joins their
+    transaction; the last one commits, and none returns before that. So the work of all is on disk when they return, and
+    none of it if the commit fails. Each writes in a savepoint of its own, so one can fail alone.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._turn, self._counting = engine, threading.Lock(), threading.Lock()
+        self._waiting = 0
+        self._batch: _Batch | None = None  # open, its next writer is waiting
+
+    @contextmanager
+    def part(self) -> Iterator[Connection]:
+        """A part of a transaction that is on disk when the block ends, and has no effect if the block raises."""
+        with self._counting:
+            self._waiting += 1
+        with self._turn:
+            with self._counting:
+                self._waiting -= 1
+            batch = self._batch or self._begin()
+            try:
+                with _savepoint(_driver(batch)):
+                    yield batch.connection
+            finally:
+                self._pass_on(batch)
+        batch.ended.wait()
+        if batch.error is not None:
+            raise batch.error
+
+    def _begin(self) -> _Batch:
+        connection = self._engine.connect()
+        try:
+            connection.begin()
+        except BaseException:
+            connection.close()
+            raise
+        return _Batch(connection)
+
+    def _pass_on(self, batch: _Batch) -> None:
+        """Hand the transaction to the next writer, or commit it."""
+        with self._counting:
+            self._batch = batch if self._waiting else None
+        if self._batch is None:
+            _commit(batch)
+
+
+def _commit(batch: _Batch) -> None:
+    connection = batch.connection
+    try:
+        if not _driver(batch).in_transaction:
+            raise RuntimeError("the database has given up the transaction")  # as it does on a full disk
+        connection.commit()
+    except BaseException as error:
+        batch.error = error
+        connection.invalidate()  # anything not rolled back goes with it
+    finally:
+        connection.close()
+        batch.ended.set()
+
+
+def _driver(batch: _Batch) -> sqlite3.Connection:
+    driver: Any = batch.connection.connection.driver_connection
+    return cast(sqlite3.Connection, driver)
+
+
+@contextmanager
+def _savepoint(driver: sqlite3.Connection) -> Iterator[None]:
+    """A savepoint. SQLAlchemy's own takes as long as two of the statements of an answer."""
+    driver.execute("SAVEPOINT part")
+    try:
+        yield
+    except BaseException:
+        if driver.in_transaction:
+            driver.execute("ROLLBACK TO part")
+            driver.execute("RELEASE part")
+        raise
+    driver.execute("RELEASE part")
+
 
 _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 CONNECTIONS = 16
@@ -80,6 +386,13 @@ class Database:
         self.engine.dispose()
 
 
+class StorePart:
+    """A part of a store: methods on some of its tables, each of which is one transaction."""
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database, self._clock = database, clock
+
+
 def insert_new(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> int:
     """Insert the rows that violate no uniqueness constraint of the table, and return their number."""
     if not rows:
@@ -133,3 +446,38 @@ def _keeps_log(connection: Connection, is_last: bool) -> bool:
 def _begin_sqlite(connection: Connection) -> None:
     if connection.get_execution_options().get(_WRITES):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+_MARK = "schema"  # in `values`, beside the version of the tables
+
+
+def prepare(opened: Database) -> None:
+    """Create the tables in an empty database.
+
+    Raises:
+        ValueError: tables of another program, or of another version of this one.
+    """
+    with opened.reading() as connection:
+        is_new = not inspect(connection).get_table_names()
+    if is_new:
+        opened.keep_a_log()
+        with opened.alone() as connection:
+            if not inspect(connection).get_table_names():  # otherwise another process was faster
+                metadata.create_all(connection)
+                connection.execute(insert(values).values(name=_MARK, value=VERSION))
+    with opened.reading() as connection:
+        _check(connection)
+
+
+def _check(connection: Connection) -> None:
+    names = {*inspect(connection).get_table_names()}
+    version = None
+    if names >= {*metadata.tables}:
+        version = connection.execute(select(values.c.value).where(values.c.name == _MARK)).scalar_one_or_none()
+    if version is None:
+        some = ", ".join(sorted(names)[:3])
+        raise ValueError(
+            f"found a database with other tables ({some}), expected a store of annotations, or an empty one"
+        )
+    if version != VERSION:
+        raise ValueError(f"found a store of version {version}, expected {VERSION}")

@@ -1,4 +1,4 @@
-"""The spans that somebody is marking: those that a task proposes, and the steps that have been taken.
+"""Drafts of span answers: the spans that a task proposes, the steps taken since, and the form that sends them.
 
 Nothing of this is stored. The steps travel with the form, so pages work the same with scripts and without, and to undo
 a step is to leave it out.
@@ -6,15 +6,15 @@ a step is to leave it out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.forms import FieldError
-from tagweave.annotate.task import AnnotationTask, Answer, marked
+from tagweave.annotate.page_request import FieldError, Fields
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks, marked
 from tagweave.corpus.spans import ANY, OUTSIDE, Span
 
 _MOST = 1000  # steps
@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 
 class State(StrEnum):
-    """What has become of a span."""
+    """The state of a span in a draft."""
 
     MARKED = "marked"
     REJECTED = "rejected"
@@ -62,13 +62,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Draft:
-    """See the module.
-
-    Attributes:
-        task: asks for spans.
-        first: the spans that are marked before the first step.
-        rejections: those that are rejected before it.
-        steps: the steps, the last one last.
+    """A task of spans, the spans marked and rejected before the first step, and the steps.
 
     Raises:
         RefusedError: a step marks a span outside the focus, or one that overlaps another.
@@ -83,15 +77,11 @@ class Draft:
         _ = self.spans  # raises
 
     def then(self, step: Step) -> Draft:
-        """The draft after one more step. Raises as `Draft`."""
+        """Return the draft after one more step. Raises as `Draft`."""
         return replace(self, steps=(*self.steps, step))
 
-    def back(self) -> Draft:
-        """The draft without its last step."""
-        return replace(self, steps=self.steps[:-1])
-
     def answer(self, is_complete: bool) -> Answer:
-        """The answer that marks these spans.
+        """Return the answer that marks these spans.
 
         Raises:
             RefusedError: everything is to be marked while proposals are open; or nothing is marked or rejected, and the
@@ -155,18 +145,14 @@ class Draft:
 
 
 def steps_to(task: AnnotationTask, answer: Answer) -> Iterable[Step]:
-    """The steps that lead from a task to an answer that marks spans."""
+    """Return the steps that lead from a task to an answer that marks spans."""
     yield from (Step("mark", span) for span in answer.spans)
     others = [each.span for each in task.candidates if each.span not in answer.spans]
     yield from (Step("reject", span) for span in (others if answer.is_complete else answer.rejected))
 
 
 def read_steps(text: str) -> tuple[Step, ...]:
-    """The steps in a field of a form.
-
-    Raises:
-        FieldError: anything that `Draft.written` does not write.
-    """
+    """Read the steps in a field of a form, as `Draft.written` has them. Raises FieldError."""
     lines = text.replace("\r\n", "\n").split("\n") if text else []
     if len(lines) > _MOST:
         raise FieldError(f"found {len(lines)} steps, expected {_MOST} at most")
@@ -174,11 +160,7 @@ def read_steps(text: str) -> tuple[Step, ...]:
 
 
 def read_step(text: str) -> Step:
-    """One step: `mark START STOP TYPE`, or `reject` and the same.
-
-    Raises:
-        FieldError: anything else.
-    """
+    """Read a step: `mark START STOP TYPE`, or `reject` and the same. Raises FieldError."""
     action, *bounds, label = [*text.split(" ", 3), "", ""][:4]
     are_numbers = all(each.isascii() and each.isdigit() and len(each) < 10 for each in bounds)
     if action not in _ACTIONS or not label or not are_numbers:
@@ -203,3 +185,59 @@ def _after(task: AnnotationTask, spans: set[Span], step: Step) -> set[Span]:
 
 def _overlap(one: Span, other: Span) -> bool:
     return one.start < (other.stop or 0) and other.start < (one.stop or 0)
+
+
+_ANSWERS = {"all marked": True, "some marked": False}
+
+
+class Submission(NamedTuple):
+    """The content of a form: the draft now, the answer it sends unless it takes a step, a message, the HTTP status."""
+
+    draft: Draft
+    answer: Answer | None = None
+    message: str = ""
+    status: int = 200
+
+
+def read_form(fields: Fields, shown: Draft, types: Mapping[str, str]) -> Submission:
+    """Read the form of a draft that was shown before any step; a step that is refused changes nothing.
+
+    Raises:
+        FieldError: fields that none of our pages sends.
+        RefusedError: steps that cannot have been taken in this task.
+    """
+    if shown.task.asks is not Asks.SPANS:
+        raise FieldError("found spans, expected another answer to this task")
+    draft = replace(shown, steps=read_steps(fields["steps"]))
+    try:
+        takes_step = fields["step"] or fields["type"] or fields["back"]
+        return _step(fields, draft, types) if takes_step else _answer(fields, draft)
+    except RefusedError as error:
+        return Submission(draft, None, f"Not taken: {error}.", 409)
+
+
+def _answer(fields: Fields, draft: Draft) -> Submission:
+    if fields["answer"] in _ANSWERS:
+        return Submission(draft, draft.answer(_ANSWERS[fields["answer"]]))
+    if fields["answer"] != CANNOT_TELL.kind:
+        raise FieldError(f"found the answer {fields['answer'][:50]!r}, expected one of the keys")
+    return Submission(draft, CANNOT_TELL)
+
+
+def _step(fields: Fields, draft: Draft, types: Mapping[str, str]) -> Submission:
+    if fields["back"]:
+        return Submission(replace(draft, steps=draft.steps[:-1]), message="The last step was undone.")
+    step = read_step(fields["step"]) if fields["step"] else _chosen(fields)
+    known = {*types, *(each.label for each in draft.task.candidates)}
+    if step.action == "mark" and step.span.label not in known:
+        raise RefusedError(f"the guideline {draft.task.guideline} has no such label")
+    after, name = draft.then(step), "Marked" if step.action == "mark" else "Rejected"
+    return Submission(after, message=f"{name}: {draft.task.words(step.span)}, {step.span.label}.")
+
+
+def _chosen(fields: Fields) -> Step:
+    """Return the step that gives the selected words a type; they may be selected in either direction."""
+    if not (fields["first"] and fields["last"]):
+        raise RefusedError("no words are selected")
+    first, last = sorted((fields.number("first"), fields.number("last")))
+    return Step("mark", Span(first, last + 1, fields["type"]))

@@ -1,19 +1,15 @@
-"""Export of answers: as corpora to train on, and as single judgements to study.
+"""Export of answers: as corpora to train on, by annotator, as soft labels, and as single judgements to study.
 
-An answer that was agreed on or decided is evidence for its own position; the rest of the sentence stays unknown, or as
-it was when the sentence was imported. If annotators never agreed, all labels that they chose may become candidates.
-
-Spans become labels in IOB2, and replace what was known of the focus of their task: tokens outside of them are `O` if
-everything was marked, and unknown otherwise. Of a task that was dropped, spans that were agreed on are exported, and
-only the tokens of disputed ones stay open. Where not everything was marked, rejected proposals are rejected spans of
-the sentence.
+An answer that was agreed on or decided is evidence for its own focus; the rest of the sentence stays unknown, or as it
+was when the sentence was imported. Spans become labels in IOB2: tokens outside of them are `O` if everything was
+marked, and unknown otherwise. Of a dropped task, spans that were agreed on are exported, and disputed ones stay open.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, groupby
@@ -21,59 +17,129 @@ from typing import IO, Any
 
 import numpy as np
 
-from tagweave.annotate.aggregation import Status, span_votes
+from tagweave.annotate.aggregation import Rule, Status, span_votes
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.record import Judgement, standing
-from tagweave.annotate.settings import Rule
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Kind
+from tagweave.annotate.task import NOT_A_WORD, AnnotationTask, Answer, Asks, Candidate, Kind
+from tagweave.corpus.candidates import with_probabilities
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.files import written
 from tagweave.corpus.formats import columns, conllu, kytea
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
-from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import OUTSIDE, Span, labels_of
-from tagweave.corpus.text_file import written
-from tagweave.harvest.annotation import word_marks
+from tagweave.errors import CorpusError
+from tagweave.harvest.matching import word_marks
+
+Told = tuple[Asked, Layer, tuple[Span, ...]]
+"""A task, the labels of the tokens of its focus, and the spans that are rejected there."""
+SentenceKey = tuple[Location, tuple[str, ...]]
 
 
 def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
-    """Sentences of words with the labels or spans that were agreed on, in the layer of the guideline.
+    """Return sentences of words with the labels or spans that were agreed on, in the layer of the guideline.
 
-    Args:
-        store: the answers.
-        guideline: that of the tasks.
-        ambiguous: whether dropped tasks allow the labels that annotators chose, two or more.
+    With `ambiguous`, dropped tasks allow the labels that annotators chose, two or more.
     """
-    by_sentence: dict[Any, tuple[Sentence, dict[int, Candidates]]] = {}
-    for asked, labels, rejected in chain(
-        _dropped_labels(store, guideline, ambiguous), settled_labels(store, guideline)
-    ):
-        add_known(by_sentence, asked, labels, rejected)
-    return in_sentences(by_sentence, guideline)
+    known = _Known(guideline)
+    for told in chain(_dropped_labels(store, guideline, ambiguous), _settled_labels(store, guideline)):
+        known.add(*told)
+    return known.corpus()
 
 
-def add_known(
-    by_sentence: dict[Any, tuple[Sentence, dict[int, Candidates]]],
-    asked: Asked,
-    labels: Layer,
-    rejected: tuple[Span, ...],
-) -> None:
-    """Add what an answer says to what is known of its sentence; spans that were rejected before it no longer are."""
-    task = asked.task
-    sentence, known = by_sentence.get(asked.sentence_key, (task.sentence, {}))
-    if task.asks is Asks.SPANS:
-        sentence = replace(sentence, rejected={**sentence.rejected, task.guideline: rejected})
-    by_sentence[asked.sentence_key] = sentence, known | dict(enumerate(labels, task.start))
+class _Known:
+    """What answers tell about sentences, under one guideline."""
+
+    def __init__(self, guideline: str) -> None:
+        self._guideline = guideline
+        self._sentences: dict[SentenceKey, Sentence] = {}
+        self._labels: dict[SentenceKey, dict[int, Candidates]] = defaultdict(dict)
+
+    def add(self, asked: Asked, labels: Layer, rejected: tuple[Span, ...] = ()) -> None:
+        """Add the labels of a task's focus; spans that were rejected before it no longer are."""
+        task, key = asked.task, asked.sentence_key
+        sentence = self._sentences.get(key, task.sentence)
+        if task.asks is Asks.SPANS:
+            sentence = replace(sentence, rejected={**sentence.rejected, task.guideline: rejected})
+        self._sentences[key] = sentence
+        self._labels[key] |= dict(enumerate(labels, task.start))
+
+    def corpus(self) -> Corpus:
+        """Return the sentences with what is known of their positions, by location."""
+        found = []
+        for key, sentence in sorted(self._sentences.items(), key=lambda each: each[1].location):
+            before, known = sentence.layers.get(self._guideline, (None,) * len(sentence)), self._labels[key]
+            layer = (known.get(t, candidates) for t, candidates in enumerate(before))
+            found.append(sentence.with_layer(self._guideline, layer))
+        return Corpus(tuple(found), self._guideline)
 
 
-def in_sentences(by_sentence: Mapping[Any, tuple[Sentence, dict[int, Candidates]]], guideline: str) -> Corpus:
-    """Sentences with what is known of their positions, by location."""
-    ordered = sorted(by_sentence.values(), key=lambda each: each[0].location)
-    return Corpus(tuple(_with_labels(sentence, guideline, known) for sentence, known in ordered), guideline)
+def _settled_labels(store: Store, guideline: str) -> Iterator[Told]:
+    for asked in store.outcomes(guideline):
+        assert asked.outcome is not None  # noqa: S101
+        labels = _labels(asked.task, asked.outcome)
+        if labels or asked.outcome.kind is Kind.SPANS:
+            yield asked, labels, asked.outcome.rejected
+
+
+def _dropped_labels(store: Store, guideline: str, ambiguous: bool) -> Iterator[Told]:
+    for asked in chain.from_iterable(store.task_pages(Status.DROPPED)):
+        task = asked.task
+        if task.guideline != guideline:
+            continue
+        answers = [each.answer for each in standing(store.judgements_of(asked.id))]
+        if task.asks is Asks.SPANS:
+            labels, rejected = _voted_labels(task, answers, store.settings.rule, ambiguous)
+            if labels or rejected:
+                yield asked, labels, rejected
+        elif ambiguous and task.stop == task.start + 1 and all(answer.kind is Kind.LABEL for answer in answers):
+            names = tuple(dict.fromkeys(answer.label for answer in answers if answer.label))
+            if len(names) > 1:
+                yield asked, (names,), ()
+
+
+def _voted_labels(
+    task: AnnotationTask, answers: Sequence[Answer], rule: Rule, ambiguous: bool
+) -> tuple[Layer, tuple[Span, ...]]:
+    """Return the labels of a dropped task of spans: those agreed on, and for disputed spans all that were given.
+
+    No labels if nothing is agreed on and disputes are not exported. Beside them, unless all is marked, the spans that
+    most reject.
+    """
+    votes = span_votes(answers, rule.majority)
+    labels = [*_span_labels(task, votes.agreed, votes.is_complete)]
+    given = [_labels(task, each) for each in answers if each.kind is Kind.SPANS]
+    for span in votes.disputed:
+        for at in range(span.start - task.start, (span.stop or 0) - task.start):
+            labels[at] = _union(each[at] for each in given) if ambiguous else None
+    return tuple(labels) if any(labels) else (), () if votes.is_complete else votes.rejected
+
+
+def _union(positions: Iterable[Candidates]) -> Candidates:
+    """Return all candidates of a position; unknown if one of them is."""
+    names: dict[str, None] = {}
+    for candidates in positions:
+        if candidates is None:
+            return None
+        names |= dict.fromkeys(candidates)
+    return tuple(names)
+
+
+def _labels(task: AnnotationTask, answer: Answer) -> Layer:
+    """Return the labels that an answer gives to the tokens of its focus; none if it is no label."""
+    if answer.kind is Kind.SPANS:
+        return _span_labels(task, answer.spans, answer.is_complete)
+    return ((answer.label,),) if answer.label and task.stop == task.start + 1 else ()
+
+
+def _span_labels(task: AnnotationTask, spans: Iterable[Span], is_complete: bool) -> Layer:
+    layer = labels_of([(span,) for span in spans], len(task.sentence), (OUTSIDE,) if is_complete else None)
+    return layer[task.start : task.stop]
 
 
 def segmented(store: Store, guideline: str) -> Corpus:
-    """Sentences of characters with the words that were marked, and with tags if labels were asked for.
+    """Return sentences of characters with the words that were marked, and with tags if labels were asked for.
 
     Overlapping words are left out. So are spans that are not words: boundaries cannot express them.
     """
@@ -84,10 +150,87 @@ def segmented(store: Store, guideline: str) -> Corpus:
     return Corpus(tuple(_with_words(list(group)) for _, group in groups), guideline, "character")
 
 
+def _with_words(words: list[Asked]) -> Sentence:
+    sentence, size = words[0].task.sentence, len(words[0].task.sentence)
+    covered = np.zeros(size, np.int64)
+    for each in words:
+        covered[each.task.start : each.task.stop] += 1
+    alone = [each for each in words if covered[each.task.start : each.task.stop].max() == 1]
+    start = np.array([each.task.start for each in alone], np.int64)
+    stop = np.array([each.task.stop for each in alone], np.int64)
+    layers = {**sentence.layers, SEGMENTATION: segmentation_layer(word_marks(size, start, stop)[:-1])}
+    tags: list[Candidates] = [None] * size
+    for each in alone:
+        if each.outcome and each.outcome.label:
+            tags[each.task.start : each.task.stop] = [(each.outcome.label,)] * (each.task.stop - each.task.start)
+    if any(tags):
+        layers[kytea.TAG] = tuple(tags)
+    return replace(sentence, layers=layers)
+
+
+GOLD = "gold"
+"""The layer of planted gold."""
+
+
+def said_by_each(judged: Iterable[Judgement], guideline: str) -> Corpus:
+    """Return the sentences with answers, with a layer for each annotator, and a layer `gold` of planted gold.
+
+    Blanks in names become underscores.
+
+    Args:
+        judged: judgements by number, withdrawn ones included.
+        guideline: of the tasks.
+
+    Raises:
+        CorpusError: two annotators, or one and the planted gold, would get the same name.
+    """
+    last = {(each.task.id, each.annotator): each for each in judged if each.task.task.guideline == guideline}
+    sentences: dict[SentenceKey, Sentence] = {}
+    layers: dict[SentenceKey, dict[str, list[Candidates]]] = defaultdict(dict)
+    rejected: dict[SentenceKey, dict[str, tuple[Span, ...]]] = defaultdict(dict)
+    names: dict[str, str] = {}
+    for each in (each for each in last.values() if not each.withdrawn):
+        task, key = each.task.task, each.task.sentence_key
+        sentences.setdefault(key, task.sentence)
+        for annotator, answer in ((each.annotator, each.answer), *([(GOLD, task.gold)] if task.gold else [])):
+            name = "_".join(annotator.split())
+            if names.setdefault(name, annotator) != annotator or (name == GOLD and each.annotator == annotator):
+                raise CorpusError(f"an annotator {annotator!r}", f"a name that is not written {name!r} for another")
+            layer = layers[key].setdefault(name, [None] * len(task.sentence))
+            for position, candidates in enumerate(_labels(task, answer), task.start):
+                layer[position] = candidates or layer[position]
+            if answer.rejected:
+                rejected[key][name] = (*rejected[key].get(name, ()), *answer.rejected)
+    found = []
+    for key, sentence in sorted(sentences.items(), key=lambda each: each[1].location):
+        unknown: list[Candidates] = [None] * len(sentence)
+        every = {name: tuple(layers[key].get(name, unknown)) for name in sorted(names)}
+        found.append(replace(sentence, layers=every, rejected=rejected[key]))
+    return Corpus(tuple(found), guideline)
+
+
+def probable(store: Store, guideline: str) -> Corpus:
+    """Return sentences of words with soft labels wherever somebody gave a label, agreed on or not.
+
+    How reliable annotators are is learned from all answers. What a curator decided is certain, and so are spans that
+    were agreed on. A word that is probably none has no label.
+    """
+    known = _Known(guideline)
+    for asked, found in store.posteriors(guideline):
+        labels = [(str(answer.label), p) for answer, p in found.ranked() if answer.kind is Kind.LABEL]
+        is_word = asked.task.stop == asked.task.start + 1 and found.best[0] != NOT_A_WORD
+        if labels and is_word and asked.status is not Status.ADJUDICATED:
+            known.add(asked, (with_probabilities([name for name, _ in labels], [p for _, p in labels]),))
+    for asked, layer, rejected in _settled_labels(store, guideline):
+        if asked.status is Status.ADJUDICATED or asked.task.asks is Asks.SPANS:
+            known.add(asked, layer, rejected)
+    return known.corpus()
+
+
 def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
-    """Judgements as lines of JSON: sentence, span, annotator, answer, times, and the candidates shown."""
+    """Yield judgements as lines of JSON: sentence, span, annotator, answer, times, and the candidates shown."""
     for each in judged:
-        task, answer = each.task.task, each.answer
+        task = each.task.task
         line = {
             "id": each.id,
             "task": each.task.id,
@@ -106,7 +249,7 @@ def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
             "slot": each.slot,
             "revision": each.revision,
             "withdrawn": each.withdrawn,
-            **_answer_fields(answer),
+            **_answer_fields(each.answer),
             "candidates": [_candidate_fields(shown) for shown in each.candidates],
             "model": each.model,
             "started": _time(each.started),
@@ -127,6 +270,14 @@ def _candidate_fields(shown: Candidate) -> dict[str, Any]:
     return {name: value for name, value in shown._asdict().items() if value is not None}
 
 
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+FORMATS = (conllu.FORMAT.name, columns.FORMAT.name, kytea.FORMAT.name, "jsonl")
+"""Words with labels (CoNLL-U has candidates as `AltXpos`), characters with boundaries, single judgements."""
+
+
 def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = False) -> int:
     """Write a file, completely or not at all, and return its number of sentences or judgements; no file if it is 0.
 
@@ -134,7 +285,7 @@ def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = 
         store: the answers.
         path: `-` is standard output.
         form: one of `FORMATS`; judgements are those of all guidelines.
-        guideline: that of the tasks.
+        guideline: of the tasks.
         ambiguous: as for `labelled`.
 
     Raises:
@@ -144,33 +295,59 @@ def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = 
     """
     if form not in FORMATS:
         raise ValueError(f"unknown format {form!r}, expected one of {', '.join(FORMATS)}")
-    return FORMATS[form](store, path, guideline, ambiguous)
+    if form == "jsonl":
+        lines = judgements(store.judgements())
+        first = next(lines, None)
+        if first is None:
+            return 0
+        with written(path) as stream:
+            return sum(stream.write(line + "\n") > 0 for line in chain([first], lines))
+    if form == kytea.FORMAT.name:
+        corpus = segmented(store, guideline)
+        return _write(corpus, path, lambda stream: kytea.write(corpus, stream))
+    return WRITERS[form](labelled(store, guideline, ambiguous), path, guideline)
 
 
-def _write_words(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
-    return write_words(labelled(store, guideline, ambiguous), path, guideline)
+def write_soft(store: Store, path: str, form: str, guideline: str) -> int:
+    """Write soft labels in one of the formats `WRITERS`; return the number of sentences. Raises as `write`."""
+    return WRITERS[form](probable(store, guideline), path, guideline)
 
 
-def write_words(corpus: Corpus, path: str, guideline: str) -> int:
-    """Write CoNLL-U; the number of sentences. No file if it is 0. Raises as `write`."""
+def write_by_annotator(store: Store, path: str, guideline: str) -> int:
+    """Write a column file with a column for each annotator; return the number of sentences. Raises as `write`."""
+    corpus = said_by_each(store.judgements(), guideline)
+    layers = [*corpus[0].layers] if len(corpus) else []
+    return _write(corpus, path, lambda stream: columns.write(_with_common_columns(corpus.sentences, layers), stream))
+
+
+def _write_words(corpus: Corpus, path: str, guideline: str) -> int:
     xpos = conllu.XPOS if guideline == conllu.UPOS else guideline
     kept = corpus.map(lambda each: each.with_layers_of([conllu.UPOS, xpos]))
-    return _write_corpus(kept, path, lambda stream: conllu.write(_commented(kept), stream, xpos=xpos))
+    return _write(kept, path, lambda stream: conllu.write(_commented(kept), stream, xpos=xpos))
 
 
-def _write_columns(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
-    return write_columns(labelled(store, guideline, ambiguous), path, guideline)
-
-
-def write_columns(corpus: Corpus, path: str, guideline: str) -> int:
-    """Write columns; the number of sentences. No file if it is 0. Raises as `write`."""
-    return _write_corpus(
-        corpus, path, lambda stream: columns.write(with_common_columns(corpus.sentences, [guideline]), stream)
+def _write_columns(corpus: Corpus, path: str, guideline: str) -> int:
+    return _write(
+        corpus, path, lambda stream: columns.write(_with_common_columns(corpus.sentences, [guideline]), stream)
     )
 
 
-def with_common_columns(sentences: Sequence[Sentence], layers: Sequence[str]) -> Iterator[Sentence]:
-    """The sentences with these layers of labels alone, and with the columns that all of them have."""
+WRITERS: dict[str, Callable[[Corpus, str, str], int]] = {
+    conllu.FORMAT.name: _write_words,
+    columns.FORMAT.name: _write_columns,
+}
+"""The formats that can hold soft labels."""
+
+
+def _write(corpus: Corpus, path: str, write_to: Callable[[IO[str]], None]) -> int:
+    if len(corpus):
+        with written(path) as stream:
+            write_to(stream)
+    return len(corpus)
+
+
+def _with_common_columns(sentences: Sequence[Sentence], layers: Sequence[str]) -> Iterator[Sentence]:
+    """Yield the sentences with these layers of labels alone, and with the columns that all of them have."""
     every = [sentence.columns for sentence in sentences]
     common = [name for name in every[0] if all(name in each for each in every) and name not in layers]
     for sentence in sentences:
@@ -178,38 +355,8 @@ def with_common_columns(sentences: Sequence[Sentence], layers: Sequence[str]) ->
         yield replace(sentence.with_layers_of(layers), columns=kept, comments=())
 
 
-def _write_characters(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
-    corpus = segmented(store, guideline)
-    return _write_corpus(corpus, path, lambda stream: kytea.write(corpus, stream))
-
-
-def _write_corpus(corpus: Corpus, path: str, write_to: Callable[[IO[str]], None]) -> int:
-    if len(corpus):
-        with written(path) as stream:
-            write_to(stream)
-    return len(corpus)
-
-
-def _write_judgements(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
-    lines = judgements(store.judgements())
-    first = next(lines, None)
-    if first is None:
-        return 0
-    with written(path) as stream:
-        return sum(stream.write(line + "\n") > 0 for line in chain([first], lines))
-
-
-FORMATS = {
-    conllu.FORMAT.name: _write_words,
-    columns.FORMAT.name: _write_columns,
-    kytea.FORMAT.name: _write_characters,
-    "jsonl": _write_judgements,
-}
-"""Words with labels (CoNLL-U has candidates as `AltXpos`), characters with boundaries, single judgements."""
-
-
 def _commented(corpus: Corpus) -> Iterator[Sentence]:
-    """The sentences, the first with a comment that names the guideline for `tagweave.corpus.load`.
+    """Yield the sentences, the first with a comment that names the guideline for `tagweave.corpus.load`.
 
     There is none if the sentences also have UPOS, whose guideline the comment would name.
     """
@@ -217,103 +364,3 @@ def _commented(corpus: Corpus) -> Iterator[Sentence]:
     for number, sentence in enumerate(corpus):
         is_first = number == 0 and not has_upos and corpus.guideline not in conllu.FORMAT.layers
         yield replace(sentence, comments=(f"# guideline = {corpus.guideline}",)) if is_first else sentence
-
-
-def settled_labels(store: Store, guideline: str) -> Iterator[tuple[Asked, Layer, tuple[Span, ...]]]:
-    """Tasks whose answer is known, the labels of the tokens of their focus, and the spans that it rejects."""
-    for asked in store.outcomes(guideline):
-        task, outcome = asked.task, asked.outcome
-        if outcome and outcome.kind is Kind.SPANS:
-            yield asked, span_labels(task, outcome.spans, outcome.is_complete), outcome.rejected
-        elif outcome and outcome.label and task.stop == task.start + 1:
-            yield asked, ((outcome.label,),), ()
-
-
-def _dropped_labels(store: Store, guideline: str, ambiguous: bool) -> Iterator[tuple[Asked, Layer, tuple[Span, ...]]]:
-    """Dropped tasks that tell something, the labels of the tokens of their focus, and the spans that most reject."""
-    for asked in chain.from_iterable(store.task_pages(Status.DROPPED)):
-        task = asked.task
-        if task.guideline != guideline:
-            continue
-        if task.asks is Asks.SPANS:
-            judged = standing(store.judgements_of(asked.id))
-            labels, rejected = _voted_labels(task, judged, store.settings.rule, ambiguous)
-            if labels or rejected:
-                yield asked, labels, rejected
-        elif ambiguous and task.stop == task.start + 1 and len(names := _labels(store, asked.id)) > 1:
-            yield asked, (names,), ()
-
-
-def _voted_labels(
-    task: AnnotationTask, judged: Iterable[Judgement], rule: Rule, ambiguous: bool
-) -> tuple[Layer, tuple[Span, ...]]:
-    """The labels of a dropped task of spans: what is agreed on, and in place of disputed spans what people said there.
-
-    No labels if nothing is agreed on and disputes are not exported. Beside them, unless all is marked, the spans that
-    most reject.
-    """
-    answers = [each.answer for each in judged]
-    votes = span_votes(answers, rule.majority)
-    labels = [*span_labels(task, votes.agreed, votes.is_complete)]
-    given = [span_labels(task, each.spans, each.is_complete) for each in answers if each.kind is Kind.SPANS]
-    for span in votes.disputed:
-        for at in range(span.start - task.start, (span.stop or 0) - task.start):
-            labels[at] = _union(each[at] for each in given) if ambiguous else None
-    return tuple(labels) if any(labels) else (), () if votes.is_complete else votes.rejected
-
-
-def span_labels(task: AnnotationTask, spans: Iterable[Span], is_complete: bool) -> Layer:
-    """The labels in IOB2 of the tokens of a focus."""
-    layer = labels_of([(span,) for span in spans], len(task.sentence), (OUTSIDE,) if is_complete else None)
-    return layer[task.start : task.stop]
-
-
-def _union(positions: Iterable[Candidates]) -> Candidates:
-    """All candidates of a position; unknown if one of them is."""
-    names: dict[str, None] = {}
-    for candidates in positions:
-        if candidates is None:
-            return None
-        names |= dict.fromkeys(candidates)
-    return tuple(names)
-
-
-def _labels(store: Store, task: int) -> tuple[str, ...]:
-    """The different labels that annotators gave, in order; none if somebody gave another kind of answer."""
-    answers = [each.answer for each in standing(store.judgements_of(task))]
-    labels = tuple(dict.fromkeys(answer.label for answer in answers if answer.label))
-    return labels if all(answer.kind is Kind.LABEL for answer in answers) else ()
-
-
-def _with_labels(sentence: Sentence, guideline: str, known: dict[int, Candidates]) -> Sentence:
-    before = sentence.layers.get(guideline, (None,) * len(sentence))
-    return sentence.with_layer(guideline, (known.get(t, candidates) for t, candidates in enumerate(before)))
-
-
-def _with_words(words: list[Asked]) -> Sentence:
-    sentence, size = words[0].task.sentence, len(words[0].task.sentence)
-    covered = np.zeros(size, np.int64)
-    for each in words:
-        covered[each.task.start : each.task.stop] += 1
-    alone = [each for each in words if covered[each.task.start : each.task.stop].max() == 1]
-    start, stop = (np.array([bound(each) for each in alone], np.int64) for bound in (_start, _stop))
-    layers = {**sentence.layers, SEGMENTATION: segmentation_layer(word_marks(size, start, stop)[:-1])}
-    tags: dict[int, Candidates] = defaultdict(lambda: None)
-    for each in alone:
-        if each.outcome and each.outcome.label:
-            tags.update(dict.fromkeys(range(each.task.start, each.task.stop), (each.outcome.label,)))
-    if tags:
-        layers[kytea.TAG] = tuple(tags[t] for t in range(size))
-    return replace(sentence, layers=layers)
-
-
-def _start(asked: Asked) -> int:
-    return asked.task.start
-
-
-def _stop(asked: Asked) -> int:
-    return asked.task.stop
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -1,4 +1,4 @@
-"""Importing sentences as tasks: what a model is uncertain about, what is ambiguous, and what is known already."""
+"""Import of sentences as tasks: what a model is uncertain about, what is ambiguous, what is known; and of labels."""
 
 from __future__ import annotations
 
@@ -6,20 +6,50 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tagweave.annotate import selection, span_tasks
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, label
-from tagweave.corpus.blocks import in_blocks
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purpose
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.files import in_blocks, read_lines
 from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.errors import CorpusError
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.task import Task
 
 _MANY = 200  # tasks of one transaction: annotators should not wait for a longer one
+
+
+def read_notes(path: str) -> dict[str, str]:
+    """Read a file of labels and their notes, a line `LABEL` or `LABEL TAB NOTE` each. Empty lines are skipped.
+
+    Raises:
+        CorpusError: a label that is empty, contains blanks, or occurs twice; no labels; or as `read_lines`.
+        OSError: the file cannot be read.
+    """
+    notes: dict[str, str] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        label, _, note = line.partition("\t")
+        if not line.strip():
+            continue
+        if not label or label.split() != [label]:
+            raise CorpusError(f"the label {label!r}", "one without blanks, then a tab and a note", path, number)
+        if label in notes:
+            raise CorpusError(f"the label {label!r} twice", "every label once", path, number)
+        notes[label] = note.strip()
+    if not notes:
+        raise CorpusError("no labels", "one a line, each with a tab and a note", path)
+    return notes
+
+
+def put_notes(store: Store, guideline: str, notes: dict[str, str]) -> int:
+    """Add the labels that are new and change the notes of the others; return how many are new."""
+    new = store.add_labels(guideline, notes)
+    for label, note in notes.items():
+        store.change_note(guideline, label, note)
+    return new
 
 
 def put_uncertain(
@@ -31,7 +61,7 @@ def put_uncertain(
     seed: int = 0,
     strategy: str = "marginal",
 ) -> int:
-    """Add tasks for the least certain tokens of a corpus of words (`selection.least_certain`).
+    """Add tasks for the least certain tokens of a corpus of words (`selection.least_certain`); return how many are new.
 
     Tokens that have one label under the tagger's guideline are left out. If the labels of the tagger code spans, the
     tasks ask for the spans of sentences instead, which are drawn by its uncertainty (`span_tasks.tasks`).
@@ -44,9 +74,6 @@ def put_uncertain(
         model: version of the model.
         seed: orders equally certain tokens, and draws the order of the tasks.
         strategy: one of `selection.STRATEGIES`.
-
-    Returns:
-        The number of tasks that are new.
 
     Raises:
         ValueError, CorpusError: as `least_certain`.
@@ -69,10 +96,7 @@ def put_words(
     seed: int = 0,
     strategy: str = "entropy",
 ) -> int:
-    """Ask whether the most uncertain occurrences of words are words (`selection.word_tasks`).
-
-    Returns:
-        The number of tasks that are new.
+    """Ask whether the most uncertain occurrences of words are words (`selection.word_tasks`); return how many are new.
 
     Raises:
         ValueError: as `most_uncertain`.
@@ -83,7 +107,7 @@ def put_words(
 
 
 def put_ambiguous(store: Store, corpus: Corpus) -> int:
-    """Ask for the tokens of a corpus of words that have several labels, which are the candidates; how many are new."""
+    """Ask for the tokens of a corpus of words that have several labels, which are the candidates; return the number."""
     _put_labels(store, corpus)
     return _put(store, _ambiguous(corpus))
 
@@ -98,7 +122,7 @@ def put_known(
     model: int | None = None,
     seed: int = 0,
 ) -> int:
-    """Ask for tokens whose label is known, as planted gold or for the training phase.
+    """Ask for tokens whose label is known, as planted gold or for the training phase; return how many are new.
 
     Args:
         store: where the tasks go.
@@ -109,9 +133,6 @@ def put_known(
         share: with a tagger, the share of the known tokens from which they are drawn.
         model: version of the model.
         seed: seed of the draw.
-
-    Returns:
-        The number of tasks that are new.
     """
     if tagger is not None and codes_spans(tagger.labels):
         return put_known_spans(store, corpus, purpose, number, tagger, model, seed)
@@ -119,17 +140,26 @@ def put_known(
     raw = [replace(each, layers={k: v for k, v in each.layers.items() if k != guideline}) for each in corpus]
     gold = [name for each in corpus for name in _known(each, guideline)]
     is_known, random = np.array([each is not None for each in gold], np.bool_), np.random.default_rng(seed)
+    begins = np.cumsum([0, *map(len, raw)])
+    asked: Iterable[AnnotationTask]
     if tagger is None:
-        tokens, asked = _drawn(raw, guideline, is_known, number, random)
+        numbers = random.permutation(np.flatnonzero(is_known))[:number]
+        sentence = np.searchsorted(begins, numbers, side="right") - 1
+        positions = zip(sentence.tolist(), (numbers - begins[sentence]).tolist(), strict=True)
+        asked = (AnnotationTask(raw[s], t, t + 1, guideline) for s, t in positions)
     else:
-        tokens, asked = _drawn_by(tagger, raw, is_known, number, share, model, random)
+        tokens = selection.least_certain(tagger, raw, 1.0)
+        tokens = tokens.only(is_known[begins[tokens.sentence] + tokens.position])
+        tokens = tokens.only(slice(max(number, round(share * len(tokens.sentence)))))
+        tokens = tokens.only(random.permutation(len(tokens.sentence))[:number])
+        numbers, asked = begins[tokens.sentence] + tokens.position, selection.tasks(tokens, raw, tagger, model)
     _put_labels(store, corpus)
-    known = ((task, label(str(gold[token]))) for task, token in zip(asked, tokens.tolist(), strict=True))
+    known = ((task, Answer(Kind.LABEL, str(gold[token]))) for task, token in zip(asked, numbers.tolist(), strict=True))
     return _put(store, (replace(task, guideline=guideline, purpose=purpose, gold=answer) for task, answer in known))
 
 
 def put_spans(store: Store, corpus: Corpus) -> int:
-    """Ask for the spans of the sentences of a corpus that are not known entirely; returns how many tasks are new.
+    """Ask for the spans of the sentences of a corpus that are not known entirely; return how many tasks are new.
 
     The spans that it tells are proposed (`span_tasks.tasks_of`), and their types become labels of its guideline.
 
@@ -167,7 +197,7 @@ def put_known_spans(
 
 
 def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = lambda: None) -> int:
-    """The last version of a model file. A new file is added as a model trained on no judgement.
+    """Return the last version of a model file. A new file is added as a model trained on no judgement.
 
     `accuracy` is called only then.
     """
@@ -175,41 +205,8 @@ def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = l
     return versions[-1] if versions else store.add_model(path, 0, 0.0, accuracy())
 
 
-Drawn = tuple[NDArray[np.int64], Iterator[AnnotationTask]]
-"""Numbers of tokens, counted over all sentences, and the tasks that ask for them."""
-
-
-def _drawn(
-    sentences: Sequence[Sentence], guideline: str, is_known: NDArray[np.bool_], number: int, random: np.random.Generator
-) -> Drawn:
-    """Known tokens, drawn at random."""
-    begins = np.cumsum([0, *map(len, sentences)])
-    tokens = random.permutation(np.flatnonzero(is_known))[:number]
-    sentence = np.searchsorted(begins, tokens, side="right") - 1
-    positions = zip(sentence.tolist(), (tokens - begins[sentence]).tolist(), strict=True)
-    return tokens, (AnnotationTask(sentences[s], t, t + 1, guideline) for s, t in positions)
-
-
-def _drawn_by(
-    tagger: ChainPredictor,
-    sentences: Sequence[Sentence],
-    is_known: NDArray[np.bool_],
-    number: int,
-    share: float,
-    model: int | None,
-    random: np.random.Generator,
-) -> Drawn:
-    """Known tokens, drawn at random from those that a model is least certain about."""
-    begins = np.cumsum([0, *map(len, sentences)])
-    tokens = selection.least_certain(tagger, sentences, 1.0)
-    tokens = tokens.only(is_known[begins[tokens.sentence] + tokens.position])
-    tokens = tokens.only(slice(max(number, round(share * len(tokens.sentence)))))
-    tokens = tokens.only(random.permutation(len(tokens.sentence))[:number])
-    return begins[tokens.sentence] + tokens.position, selection.tasks(tokens, sentences, tagger, model)
-
-
 def _known(sentence: Sentence, guideline: str) -> Iterator[str | None]:
-    """For each token its label, if it has exactly one."""
+    """Yield for each token its label, if it has exactly one."""
     layer: Sequence[Candidates] = sentence.layers.get(guideline, (None,) * len(sentence))
     for candidates in layer:
         yield candidates[0] if candidates and len(candidates) == 1 and not is_wildcard(candidates[0]) else None

@@ -1,7 +1,7 @@
 """A concordance of raw text: every occurrence of a word, aligned, page by page (KWIC; tsuboi-2008, section 2.1).
 
 The index is a folder of memory-mapped arrays: the text, 4 bytes a character, and its positions twice, sorted by what
-follows them and by what precedes them (`tagweave.kernels.suffixes`), 4 bytes each. All occurrences of a word are one
+follows them and by what precedes them (`tagweave.kernels.text_arrays`), 4 bytes each. All occurrences of a word are one
 run in either order, sorted by context, so a page costs two bisections, however large the text is.
 
 No occurrence begins or ends inside a run of cased letters or of digits, as in `active.strategies.occurrences`.
@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.whole_file import whole_folder
-from tagweave.kernels import suffixes
+from tagweave.corpus.files import whole_folder
+from tagweave.errors import CorpusError
+from tagweave.kernels import text_arrays
 from tagweave.kernels.trie import code_points, run_characters
 
 ORDERS = ("following", "preceding", "text")
 """Sorted by what follows the word, by what precedes it (read backwards), or in the order of the text."""
-LONGEST = suffixes.DEPTH
+LONGEST = text_arrays.DEPTH
 """Characters of the longest word; contexts are sorted by as many characters, including the word."""
 
 _FORMAT = 1
@@ -36,13 +36,7 @@ Positions = NDArray[np.uint32]
 
 
 class Occurrence(NamedTuple):
-    """A word in a sentence.
-
-    Attributes:
-        sentence: its number, from 0.
-        start, stop: the word is the characters start .. stop - 1.
-        before, after: its context in the sentence.
-    """
+    """A word in a sentence (numbered from 0), its characters start .. stop - 1, and its context in the sentence."""
 
     sentence: int
     start: int
@@ -59,10 +53,7 @@ class Page(NamedTuple):
 
 
 class Concordance:
-    """The occurrences of any word in a text.
-
-    Args:
-        folder: what `build` wrote.
+    """The occurrences of any word in a text, from a folder that `build` wrote.
 
     Raises:
         CorpusError: a folder that is not an index, or a damaged one.
@@ -80,17 +71,13 @@ class Concordance:
         return len(self._begins)
 
     def counts(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """int64[W]: how often each word occurs. Counts are cached.
-
-        Raises:
-            ValueError: an empty word, or one of more than `LONGEST` characters.
-        """
+        """Count each word, int64[W]. Counts are cached. Raises ValueError for words of 0 or too many characters."""
         if new := [word for word in dict.fromkeys(words) if word not in self._counted]:
             self._counted.update(zip(new, self._count(new), strict=True))
         return np.array([self._counted[word] for word in words], np.int64)
 
     def page(self, word: str, order: str = "following", first: int = 0, size: int = 50, context: int = 20) -> Page:
-        """The occurrences first .. first + size - 1 of a word, each with `context` characters on either side.
+        """Return the occurrences first .. first + size - 1 of a word, each with `context` characters on either side.
 
         Raises:
             ValueError: a word as for `counts`, an unknown order, or a negative number.
@@ -104,7 +91,7 @@ class Concordance:
         return Page(len(positions), tuple(self._occurrence(start, len(word), context) for start in chosen.tolist()))
 
     def sentence(self, number: int) -> str:
-        """The text of a sentence. Raises IndexError if there is none."""
+        """Return the text of a sentence. Raises IndexError if there is none."""
         if not 0 <= number < len(self):
             raise IndexError(f"found sentence {number}, expected 0 to {len(self) - 1}")
         return self._string(int(self._begins[number]), self._end(number))
@@ -131,7 +118,7 @@ class Concordance:
         return self._text[start:stop].tobytes().decode("utf-32-le", "surrogatepass")
 
     def _positions(self, word: str, order: str) -> Positions:
-        """Where the word begins, in an order. The last result is cached for turning pages."""
+        """Find where the word begins, in an order. The last result is cached for turning pages."""
         key, held = self._held
         if key != (word, order):
             held = self._search(word, order)
@@ -150,14 +137,14 @@ class Concordance:
         return np.sort(found) if order == "text" else found
 
     def _runs(self, words: Sequence[str], name: str) -> NDArray[np.int64]:
-        """int64[2, W]: where the run of each word begins and ends in an order."""
+        """Find where the run of each word begins and ends in an order, int64[2, W]."""
         if strange := [word for word in words if not 0 < len(word) <= LONGEST or "\0" in word]:
             found, expected = f"a word of {len(strange[0])} characters", f"1 to {LONGEST}, none of them NUL"
             raise ValueError(f"found {found}, expected {expected}")
         points = code_points("".join(word[:: _STEP[name]] for word in words))
         ptr = np.cumsum([0, *map(len, words)], dtype=np.int64)
         runs = np.zeros((2, len(words)), np.int64)
-        suffixes.runs(self._text, _STEP[name], self._order[name], points, ptr, *runs)
+        text_arrays.runs(self._text, _STEP[name], self._order[name], points, ptr, *runs)
         return runs
 
 
@@ -181,7 +168,7 @@ def build(lines: Iterable[str], folder: Path | str) -> Concordance:
 
 
 def _laid_out(lines: Iterable[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The text with END before, between and after the sentences, and where each begins."""
+    """Return the text with END before, between and after the sentences, and where each begins."""
     sentences = list(lines)
     if (bad := next((i for i, sentence in enumerate(sentences) if "\0" in sentence), None)) is not None:
         raise CorpusError("a NUL character", "sentences of text", line=bad + 1)
@@ -193,19 +180,19 @@ def _laid_out(lines: Iterable[str]) -> tuple[NDArray[np.uint32], NDArray[np.int6
 
 
 def _sorted_positions(text: NDArray[np.uint32], step: int) -> Positions:
-    order = np.empty(int(np.count_nonzero(text != suffixes.END)), np.uint32)
+    order = np.empty(int(np.count_nonzero(text != text_arrays.END)), np.uint32)
     counts = np.zeros(len(run_characters()) + 2, np.int64)
-    suffixes.first_characters(text, counts, order)
+    text_arrays.first_characters(text, counts, order)
     sizes = np.diff(counts, prepend=0)
     key = np.empty(int(sizes.max()), np.uint64)
     for character in np.flatnonzero(sizes).tolist():
         run = slice(counts[character] - sizes[character], counts[character])
-        suffixes.sort_run(text, step, order[run], key)
+        text_arrays.sort_run(text, step, order[run], key)
     return order
 
 
 def _inside_runs(word: str) -> tuple[bool, bool]:
-    """Whether a letter before the word, and one after it, would belong to the same run as the word."""
+    """Return whether a letter before the word, and one after it, would belong to the same run as the word."""
     return bool(run_characters()[ord(word[0])]), bool(run_characters()[ord(word[-1])])
 
 
@@ -217,7 +204,7 @@ def _write(folder: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]])
 
 
 def _about(folder: Path) -> dict[str, Any] | None:
-    """The description in the folder; `None` if it is not an index."""
+    """Read the description in the folder; `None` if it is not an index."""
     try:
         about = json.loads((folder / "index.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,26 +1,145 @@
-"""A request to a page: its sender, session and fields. Pages are functions from a page request to a response."""
+"""Requests to pages: the site that pages share, the fields of forms, sessions and refusals.
+
+Pages are functions from a page request to a response.
+"""
 
 from __future__ import annotations
 
 import logging
+import math
+import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlsplit
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from tagweave.annotate import csrf, sessions
+from tagweave.annotate import access
+from tagweave.annotate.access import COOKIE, Attempts, Session, Sessions
+from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.forms import LONGEST, FieldError, Fields, parse
 from tagweave.annotate.people import Annotator
-from tagweave.annotate.sessions import COOKIE, Session
-from tagweave.annotate.site import Site
-from tagweave.web.body_limit import read_body
-from tagweave.web.headers import SECURITY
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import Answer, Kind, Purpose, label
+from tagweave.errors import TagweaveError
+from tagweave.web.http import SECURITY, read_body
+
+if TYPE_CHECKING:
+    from tagweave.annotate.kwic import Concordance
+
+LONGEST = 65_536
+"""Bytes of a form."""
+_MOST = 300  # fields
+_LABEL = "label "
+
+
+class FieldError(TagweaveError):
+    """A field that none of our pages sends."""
+
+
+class Fields(dict[str, str]):
+    """Fields by name; the last one of those with the same name. Missing fields are empty."""
+
+    def __missing__(self, name: str) -> str:
+        return ""
+
+    def number(self, name: str, default: int | None = None) -> int:
+        """Return a whole number from 0. Raises FieldError, also for an empty field without a default."""
+        text = self[name]
+        if not text and default is not None:
+            return default
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise FieldError(f"found {name} {text[:50]!r}, expected a number")
+        return int(text)
+
+    def time(self, name: str) -> float | None:
+        """Return seconds since 1970; `None` if the field is empty. Raises FieldError."""
+        text = self[name]
+        if not text:
+            return None
+        try:
+            seconds = float(text)
+        except ValueError:
+            seconds = math.nan
+        if not math.isfinite(seconds):
+            raise FieldError(f"found {name} {text[:50]!r}, expected a time")
+        return seconds
+
+    def answer(self, name: str = "answer") -> Answer:
+        """Return an answer as buttons send it: `label NAME`, or the value of another kind. Raises FieldError."""
+        text = self[name]
+        try:
+            return label(text[len(_LABEL) :]) if text.startswith(_LABEL) else Answer(Kind(text))
+        except ValueError:
+            raise FieldError(f"found the answer {text[:50]!r}, expected a label or one of the other keys") from None
+
+
+def parse(encoded: bytes) -> Fields:
+    """Parse an encoded form or query. Raises FieldError if it is not UTF-8, has NUL characters or too many fields."""
+    try:
+        pairs = parse_qsl(encoded.decode("ascii"), True, max_num_fields=_MOST, errors="strict")
+    except ValueError as error:
+        raise FieldError("found no form, expected one in UTF-8") from error
+    if any("\0" in name or "\0" in value for name, value in pairs):
+        raise FieldError("found a NUL character, expected text")
+    return Fields(pairs)
+
+
+HERE = Path(__file__).parent
+_FRESH = 10.0  # seconds for which the number of open tasks is cached: counting them takes longer than an answer
+
+
+class WordList(NamedTuple):
+    """Words to be marked in a text, in the order in which they are offered; `path` is the file of the text."""
+
+    concordance: Concordance
+    words: tuple[str, ...]
+    guideline: str
+    path: str
+
+
+@dataclass
+class Site:
+    """The state that all pages share.
+
+    Attributes:
+        address: the public address, without a trailing slash; the host that a request names is not trusted.
+        words: the words of the concordance, if there is one.
+        attempts: attempts to sign in.
+    """
+
+    store: Store
+    address: str
+    words: WordList | None = None
+    attempts: Attempts = field(default_factory=Attempts)
+
+    def __post_init__(self) -> None:
+        self.sessions, self.templates = Sessions(self.store), _templates()
+        self._counted: tuple[float, Counter[Status]] = (-_FRESH, Counter())
+
+    def counts(self) -> Counter[Status]:
+        """Return the number of real tasks of each status, as of a few seconds ago."""
+        when, counts = self._counted
+        if time.monotonic() - when >= _FRESH:
+            by_purpose = self.store.counts().items()
+            counts = Counter({status: count for (purpose, status), count in by_purpose if purpose is Purpose.REAL})
+            self._counted = time.monotonic(), counts
+        return counts
+
+
+@cache
+def _templates() -> Environment:
+    loader = FileSystemLoader(HERE / "templates")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
 
 LOG = logging.getLogger("tagweave.annotate")
 _FORM = "application/x-www-form-urlencoded"
@@ -28,14 +147,13 @@ _FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True)
 class PageRequest:
-    """What a page gets to see.
+    """A request to a page.
 
     Attributes:
-        site: what all pages share.
-        http: the request as Starlette passes it on.
-        session: that of the cookie, or a new one.
+        http: the request of Starlette.
+        session: from the cookie, or a new one.
         person: the annotator who is signed in, if any.
-        fields: those of the form or of the query.
+        fields: of the form or of the query.
     """
 
     site: Site
@@ -46,7 +164,7 @@ class PageRequest:
 
     @property
     def me(self) -> Annotator:
-        """The annotator who is signed in; pages that are open to everybody do not ask."""
+        """The annotator who is signed in, for pages that require one."""
         assert self.person is not None  # noqa: S101
         return self.person
 
@@ -61,11 +179,11 @@ class PageRequest:
         return "application/json" in self.http.headers.get("accept", "")
 
     def render(self, template: str, **values: Any) -> str:
-        """A template filled in; it also has this object, as `request`."""
+        """Fill in a template, which also has this object, as `request`."""
         return self.site.templates.get_template(template).render(request=self, **values)
 
     def page(self, name: str, /, status: int = 200, message: str = "", data: Any = None, **values: Any) -> Response:
-        """The page `name`: all of it, or for the script its main part, a message for screen readers, and data."""
+        """Return the page `name`: all of it, or for the script its main part, a message and data."""
         main = self.render(f"{name}_main.html", message=message, status=status, **values)
         if self.wants_json:
             return JSONResponse({"main": main, "message": message, **(data or {})}, status)
@@ -81,7 +199,7 @@ Page = Callable[[PageRequest], Response]
 
 
 def endpoint(page: Page, role: str | None = "annotator") -> Callable[[Request], Awaitable[Response]]:
-    """A page as an endpoint of Starlette.
+    """Return a page as an endpoint of Starlette.
 
     Args:
         page: called in a thread, because the store waits for the disk.
@@ -90,7 +208,11 @@ def endpoint(page: Page, role: str | None = "annotator") -> Callable[[Request], 
 
     async def answer(request: Request) -> Response:
         is_form = request.method == "POST"
-        body = await _form(request) if is_form else request.scope["query_string"]
+        body = request.scope["query_string"]
+        if is_form:
+            if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+                raise HTTPException(415, "This is no form.")
+            body = await read_body(request, LONGEST, "form")
         return await run_in_threadpool(_answer, page, role, request, is_form, body)
 
     return answer
@@ -100,15 +222,15 @@ def _answer(page: Page, role: str | None, request: Request, is_form: bool, body:
     site: Site = request.app.state.site
     cookie = site.sessions.read(request.cookies.get(COOKIE))
     person = _person(site, cookie)
-    session = cookie if cookie and (person or cookie.annotator is None) else sessions.new()
+    session = cookie if cookie and (person or cookie.annotator is None) else access.new()
     page_request = PageRequest(site, request, session, person, Fields())
     try:
         page_request = PageRequest(site, request, session, person, parse(body))
         if is_form and role and person is None:  # before the token is checked, which belongs to a session that is over
             raise HTTPException(401, "Please sign in.")
-        if is_form and not csrf.is_ours(cookie and session, page_request.fields, request.headers):
+        if is_form and not access.is_ours(cookie and session, page_request.fields, request.headers):
             raise HTTPException(403, "This form is from another session. Go back, reload the page, and try again.")
-        response = _checked(page, role, page_request)
+        response = _allowed(page, role, page_request)
     except (HTTPException, RefusedError, FieldError) as error:
         response = _refusal(page_request, error)
     if cookie != session and "set-cookie" not in response.headers:
@@ -116,7 +238,7 @@ def _answer(page: Page, role: str | None, request: Request, is_form: bool, body:
     return response
 
 
-def _checked(page: Page, role: str | None, page_request: PageRequest) -> Response:
+def _allowed(page: Page, role: str | None, page_request: PageRequest) -> Response:
     if role and page_request.person is None:
         if page_request.wants_json:
             raise HTTPException(401, "Please sign in.")
@@ -134,11 +256,11 @@ def _refusal(page_request: PageRequest, error: Exception) -> Response:
 
 
 def refusal_outside(request: Request, error: Exception) -> Response:
-    """The response where no page was reached: an unknown path, an unsupported method, or a body that is too long."""
+    """Respond where no page was reached: to an unknown path, an unsupported method, or a body that is too long."""
     status, headers = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
     LOG.warning("refused: %s %r: %d", request.method, request.url.path, status)
     site: Site = request.app.state.site
-    page_request = PageRequest(site, request, sessions.new(), None, Fields())
+    page_request = PageRequest(site, request, access.new(), None, Fields())
     reason = error.detail if isinstance(error, HTTPException) else "Something went wrong. Your last answer may be lost."
     response = page_request.page("refusal", status, reason)
     response.headers.update(headers or {})
@@ -146,14 +268,8 @@ def refusal_outside(request: Request, error: Exception) -> Response:
     return response
 
 
-async def _form(request: Request) -> bytes:
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
-        raise HTTPException(415, "This is no form.")
-    return await read_body(request, LONGEST, "form")
-
-
 def _person(site: Site, session: Session | None) -> Annotator | None:
-    """The annotator of the session, unless their sessions have been ended since."""
+    """Return the annotator of the session, unless their sessions have been ended since."""
     if session is None or session.annotator is None:
         return None
     person = site.store.annotator(session.annotator)

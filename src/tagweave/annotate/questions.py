@@ -1,23 +1,32 @@
-"""Tasks and their sentences as rows: added, reranked and read."""
+"""Tasks, their sentences, the labels of guidelines and models as rows of the store: added, ranked and read."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, case, func, select, update
+from sqlalchemy import Connection, Row, bindparam, case, func, insert, select, update
 
-from tagweave.annotate.aggregation import Status
-from tagweave.annotate.database import insert_new
-from tagweave.annotate.schema import judgements, labels, models, sentences, tasks
-from tagweave.annotate.settings import ONCE, Settings
+from tagweave.annotate.aggregation import ONCE, Settings, Status
+from tagweave.annotate.database import (
+    Database,
+    StorePart,
+    insert_new,
+    judgements,
+    labels,
+    models,
+    sentences,
+    tasks,
+)
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, answer_of
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 
 _MANY = 500  # rows of one statement
+_FRESH = 10.0  # seconds for which labels are cached: every page of tasks shows them all
 
 
 class Asked(NamedTuple):
@@ -55,7 +64,6 @@ class ModelVersion(NamedTuple):
 
     Attributes:
         version: number in the store.
-        path: its file.
         trained: when, in seconds since 1970, UTC.
         judgement: the last judgement it was trained on.
         minutes: of annotation up to that judgement.
@@ -70,8 +78,123 @@ class ModelVersion(NamedTuple):
     accuracy: float | None
 
 
-def put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
-    """The numbers of sentences, which are added if they are new. Location and forms identify a sentence."""
+class Questions(StorePart):
+    """The tasks, labels and models of a store."""
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        super().__init__(database, clock)
+        self._labels: dict[str, tuple[float, dict[str, str]]] = {}
+
+    def task(self, number: int) -> Asked | None:
+        """Return one task."""
+        with self._database.reading() as connection:
+            return read(connection, number)
+
+    def tasks(self, status: Status, purpose: Purpose = Purpose.REAL, after: int = 0, limit: int = _MANY) -> list[Asked]:
+        """Return tasks of a status with numbers above `after`, by number. `DROPPED` ones are for the curator."""
+        wanted = (tasks.c.status == status) & (tasks.c.purpose == purpose) & (tasks.c.id > after)
+        with self._database.reading() as connection:
+            return [asked(row) for row in connection.execute(ASKED.where(wanted).order_by(tasks.c.id).limit(limit))]
+
+    def task_pages(self, status: Status, size: int = _MANY) -> Iterator[list[Asked]]:
+        """Yield all real tasks of a status, by number, `size` at a time; others may change them between two pages."""
+        after = 0
+        while page := self.tasks(status, after=after, limit=size):
+            yield page
+            after = page[-1].id
+
+    def look_up(self, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
+        """Return the tasks as they are in the store; `None` for those it does not have."""
+        digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
+        chosen = ASKED.where(sentences.c.digest.in_({*digests}))
+        with self._database.reading() as connection:
+            known = {
+                (of.digest, of.start, of.stop, of.guideline, of.purpose, of.asks): asked(of)
+                for of in connection.execute(chosen)
+            }
+        return [
+            known.get((digest, task.start, task.stop, task.guideline, task.purpose, task.asks))
+            for digest, task in zip(digests, wanted, strict=True)
+        ]
+
+    def counts(self) -> dict[tuple[Purpose, Status], int]:
+        """Return the number of tasks by purpose and status."""
+        counted = select(tasks.c.purpose, tasks.c.status, func.count()).group_by(tasks.c.purpose, tasks.c.status)
+        with self._database.reading() as connection:
+            rows = connection.execute(counted).all()
+        return {(Purpose(purpose), Status(status)): number for purpose, status, number in rows}
+
+    def add_labels(self, guideline: str, notes: Mapping[str, str]) -> int:
+        """Add the labels that are new to a guideline, each with a note for annotators, and return their number."""
+        with self._database.writing() as connection:
+            first = len(_labels(connection, guideline))
+            rows = [
+                {"guideline": guideline, "label": label, "note": note, "rank": rank}
+                for rank, (label, note) in enumerate(notes.items(), first)
+            ]
+            count = insert_new(connection, labels, rows)
+        self._labels.clear()
+        return count
+
+    def guidelines(self) -> list[str]:
+        """Return the guidelines that have labels, by name."""
+        chosen = select(labels.c.guideline).distinct().order_by(labels.c.guideline)
+        with self._database.reading() as connection:
+            return list(connection.execute(chosen).scalars())
+
+    def labels(self, guideline: str) -> dict[str, str]:
+        """Return the labels of a guideline and their notes, in the order in which they were added.
+
+        Labels that another process adds appear some seconds later.
+        """
+        when, notes = self._labels.get(guideline, (-_FRESH, {}))
+        if time.monotonic() - when >= _FRESH:
+            when = time.monotonic()
+            with self._database.reading() as connection:
+                notes = _labels(connection, guideline)
+            self._labels[guideline] = when, notes
+        return notes
+
+    def change_note(self, guideline: str, label: str, note: str) -> None:
+        """Change the note of a label."""
+        this = (labels.c.guideline == guideline) & (labels.c.label == label)
+        with self._database.writing() as connection:
+            connection.execute(update(labels).where(this).values(note=note))
+        self._labels.clear()
+
+    def add_model(self, path: str, judgement: int, minutes: float, accuracy: float | None = None) -> int:
+        """Add a model trained on the judgements up to `judgement`, made in `minutes`; return its version."""
+        row = {"path": path, "judgement": judgement, "minutes": minutes, "accuracy": accuracy}
+        new = insert(models).values(**row, trained=self._clock()).returning(models.c.version)
+        with self._database.writing() as connection:
+            return int(connection.execute(new).scalar_one())
+
+    def models(self) -> list[ModelVersion]:
+        """Return all models, the oldest first."""
+        with self._database.reading() as connection:
+            return [ModelVersion(*row) for row in connection.execute(select(models).order_by(models.c.version))]
+
+
+def put_tasks(connection: Connection, new: Iterable[AnnotationTask], settings: Settings) -> int:
+    """Add the tasks that are new, and return their number."""
+    new = list(new)
+    numbers = _put_sentences(connection, [task.sentence for task in new])
+    rows = [_task_row(task, number, settings) for task, number in zip(new, numbers, strict=True)]
+    return sum(insert_new(connection, tasks, rows[i : i + _MANY]) for i in range(0, len(rows), _MANY))
+
+
+def numbers(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[int]:
+    """Return the numbers of tasks, all of which are in the store."""
+    task_numbers = []
+    for task, sentence in zip(wanted, _put_sentences(connection, [task.sentence for task in wanted]), strict=True):
+        is_it = (tasks.c.sentence == sentence) & (tasks.c.start == task.start) & (tasks.c.stop == task.stop)
+        is_it &= (tasks.c.guideline == task.guideline) & (tasks.c.purpose == task.purpose) & (tasks.c.asks == task.asks)
+        task_numbers.append(connection.execute(select(tasks.c.id).where(is_it)).scalar_one())
+    return task_numbers
+
+
+def _put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
+    """Return the numbers of sentences, which are added if they are new. Location and forms identify a sentence."""
     all_numbers: list[int] = []
     for begin in range(0, len(new), _MANY):
         rows = [_sentence_row(sentence) for sentence in new[begin : begin + _MANY]]
@@ -81,42 +204,6 @@ def put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
         numbers = dict(connection.execute(known).all())
         all_numbers += [numbers[row["digest"]] for row in rows]
     return all_numbers
-
-
-def put_tasks(connection: Connection, new: Iterable[AnnotationTask], settings: Settings) -> int:
-    """Add the tasks that are new, and return their number."""
-    new = list(new)
-    numbers = put_sentences(connection, [task.sentence for task in new])
-    rows = [_task_row(task, number, settings) for task, number in zip(new, numbers, strict=True)]
-    return sum(insert_new(connection, tasks, rows[i : i + _MANY]) for i in range(0, len(rows), _MANY))
-
-
-def numbers(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[int]:
-    """The numbers of tasks, all of which are in the store."""
-    task_numbers = []
-    for task, sentence in zip(wanted, put_sentences(connection, [task.sentence for task in wanted]), strict=True):
-        is_it = (tasks.c.sentence == sentence) & (tasks.c.start == task.start) & (tasks.c.stop == task.stop)
-        is_it &= (tasks.c.guideline == task.guideline) & (tasks.c.purpose == task.purpose) & (tasks.c.asks == task.asks)
-        task_numbers.append(connection.execute(select(tasks.c.id).where(is_it)).scalar_one())
-    return task_numbers
-
-
-def look_up(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
-    """The tasks as they are in the store; `None` for those it does not have."""
-    digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
-    known = {
-        (of.digest, of.start, of.stop, of.guideline, of.purpose, of.asks): asked(of)
-        for of in connection.execute(ASKED.where(sentences.c.digest.in_({*digests})))
-    }
-    return [
-        known.get((digest, task.start, task.stop, task.guideline, task.purpose, task.asks))
-        for digest, task in zip(digests, wanted, strict=True)
-    ]
-
-
-def guidelines(connection: Connection) -> list[str]:
-    """The guidelines that have labels, by name."""
-    return list(connection.execute(select(labels.c.guideline).distinct().order_by(labels.c.guideline)).scalars())
 
 
 def rank(connection: Connection, model: int, rankings: Iterable[Ranking], settings: Settings) -> int:
@@ -140,7 +227,7 @@ _GUIDELINE = select(tasks.c.guideline, tasks.c.asks).where(tasks.c.id == bindpar
 
 
 def _ranked(connection: Connection, ranking: Ranking, settings: Settings) -> dict[str, Any]:
-    """What changes of a task; what another answer gains changes with the next one, if there is one already."""
+    """Return the changes of a task; the gain of one with answers changes with its next answer."""
     gain = ranking.uncertainty
     if settings.posterior is not None:
         of = connection.execute(_GUIDELINE, {"number": ranking.id}).one()
@@ -150,71 +237,37 @@ def _ranked(connection: Connection, ranking: Ranking, settings: Settings) -> dic
 
 
 ASKED = select(tasks, sentences).join_from(tasks, sentences)
-"""What `asked` reads."""
+"""The columns that `asked` reads."""
 
 _ONE = ASKED.where(tasks.c.id == bindparam("number"))
 
 
 def read(connection: Connection, number: int) -> Asked | None:
-    """One task."""
+    """Return one task."""
     row = connection.execute(_ONE, {"number": number}).one_or_none()
     return None if row is None else asked(row)
 
 
-def read_all(connection: Connection, status: Status, purpose: Purpose, after: int, limit: int) -> list[Asked]:
-    """Tasks of a status and purpose with a number above `after`, by number, at most `limit`."""
-    wanted = (tasks.c.status == status) & (tasks.c.purpose == purpose) & (tasks.c.id > after)
-    return [asked(row) for row in connection.execute(ASKED.where(wanted).order_by(tasks.c.id).limit(limit))]
-
-
-def count(connection: Connection) -> dict[tuple[Purpose, Status], int]:
-    """How many tasks there are of each purpose and status."""
-    statement = select(tasks.c.purpose, tasks.c.status, func.count()).group_by(tasks.c.purpose, tasks.c.status)
-    return {(Purpose(purpose), Status(status)): number for purpose, status, number in connection.execute(statement)}
-
-
-def put_labels(connection: Connection, guideline: str, notes: Mapping[str, str]) -> int:
-    """Add the labels that are new to a guideline, each with a note, and return their number."""
-    first = len(read_labels(connection, guideline))
-    rows = [
-        {"guideline": guideline, "label": label, "note": note, "rank": rank}
-        for rank, (label, note) in enumerate(notes.items(), first)
-    ]
-    return insert_new(connection, labels, rows)
-
-
-def read_labels(connection: Connection, guideline: str) -> dict[str, str]:
-    """The labels of a guideline and their notes, in the order in which they were added."""
+def _labels(connection: Connection, guideline: str) -> dict[str, str]:
     mine = select(labels.c.label, labels.c.note).where(labels.c.guideline == guideline).order_by(labels.c.rank)
     return dict(connection.execute(mine).all())
 
 
-def put_note(connection: Connection, guideline: str, label: str, note: str) -> None:
-    """Change the note of a label."""
-    this = (labels.c.guideline == guideline) & (labels.c.label == label)
-    connection.execute(update(labels).where(this).values(note=note))
-
-
-def read_models(connection: Connection) -> list[ModelVersion]:
-    """All models, the oldest first."""
-    return [ModelVersion(*row) for row in connection.execute(select(models).order_by(models.c.version))]
-
-
 def answer_in(kind: str | None, text: str | None) -> Answer | None:
-    """The answer in two columns, if there is one."""
+    """Return the answer in two columns, if there is one."""
     return None if kind is None else answer_of(kind, text)
 
 
 def candidates_of(written: Sequence[Sequence[Any]]) -> tuple[Candidate, ...]:
-    """The candidates in a column."""
+    """Return the candidates in a column."""
     return tuple(Candidate(*each) for each in written)
 
 
 def asked(row: Row[Any]) -> Asked:
-    """A task from a row with all columns of `tasks` and `sentences`."""
+    """Return the task of a row with all columns of `tasks` and `sentences`."""
     of = row._mapping
     task = AnnotationTask(
-        sentence_of(of),
+        _sentence(of),
         of[tasks.c.start],
         of[tasks.c.stop],
         of[tasks.c.guideline],
@@ -229,8 +282,7 @@ def asked(row: Row[Any]) -> Asked:
     return Asked(of[tasks.c.id], task, Status(of[tasks.c.status]), outcome, of[tasks.c.settled])
 
 
-def sentence_of(of: Mapping[Any, Any]) -> Sentence:
-    """The sentence in the columns of `sentences`."""
+def _sentence(of: Mapping[Any, Any]) -> Sentence:
     layers = {
         name: tuple(None if each is None else tuple(each) for each in layer)
         for name, layer in of[sentences.c.layers].items()

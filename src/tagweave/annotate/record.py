@@ -1,21 +1,19 @@
-"""Judgements and decisions, read back; adjudication."""
+"""Judgements and decisions, read back: votes, posteriors, progress; and adjudication."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, FromClause, Row, and_, bindparam, case, func, insert, select, update
 
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.assignment import RefusedError, check
-from tagweave.annotate.confusions import Confusions
-from tagweave.annotate.people import numbered
-from tagweave.annotate.posterior import Given, Posterior, PosteriorRule, posterior
+from tagweave.annotate.assignment import RefusedError, check, results
+from tagweave.annotate.database import Database, StorePart, adjudications, annotators, judgements, sentences, tasks
+from tagweave.annotate.people import find
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked, candidates_of
-from tagweave.annotate.reliability import Answered
-from tagweave.annotate.schema import adjudications, annotators, judgements, sentences, tasks
+from tagweave.annotate.reliability import Answered, Confusions, Given, Posterior, PosteriorRule, confusions, posterior
 from tagweave.annotate.task import Answer, Asks, Candidate, Kind, Purpose, answer_of
 
 
@@ -24,15 +22,13 @@ class Judgement(NamedTuple):
 
     Attributes:
         id: number in the store; numbers only grow.
-        task: the task and its sentence, as they are now.
+        task: the task as it is now.
         annotator: the name.
         revision: from 0; the last one of a task and annotator stands.
         withdrawn: whether this is an undo, after which no answer stands.
-        slot: 0 and 1 are the first two annotators, 2 and 3 those asked because the first two differed; `None` for tasks
-            that everybody answers.
-        answer: the answer given.
-        candidates: as they were shown.
-        model: version of the model that the candidates come from.
+        slot: 0 and 1 are the first two annotators, 2 and 3 those asked because they differed; `None` for tasks that
+            everybody answers.
+        candidates: as they were shown, from version `model` of the model.
         started, ended: seconds since 1970, UTC.
     """
 
@@ -58,66 +54,21 @@ class Vote(NamedTuple):
     answer: Answer
 
 
-def last(connection: Connection) -> int:
-    """The number of the last judgement, 0 if there is none."""
-    return int(connection.execute(select(func.coalesce(func.max(judgements.c.id), 0))).scalar_one())
+class Progress(NamedTuple):
+    """How much an annotator has done.
 
+    Attributes:
+        answers: number of standing answers.
+        seconds: time spent on judgements, from showing a task to its answer.
+        gold, right: answers to planted gold, and how many of them are right.
+        judgement: number of the last judgement counted; 0: none.
+    """
 
-def read(connection: Connection, after: int, limit: int) -> list[Judgement]:
-    """Judgements with a number above `after`, by number, at most `limit`, including withdrawn ones."""
-    return _judgements(connection, judgements.c.id > after, limit)
-
-
-def of_task(connection: Connection, number: int) -> list[Judgement]:
-    """All judgements of a task, by number."""
-    return _judgements(connection, judgements.c.task == number, None)
-
-
-def standing(judged: Iterable[Judgement]) -> list[Judgement]:
-    """Of the judgements of one task, ordered by number, the last of each annotator, unless it was withdrawn."""
-    last = {each.annotator: each for each in judged}
-    return [each for each in last.values() if not each.withdrawn]
-
-
-def outcomes(connection: Connection, guideline: str) -> list[Asked]:
-    """All agreed or adjudicated tasks of a guideline, except those decided as "can't tell", by location and span."""
-    is_known = tasks.c.status.in_([Status.AGREED, Status.ADJUDICATED]) & (tasks.c.guideline == guideline)
-    order = (sentences.c.path, sentences.c.line, sentences.c.id, tasks.c.start, tasks.c.stop)
-    chosen = ASKED.where(is_known, tasks.c.kind != Kind.CANNOT_TELL)
-    return [asked(row) for row in connection.execute(chosen.order_by(*order))]
-
-
-def votes(connection: Connection, purpose: Purpose, asks: Asks) -> list[Vote]:
-    """All standing answers to tasks of a purpose that ask for this, by task and slot."""
-    chosen = (
-        select(tasks.c.id, annotators.c.name, judgements.c.slot, judgements.c.kind, judgements.c.label)
-        .select_from(judgements.join(tasks).join(annotators))
-        .where(tasks.c.purpose == purpose, tasks.c.asks == asks, _stands())
-        .order_by(tasks.c.id, judgements.c.slot, judgements.c.id)
-    )
-    return [
-        Vote(task, name, slot, answer_of(kind, text)) for task, name, slot, kind, text in connection.execute(chosen)
-    ]
-
-
-def answered(connection: Connection) -> list[Answered]:
-    """All tasks of labels with standing answers; what is right of planted gold, and of what a curator decided."""
-    columns = tasks.c.id, tasks.c.guideline, tasks.c.candidates, tasks.c.gold_kind, tasks.c.gold_label
-    chosen = (
-        select(*columns, tasks.c.status, tasks.c.kind, tasks.c.label)
-        .add_columns(judgements.c.annotator, judgements.c.kind.label("said_kind"), judgements.c.label.label("said"))
-        .join_from(judgements, tasks)
-        .where(tasks.c.purpose.in_([Purpose.REAL, Purpose.GOLD]), tasks.c.asks == Asks.LABEL, _stands())
-        .order_by(tasks.c.id, judgements.c.id)
-    )
-    found: dict[int, Answered] = {}
-    for row in connection.execute(chosen):
-        if row.id not in found:
-            right = answer_in(row.kind, row.label) if row.status == Status.ADJUDICATED else None
-            right = right or answer_in(row.gold_kind, row.gold_label)
-            found[row.id] = Answered(row.guideline, candidates_of(row.candidates), [], right)
-        found[row.id].given.append(Given(row.annotator, answer_of(row.said_kind, row.said)))
-    return [*found.values()]
+    answers: int = 0
+    seconds: float = 0.0
+    gold: int = 0
+    right: int = 0
+    judgement: int = 0
 
 
 class OpenPosterior(NamedTuple):
@@ -129,8 +80,163 @@ class OpenPosterior(NamedTuple):
     gain: float
 
 
+_BEFORE = judgements.alias("before")
+_IS_GOLD = tasks.c.purpose == Purpose.GOLD
+
+
+def _change(value: Callable[[FromClause], Any]) -> Any:
+    """What judgements add to a sum over standing ones: the value of each, minus that of the judgement it replaces."""
+    new, old = (case((~row.c.withdrawn, value(row)), else_=0) for row in (judgements, _BEFORE))
+    return func.coalesce(func.sum(new - old), 0)
+
+
+def _is_right(row: FromClause) -> Any:
+    same_label = row.c.label.is_not_distinct_from(tasks.c.gold_label)
+    return case((and_(_IS_GOLD, row.c.kind == tasks.c.gold_kind, same_label), 1), else_=0)
+
+
+_SINCE = (
+    select(
+        _change(lambda _row: 1),
+        _change(lambda row: row.c.ended - row.c.started),
+        _change(lambda _row: case((_IS_GOLD, 1), else_=0)),
+        _change(_is_right),
+        func.max(judgements.c.id),
+    )
+    .select_from(
+        judgements.join(tasks).outerjoin(
+            _BEFORE,
+            and_(
+                _BEFORE.c.task == judgements.c.task,
+                _BEFORE.c.annotator == judgements.c.annotator,
+                _BEFORE.c.revision == judgements.c.revision - 1,
+            ),
+        )
+    )
+    .where(judgements.c.annotator == bindparam("annotator"), judgements.c.id > bindparam("after"))
+)
+
+
+_BY_LOCATION = (sentences.c.path, sentences.c.line, sentences.c.id, tasks.c.start, tasks.c.stop)
+_PAGE = 500  # judgements read at a time
+
+
+class Records(StorePart):
+    """The judgements and decisions of a store."""
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        super().__init__(database, clock)
+        self._progress: dict[int, Progress] = {}
+
+    def adjudicate(self, curator: int, task: int, answer: Answer) -> None:
+        """Record a curator's decision on a task, which overrules annotators; the last decision stands.
+
+        Raises:
+            RefusedError: not a curator, no such task, or an answer that does not fit it.
+        """
+        with self._database.writing() as connection:
+            _adjudicate(connection, curator, task, answer, self._clock())
+
+    def last_judgement(self) -> int:
+        """Return the number of the last judgement, 0 if there is none."""
+        with self._database.reading() as connection:
+            return int(connection.execute(select(func.coalesce(func.max(judgements.c.id), 0))).scalar_one())
+
+    def judgements(self, after: int = 0) -> Iterator[Judgement]:
+        """Yield judgements with numbers above `after`, by number, including withdrawn ones; they are read in pages."""
+        while True:
+            with self._database.reading() as connection:
+                page = _judgements(connection, judgements.c.id > after, _PAGE)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1].id
+
+    def judgements_of(self, task: int) -> list[Judgement]:
+        """Return all judgements of a task, by number."""
+        with self._database.reading() as connection:
+            return _judgements(connection, judgements.c.task == task, None)
+
+    def outcomes(self, guideline: str) -> list[Asked]:
+        """Return all tasks of a guideline whose answer is known, except "can't tell", by location and span."""
+        is_known = tasks.c.status.in_([Status.AGREED, Status.ADJUDICATED]) & (tasks.c.guideline == guideline)
+        chosen = ASKED.where(is_known, tasks.c.kind != Kind.CANNOT_TELL).order_by(*_BY_LOCATION)
+        with self._database.reading() as connection:
+            return [asked(row) for row in connection.execute(chosen)]
+
+    def votes(self, purpose: Purpose = Purpose.REAL, asks: Asks = Asks.LABEL) -> list[Vote]:
+        """Return all standing answers to tasks of a purpose that ask for this, by task and slot."""
+        chosen = (
+            select(tasks.c.id, annotators.c.name, judgements.c.slot, judgements.c.kind, judgements.c.label)
+            .select_from(judgements.join(tasks).join(annotators))
+            .where(tasks.c.purpose == purpose, tasks.c.asks == asks, _stands())
+            .order_by(tasks.c.id, judgements.c.slot, judgements.c.id)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(chosen).all()
+        return [Vote(task, name, slot, answer_of(kind, text)) for task, name, slot, kind, text in rows]
+
+    def answered(self) -> list[Answered]:
+        """Return all tasks of labels with standing answers, from which reliability is learned.
+
+        The right answers of planted gold and of tasks that a curator decided are known.
+        """
+        columns = tasks.c.id, tasks.c.guideline, tasks.c.candidates, tasks.c.gold_kind, tasks.c.gold_label
+        chosen = (
+            select(*columns, tasks.c.status, tasks.c.kind, tasks.c.label)
+            .add_columns(judgements.c.annotator, judgements.c.kind.label("said_kind"), judgements.c.label.label("said"))
+            .join_from(judgements, tasks)
+            .where(tasks.c.purpose.in_([Purpose.REAL, Purpose.GOLD]), tasks.c.asks == Asks.LABEL, _stands())
+            .order_by(tasks.c.id, judgements.c.id)
+        )
+        found: dict[int, Answered] = {}
+        with self._database.reading() as connection:
+            for row in connection.execute(chosen):
+                if row.id not in found:
+                    right = answer_in(row.kind, row.label) if row.status == Status.ADJUDICATED else None
+                    right = right or answer_in(row.gold_kind, row.gold_label)
+                    found[row.id] = Answered(row.guideline, candidates_of(row.candidates), [], right)
+                found[row.id].given.append(Given(row.annotator, answer_of(row.said_kind, row.said)))
+        return [*found.values()]
+
+    def posteriors(self, guideline: str) -> list[tuple[Asked, Posterior]]:
+        """Return the posterior of each real task of labels of a guideline with answers, by location."""
+        people = confusions(self.answered()).get(guideline, Confusions())
+        is_one = (tasks.c.purpose == Purpose.REAL) & (tasks.c.asks == Asks.LABEL) & (tasks.c.guideline == guideline)
+        with self._database.reading() as connection:
+            given = _given(connection, is_one)
+            every = [asked(row) for row in connection.execute(ASKED.where(is_one).order_by(*_BY_LOCATION))]
+        return [(each, posterior(each.task.candidates, given[each.id], people)) for each in every if given.get(each.id)]
+
+    def progress(self, annotator: int) -> Progress:
+        """Return how much an annotator has done: the progress known so far, plus the judgements since.
+
+        Counting all of them on each page would get ever slower. The judgements of one annotator are numbered in the
+        order in which they are committed, because each waits for the lock on the annotator's row.
+        """
+        known = self._progress.get(annotator, Progress())
+        with self._database.reading() as connection:
+            *changes, last = connection.execute(_SINCE, {"annotator": annotator, "after": known.judgement}).one()
+        if last is not None:
+            answers, seconds, gold, right = (old + new for old, new in zip(known, changes, strict=False))
+            known = Progress(answers, seconds, gold, right, last)
+            self._progress[annotator] = known
+        return known
+
+    def training_results(self, annotator: int) -> list[bool]:
+        """Return whether each of an annotator's answers to simulated tasks was right, by time."""
+        with self._database.reading() as connection:
+            return results(connection, annotator)
+
+
+def standing(judged: Iterable[Judgement]) -> list[Judgement]:
+    """Return the last judgement of each annotator of one task that was not withdrawn; `judged` are by number."""
+    last = {each.annotator: each for each in judged}
+    return [each for each in last.values() if not each.withdrawn]
+
+
 def most_gain(connection: Connection, rule: PosteriorRule, count: int) -> list[OpenPosterior]:
-    """Open tasks of labels of which another answer is expected to gain most, the most first; at most `count`."""
+    """Return at most `count` open tasks of labels of which another answer is expected to gain most."""
     is_open = (tasks.c.purpose == Purpose.REAL) & (tasks.c.status == Status.OPEN) & (tasks.c.asks == Asks.LABEL)
     chosen = ASKED.where(is_open).order_by(tasks.c.gain.desc(), tasks.c.id).limit(count)
     rows = connection.execute(chosen).all()
@@ -143,15 +249,6 @@ def most_gain(connection: Connection, rule: PosteriorRule, count: int) -> list[O
     return found
 
 
-def posteriors(connection: Connection, guideline: str, people: Confusions) -> list[tuple[Asked, Posterior]]:
-    """All real tasks of labels with answers, by location, and what is probably right by these."""
-    is_one = (tasks.c.purpose == Purpose.REAL) & (tasks.c.asks == Asks.LABEL) & (tasks.c.guideline == guideline)
-    given = _given(connection, is_one)
-    order = (sentences.c.path, sentences.c.line, sentences.c.id, tasks.c.start, tasks.c.stop)
-    every = (asked(row) for row in connection.execute(ASKED.where(is_one).order_by(*order)))
-    return [(each, posterior(each.task.candidates, given[each.id], people)) for each in every if given.get(each.id)]
-
-
 def _given(connection: Connection, condition: ColumnElement[bool]) -> dict[int, list[Given]]:
     """The standing answers of tasks, by their numbers."""
     columns = tasks.c.id, judgements.c.annotator, judgements.c.kind, judgements.c.label
@@ -162,13 +259,8 @@ def _given(connection: Connection, condition: ColumnElement[bool]) -> dict[int, 
     return given
 
 
-def adjudicate(connection: Connection, curator: int, number: int, answer: Answer, now: float) -> None:
-    """Record a curator's decision on a task, which overrules annotators; the last decision stands.
-
-    Raises:
-        RefusedError: not a curator, no such task, or an answer that does not fit it.
-    """
-    person = numbered(connection, curator)
+def _adjudicate(connection: Connection, curator: int, number: int, answer: Answer, now: float) -> None:
+    person = find(connection, curator)
     if person is None or person.role != "curator":
         raise RefusedError("only a curator decides")
     this = tasks.c.id == number

@@ -1,23 +1,242 @@
-"""How reliable annotators are, learned from all answers: by EM, with known answers where there are some.
+"""The reliability of annotators, and the posterior of a task given its answers (Dawid and Skene 1979).
 
-The model is that of `posterior`, over all tasks at once (Dawid and Skene 1979). Planted gold and what a curator decided
-are known; of all other tasks, what is right is as probable as the answers make it.
+The right answer has a prior, the probabilities of the model that proposed the candidates. Each answer is worth what its
+annotator's confusion matrix says. A task is agreed on once an answer is sure enough, and dropped after a maximum of
+answers. The next annotator is asked where their answer is expected to reduce entropy most. Confusion matrices are
+learned by EM from all answers; planted gold and what a curator decided are known.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.annotate.confusions import Confusions, Floats, average, with_rest
-from tagweave.annotate.posterior import Given, prior
-from tagweave.annotate.task import CANNOT_TELL, Answer, Candidate
+from tagweave.annotate.aggregation import Outcome, Status
+from tagweave.annotate.task import CANNOT_TELL, Answer, Candidate, label
+
+Floats = NDArray[np.float64]
+REST = None
+"""Any answer that is neither shown nor given by anybody."""
+SHOWN = 0.9
+"""The share of wrong answers that are among those shown."""
+USUAL_ACCURACY = 0.9
+"""Of an annotator of whom nothing is known, if nothing is known of the others either."""
+_WEIGHT = 10.0  # answers that the prior of a confusion matrix is worth
+
+
+@dataclass(frozen=True, eq=False)
+class Confusions:
+    """The confusion matrices of the annotators of a guideline.
+
+    A task shows a few labels, and whoever is wrong mostly chooses another one of these, and rather one that the model
+    finds probable, as the model's doubts are people's, too. So a row of a matrix is restricted to the answers that are
+    shown or given, with wrong answers in proportion to their priors; all other labels together are `REST`.
+
+    Attributes:
+        answers: the Y answers that have a row.
+        annotators: numbers in the store, with the number k of their matrix; all others answer as the average one does.
+        matrices: float64[K + 1, Y, Y]: P(answer a | y is right) is `matrices[k, y, a]`; the last one is the average.
+        accuracies: float64[K + 1]: how often each is right.
+    """
+
+    answers: Mapping[Answer, int] = field(default_factory=dict)
+    annotators: Mapping[int, int] = field(default_factory=dict)
+    matrices: Floats = field(default_factory=lambda: np.zeros((1, 0, 0)))
+    accuracies: Floats = field(default_factory=lambda: np.full(1, USUAL_ACCURACY))
+
+    def restricted(self, annotators: Sequence[int | None], shown: Sequence[Answer], prior: Floats) -> Floats:
+        """Return the matrices of annotators for C answers and `REST`, float64[A, C + 1, C + 1].
+
+        `None` is the average annotator; `prior` is float64[C + 1].
+        """
+        who = [-1 if each is None else self.annotators.get(each, -1) for each in annotators]
+        numbers = [self.answers.get(each, -1) for each in shown]
+        accuracies, priors = self.accuracies[who], np.broadcast_to(prior[:-1], (len(who), len(shown)))
+        if -1 not in numbers:
+            return with_rest(self.matrices[who][:, numbers][:, :, numbers], accuracies, priors)
+        matrices = np.repeat((1 - accuracies)[:, None, None], len(shown), 1).repeat(len(shown), 2)
+        diagonal = np.arange(len(shown))
+        matrices[:, diagonal, diagonal] = accuracies[:, None]
+        known = [at for at, number in enumerate(numbers) if number >= 0]
+        rows, columns = np.ix_(known, known)
+        own = [numbers[at] for at in known]
+        matrices[:, rows, columns] = self.matrices[who][:, own][:, :, own]
+        return with_rest(matrices, accuracies, priors)
+
+
+def with_rest(matrices: Floats, accuracies: Floats, priors: Floats) -> Floats:
+    """Return matrices of C answers with a row and a column for `REST`, so that rows sum to 1, float64[A, C + 1, C + 1].
+
+    Args:
+        matrices: float64[A, C, C]; of wrong answers, only the proportions in a row matter.
+        accuracies: float64[A].
+        priors: float64[A, C], prior probabilities; 0 of answers that a task does not have.
+    """
+    size = matrices.shape[1]
+    diagonal = np.arange(size)
+    full = np.zeros((len(matrices), size + 1, size + 1))
+    full[:, :size, :size] = matrices * priors[:, None, :]
+    full[:, diagonal, diagonal] = 0
+    full[:, size, :size] = priors
+    right = np.column_stack([matrices[:, diagonal, diagonal], accuracies])
+    wrong = full.sum(2)
+    full *= np.divide((1 - right) * SHOWN, wrong, out=np.zeros_like(wrong), where=wrong > 0)[:, :, None]
+    full[:, diagonal, diagonal] = right[:, :size]
+    full[:, :, size] = 1 - full.sum(2)
+    return full
+
+
+def average(counts: Floats) -> tuple[Floats, Floats]:
+    """Return matrices and accuracies of K annotators and of the average one, from expected counts, float64[K, Y, Y].
+
+    The less is known of somebody, the more they are taken to be like the average one.
+    """
+    size = counts.shape[1]
+    pooled, right = counts.sum(0), np.einsum("kyy->k", counts)
+    usual = (right.sum() + _WEIGHT * USUAL_ACCURACY) / (pooled.sum() + _WEIGHT)
+    own = (right + _WEIGHT * usual) / (counts.sum((1, 2)) + _WEIGHT)
+    accuracies = np.append(own, usual)
+    errors = (pooled + 0.5) * (1 - np.eye(size))
+    errors /= np.maximum(errors.sum(1, keepdims=True), 1e-9)  # there may be one answer only
+    base = (1 - accuracies)[:, None, None] * errors + accuracies[:, None, None] * np.eye(size)
+    every = np.concatenate([counts, pooled[None]])
+    return (every + _WEIGHT * base) / (every.sum(2, keepdims=True) + _WEIGHT), accuracies
+
+
+NAME = "dawid-skene"
+"""The name of the rule."""
+_LEAST = 0.01  # of prior probability: models are sometimes sure and wrong
+_NOBODY = Confusions()
+_label = lru_cache(1 << 12)(label)
+
+
+class Given(NamedTuple):
+    """An answer of somebody."""
+
+    annotator: int
+    answer: Answer
+
+
+class Posterior(NamedTuple):
+    """The posterior of a task: how probable each answer is to be right.
+
+    Attributes:
+        answers: the C answers that are shown or were given.
+        probabilities: float64[C + 1], the last one of `REST`.
+        prior: float64[C + 1], before any answer.
+    """
+
+    answers: tuple[Answer, ...]
+    probabilities: Floats
+    prior: Floats
+
+    @property
+    def best(self) -> tuple[Answer | None, float]:
+        """The most probable answer with its probability; `REST` is none."""
+        at = int(self.probabilities.argmax())
+        return (self.answers[at] if at < len(self.answers) else REST), float(self.probabilities[at])
+
+    def ranked(self) -> list[tuple[Answer, float]]:
+        """The answers with their probabilities, the most probable first."""
+        pairs = zip(self.answers, self.probabilities.tolist(), strict=False)
+        return sorted(pairs, key=lambda pair: -pair[1])
+
+
+def posterior(candidates: Sequence[Candidate], given: Sequence[Given], people: Confusions) -> Posterior:
+    """Return the posterior of a task with these candidates after answers; "can't tell" says nothing."""
+    said = [each for each in given if each.answer != CANNOT_TELL]
+    answers, weights = prior(candidates, [each.answer for each in said])
+    columns = [answers.index(each.answer) for each in said]
+    matrices = people.restricted([each.annotator for each in said], answers, weights)
+    with np.errstate(divide="ignore"):
+        scores = np.log(weights) + np.log(matrices[np.arange(len(columns)), :, columns]).sum(0)
+    probabilities = np.exp(scores - scores.max())
+    return Posterior(answers, probabilities / probabilities.sum(), weights)
+
+
+def prior(candidates: Sequence[Candidate], given: Sequence[Answer]) -> tuple[tuple[Answer, ...], Floats]:
+    """Return the C answers that are shown or given, and their priors with that of `REST`, float64[C + 1].
+
+    Answers that are not shown share the probability that the candidates leave.
+    """
+    shown = {_label(each.label): max(each.probability, _LEAST) for each in candidates}
+    answers = (*shown, *(each for each in dict.fromkeys(given) if each not in shown))
+    rest = max(1 - sum(shown.values()), _LEAST) / (len(answers) - len(shown) + 1)
+    weights = np.array([*shown.values(), *[rest] * (len(answers) - len(shown) + 1)])
+    return answers, weights / weights.sum()
+
+
+def expected_gain(found: Posterior, people: Confusions, annotator: int | None = None) -> float:
+    """Return the expected reduction of entropy, in bits, by an answer of an annotator, or of the average one."""
+    joint = found.probabilities[:, None] * people.restricted([annotator], found.answers, found.prior)[0]
+    # mutual information of the answer and the right answer
+    positive = joint[joint > 0]
+    return max(_entropy(found.probabilities) + _entropy(joint.sum(0)) + float(positive @ np.log2(positive)), 0.0)
+
+
+def _entropy(probabilities: Floats) -> float:
+    """Return the entropy in bits."""
+    positive = probabilities[probabilities > 0]
+    return -float(positive @ np.log2(positive))
+
+
+class Judged(NamedTuple):
+    """The outcome of a task, and what another answer of the average annotator is expected to gain, in bits."""
+
+    outcome: Outcome
+    gain: float
+
+
+@dataclass(frozen=True)
+class PosteriorRule:
+    """When a task of labels is agreed on: as soon as its posterior is sure enough.
+
+    Attributes:
+        sure: the least probability of the answer.
+        most: annotators of a task at most; after that it is dropped.
+        people: how annotators answer, by guideline.
+
+    Raises:
+        ValueError: a probability that two answers could have at once, or no annotators.
+    """
+
+    sure: float = 0.95
+    most: int = 6
+    people: Mapping[str, Confusions] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 0.5 < self.sure < 1 or self.most < 1:
+            found = f"{self.sure:g} and {self.most} annotators"
+            raise ValueError(f"found {found}, expected a probability above 0.5 and below 1, and 1 annotator or more")
+
+    def confusions(self, guideline: str) -> Confusions:
+        """Return how annotators answer tasks of a guideline."""
+        return self.people.get(guideline, _NOBODY)
+
+    def gain(self, guideline: str, candidates: Sequence[Candidate]) -> float:
+        """Return the expected gain of a first answer by the average annotator, in bits."""
+        people = self.confusions(guideline)
+        return expected_gain(posterior(candidates, (), people), people)
+
+    def judged(self, guideline: str, candidates: Sequence[Candidate], given: Sequence[Given]) -> Judged:
+        """Judge the answers to a task; as long as it is open, one more annotator is wanted."""
+        people, count = self.confusions(guideline), len(given)
+        found = posterior(candidates, given, people)
+        answer, probability = found.best
+        if given and answer is not REST and probability >= self.sure:
+            return Judged(Outcome(Status.AGREED, answer, count), 0.0)
+        nobody_can_tell = count > 1 and all(each.answer == CANNOT_TELL for each in given)
+        if count >= self.most or nobody_can_tell:
+            return Judged(Outcome(Status.DROPPED, None, count), 0.0)
+        return Judged(Outcome(Status.OPEN, None, count + 1), expected_gain(found, people))
+
 
 _ITERATIONS, _TOLERANCE = 50, 1e-4
 _SOONEST = 20  # answers until confusions are learned again
@@ -46,7 +265,7 @@ class _Tables:
 
 
 def confusions(answered: Sequence[Answered]) -> dict[str, Confusions]:
-    """How annotators answer, by guideline."""
+    """Learn how annotators answer, by guideline."""
     return {guideline: _fitted(tasks)[0] for guideline, tasks in _by_guideline(answered).items()}
 
 
@@ -65,7 +284,7 @@ class LearnedConfusions:
         self._left, self._turn = 0, Lock()
 
     def confusions(self, read: Callable[[], Sequence[Answered]], changes: int) -> Mapping[str, Confusions]:
-        """By guideline, before `changes` more answers; `read` gives all so far. One thread learns, others go on."""
+        """Return confusions by guideline, before `changes` more answers. One thread learns from `read()`."""
         if (self._people is None or self._left <= 0) and self._turn.acquire(blocking=self._people is None):
             try:
                 if self._people is None or self._left <= 0:
@@ -80,14 +299,7 @@ class LearnedConfusions:
 
 
 class Reliable(NamedTuple):
-    """How reliable somebody is.
-
-    Attributes:
-        annotator: the name.
-        guideline: of the tasks.
-        answers: how many there are.
-        right, low, high: the probability that an answer is right, and its interval of 95%.
-    """
+    """How reliable an annotator is: the probability that an answer is right, and its interval of 95%."""
 
     annotator: str
     guideline: str
@@ -98,7 +310,7 @@ class Reliable(NamedTuple):
 
 
 def reliabilities(answered: Sequence[Answered], names: Mapping[int, str]) -> list[Reliable]:
-    """How reliable everybody is, by guideline and name; `names` are those of annotators."""
+    """Return how reliable everybody is, by guideline and name."""
     from tagweave.sources.reliability import Prior, Reliability  # brings Numba, which no answer waits for
 
     found = []
@@ -114,7 +326,7 @@ def reliabilities(answered: Sequence[Answered], names: Mapping[int, str]) -> lis
 
 
 def _fitted(answered: Sequence[Answered]) -> tuple[Confusions, Floats]:
-    """The matrices, and float64[K, Y, Y], the expected counts that they come from."""
+    """Return the matrices, and the expected counts that they come from, float64[K, Y, Y]."""
     numbers: dict[Answer, int] = {}
     annotators: dict[int, int] = {}
     tables = _tables(answered, numbers, annotators)
@@ -155,7 +367,7 @@ def _tables(answered: Sequence[Answered], numbers: dict[Answer, int], annotators
 
 
 def _posteriors(tables: _Tables, matrices: Floats, accuracies: Floats) -> Floats:
-    """float64[N, C + 1]."""
+    """Return posteriors, float64[N, C + 1]."""
     shown, who = tables.shown[tables.task], tables.annotator
     own = matrices[who[:, None, None], shown[:, :, None], shown[:, None, :]]
     likelihood = with_rest(own, accuracies[who], tables.prior[tables.task][:, :-1])[
@@ -170,7 +382,7 @@ def _posteriors(tables: _Tables, matrices: Floats, accuracies: Floats) -> Floats
 
 
 def _counts(tables: _Tables, found: Floats, shape: tuple[int, ...]) -> Floats:
-    """float64[K, Y, Y]: how often each annotator is expected to have given each answer where another one was right."""
+    """Return expected counts, float64[K, Y, Y]: how often an annotator answered a where y was right."""
     width, size = tables.shown.shape[1], shape[1]
     shown = tables.shown[tables.task]
     given = shown[np.arange(len(shown)), tables.column]

@@ -1,21 +1,32 @@
-"""Retraining on answers, and reranking the tasks by the new model.
+"""Retraining on answers beside the server, and reranking the tasks by the new model.
 
 The answers that were agreed on are written as a partial corpus, a command trains a model on it (`Plan.command`), and
-the model is added to the store as a new version, which makes the server use it. The file of a version never changes.
-So training can be killed at any point. The next one adds a model whose file exists but is not in the store, and trains
-a model whose file does not exist.
+the model is added to the store as a new version, which makes the server use it. The file of a version never changes, so
+training can be killed at any point: the next one adds a model whose file exists but is not in the store. The process
+that trains shares only the store with the server, and is replaced when it dies and there are new judgements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Event, Thread
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from tagweave.annotate import export, intake, selection, span_tasks
-from tagweave.annotate.aggregation import Status
+from tagweave.annotate.aggregation import Settings, Status
 from tagweave.annotate.questions import ModelVersion
-from tagweave.annotate.settings import Settings
 from tagweave.annotate.store import Store
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.load import load
@@ -24,8 +35,8 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.training.dev_score import dev_score
+from tagweave.training.retraining import ANNOTATED, MODEL, run, take
 from tagweave.training.task import Task
-from tagweave.training.training_command import ANNOTATED, MODEL, run
 
 _PAGE = 100  # tasks ranked at a time: annotators should not wait for a longer transaction
 
@@ -36,15 +47,13 @@ class Plan:
 
     Attributes:
         url: the store.
-        guideline: the guideline of the tasks.
-        command: trains a model. Its words contain `ANNOTATED` and `MODEL`; it must write `MODEL` completely or not at
-            all.
+        guideline: of the tasks.
+        command: trains a model; its words contain `ANNOTATED` and `MODEL`; it writes `MODEL` all or not at all.
         folder: holds the models, corpora and logs; created if it does not exist.
         every: the number of new judgements after which a training begins.
         form: format of the partial corpus: CoNLL-U for words, columns for spans, KyTea's for characters.
         dev: a corpus argument; the accuracy on it is stored with the model.
-        corpus: a corpus argument; its tokens that a new model is uncertain about become tasks, too.
-        share: the share of these tokens.
+        corpus: a corpus argument; a share `share` of its tokens, the least certain, become tasks, too.
         strategy: the measure of uncertainty, one of `selection.STRATEGIES`.
         settings: of the store, by which tasks are added and ranked.
 
@@ -75,10 +84,7 @@ class Plan:
 def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: True) -> ModelVersion | None:
     """Train on all judgements so far, add the model, and rerank tasks; `None` if nothing is agreed on yet.
 
-    Args:
-        store: the store at the plan's URL.
-        plan: what is trained.
-        is_wanted: polled during the training, which ends when it returns False.
+    The training ends when `is_wanted` returns False.
 
     Raises:
         CorpusError, ModelFileError: files that cannot be read.
@@ -106,10 +112,7 @@ def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: Tr
 def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     """Give open tasks the uncertainty and candidates of a model, and add tasks for what else it is uncertain about.
 
-    Words of a list keep the rank with which they were imported.
-
-    Raises:
-        KeyError: the model does not know the guideline.
+    Words of a list keep the rank with which they were imported. Raises KeyError for an unknown guideline.
     """
     if model.of_characters:
         return
@@ -125,12 +128,12 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
 
 
 def minutes(store: Store) -> float:
-    """Minutes of annotation by all annotators together."""
+    """Return the minutes of annotation by all annotators together."""
     return sum(store.progress(each.id).seconds for each in store.annotators()) / 60
 
 
 def accuracy(model: ChainModel, dev: str | None, guideline: str) -> float | None:
-    """The accuracy of a model on a corpus; of a segmenter, its F of words, and of a model of spans, its F of spans.
+    """Return the accuracy of a model on a corpus: F of words for a segmenter, F of spans for a model of spans.
 
     `guideline` is that of a corpus that names none.
     """
@@ -138,3 +141,95 @@ def accuracy(model: ChainModel, dev: str | None, guideline: str) -> float | None
         return None
     coding = Task(model.task, model.coding)
     return float(dev_score(model, coding.prepare(load(dev, None, guideline, model.layers(guideline))))(model.weights))
+
+
+_LOG = logging.getLogger(__name__)
+_LOCK = "watching.lock"
+_PAUSE = 1.0  # seconds between two queries of the store
+_FIRST_WAIT, _LONGEST_WAIT = 2.0, 600.0  # seconds until a process that died is replaced
+_NICE = 10  # requests take precedence
+
+
+@contextmanager
+def training(plan: Plan) -> Iterator[None]:
+    """Train in the background while the block runs."""
+    ended = Event()
+    thread = Thread(target=_keep, args=(plan, ended), name="training", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def start(plan: Plan) -> BaseProcess:
+    """Start the process. It ends with its parent, however that ends, or when it is terminated."""
+    process = multiprocessing.get_context("spawn").Process(target=watch, args=(plan, os.getpid()), daemon=True)
+    process.start()
+    return process
+
+
+def watch(plan: Plan, parent: int) -> None:
+    """Train whenever there are enough judgements, until the parent process is gone; the body of the process.
+
+    Of several processes in one folder the first trains; the next waits until the first has ended.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    os.nice(_NICE)
+    folder, tried = Path(plan.folder), 0
+    folder.mkdir(parents=True, exist_ok=True)
+    store, lock = Store.open(plan.url, plan.settings), None
+    while os.getppid() == parent:
+        try:
+            if (lock := lock or take(folder / _LOCK)) and _new(store, tried) >= plan.every:
+                tried = store.last_judgement()
+                retrain(store, plan, lambda: os.getppid() == parent)
+        except (ValueError, KeyError, OSError, SQLAlchemyError, subprocess.SubprocessError) as error:
+            _LOG.error("training: %s", error)  # it may succeed with the next judgements
+        time.sleep(_PAUSE)
+    store.close()
+
+
+def _new(store: Store, tried: int) -> int:
+    """Return the number of judgements that no training has used."""
+    return store.last_judgement() - max(tried, *(each.judgement for each in store.models()), 0)
+
+
+def _keep(plan: Plan, ended: Event) -> None:
+    """Keep a process running until `ended` is set."""
+    wait, store = _FIRST_WAIT, Store.open(plan.url)
+    while not ended.is_set():
+        seen, began = _last(store), time.monotonic()
+        why = _run(plan, ended)
+        if ended.is_set():
+            break
+        wait = _FIRST_WAIT if time.monotonic() - began > _LONGEST_WAIT else wait
+        _LOG.error("training: the process died (%s); another follows new judgements", why)
+        ended.wait(wait)
+        while _last(store) in (seen, None) and not ended.wait(_PAUSE):
+            pass
+        wait = min(2 * wait, _LONGEST_WAIT)
+    store.close()
+
+
+def _run(plan: Plan, ended: Event) -> object:
+    """Run a process until it dies or `ended` is set. Returns its exit code, or the error on starting it."""
+    try:
+        process = start(plan)
+    except OSError as error:
+        return error
+    while process.is_alive() and not ended.wait(_PAUSE):
+        pass
+    process.terminate()
+    process.join()
+    return process.exitcode
+
+
+def _last(store: Store) -> int | None:
+    """Return the number of the last judgement; `None` while the database cannot be reached."""
+    try:
+        return store.last_judgement()
+    except SQLAlchemyError:
+        return None

@@ -1,12 +1,9 @@
-"""What to ask: the tokens that a model is least certain about, and the most uncertain occurrences of listed words.
+"""Query strategies: the tokens that a model is least certain about, and the most uncertain occurrences of listed words.
 
 The uncertainty of a token is 1 minus the probability of its best label, or the entropy of its labels. The most
-uncertain fifth is asked for, with the two or three most probable labels as candidates (li-2015, section 4). The
-uncertainty of a word of a list is the entropy of the labels of its characters (tsuboi-2008, section 5.1).
-
-Tokens are not asked for in the order of uncertainty, but drawn in proportion to it (`priorities`). The most uncertain
-ones alone teach a model nothing about easy tokens: on ZX, beside People's Daily, 4,000 such answers were worth less
-than 2,000 at random, and 4,000 drawn in proportion were worth more than 8,000 at random.
+uncertain fifth is asked for, with the two or three most probable labels as candidates (li-2015, section 4). Words of a
+list are seen in their contexts (KWIC; Mori 2006), the most uncertain occurrences first, and of those with the same
+neighbourhood only one (tsuboi-2008, 5.1).
 """
 
 from __future__ import annotations
@@ -19,9 +16,143 @@ from numpy.typing import NDArray
 
 from tagweave.annotate.questions import Asked, Ranking
 from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Purpose
-from tagweave.annotate.word_occurrences import most_uncertain
 from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.kernels.trie import Trie, code_points
+from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.pieces import of_pieces
+from tagweave.models.ranking import span_entropies, word_probabilities
+
+WORD_STRATEGIES = ("entropy", "marginal", "random")
+"""By the entropy of the labels of the span; by how improbable the model finds it that the span is a word; at random."""
+
+_SENTENCES = 2000  # sentences, of those with an occurrence, whose marginals are in memory at a time
+
+
+class Occurrences(NamedTuple):
+    """Words in sentences of characters, which may overlap.
+
+    Attributes:
+        sentence: int64[K], the numbers of their sentences.
+        start, stop: int64[K]; a word is the characters start .. stop - 1, counted over all sentences.
+        word: int32[K], the numbers of the words.
+    """
+
+    sentence: NDArray[np.int64]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    word: NDArray[np.int32]
+
+    def only(self, chosen: slice | NDArray[Any]) -> Occurrences:
+        """Select some, by a slice, a mask or their numbers."""
+        return Occurrences(self.sentence[chosen], self.start[chosen], self.stop[chosen], self.word[chosen])
+
+
+class Ranked(NamedTuple):
+    """Occurrences, the most uncertain first, and the uncertainty of each, float64[K]."""
+
+    occurrences: Occurrences
+    uncertainty: NDArray[np.float64]
+
+
+def most_uncertain(
+    model: ChainModel,
+    sentences: Sequence[Sentence],
+    words: Sequence[str],
+    strategy: str = "entropy",
+    context: int = 2,
+    seed: int = 0,
+    threads: int = 1,
+) -> Ranked:
+    """Rank the occurrences of words in sentences of characters in the order in which to ask about them.
+
+    Args:
+        model: a model of characters of the source domain; for `marginal`, of a plain word coding.
+        sentences: raw text; their layers are ignored.
+        words: different, non-empty words.
+        strategy: one of `WORD_STRATEGIES`.
+        context: of occurrences of a word with the same `context` characters on each side, the most uncertain is kept.
+        seed: seed of the strategy `random`.
+
+    Raises:
+        ValueError: an unknown strategy, a negative context, a model that does not segment, or a model of pieces.
+    """
+    if context < 0:
+        raise ValueError(f"found a context of {context} characters, expected 0 or more")
+    found = occurrences(sentences, words)
+    uncertainty = word_uncertainties(model, sentences, found, strategy, seed, threads)
+    order = distinct(sentences, found, uncertainty, context)
+    return Ranked(found.only(order), uncertainty[order])
+
+
+def occurrences(sentences: Sequence[Sentence], words: Sequence[str]) -> Occurrences:
+    """Find every occurrence of each word, by rising start; none begins or ends inside a run of letters or digits."""
+    points = code_points("\n".join("".join(sentence.forms) for sentence in sentences))
+    start, stop, word = Trie(words, range(len(words))).occurrences(points)
+    ends = np.flatnonzero(points == ord("\n"))  # no word contains one
+    sentence = np.searchsorted(ends, start)
+    return Occurrences(sentence, start - sentence, stop - sentence, word)
+
+
+def word_uncertainties(
+    model: ChainModel,
+    sentences: Sequence[Sentence],
+    found: Occurrences,
+    strategy: str = "entropy",
+    seed: int = 0,
+    threads: int = 1,
+) -> NDArray[np.float64]:
+    """Return the uncertainty of occurrences, float64[K]: the entropy in nats, 1 - P(a word), or random.
+
+    Raises:
+        ValueError: an unknown strategy, a model that does not segment, or a model of pieces.
+    """
+    if strategy not in WORD_STRATEGIES:
+        raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(WORD_STRATEGIES)}")
+    if strategy == "random":
+        return np.random.default_rng(seed).random(len(found.start))
+    if of_pieces(model):
+        raise ValueError("found a model of pieces, expected one of characters: spans may end within a piece")
+    uncertainty, begins = np.empty(len(found.start)), _begins(sentences)
+    held = np.unique(found.sentence)
+    for at in range(0, len(held), _SENTENCES):
+        block = held[at : at + _SENTENCES]
+        encoded = model.encoder.encode([sentences[i] for i in block.tolist()], threads)
+        inside = slice(*np.searchsorted(found.sentence, (block[0], block[-1] + 1)).tolist())
+        own = found.sentence[inside]
+        shift = np.asarray(encoded.sentence_ptr[np.searchsorted(block, own)] - begins[own], np.int64)
+        start, stop = found.start[inside] + shift, found.stop[inside] + shift
+        if strategy == "entropy":
+            uncertainty[inside] = span_entropies(model, encoded, start, stop)
+        else:
+            uncertainty[inside] = 1 - word_probabilities(model, encoded, start, stop)
+    return uncertainty
+
+
+def distinct(
+    sentences: Sequence[Sentence], found: Occurrences, uncertainty: NDArray[np.float64], context: int = 2
+) -> NDArray[np.int64]:
+    """Return occurrences by falling uncertainty, only the first of those with the same word and the same `context`.
+
+    The context ends where the sentence does. Ties keep the order of the text.
+    """
+    order = np.argsort(-uncertainty, kind="stable")
+    points, begins = code_points("".join("".join(sentence.forms) for sentence in sentences)), _begins(sentences)
+    own = found.only(order)
+    low, high = begins[own.sentence][:, None], begins[own.sentence + 1][:, None]
+    beside = np.concatenate([own.start[:, None] + np.arange(-context, 0), own.stop[:, None] + np.arange(context)], 1)
+    is_there = (beside >= low) & (beside < high)
+    characters = np.where(is_there, points[np.where(is_there, beside, 0)] if len(points) else 0, 0)
+    alike = np.concatenate([own.word[:, None], characters], 1).astype(np.int64)
+    first = np.unique(alike, axis=0, return_index=True)[1] if len(alike) else np.zeros(0, np.int64)
+    return np.asarray(order[np.sort(first)], np.int64)
+
+
+def _begins(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
+    """Return the number of the first character of every sentence, counted over all, int64[S + 1]."""
+    lengths = np.fromiter((len(sentence) for sentence in sentences), np.int64, len(sentences))
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+
 
 STRATEGIES = ("marginal", "entropy")
 """The uncertainty of a token: 1 minus the probability of its best label, or the entropy of its labels in nats."""
@@ -47,7 +178,7 @@ class UncertainTokens(NamedTuple):
     uncertainty: NDArray[np.float32]
 
     def only(self, chosen: Any) -> UncertainTokens:
-        """Some of the tokens, by a slice, a mask or their numbers."""
+        """Select some, by a slice, a mask or their numbers."""
         return UncertainTokens(*(array[chosen] for array in self))
 
 
@@ -59,12 +190,12 @@ def least_certain(
     seed: int = 0,
     strategy: str = "marginal",
 ) -> UncertainTokens:
-    """The tokens whose most probable label has the least marginal probability (li-2015, section 4).
+    """Return the tokens whose most probable label has the least marginal probability (li-2015, section 4).
 
     Args:
         tagger: a tagger of words.
         sentences: sentences of words.
-        share: the share of the unknown tokens that is returned.
+        share: of the unknown tokens.
         layer: tokens that have one label in this layer are known, and are evidence for the others.
         seed: orders equally certain tokens.
         strategy: one of `STRATEGIES`.
@@ -86,15 +217,17 @@ def least_certain(
 def uncertainties(
     tagger: ChainPredictor, sentences: Sequence[Sentence], layer: str | None = None, strategy: str = "marginal"
 ) -> NDArray[np.float32]:
-    """float32[N]: the uncertainty of all tokens, in the order of the text. Arguments are those of `least_certain`."""
+    """Return the uncertainty of all tokens, float32[N], in the order of the text. Arguments as for `least_certain`."""
     return _all_tokens(tagger, sentences, layer, strategy).uncertainty
 
 
 def priorities(uncertainty: NDArray[np.floating[Any]], random: np.random.Generator) -> NDArray[np.float64]:
-    """float64[K], 0 to 1: their falling order is a draw without replacement, in proportion to uncertainty.
+    """Draw priorities, float64[K], 0 to 1: their falling order is a draw in proportion to uncertainty.
 
-    Such a draw takes tokens by rising exponential times whose rates are their uncertainties (Efraimidis and Spirakis
-    2006). The time t = e / uncertainty, with e exponential of rate 1, becomes the priority 1 / (1 + t).
+    The most uncertain tokens alone teach a model nothing about easy ones: on ZX, beside People's Daily, 4,000 such
+    answers were worth less than 2,000 at random, and 4,000 drawn in proportion more than 8,000 at random. A draw
+    without replacement takes tokens by rising exponential times whose rates are their uncertainties (Efraimidis and
+    Spirakis 2006). The time t = e / uncertainty, with e exponential of rate 1, becomes the priority 1 / (1 + t).
     """
     rates = np.maximum(uncertainty, 0)  # 1 - 1.0000001
     return np.asarray(rates / (rates + random.exponential(size=len(rates))), np.float64)
@@ -107,7 +240,7 @@ def tasks(
     model: int | None = None,
     seed: int = 0,
 ) -> Iterator[AnnotationTask]:
-    """Tasks for tokens, chosen by version `model` of the model; `seed` draws their priorities."""
+    """Yield tasks for tokens, chosen by version `model` of the model; `seed` draws their priorities."""
     drawn = priorities(tokens.uncertainty, np.random.default_rng(seed)).tolist()
     rows = zip(tokens.sentence.tolist(), tokens.position.tolist(), drawn, _candidates(tokens, tagger), strict=True)
     for sentence, position, priority, candidates in rows:
@@ -143,17 +276,9 @@ def word_tasks(
     seed: int = 0,
     model: int | None = None,
 ) -> Iterator[AnnotationTask]:
-    """Concordance tasks for occurrences of words in sentences of characters, the most uncertain first.
+    """Yield at most `most` concordance tasks for occurrences of words, the most uncertain first.
 
-    Args:
-        tagger: a segmenter.
-        sentences: sentences of characters.
-        words, strategy, seed: as for `active.strategies.most_uncertain`, which keeps one occurrence a neighbourhood.
-        most: the greatest number of tasks.
-        model: version of the model.
-
-    Raises:
-        ValueError: as `most_uncertain`.
+    The tagger is a segmenter, sentences are of characters; other arguments and errors as for `most_uncertain`.
     """
     ranked = most_uncertain(tagger.model, sentences, words, strategy, seed=seed, threads=tagger.threads)
     begins = np.cumsum([0, *map(len, sentences)])
@@ -170,7 +295,6 @@ def word_tasks(
 def _all_tokens(
     tagger: ChainPredictor, sentences: Sequence[Sentence], layer: str | None, strategy: str
 ) -> UncertainTokens:
-    """Every token, in the order of the text."""
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
     if tagger.model.of_characters:
@@ -193,7 +317,7 @@ def _all_tokens(
 
 
 def _entropies(table: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-    """float32[T]: the entropies of probabilities [T, L], in nats."""
+    """Return the entropies of probabilities [T, L], in nats, float32[T]."""
     logarithms = np.log(table, out=np.zeros_like(table), where=table > 0)
     return np.asarray(np.maximum(-(table * logarithms).sum(axis=1), 0), np.float32)
 
@@ -204,7 +328,7 @@ def _is_open(sentence: Sentence, layer: str) -> NDArray[np.bool_]:
 
 
 def _candidates(tokens: UncertainTokens, tagger: ChainPredictor) -> Iterator[tuple[Candidate, ...]]:
-    """The candidates of every token: two, and a third one unless it is improbable."""
+    """Yield the candidates of every token: two, and a third one unless it is improbable."""
     for labels, probabilities in zip(tokens.labels.tolist(), tokens.probabilities.tolist(), strict=True):
         pairs = zip(labels, probabilities, strict=True)
         best = (Candidate(tagger.labels[label], round(probability, 4)) for label, probability in pairs)

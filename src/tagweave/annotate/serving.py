@@ -1,40 +1,90 @@
-"""What a server is made of: the words that are shown in a concordance, the plan of its trainings, and the socket."""
+"""The annotation server: its pages as a Starlette application, its word list, the plan of its trainings, its socket."""
 
 from __future__ import annotations
 
 import json
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
 from tagweave.annotate import kwic
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.app import application
+from tagweave.annotate.database import CONNECTIONS
+from tagweave.annotate.page_request import HERE, Page, Site, WordList, endpoint, refusal_outside
+from tagweave.annotate.pages import adjudication, dashboard, sign_in, task
+from tagweave.annotate.pages import words as words_pages
 from tagweave.annotate.retraining import Plan
-from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose
+from tagweave.corpus.files import read_lines, whole_file
 from tagweave.corpus.formats import columns, conllu, kytea
-from tagweave.corpus.text_file import read_lines
-from tagweave.corpus.whole_file import whole_file
 from tagweave.harvest.lexicon import read
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.again import again, exported
-from tagweave.training.training_command import ANNOTATED, MODEL
-from tagweave.web.server import listening, server
+from tagweave.training.retraining import ANNOTATED, MODEL, again, exported
+from tagweave.web.http import SecurityHeaders, listening, server
+
+
+def application(store: Store, address: str, words: WordList | None = None) -> Starlette:
+    """Return the pages of a store.
+
+    Args:
+        store: its settings say how many annotators a task has, and who is admitted.
+        address: the public address, such as `https://example.org`, for the links in invitations.
+        words: the words of the concordance; without them there is none.
+    """
+    routes: list[BaseRoute] = [
+        *_routes("/", sign_in.start, role=None),
+        *_routes("/sign-in", sign_in.show, sign_in.enter, role=None),
+        *_routes("/invited", sign_in.invited, sign_in.accept, role=None),
+        *_routes("/sign-out", sign_in.start, sign_in.leave),
+        *_routes("/task", task.show, task.answer),
+        *_routes("/task/undo", task.start, task.undo),
+        *_routes("/adjudication", adjudication.show, adjudication.decide, role="curator"),
+        *_routes("/dashboard", dashboard.show, role="curator"),
+        *_routes("/dashboard/people", dashboard.start, dashboard.invite, role="curator"),
+        *_routes("/dashboard/notes", dashboard.start, dashboard.note, role="curator"),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
+    if words:
+        show, again = words_pages.concordance, words_pages.uncertain
+        routes += _routes("/concordance", show, words_pages.mark_concordance)
+        routes += _routes("/concordance/undo", show, words_pages.undo_concordance)
+        routes += _routes("/concordance/uncertain", again, words_pages.mark_uncertain)
+        routes += _routes("/concordance/uncertain/undo", again, words_pages.undo_uncertain)
+    handlers = {HTTPException: refusal_outside, Exception: refusal_outside}
+    app = Starlette(
+        routes=routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=handlers, lifespan=_lifespan
+    )
+    app.router.redirect_slashes = False  # it would redirect to whatever host the request names
+    app.state.site = Site(store, address.rstrip("/"), words)
+    return app
+
+
+def _routes(path: str, show: Page, change: Page | None = None, role: str | None = "annotator") -> list[Route]:
+    look = Route(path, endpoint(show, role), methods=["GET"])
+    return [look, Route(path, endpoint(change, role), methods=["POST"])] if change else [look]
+
+
+@asynccontextmanager
+async def _lifespan(_app: Starlette) -> AsyncIterator[None]:
+    # more threads would only wait for a connection
+    anyio.to_thread.current_default_thread_limiter().total_tokens = CONNECTIONS
+    yield
 
 
 def check_training_phase(store: Store) -> None:
-    """Raise where a store admits annotators after training, and has too few simulated tasks for it.
-
-    Nobody gets one twice, so nobody would ever be admitted.
-
-    Raises:
-        ValueError: too few.
-    """
+    """Raise ValueError if a store has fewer simulated tasks than admission takes: nobody would ever be admitted."""
     admission, count = store.settings.admission, store.counts().get((Purpose.TRAINING, Status.OPEN), 0)
     if admission is not None and count < admission.questions:
         expected = f"{admission.questions} or more: tagweave annotate import --as training"
@@ -42,13 +92,7 @@ def check_training_phase(store: Store) -> None:
 
 
 def word_list(words: str, corpus: str, guideline: str, tell: Callable[[str], None]) -> WordList:
-    """The words of a list that occur in a text, and the index of the text, beside it.
-
-    Args:
-        words: the file of the list.
-        corpus: the text, one sentence a line.
-        guideline: of the answers.
-        tell: takes a line on how many occur.
+    """Return the words of a list that occur in a text, and the index of the text, which is stored beside it.
 
     Raises:
         ValueError: none of them occurs.
@@ -64,13 +108,13 @@ def word_list(words: str, corpus: str, guideline: str, tell: Callable[[str], Non
 
 
 def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder: str) -> Plan:
-    """Training as a model was trained, on corpora and what was agreed on.
+    """Return a plan to train as a model was trained, on corpora and the agreed answers.
 
     Args:
         url: of the store.
         tagger: the model, under the guideline of the answers.
         train: corpus arguments.
-        folder: where new models go, and the training plan; made where it is not there.
+        folder: for new models and the training plan; created if needed.
 
     Raises:
         ValueError: a system without locks of files.
@@ -90,7 +134,7 @@ def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder
 
 
 def _exported_as(tagger: ChainPredictor) -> str:
-    """The format of the answers that a model is trained on. Spans keep their columns, which features may look at."""
+    """Return the format of answers to train on. Spans keep their columns, which features may look at."""
     if tagger.model.of_characters:
         return kytea.FORMAT.name
     return columns.FORMAT.name if codes_spans(tagger.labels) else conllu.FORMAT.name
@@ -105,15 +149,14 @@ def run(
     proxies: Sequence[str],
     tell: Callable[[str], None],
 ) -> None:
-    """Serve the pages of a store until somebody ends it.
+    """Serve the pages of a store until interrupted.
 
     Args:
-        store: of the answers.
-        words: what is shown in a concordance, if anything.
-        host, port: where to listen; port 0 is any that is free.
+        store, words: as for `application`.
+        host, port: where to listen; port 0 is any free one.
         url: the address for links; `None`: where it listens.
-        proxies: addresses and networks whose X-Forwarded headers are believed.
-        tell: takes the address, once it listens.
+        proxies: addresses and networks whose X-Forwarded headers are trusted.
+        tell: is called with the address.
 
     Raises:
         OSError: the address cannot be listened on.

@@ -23,11 +23,10 @@ from sqlalchemy import (
     update,
 )
 
-from tagweave.annotate.aggregation import Status, aggregate
-from tagweave.annotate.posterior import Given, Judged
+from tagweave.annotate.aggregation import ONCE, Settings, Status, aggregate
+from tagweave.annotate.database import annotators, assignments, judgements, tasks
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked
-from tagweave.annotate.schema import annotators, assignments, judgements, tasks
-from tagweave.annotate.settings import ONCE, Settings
+from tagweave.annotate.reliability import Given, Judged
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose
 
 WITH_SLOTS = (Purpose.REAL, Purpose.CONCORDANCE)
@@ -60,7 +59,7 @@ _ASSIGNMENT = select(assignments).where(_OURS)
 
 
 def assignment(connection: Connection, number: int, annotator: int) -> Row[Any] | None:
-    """The current or former assignment of a task to an annotator."""
+    """Return the current or former assignment of a task to an annotator."""
     return connection.execute(_ASSIGNMENT, {"this_task": number, "this_annotator": annotator}).one_or_none()
 
 
@@ -119,7 +118,7 @@ _RETAKE = update(assignments).where(_OURS).values(slot=bindparam("new_slot"))
 
 
 def held(connection: Connection, annotator: int) -> int | None:
-    """The latest task handed to an annotator that they may still answer."""
+    """Return the latest task handed to an annotator that they may still answer."""
     for number, slot, wanted in connection.execute(_HELD, {"this_annotator": annotator}).all():
         if slot is not None or wanted == 0:
             return int(number)
@@ -178,25 +177,16 @@ def answer(
     """Record an answer given in a slot."""
     ours = {"this_task": row.task, "this_annotator": row.annotator, "new_slot": slot}
     connection.execute(_ANSWERED, ours)
-    _append(connection, row, given, slot, started, ended, withdrawn=False)
+    _append(connection, row, given, withdrawn=False, slot=slot, started=started, ended=ended)
 
 
 def withdraw(connection: Connection, row: Row[Any], given: Answer, now: float) -> None:
     """Record that an answer is withdrawn."""
-    _append(connection, row, given, row.slot, now, now, withdrawn=True)
+    _append(connection, row, given, withdrawn=True, slot=row.slot, started=now, ended=now)
 
 
-def _append(
-    connection: Connection,
-    row: Row[Any],
-    given: Answer,
-    slot: int | None,
-    started: float,
-    ended: float,
-    withdrawn: bool,
-) -> None:
-    new = {"withdrawn": withdrawn, "slot": slot, "kind": given.kind, "label": given.text, "started": started}
-    new |= {"candidates": row.candidates, "model": row.model, "ended": ended}
+def _append(connection: Connection, row: Row[Any], given: Answer, **new: Any) -> None:
+    new |= {"kind": given.kind, "label": given.text, "candidates": row.candidates, "model": row.model}
     ours = {"this_task": row.task, "this_annotator": row.annotator}
     connection.execute(_APPEND, {**ours, **{f"new_{name}": value for name, value in new.items()}})
 
@@ -205,7 +195,7 @@ _LAST = select(judgements).where(_JUDGED).order_by(judgements.c.revision.desc())
 
 
 def standing(connection: Connection, number: int, annotator: int) -> Answer | None:
-    """The answer of an annotator that stands."""
+    """Return the standing answer of an annotator."""
     row = connection.execute(_LAST, {"this_task": number, "this_annotator": annotator}).one_or_none()
     return None if row is None or row.withdrawn else answer_in(row.kind, row.label)
 
@@ -214,7 +204,7 @@ _LATEST = select(func.coalesce(func.max(judgements.c.id), 0)).where(judgements.c
 
 
 def latest(connection: Connection, annotator: int) -> int:
-    """The number of an annotator's last judgement, be it an answer or an undo; 0 if there is none."""
+    """Return the number of an annotator's last judgement, an answer or an undo; 0 if there is none."""
     return int(connection.execute(_LATEST, {"this_annotator": annotator}).scalar_one())
 
 
@@ -234,7 +224,7 @@ _LAST_ANSWERED = (
 
 
 def last_answered(connection: Connection, annotator: int, count: int) -> list[int]:
-    """The tasks of an annotator's last standing answers, the latest first; at most `count`."""
+    """Return the tasks of an annotator's last standing answers, at most `count`, the latest first."""
     limits = {"this_annotator": annotator, "window": count}
     return [*connection.execute(_LAST_ANSWERED, limits).scalars()]
 
@@ -309,7 +299,7 @@ def settle_again(connection: Connection, number: int, now: float, settings: Sett
 def _judged(
     task: AnnotationTask, slots: Mapping[int, tuple[int, Answer | None]], gain: float, settings: Settings
 ) -> Judged:
-    """The outcome of the answers by slot, of which the last one of each annotator counts."""
+    """Judge the answers by slot."""
     if (posterior := settings.posterior_of(task)) is not None:
         given = [Given(annotator, answer) for annotator, answer in slots.values() if answer is not None]
         return posterior.judged(task.guideline, task.candidates, given)
@@ -334,9 +324,9 @@ _MOST_GAIN = _statement(Purpose.REAL, tasks.c.gain)
 
 
 def most_uncertain(connection: Connection, annotator: int, purpose: Purpose, settings: Settings) -> list[int]:
-    """The numbers of the most uncertain tasks that an annotator may get and has never had.
+    """Return the numbers of the most uncertain tasks that an annotator may get and has never had.
 
-    Where posteriors decide, real tasks of which another answer is expected to gain most.
+    Where posteriors decide, these are the real tasks whose next answer is expected to gain most.
     """
     by_gain = settings.posterior is not None and purpose is Purpose.REAL
     limits = {"this_annotator": annotator, "window": settings.window}

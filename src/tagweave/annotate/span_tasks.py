@@ -31,7 +31,7 @@ _MOST = 20  # spans proposed in a sentence
 
 
 def types_of(labels: Iterable[str]) -> list[str]:
-    """The types of spans that labels code, sorted."""
+    """Return the types of spans that labels code, sorted."""
     return sorted({split_label(name)[1] for name in labels if name != OUTSIDE} - {""})
 
 
@@ -43,17 +43,17 @@ def tasks(
     seed: int = 0,
     strategy: str = "marginal",
 ) -> Iterator[AnnotationTask]:
-    """Tasks for a share of the sentences, drawn by the uncertainty of a model, with the spans that it proposes.
+    """Yield tasks for a share of the sentences, drawn by the uncertainty of a model, with the spans that it proposes.
 
     Sentences in which every token has one label in the layer of the tagger's guideline are left out.
 
     Args:
         tagger: its labels code spans (`codes_spans`).
-        sentences: what is known in their layers is evidence.
+        sentences: labels in their layers are evidence.
         share: of the sentences.
         model: version of the model.
         seed: draws the sentences, which are asked in the order in which they are drawn.
-        strategy: one of `selection.STRATEGIES`; the uncertainty of a sentence is the mean of its tokens'.
+        strategy: one of `selection.STRATEGIES`; the uncertainty of a sentence is the mean over its tokens.
 
     Raises:
         ValueError, CorpusError: as `selection.least_certain`.
@@ -84,7 +84,7 @@ def rankings(
 
 
 def tasks_of(corpus: Corpus) -> Iterator[AnnotationTask]:
-    """Tasks for the sentences of a corpus that are not known entirely, with the spans that it tells, in its order.
+    """Yield tasks for the sentences of a corpus that are not known entirely, with its own spans as proposals.
 
     Raises:
         CorpusError: labels that code no spans, or a span whose left end is unknown.
@@ -95,7 +95,7 @@ def tasks_of(corpus: Corpus) -> Iterator[AnnotationTask]:
 
 
 def gold(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
-    """The sentences of a corpus that are known entirely, without their layer, and the spans in each.
+    """Return the sentences of a corpus that are known entirely, without their layer, and the spans in each.
 
     Raises:
         CorpusError: labels that code no spans.
@@ -112,7 +112,7 @@ def gold(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
 
 
 def _in_iob2(corpus: Corpus) -> Iterator[Sentence]:
-    """The sentences that have tokens, with the layer of the corpus in IOB2; unknown where they have none.
+    """Yield the sentences that have tokens, with the layer of the corpus in IOB2; unknown where they have none.
 
     If the corpus covers only some types, its `O` says nothing of the others, and is unknown, too.
     """
@@ -142,7 +142,7 @@ def _is_known(sentence: Sentence, guideline: str) -> bool:
 
 
 def _means(tagger: ChainPredictor, sentences: Sequence[Sentence], strategy: str) -> NDArray[np.float64]:
-    """float64[S]: the mean uncertainty of the tokens of each sentence."""
+    """Return the mean uncertainty of the tokens of each sentence, float64[S]."""
     of_tokens = uncertainties(tagger, _with_known_types(tagger, sentences), tagger.guideline, strategy)
     begins = np.cumsum([0, *map(len, sentences)])[:-1]
     if not len(begins):
@@ -158,7 +158,7 @@ def _model_proposals(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> I
 
 
 def _with_known_types(tagger: ChainPredictor, sentences: Iterable[Sentence]) -> list[Sentence]:
-    """The sentences, without a layer that has a type which the model does not know, as that of a gazetteer may."""
+    """Return the sentences without layers with types that the model does not know, as a gazetteer may have."""
     return [sentence if _knows(tagger, sentence) else replace(sentence, layers={}) for sentence in sentences]
 
 
@@ -168,7 +168,7 @@ def _knows(tagger: ChainPredictor, sentence: Sentence) -> bool:
 
 
 def _corpus_proposals(sentence: Sentence, guideline: str) -> tuple[Candidate, ...]:
-    """The spans of a layer, those that are more certain first; each of n alternatives has the probability 1 / n."""
+    """Return the spans of a layer, the more certain first; each of n alternatives has the probability 1 / n."""
     layer = sentence.layers.get(guideline, (None,) * len(sentence))
     candidates = [
         Candidate(span.label or ANY, round(1 / len(group), 4), span.start, span.stop)

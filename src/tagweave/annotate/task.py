@@ -18,25 +18,20 @@ from tagweave.corpus.spans import ANY, OUTSIDE, Span
 
 
 class Kind(StrEnum):
-    """What an answer says about its focus."""
+    """The kind of an answer: a label, spans, or (all that a concordance asks) whether the focus is a word."""
 
     LABEL = "label"
-    """It has this label."""
     SPANS = "spans"
-    """These spans are in it."""
     WORD = "word"
-    """It is a word, without a label (all that a concordance asks)."""
     NOT_A_WORD = "not a word"
     CANNOT_TELL = "can't tell"
 
 
 class Asks(StrEnum):
-    """What a task asks for."""
+    """What a task asks for: the label of its focus or whether that is a word, or all spans in its focus."""
 
     LABEL = "label"
-    """The label of its focus, or whether that is a word."""
     SPANS = "spans"
-    """All spans in its focus."""
 
 
 class Purpose(StrEnum):
@@ -117,7 +112,7 @@ class Answer:
 
     @property
     def open(self) -> str:
-        """What is not marked, as people read it."""
+        """A note on the unmarked rest, as people read it."""
         return f"{len(self.rejected)} rejected, the rest left open" if self.rejected else "the rest left open"
 
     @property
@@ -130,18 +125,18 @@ class Answer:
 
 
 def label(name: str) -> Answer:
-    """The answer that gives a label."""
+    """Return the answer that gives a label."""
     return Answer(Kind.LABEL, name)
 
 
 def marked(spans: Iterable[Span], is_complete: bool = True, rejected: Iterable[Span] = ()) -> Answer:
-    """The answer that marks these spans and rejects others, in any order. Raises as `Answer`."""
+    """Return the answer that marks these spans and rejects others, in any order. Raises as `Answer`."""
     wrong = () if is_complete else tuple(sorted(rejected))
     return Answer(Kind.SPANS, None, tuple(sorted(spans)), is_complete, wrong)
 
 
 def answer_of(kind: str, text: str | None) -> Answer:
-    """The answer of a kind with a text: the way back from `Answer.text`."""
+    """Return the answer of a kind with a text; the inverse of `Answer.text`."""
     if kind != Kind.SPANS:
         return Answer(Kind(kind), text)
     written = json.loads(text or "")
@@ -199,7 +194,7 @@ class AnnotationTask:
                 raise ValueError(f"found the candidate {each}, expected {expected}")
 
     def holds(self, each: Candidate | Span) -> bool:
-        """Whether a candidate or a span is inside the focus; a candidate that is about the focus is."""
+        """Return whether a candidate or a span is inside the focus; a candidate that is about the focus is."""
         if each.start is None:
             return True
         return each.stop is not None and self.start <= each.start < each.stop <= self.stop
@@ -209,7 +204,7 @@ class AnnotationTask:
         return self.gap.join(self.sentence.forms[span.start : span.stop])
 
     def in_words(self, answer: Answer) -> str:
-        """An answer as people read it: spans with their text."""
+        """Return an answer as people read it: spans with their text."""
         if answer.kind is not Kind.SPANS:
             return str(answer)
         spans = ", ".join(f"{self.words(span)} ({span.label})" for span in answer.spans) or "no spans"
@@ -217,7 +212,7 @@ class AnnotationTask:
 
     @property
     def gap(self) -> str:
-        """What stands between two forms: nothing, if all forms are single characters."""
+        """The separator of forms: nothing if all forms are single characters."""
         return " " if max(map(len, self.sentence.forms)) > 1 else ""
 
     @property

@@ -1,18 +1,245 @@
 """`tagweave annotate`: people answer questions in a browser, and models learn from the answers.
 
 Each command is a file in this folder and is registered here.
+
+`tagweave annotate serve`: serves the pages where people answer, and trains models on the answers.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import fields, replace
+from ipaddress import ip_network
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
 import typer
 
-from tagweave.cli.annotate_adduser import adduser
-from tagweave.cli.annotate_export import export
-from tagweave.cli.annotate_import import import_corpus
-from tagweave.cli.annotate_notes import notes
-from tagweave.cli.annotate_serve import serve
+from tagweave.cli.annotate_data import (
+    Guideline,
+    Share,
+    StoreUrl,
+    Strategy,
+    adduser,
+    check_strategy,
+    export,
+    import_corpus,
+    notes,
+    opened,
+)
 from tagweave.cli.commands import Commands
+from tagweave.cli.console import OptionError, as_option_error
+from tagweave.streams.notes import say
+
+if TYPE_CHECKING:
+    from tagweave.annotate.aggregation import Rule
+    from tagweave.annotate.reliability import PosteriorRule
+    from tagweave.annotate.retraining import Plan
+    from tagweave.annotate.store import Store
+    from tagweave.models.chain_predictor import ChainPredictor
+
+_BY_VOTES = "li-2015"
+_EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
+
+
+def serve(
+    store: StoreUrl,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Chooses what to ask about RAW, and shows candidates. Without, only what was imported.",
+        ),
+    ] = None,
+    corpus: Annotated[
+        str | None, typer.Option(metavar="RAW", help="Sentences of words to ask about; with --words lines of text.")
+    ] = None,
+    guideline: Guideline = None,
+    share: Share = 0.2,
+    strategy: Strategy = None,
+    words: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Show the occurrences of the words of LIST in a concordance.")
+    ] = None,
+    annotators: Annotated[
+        str,
+        typer.Option(
+            metavar="N,MORE,MAJORITY",
+            help="N annotate each token; where they differ, MORE of them, and MAJORITY of all must agree.",
+        ),
+    ] = "2,2,3",
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            metavar="li-2015|dawid-skene",
+            help="When a label is agreed on: by --annotators (default), or as soon as it is probable enough, given how"
+            " reliable everybody is.",
+        ),
+    ] = None,
+    aggregate: Annotated[bool, typer.Option("--aggregate", help="The same as --rule dawid-skene.")] = False,
+    sure: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="With --aggregate, the probability of a label that is enough. Default: 0.95."),
+    ] = None,
+    most: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="With --aggregate, ask at most N annotators; then drop the task. Default: 6."),
+    ] = None,
+    planted: Annotated[
+        float,
+        typer.Option(min=0, max=1, metavar="SHARE", help="The share of tasks from gold data, while there are any."),
+    ] = 0.05,
+    admit: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, metavar="SHARE", help="Admit annotators with this share of training tasks right."),
+    ] = None,
+    train: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[G=]TRAIN", help="Train again on this and the answers, in the background (repeatable)."),
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, metavar="N", help="Train after N new judgements.")] = 100,
+    dev: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Development corpus: show every model's accuracy on it.")
+    ] = None,
+    models: Annotated[str, typer.Option(metavar="FOLDER", help="The folder of new models.")] = "models",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Listen here; other machines cannot reach a loopback address.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="P", help="The port; 0 for any free one.")] = 8765,
+    public_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where people reach the pages, for links. Default: the address above."),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A proxy server or network whose X-Forwarded headers to trust (repeatable).",
+        ),
+    ] = None,
+) -> None:
+    """Serve the pages where annotators answer what MODEL asks about RAW, and what was imported. Ctrl-C ends it."""
+    from tagweave.annotate.aggregation import Admission, Settings
+    from tagweave.cli.annotate_data import open_model
+
+    admission = None if admit is None else Admission(accuracy=admit)
+    posterior = _posterior_rule(rule, aggregate, sure, most)
+    settings = Settings(_rule(annotators), posterior, admission, gold_share=planted)
+
+    check_strategy(strategy)
+    front = _front(host, public_url, proxy or ())
+    if model is None or corpus is None:
+        _check_alone({"--model": model, "--corpus": corpus, "--words": words, "--train": train, "--dev": dev})
+        with opened(store, settings) as answers:
+            from tagweave.annotate import serving
+
+            serving.check_training_phase(answers)
+            answers.judge_again()
+            serving.run(answers, None, host, port, front.url, front.proxies, say)
+        return
+    tagger = open_model(model, guideline, 1)
+    if words is None and tagger.model.of_characters:
+        raise OptionError("found a model that segments, expected --words LIST with it")
+    uncertain = strategy or "marginal"
+    plan = None
+    if train:
+        from tagweave.annotate.serving import training_plan
+
+        with as_option_error():
+            plan = training_plan(store, tagger, train, models)
+        sentences = None if words else corpus
+        plan = replace(plan, every=every, dev=dev, corpus=sentences, share=share, strategy=uncertain, settings=settings)
+    with opened(store, settings) as answers:
+        from tagweave.annotate import serving
+
+        serving.check_training_phase(answers)
+        listed = serving.word_list(words, corpus, tagger.guideline, say) if words else None
+        version = _entered(answers, model, tagger, dev)
+        if not listed:
+            _ask(answers, corpus, tagger, share, version, uncertain)
+        answers.judge_again()
+        with _training(plan):
+            serving.run(answers, listed, host, port, front.url, front.proxies, say)
+
+
+def _check_alone(options: dict[str, object]) -> None:
+    """Without a model there must be nothing that needs one."""
+    if given := [name for name, value in options.items() if value]:
+        raise OptionError(f"found {given[0]}, expected --model and --corpus with it")
+
+
+def _rule(text: str) -> Rule:
+    from tagweave.annotate.aggregation import Rule
+
+    numbers = text.split(",")
+    if len(numbers) != len(fields(Rule)) or not all(re.fullmatch("[0-9]{1,4}", number) for number in numbers):
+        raise OptionError(f"found --annotators {text}, expected three whole numbers, as 2,2,3")
+    with as_option_error():
+        return Rule(*map(int, numbers))
+
+
+def _posterior_rule(name: str | None, aggregate: bool, sure: float | None, most: int | None) -> PosteriorRule | None:
+    """The rule by which the posterior decides, if it does."""
+    from tagweave.annotate.reliability import NAME, PosteriorRule
+
+    if name not in (None, _BY_VOTES, NAME):
+        raise OptionError(f"unknown --rule {name!r}, expected {_BY_VOTES} or {NAME}")
+    if aggregate and name == _BY_VOTES:
+        raise OptionError(f"found --aggregate with --rule {_BY_VOTES}, expected one of them")
+    given = {each: value for each, value in {"sure": sure, "most": most}.items() if value is not None}
+    if aggregate or name == NAME:
+        with as_option_error():
+            return PosteriorRule(**given)  # type: ignore[arg-type]
+    if given:
+        raise OptionError(f"found --{next(iter(given))}, expected --aggregate with it")
+    return None
+
+
+def _entered(store: Store, path: str, tagger: ChainPredictor, dev: str | None) -> int:
+    """Store the model that is served, with its accuracy, and return its version."""
+    from tagweave.annotate.intake import version_of
+    from tagweave.annotate.retraining import accuracy
+
+    return version_of(store, path, lambda: accuracy(tagger.model, dev, tagger.guideline))
+
+
+def _ask(store: Store, corpus: str, tagger: ChainPredictor, share: float, version: int, strategy: str) -> None:
+    """Store questions about the model's least certain tokens."""
+    from tagweave.annotate import intake
+    from tagweave.corpus.load import load
+
+    sentences = load(corpus, None, tagger.guideline, tagger.model.layers(tagger.guideline))
+    added = intake.put_uncertain(store, sentences, tagger, share, version, strategy=strategy)
+    say(f"{added:,} new tasks from {len(sentences):,} sentences")
+
+
+def _training(plan: Plan | None) -> AbstractContextManager[None]:
+    if plan is None:
+        return nullcontext()
+    from tagweave.annotate.retraining import training
+
+    return training(plan)
+
+
+class _Front(NamedTuple):
+    """The public address for links, if it differs from the one to listen on, and the trusted proxies."""
+
+    url: str | None
+    proxies: Sequence[str]
+
+
+def _front(host: str, url: str | None, proxies: Sequence[str]) -> _Front:
+    if url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", url):
+        raise OptionError(f"found --public-url {url}, expected https:// and a host, without a path")
+    for each in proxies:
+        try:
+            ip_network(each)
+        except ValueError:
+            raise OptionError(f"found --proxy {each}, expected an address or a network, as 10.0.0.0/8") from None
+    if url is None and host in _EVERYWHERE:
+        raise OptionError(f"found --host {host}, which no link can lead to, expected --public-url with it")
+    return _Front(url, proxies)
+
 
 annotate = typer.Typer(
     name="annotate",

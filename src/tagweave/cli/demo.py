@@ -84,7 +84,7 @@ class _Show:
     def partial_annotation(self) -> None:
         """Full annotation against 30 % of it, by marginal likelihood and by discarding what is not whole."""
         from tagweave.corpus.describe import describe
-        from tagweave.corpus.sample.variants import partial, sample
+        from tagweave.corpus.sample import partial, sample
 
         train, test = sample("ctb.txt"), sample("both.tsv#ctb")
         self.title("1  Annotation that is incomplete")
@@ -93,15 +93,16 @@ class _Show:
             " first run compiles what it needs; later ones start at once.)"
         )
         part = partial(train)
+        whole = part.with_sentences(sentence for sentence in part if None not in sentence.layers["ctb"])
         rows = []
-        for name, corpus, strategy in (
-            ("all labels", train, "marginal"),
-            ("a part, marginal likelihood", part, "marginal"),
-            ("the same part, whole sentences only", part, "discard"),
+        for name, corpus in (
+            ("all labels", train),
+            ("a part, marginal likelihood", part),
+            ("the same part, whole sentences only", whole),
         ):
-            model = _train(corpus, incomplete=strategy)
+            model = _train(corpus)
             self.model = self.model or model
-            layer = describe(corpus).layers["ctb"]
+            layer = describe(train if corpus is train else part).layers["ctb"]
             rows.append((name, f"{100 * layer.share(layer.full):.0f} %", _accuracy(model, test)))
         self.table(*rows, columns=("trained on", "labels known", "accuracy"))
         self.say("What is unknown stays unknown: it allows every label, and the loss sums over all of them.")
@@ -109,7 +110,7 @@ class _Show:
     def ambiguous_annotation(self) -> None:
         """Candidates instead of labels, by marginal likelihood and by taking the first."""
         from tagweave.corpus.describe import describe
-        from tagweave.corpus.sample.variants import AMBIGUOUS, ambiguous, sample
+        from tagweave.corpus.sample import AMBIGUOUS, ambiguous, sample
 
         train, test = sample("ctb.txt"), sample("both.tsv#ctb")
         blurred = ambiguous(train)
@@ -117,15 +118,18 @@ class _Show:
         self.title("2  Annotation that is ambiguous")
         share = 100 * layer.share(layer.ambiguous)
         self.say(f"{share:.0f} % of the tokens now carry two candidates, {'|'.join(AMBIGUOUS)}.")
+        first = blurred.map(
+            lambda sentence: sentence.with_layer("ctb", [each and each[:1] for each in sentence.layers["ctb"]])
+        )
         rows = [
-            (name, _accuracy(_train(blurred, incomplete=strategy), test))
-            for name, strategy in (("either may be right (marginal likelihood)", "marginal"), ("the first is", "first"))
+            (name, _accuracy(_train(corpus), test))
+            for name, corpus in (("either may be right (marginal likelihood)", blurred), ("the first is", first))
         ]
         self.table(*rows, columns=("what VV|NN means", "accuracy"))
 
     def two_guidelines(self) -> None:
         """A coupled model of corpora that have no tag in common, and what it makes of tags of the other guideline."""
-        from tagweave.corpus.sample.variants import forms_only, sample
+        from tagweave.corpus.sample import forms_only, sample
 
         ctb, pd, test = sample("ctb.txt"), sample("pd.txt"), sample("both.tsv#ctb")
         self.title("3  Two guidelines")
@@ -145,7 +149,7 @@ class _Show:
 
     def completion(self) -> None:
         """One sentence, before and after: what is given stays."""
-        from tagweave.corpus.sample.variants import sample
+        from tagweave.corpus.sample import sample
 
         model, test = self._tagger(), sample("both.tsv#ctb")
         sentence = next(s for s in test if len(s) <= 10)
@@ -161,7 +165,7 @@ class _Show:
 
     def segmentation(self) -> None:
         """A segmenter from KyTea's partial annotation, written to a file as annotators would."""
-        from tagweave.corpus.sample.variants import partial_lines, sample
+        from tagweave.corpus.sample import partial_lines, sample
         from tagweave.front.corpora import load
 
         self.title("5  Words from boundaries that are known here and there")
@@ -179,7 +183,7 @@ class _Show:
 
     def saved_model(self) -> None:
         """The first model, saved, read again, and the same."""
-        from tagweave.corpus.sample.variants import sample
+        from tagweave.corpus.sample import sample
         from tagweave.front.loading import load_model
 
         model, test = self._tagger(), sample("both.tsv#ctb")
@@ -201,7 +205,7 @@ class _Show:
 def _train(corpus: Corpus, sources: Sequence[Corpus] = (), **options: Any) -> Any:
     """A model of one corpus, or of two guidelines."""
     from tagweave.front.training import train
-    from tagweave.learning.callback import Silence
+    from tagweave.learning.run import Silence
 
     return train(corpus, sources, iterations=_ITERATIONS, callback=Silence(), **options)
 

@@ -6,7 +6,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
@@ -16,36 +16,37 @@ import typer
 
 from tagweave import __version__
 from tagweave.cli.commands import Commands
-from tagweave.cli.errors import BROKEN_PIPE, INTERRUPTED, USAGE, in_flags, message
+from tagweave.cli.console import BROKEN_PIPE, INTERRUPTED, USAGE, in_flags
+from tagweave.front.options import message
 from tagweave.streams import notes
 
-COMMANDS = (
-    "train",
-    "tune",
-    "tag",
-    "complete",
-    "convert",
-    "compare",
-    "evaluate",
-    "info",
-    "label",
-    "aggregate",
-    "import",
-    "export",
-    "data",
-    "card",
-    "push",
-    "pull",
-    "demo",
-    "warm",
-    "harvest",
-    "annotate",
-    "serve",
-)
-"""The commands in the order of the help: each is a function or a Typer in the file of its name, or in `_FILES`."""
+COMMANDS = {
+    "train": "train",
+    "tune": "tune",
+    "tag": "use",
+    "complete": "use",
+    "convert": "use",
+    "compare": "evaluate",
+    "evaluate": "evaluate",
+    "info": "evaluate",
+    "label": "sources",
+    "aggregate": "sources",
+    "import": "documents",
+    "export": "documents",
+    "data": "sharing",
+    "card": "sharing",
+    "push": "sharing",
+    "pull": "sharing",
+    "demo": "demo",
+    "warm": "warm",
+    "harvest": "harvest",
+    "annotate": "annotate",
+    "serve": "serve",
+}
+"""The file of each command, in the order of the help. The file has a function or a Typer of that name."""
 _WITHOUT_ARGUMENTS = {"demo", "warm"}
-_FILES = {"import": "import_documents", "export": "export_documents"}
-"""Of commands whose names Python keeps for itself, or that say too little."""
+_FUNCTIONS = {"import": "import_documents", "export": "export_documents"}
+"""Functions of commands whose names Python keeps for itself, or that say too little."""
 
 
 class _Commands(Commands):
@@ -82,7 +83,7 @@ def _flags(command: Any, ctx: Any) -> set[str]:
     return own.union(*(_flags(each, ctx) for each in within))
 
 
-def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
+def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     """The command line with some commands; each one takes time to build."""
     app = typer.Typer(
         cls=_Commands,
@@ -91,8 +92,7 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     for name in names:
-        file = _FILES.get(name, name)
-        command = getattr(import_module(f"tagweave.cli.{file}"), file)
+        command = getattr(import_module(f"tagweave.cli.{COMMANDS[name]}"), _FUNCTIONS.get(name, name))
         if isinstance(command, typer.Typer):
             app.add_typer(command)
         else:

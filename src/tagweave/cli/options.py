@@ -1,4 +1,7 @@
-"""The options of `tagweave train` for all methods, and those shared by several commands."""
+"""The options of `tagweave train` for all methods, and those shared by several commands.
+
+Options of commands that write the card of a model.
+"""
 
 from __future__ import annotations
 
@@ -265,3 +268,17 @@ TextColumn = Annotated[
         rich_help_panel="Many workers",
     ),
 ]
+
+
+Tests = Annotated[
+    list[str] | None,
+    typer.Option("--test", metavar="[G=]TEST", help="Measure the model on this corpus: scores, speed (repeatable)."),
+]
+Licence = Annotated[
+    str | None, typer.Option("--licence", metavar="ID", help="Of the model, as the hub names it: mit, cc-by-sa-4.0.")
+]
+Languages = Annotated[
+    list[str] | None, typer.Option("--language", metavar="CODE", help="A language of the model, as zh (repeatable).")
+]
+Use = Annotated[str | None, typer.Option("--use", metavar="TEXT", help="What the model is for.")]
+Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="By default the name of the file.")]

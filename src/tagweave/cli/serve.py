@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tagweave.cli.errors import OptionError
-from tagweave.cli.printing import say
+from tagweave.cli.console import OptionError
+from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
-    from tagweave.serve.settings import Retraining
+    from tagweave.serve.serving import Retraining
 
 _NEEDED = ("starlette", "uvicorn", "httptools", "prometheus_client")
 _NAME = re.compile(r"[\w.-]{1,100}")
@@ -93,12 +93,11 @@ def serve(
     for _, path in named if models_folder is None else ():
         if not path.startswith("hf:") and not Path(path).exists():
             raise FileNotFoundError(f"{path}: no such model file")
-    from tagweave.serve.serving import hosts, run
-    from tagweave.serve.settings import Limits, Settings
+    from tagweave.serve.serving import Limits, ServerSettings, hosts, run
 
     limits = Limits(most_texts, most_characters, most_bytes, most_tokens, most_seconds)
     retraining = _retraining(models_folder, train or (), label_studio)
-    settings = Settings(named, tokens, limits, _token(token), hosts(host, tuple(allow_host or ())), retraining)
+    settings = ServerSettings(named, tokens, limits, _token(token), hosts(host, tuple(allow_host or ())), retraining)
     run(settings, host, port, workers, say)
 
 
@@ -114,7 +113,7 @@ def _named(argument: str) -> tuple[str, str]:
 
 def _retraining(folder: str | None, train: Sequence[str], label_studio: str | None) -> Retraining | None:
     """How models are trained again, if they are."""
-    from tagweave.serve.settings import Retraining
+    from tagweave.serve.serving import Retraining
 
     if folder is None:
         if given := [name for name, value in (("--train", train), ("--label-studio", label_studio)) if value]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tagweave.cli.errors import OptionError
-from tagweave.cli.printing import say
+from tagweave.cli.console import OptionError
+from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
     from tagweave.shards.run import Counts

@@ -9,10 +9,8 @@ from typing import Annotated
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.errors import INTERRUPTED, OptionError
-from tagweave.cli.outputs import check_outputs
-from tagweave.cli.printing import say
-from tagweave.cli.progress import trial_progress
+from tagweave.cli.console import INTERRUPTED, OptionError, check_outputs, trial_progress
+from tagweave.streams.notes import say
 
 
 def tune(
@@ -62,8 +60,8 @@ def tune(
     Every trial is a training. The first is the plan itself, so the table says what the search has gained. A killed
     search continues where it stood. `tagweave train --plan FILE` trains the model of the best plan.
     """
-    from tagweave.front.tuning import tune as carry_out
-    from tagweave.training.again import plan_in
+    from tagweave.front.training import tune as carry_out
+    from tagweave.training.retraining import plan_in
     from tagweave.tuning.space import read_search
 
     given = plan_in(plan)

@@ -7,22 +7,25 @@
 Functions are importable by name, and items are plain data. Scheduling, retries and the replacement of workers that die
 are the business of the engine below: `concurrent.futures` for `local`, Ray for everything else. The first gives up when
 a worker dies: so `local` begins anew.
+
+Groups: objects that live on workers, one for every item.
+
+The executor of this process: one call after the other.
 """
 
 from __future__ import annotations
 
 import pickle
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from tagweave.corpus.errors import InputError
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from tagweave.cluster.group import Group
-    from tagweave.cluster.shared_file import SharedFile
+from tagweave.cluster.shared_file import SharedFile
+from tagweave.errors import TagweaveError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,7 +38,7 @@ RETRIES = 10
 """How often a call is repeated because its worker or machine died. One that kills every worker is given up at last."""
 
 
-class ClusterError(InputError):
+class ClusterError(TagweaveError):
     """A cluster that cannot be reached, or workers that died."""
 
 
@@ -112,7 +115,6 @@ def executor_at(address: str | None, workers: int | None = None, threads: int = 
             raise ClusterError(
                 f"found {workers} workers without a cluster, expected `cluster=local`, auto or an address"
             )
-        from tagweave.cluster.in_process import IN_PROCESS
 
         return nullcontext(IN_PROCESS)
     if address == LOCAL:
@@ -153,3 +155,111 @@ def _that_travels(error: Exception) -> Exception:
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
+
+
+Arrays = Mapping[str, NDArray[Any]]
+Reply = tuple[Arrays, Any]
+"""What methods of the objects return: arrays by name, and plain data."""
+
+PAUSE = 0.1
+"""Seconds between calls of `while_waiting`."""
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+class Group(Protocol):
+    """Objects on workers."""
+
+    def __len__(self) -> int: ...
+
+    def call(
+        self, method: str, arrays: Arrays, *plain: Any, while_waiting: Callable[[], None] = nothing
+    ) -> Iterator[Reply]:
+        """Call a method of all objects; yields their replies in the order of the items.
+
+        A method takes the arrays and the plain arguments. The objects must give the same reply whenever they are asked
+        the same: a call whose worker died is repeated on a new one.
+
+        Args:
+            method: its name.
+            arrays: read-only for the method; they travel once to every machine.
+            plain: other arguments.
+            while_waiting: called several times a second; an exception that it raises ends the call.
+
+        Raises:
+            Exception: what the method raised.
+            ClusterError: a call that ended its worker again and again.
+        """
+        ...
+
+
+class Resident:
+    """The worker's side of a group: its object, which is made when it is first needed.
+
+    Args:
+        function: makes the object.
+        item: its argument.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], item: Any) -> None:
+        self._function, self._item = function, item
+        self._held: Any = None
+
+    def call(self, method: str, arrays: Arrays, plain: tuple[Any, ...]) -> Reply | Failure:
+        """The reply of a method of the object, or what it raised."""
+        reply: Reply | Failure = attempt(lambda name: getattr(self._object(), name)(arrays, *plain), method)
+        return reply
+
+    def _object(self) -> Any:
+        if self._held is None:
+            self._held = self._function(self._item)
+        return self._held
+
+
+@dataclass(frozen=True)
+class InProcess:
+    """Calls functions where it is: see `Executor`."""
+
+    workers: int = 1
+
+    def outcomes(
+        self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
+    ) -> Generator[tuple[Item, Result | Failure], None, None]:
+        """See `Executor.outcomes`."""
+        for item in items:
+            yield item, attempt(function, item)
+
+    def share(self, file: SharedFile) -> SharedFile:
+        """See `Executor.share`."""
+        return file
+
+    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[InProcessGroup]:
+        """See `Executor.hold`."""
+        return nullcontext(InProcessGroup([Resident(function, item) for item in items]))
+
+
+@dataclass(frozen=True)
+class InProcessGroup:
+    """Objects of this process: see `Group`."""
+
+    residents: Sequence[Resident]
+
+    def __len__(self) -> int:
+        return len(self.residents)
+
+    def call(
+        self, method: str, arrays: Arrays, *plain: Any, while_waiting: Callable[[], None] = nothing
+    ) -> Iterator[Reply]:
+        """See `Group.call`."""
+        for resident in self.residents:
+            while_waiting()
+            reply = resident.call(method, arrays, plain)
+            if isinstance(reply, Failure):
+                raise reply.error
+            yield reply
+
+
+IN_PROCESS = InProcess()
+"""This process, the default of everything that takes an executor."""

@@ -6,12 +6,12 @@
     BIOES    B-X   E-X   S-X   O           E ends a chunk of several tokens, S is a chunk of one
 
 (IOB1: Ramshaw and Marcus 1995. IOB2: Tjong Kim Sang and Veenstra 1999. BIOES is also written IOBES.) A label is `O`,
-a letter (chunks without types) or `LETTER-TYPE`.
+a letter (chunks without types) or `LETTER-TYPE`. Types are an open list, so `B-*` stands for `B` with any type, and
+`!B-X` for every label but that one.
 
 Under candidates, a sequence of labels is allowed if each position's label is a candidate, and consistent if the scheme
 codes some chunks that way. Conversion gives each position exactly the labels that it has in the conversions of the
-consistent allowed sequences; no independent sets of labels can be narrower. Types are an open list: `B-*` stands for
-`B` with any type, and `!B-X` for every label but that one.
+consistent allowed sequences; no independent sets of labels can be narrower.
 
 Annotators mark whole chunks. So a chunk of IOB1 or IOB2 that is followed by an unknown position ends there; if its
 right end is unknown as well, the next position says what may follow: `B-*|I-X|O`.
@@ -19,29 +19,15 @@ right end is unknown as well, the next position says what may follow: `B-*|I-X|O
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from tagweave.corpus.chunk_labels import (
-    ANY,
-    EDGE,
-    LENIENT,
-    LETTERS,
-    OUTSIDE,
-    ChunkLabel,
-    ChunkLabels,
-    continues,
-    expanded,
-    may_follow,
-    text,
-    type_of,
-    types_in,
-)
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.soft import Soft
+from tagweave.corpus.candidates import Soft
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,38 +35,123 @@ if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Candidates, Layer, Sentence
 
+SCHEMES = ("IOB1", "IOB2", "BIOES")
+LENIENT = "IOB"
+"""B and I as conlleval reads them, whatever stands before: an I that does not go on begins a chunk. Never written."""
+LETTERS = {LENIENT: "BI", "IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}
+ANY = "*"  # stands for every type
+_LABEL = re.compile(r"[BIES](-.+)?")
+_TYPED = re.compile(r"[BIES]-.+")
+_CACHED = 1 << 16  # sets of candidates, and steps between them; a corpus has few
 _PREFERENCE = ("IOB2", "IOB1", "BIOES")
-_CACHED = 1 << 16  # steps of distinct positions; a corpus has few
+
+
+class ChunkLabel(NamedTuple):
+    """A label in its parts; the type `ANY` stands for every type that the sentence does not name."""
+
+    letter: str
+    type: str | None = None
+
+    def __str__(self) -> str:
+        return self.letter if self.type is None else f"{self.letter}-{self.type}"
+
+
+ChunkLabels = tuple[ChunkLabel, ...]
+OUTSIDE = ChunkLabel("O")
+EDGE: ChunkLabels = (OUTSIDE,)  # before and after a sentence
+
+
+def parse(label: str) -> ChunkLabel:
+    """Split a label into its parts. Raises CorpusError if it does not code a chunk."""
+    letter, dash, kind = label.partition("-")
+    if label == "O":
+        return OUTSIDE
+    if letter not in ("B", "I", "E", "S") or (dash and not kind):
+        raise CorpusError(f"the label {label!r}", "O, or one of B I E S with or without -TYPE")
+    return ChunkLabel(letter, kind or None)
+
+
+def type_of(name: str) -> str | None:
+    """Return the type of a label, or a name that is a type itself."""
+    return parse(name).type if _LABEL.fullmatch(name) else name
+
+
+def codes_chunks(names: Iterable[str]) -> bool:
+    """Return whether labels look like those of a scheme: only `O` and letters with a type, and some of these."""
+    given = set(names) - {OUTSIDE.letter}
+    return bool(given) and all(_TYPED.fullmatch(name) for name in given)
+
+
+def labels(names: Iterable[str], scheme: str) -> tuple[str, ...]:
+    """Return all labels of the scheme for the types of these labels, sorted."""
+    types = dict.fromkeys(parse(name).type for name in names if name != OUTSIDE.letter)
+    return tuple(sorted(["O", *(str(ChunkLabel(letter, each)) for each in types for letter in LETTERS[scheme])]))
+
+
+def types_in(layer: Layer) -> tuple[str | None, ...]:
+    """Return the types that a layer names, in their order."""
+    parsed = (parse(label.removeprefix("!")) for each in dict.fromkeys(layer) for label in each or ())
+    return tuple(dict.fromkeys(label.type for label in parsed if label != OUTSIDE and label.type != ANY))
+
+
+@lru_cache(_CACHED)
+def expanded(candidates: Candidates, named: tuple[str | None, ...], scheme: str) -> ChunkLabels:
+    """Return the labels that candidates stand for, if a sentence names these types."""
+    every = (OUTSIDE, *(ChunkLabel(letter, each) for each in (*named, ANY) for letter in LETTERS[scheme]))
+    if candidates is None:
+        return every
+    options: list[ChunkLabel] = []
+    for name in candidates:
+        label = parse(name.removeprefix("!"))
+        if name.startswith("!"):
+            options += [each for each in every if each != label and (each.letter, label.type) != (label.letter, ANY)]
+        elif label.type == ANY:
+            options += [ChunkLabel(label.letter, each) for each in (*named, ANY)]
+        else:
+            options.append(label)
+    return tuple(dict.fromkeys(options))
+
+
+def continues(last: ChunkLabel, label: ChunkLabel) -> bool:
+    """Return whether two neighbours are in one chunk."""
+    return last.letter in "BI" and label.letter in "IE" and last.type == label.type
+
+
+def may_follow(scheme: str, last: ChunkLabel, label: ChunkLabel, closes: bool = False) -> bool:
+    """Return whether a label may follow another in a scheme; `closes` says that the chunk before it ends."""
+    if closes and continues(last, label):
+        return False
+    if scheme == LENIENT:
+        return True
+    if scheme == "IOB1":
+        return label.letter != "B" or (last != OUTSIDE and last.type == label.type)
+    if scheme == "IOB2":
+        return label.letter != "I" or continues(last, label)
+    return continues(last, label) == (last.letter in "BI") == (label.letter in "IE")
 
 
 def detect(sentences: Iterable[Sentence], layer: str) -> str:
     """Return the scheme in which a layer of every sentence is consistent: the first of IOB2, IOB1 and BIOES that fits.
 
-    Sentences without the layer say nothing.
-
     Raises:
         CorpusError: there is no such scheme; the message says where IOB2 fails.
     """
     fits = list(_PREFERENCE)
-    for sentence in _with(layer, sentences):
+    for sentence in sentences:
+        if layer not in sentence.layers:
+            continue
         fits = [scheme for scheme in fits if _is_consistent(sentence, sentence.layers[layer], scheme)]
         if not fits:
             validate(sentence, layer, "IOB2")
-            raise CorpusError("sentences of different schemes", "one of IOB1, IOB2, BIOES in all", *sentence.location)
+            raise sentence.error("sentences of different schemes", "one of IOB1, IOB2, BIOES in all")
     return fits[0]
-
-
-def _with(layer: str, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    return (sentence for sentence in sentences if layer in sentence.layers)
 
 
 def readable(sentences: Iterable[Sentence], layer: str) -> str:
     """Return the scheme to read a layer by: that of `detect` or, if letters B and I break all rules, `LENIENT`.
 
-    Real corpora have such labels where sentences were cut inside a chunk. The sentences are iterated twice.
-
-    Raises:
-        CorpusError: as `detect`, of other letters.
+    Real corpora have such labels where sentences were cut inside a chunk. The sentences are iterated twice. Raises as
+    `detect`.
     """
     try:
         return detect(sentences, layer)
@@ -93,20 +164,17 @@ def readable(sentences: Iterable[Sentence], layer: str) -> str:
 def strays(sentences: Iterable[Sentence], layer: str) -> int:
     """Count the certain labels `I` that do not go on with a chunk, in a layer of B, I and O; 0 for other letters."""
     count = 0
-    for sentence in _with(layer, sentences):
+    for sentence in sentences:
+        if layer not in sentence.layers:
+            continue
         with _located(sentence):
-            own = _expanded_layer(sentence.layers[layer])
-        if any(label.letter not in "BIO" for labels in own for label in labels):
+            positions = [expanded(each, (), LENIENT) if each else () for each in sentence.layers[layer]]
+        if any(label.letter not in "BIO" for labels in positions for label in labels):
             return 0
-        for last, labels in pairwise((EDGE, *own)):
+        for last, labels in pairwise((EDGE, *positions)):
             alone = len(labels) == len(last) == 1 and labels[0].letter == "I"
             count += alone and not continues(last[0], labels[0])
     return count
-
-
-def _expanded_layer(layer: Layer) -> list[ChunkLabels]:
-    """What positions say of themselves; nothing is known of the unknown ones."""
-    return [() if candidates is None else expanded(candidates, (), LENIENT) for candidates in layer]
 
 
 def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
@@ -118,22 +186,17 @@ def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
 
 
 def validate(sentence: Sentence, layer: str, scheme: str) -> None:
-    """Raise unless some sequence that the layer allows is consistent.
+    """Raise CorpusError unless some sequence that the layer allows is consistent.
 
-    Raises:
-        CorpusError: there is none; the message names the first token at which all fail.
+    The message names the first token at which all fail.
     """
     _feasible(sentence, sentence.layers[layer], scheme)
 
 
 def convert(corpus: Corpus, target: str, source: str | None = None, layer: str | None = None) -> Corpus:
-    """The corpus with a layer in another scheme. Covered labels become those of the same types.
+    """Convert a layer to another scheme, by default the corpus's own; covered labels become those of the same types.
 
-    Args:
-        corpus: the sentences; the module describes how candidates and unknown positions are converted.
-        target: the scheme to convert to.
-        source: the scheme of the layer; detected by default.
-        layer: the name of the layer; by default the corpus's own.
+    The scheme of the layer is `source`, or else detected.
 
     Raises:
         CorpusError: a sentence without a consistent sequence in the source scheme.
@@ -153,12 +216,10 @@ def convert(corpus: Corpus, target: str, source: str | None = None, layer: str |
 
 
 def coded(corpus: Corpus, target: str, layer: str | None = None, source: str | None = None) -> Corpus:
-    """A layer as evidence for labels of another scheme; sentences without it stay.
+    """Return the corpus with a layer as evidence for labels of another scheme; sentences without it stay.
 
-    It is read in the scheme `source`, by default in that of `readable`.
-
-    As `convert`, but an unknown position that ends a chunk says so: `B-*|O` in IOB2, `!I-X` in IOB1. Raises as
-    `readable`.
+    As `convert`, but the layer is read as by `readable`, and an unknown position that ends a chunk says so: `B-*|O` in
+    IOB2, `!I-X` in IOB1. Raises as `readable`.
     """
     name = layer or corpus.guideline
     annotated = corpus.with_sentences(sentence for sentence in corpus if name in sentence.layers)
@@ -172,7 +233,7 @@ def coded(corpus: Corpus, target: str, layer: str | None = None, source: str | N
 
 
 def _closed(sentence: Sentence, converted: Sentence, name: str, source: str, target: str) -> Sentence:
-    """A converted sentence that says where an unknown position ends a chunk."""
+    """Say in a converted sentence where an unknown position ends a chunk."""
     feasible, layer = _feasible(sentence, sentence.layers[name], source), list(converted.layers[name])
     for at, (last, labels) in enumerate(pairwise(feasible), 1):
         closes = _closes(source, last, sentence.layers[name][at] is None)
@@ -183,11 +244,11 @@ def _closed(sentence: Sentence, converted: Sentence, name: str, source: str, tar
 
 @lru_cache(_CACHED)
 def _after(last: ChunkLabels, target: str) -> Candidates:
-    """What may follow a chunk that ends, and of which these are the possible labels."""
+    """Return what may follow a chunk that ends with one of these labels."""
     types = {label.type for label in last}
     if target == "IOB2":
         return ("B", "O") if types == {None} else (f"B-{ANY}", "O")
-    return (f"!{text(ChunkLabel('I', types.pop()))}",) if len(types) == 1 else None
+    return (f"!{ChunkLabel('I', types.pop())!s}",) if len(types) == 1 else None
 
 
 @lru_cache(_CACHED)
@@ -196,20 +257,20 @@ def _certainly_ends(last: ChunkLabels, labels: ChunkLabels) -> bool:
 
 
 def ends_only(candidates: Candidates) -> bool:
-    """Whether candidates of `coded` say only that the chunk before them ends."""
+    """Return whether candidates of `coded` say only that the chunk before them ends."""
     return candidates is not None and (set(candidates) in ({"B", "O"}, {f"B-{ANY}", "O"}) or candidates[0][:2] == "!I")
 
 
 def _covered(names: Iterable[str], target: str) -> tuple[str, ...]:
-    """The covered labels in the target scheme; names may be labels or types."""
+    """Return the covered labels in the target scheme; names may be labels or types."""
     given = tuple(names)
     types = dict.fromkeys(type_of(name) for name in given if name != OUTSIDE.letter)
-    inside = [text(ChunkLabel(letter, each)) for each in types for letter in LETTERS[target]]
+    inside = [str(ChunkLabel(letter, each)) for each in types for letter in LETTERS[target]]
     return (*inside, "O") if OUTSIDE.letter in given else tuple(inside)
 
 
 def recoded(sentence: Sentence, positions: Layer, target: str, source: str | None = None) -> Layer:
-    """A layer of a sentence in another scheme; without `source`, its scheme is detected. Raises as `convert`."""
+    """Convert a layer of a sentence; without `source`, its scheme is detected. Raises as `convert`."""
     if source is None:
         source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), LENIENT)
     feasible = _feasible(sentence, positions, source)
@@ -232,25 +293,25 @@ def recoded(sentence: Sentence, positions: Layer, target: str, source: str | Non
 def _numbered(
     sentence: Sentence, own: Soft[str], labels: ChunkLabels, named: tuple[str | None, ...], source: str, target: str
 ) -> Soft[str]:
-    """The labels of a position whose candidates have numbers: all that spell a candidate share its number.
+    """Return the labels of a position whose candidates have numbers: all that spell a candidate share its number.
 
-    What candidates had that no consistent sequence has goes to the others, in proportion.
+    The numbers of candidates that are in no consistent sequence go to the others, in proportion.
     """
     if "IOB1" in (source, target) or (source == "BIOES" and target != source):
         found = f"numbers of candidates from the scheme {source} to {target}"
-        raise CorpusError(found, "labels with numbers in IOB2, and IOB2 or BIOES to code them", *sentence.location)
+        raise sentence.error(found, "labels with numbers in IOB2, and IOB2 or BIOES to code them")
     letters = {} if source == target else {"S": "B", "E": "I"}
     candidates = {label: each for each in reversed(own) for label in expanded((each,), named, source)}
     chosen = [each for each in labels if each.type != ANY]
     spelt = [candidates[ChunkLabel(letters.get(each.letter, each.letter), each.type)] for each in chosen]
-    kept = own.spelled(map(text, chosen), spelt)
+    kept = own.spelled(map(str, chosen), spelt)
     scale = sum(own.numbers) / sum(kept.numbers)
     return Soft(kept, (scale * number for number in kept.numbers), kept.groups)
 
 
 @lru_cache(_CACHED)
 def _goes_on(source: str, last: ChunkLabels, labels: ChunkLabels, unknown: bool) -> bool:
-    """Whether a position after one that is certainly in a chunk may continue the chunk."""
+    """Return whether a position after one that is certainly in a chunk may continue the chunk."""
     if not _is_inside(last) or (unknown and source != "BIOES"):
         return False
     return any(continues(before, label) for before in last for label in labels)
@@ -260,7 +321,7 @@ def _goes_on(source: str, last: ChunkLabels, labels: ChunkLabels, unknown: bool)
 def _labels_between(
     before: ChunkLabels, labels: ChunkLabels, after: ChunkLabels, source: str, target: str, closes: tuple[bool, bool]
 ) -> ChunkLabels:
-    """The labels of one position in the target scheme. Given its own label, the two sides are independent.
+    """Return the labels of one position in the target scheme. Given its own label, the two sides are independent.
 
     `closes` says whether the position, and the next one, end the chunk before them.
     """
@@ -278,21 +339,21 @@ def _labels_between(
 def _candidates(
     labels: ChunkLabels, named: tuple[str | None, ...], target: str, unknown: bool, is_closed: bool
 ) -> Candidates:
-    """The labels as candidates. What was unknown stays unknown, unless that would end a chunk which may go on."""
+    """Return labels as candidates. Unknown stays unknown, unless that would end a chunk which may go on."""
     wild = {label.letter for label in labels if label.type == ANY}
     is_whole = len(labels) == len(LETTERS[target]) * (len(named) + 1) + 1
     if wild and is_closed and (unknown or is_whole):
         return None
-    return tuple(text(each) for each in labels if each.type == ANY or each.letter not in wild)
+    return tuple(str(each) for each in labels if each.type == ANY or each.letter not in wild)
 
 
 def _is_inside(labels: ChunkLabels) -> bool:
-    """Whether a position is certainly in a chunk."""
+    """Return whether a position is certainly in a chunk."""
     return OUTSIDE not in labels
 
 
 def _left(last: ChunkLabel, label: ChunkLabel) -> tuple[bool, bool]:
-    """Whether the label begins a chunk, and whether the token before belongs to a chunk of the same type."""
+    """Return whether the label begins a chunk, and whether the token before is in a chunk of the same type."""
     return not continues(last, label), last != OUTSIDE and last.type == label.type
 
 
@@ -309,7 +370,7 @@ def _spelled(target: str, label: ChunkLabel, starts: bool, beside: bool, ends: b
 
 
 def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[ChunkLabels]:
-    """For each position, the labels on some allowed consistent sequence: a pass forward, then one backward."""
+    """Return the labels on some allowed consistent sequence: a pass forward, then one backward."""
     options = _options(sentence, positions, scheme)
     last = EDGE
     for number, labels in enumerate(options, 1):
@@ -330,13 +391,13 @@ def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[ChunkLa
 
 @lru_cache(_CACHED)
 def _reached(scheme: str, last: ChunkLabels, labels: ChunkLabels, unknown: bool) -> ChunkLabels:
-    """The labels that may follow; an unknown position does not continue a chunk that IOB leaves open."""
+    """Return the labels that may follow; an unknown position does not continue a chunk that IOB leaves open."""
     closes = _closes(scheme, last, unknown)
     return tuple(label for label in labels if any(may_follow(scheme, each, label, closes) for each in last))
 
 
 def _closes(scheme: str, last: ChunkLabels, unknown: bool) -> bool:
-    """Whether an unknown position ends a chunk before it, which IOB leaves open."""
+    """Return whether an unknown position ends a chunk before it, which IOB leaves open."""
     return unknown and scheme != "BIOES" and _is_inside(last)
 
 
@@ -352,17 +413,16 @@ def _options(sentence: Sentence, positions: Layer, scheme: str) -> list[ChunkLab
     for number, candidates in enumerate(positions, 1):
         if strange := [each for each in options[candidates] if each.letter not in LETTERS[scheme] + "O"]:
             expected = f"O or {' '.join(LETTERS[scheme])} with -TYPE in the scheme {scheme}"
-            raise CorpusError(f"the label {text(strange[0])!r} at token {number}", expected, *sentence.location)
+            raise sentence.error(f"the label {str(strange[0])!r} at token {number}", expected)
     return [options[candidates] for candidates in positions]
 
 
 @contextmanager
 def _located(sentence: Sentence) -> Iterator[None]:
-    """Raise errors in labels with the location of their sentence."""
     try:
         yield
     except CorpusError as error:
-        raise CorpusError(error.found, error.expected, *sentence.location) from error
+        raise error.at(*sentence.location) from error
 
 
 def _inconsistent(sentence: Sentence, scheme: str, labels: ChunkLabels, number: int, last: ChunkLabels) -> CorpusError:
@@ -370,8 +430,8 @@ def _inconsistent(sentence: Sentence, scheme: str, labels: ChunkLabels, number: 
         found = f"{_listed(last)} at the last token"
     else:
         found = f"{_listed(labels)} at token {number} after {_listed(last) if number > 1 else 'the start'}"
-    return CorpusError(found, f"labels that can follow each other in the scheme {scheme}", *sentence.location)
+    return sentence.error(found, f"labels that can follow each other in the scheme {scheme}")
 
 
 def _listed(labels: Iterable[ChunkLabel]) -> str:
-    return "|".join(map(text, labels))
+    return "|".join(map(str, labels))

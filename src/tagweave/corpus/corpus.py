@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.given import ACCEPTED, is_frame, kind_of, labels_of, rows_of, tokens_of
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import ACCEPTED, Sentence, is_frame, kind_of, labels_of, rows_of, tokens_of
+from tagweave.errors import CorpusError
 
 Unit = Literal["word", "character"]
-
-
 _SENTENCES = frozenset({Sentence})
 
 
@@ -50,43 +47,39 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.sentences)
 
-    def __repr__(self) -> str:
-        return f"<Corpus: {len(self):,} sentences, {self.tokens():,} {self.unit}s, guideline {self.guideline!r}>"
-
-    def covered_in(self, sentence: Sentence) -> tuple[str, ...] | None:
-        """The labels that the annotators of one of its sentences looked for; `None`: all labels."""
-        return self.covered if sentence.covered is None else sentence.covered
-
     def __iter__(self) -> Iterator[Sentence]:
         return iter(self.sentences)
 
     def __getitem__(self, index: int) -> Sentence:
         return self.sentences[index]
 
+    def __repr__(self) -> str:
+        return f"<Corpus: {len(self):,} sentences, {self.tokens():,} {self.unit}s, guideline {self.guideline!r}>"
+
+    def covered_in(self, sentence: Sentence) -> tuple[str, ...] | None:
+        """Return the labels that the annotators of one of its sentences looked for; `None`: all labels."""
+        return self.covered if sentence.covered is None else sentence.covered
+
     def with_sentences(self, sentences: Iterable[Sentence]) -> Corpus:
-        """The same corpus with other sentences."""
+        """Return the corpus with other sentences."""
         return replace(self, sentences=tuple(sentences))
 
     def map(self, step: Callable[[Sentence], Sentence]) -> Corpus:
-        """The corpus with `step` applied to every sentence."""
+        """Apply `step` to every sentence."""
         return self.with_sentences(step(sentence) for sentence in self.sentences)
 
     def tokens(self) -> int:
-        """The number of tokens (words or characters)."""
+        """Count the tokens (words or characters)."""
         return sum(len(sentence) for sentence in self.sentences)
 
     def _repr_html_(self) -> str:
-        """The corpus in a notebook: how much of it is known, and its first sentences."""
-        from tagweave.corpus.describe import describe
-        from tagweave.display.corpus import corpus_picture
+        from tagweave.corpus.shown import corpus_html
         from tagweave.display.markup import picture
 
-        about = describe(self)
-        return picture(corpus_picture(self, about.layers, about.heads))
+        return picture(corpus_html(self))
 
 
 def _sentences(given: Any, layer: str) -> Iterator[Sentence]:
-    """Yield the sentences that Python code gives: see `Corpus`."""
     if is_frame(given):
         for forms, labels, columns in rows_of(given):
             yield Sentence(forms, {} if labels is None else {layer: labels}, columns)

@@ -1,4 +1,4 @@
-"""Statistics of a corpus, and the digest by which a model identifies its training data."""
+"""Statistics of a corpus, the digest of a file, and a word in its context, as lists of examples show it."""
 
 from __future__ import annotations
 
@@ -6,30 +6,28 @@ import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tagweave.corpus.chunk_labels import codes_chunks
-from tagweave.corpus.chunk_schemes import convert, readable
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.chunk_schemes import codes_chunks, convert, readable
 from tagweave.corpus.named.name import located
+from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import Arc
+    from tagweave.corpus.sentence import Arc, Candidates
 
 
 @dataclass(frozen=True, slots=True)
 class LayerDescription:
-    """How much of a layer is known.
+    """The known part of a layer.
 
     Attributes:
         labels: how often each label is the only candidate, the most frequent first.
         candidates: how often each label is one of several candidates, the most frequent first.
-        full: positions with one candidate.
-        ambiguous: positions with several.
+        full, ambiguous: positions with one candidate, and with several.
         unknown: positions without candidates, including all positions of sentences without the layer.
         spans: if the labels code spans, how many certainly begin, by type, the most frequent first; else empty.
         rejected: how many spans are known not to be there.
@@ -45,11 +43,11 @@ class LayerDescription:
 
     @property
     def positions(self) -> int:
-        """All positions: the tokens of the corpus."""
+        """The tokens of the corpus."""
         return self.full + self.ambiguous + self.unknown
 
     def share(self, count: int) -> float:
-        """The count (`full`, `ambiguous` or `unknown`) as a share of all positions, 0 if there are none."""
+        """Return a count (`full`, `ambiguous` or `unknown`) as a share of all positions; 0 if there are none."""
         return count / self.positions if self.positions else 0.0
 
 
@@ -58,8 +56,7 @@ class CorpusDescription:
     """Statistics of a corpus.
 
     Attributes:
-        sentences, tokens: how many there are.
-        forms: how many different forms there are.
+        sentences, tokens, forms: how many there are; `forms` counts different forms.
         layers: a description of each layer of labels.
         heads: a description of each head layer; its labels are relations, `_` where the relation is unknown.
     """
@@ -72,27 +69,24 @@ class CorpusDescription:
 
 
 def describe(corpus: Corpus) -> CorpusDescription:
-    """Statistics of the corpus and all its layers."""
-    layers: dict[str, Counter[tuple[str, ...] | None]] = {}
-    heads: dict[str, Counter[tuple[str, ...] | None]] = {}
+    """Compute statistics of a corpus and all its layers."""
+    layers: dict[str, Counter[Candidates]] = {}
+    heads: dict[str, Counter[Candidates]] = {}
     rejected: Counter[str] = Counter()
     for sentence in corpus:
         for name, layer in sentence.layers.items():
             layers.setdefault(name, Counter()).update(layer)
         rejected.update({name: len(spans) for name, spans in sentence.rejected.items()})
         for name, arcs in sentence.heads.items():
-            relations = (each if each is None else tuple(_relation(arc) for arc in each) for each in arcs)
+            relations = (None if each is None else tuple(_relation(arc) for arc in each) for each in arcs)
             heads.setdefault(name, Counter()).update(relations)
     tokens = corpus.tokens()
-    return CorpusDescription(
-        sentences=len(corpus),
-        tokens=tokens,
-        forms=len({form for sentence in corpus for form in sentence.forms}),
-        layers={
-            name: _described(counts, tokens, _spans(corpus, name), rejected[name]) for name, counts in layers.items()
-        },
-        heads={name: _described(counts, tokens) for name, counts in heads.items()},
-    )
+    forms = {form for sentence in corpus for form in sentence.forms}
+    of_labels = {
+        name: _described(counts, tokens, _spans(corpus, name), rejected[name]) for name, counts in layers.items()
+    }
+    of_heads = {name: _described(counts, tokens, {}, 0) for name, counts in heads.items()}
+    return CorpusDescription(len(corpus), tokens, len(forms), of_labels, of_heads)
 
 
 def _relation(arc: Arc) -> str:
@@ -100,7 +94,7 @@ def _relation(arc: Arc) -> str:
 
 
 def _spans(corpus: Corpus, layer: str) -> dict[str, int]:
-    """How many spans of each type the layer has; empty if its labels are no consistent code of spans."""
+    """Count the spans of each type that certainly begin; none if the labels are no consistent code of spans."""
     own = corpus.with_sentences(sentence for sentence in corpus if layer in sentence.layers)
     if not codes_chunks({label for each in own for candidates in each.layers[layer] for label in candidates or ()}):
         return {}
@@ -114,10 +108,7 @@ def _spans(corpus: Corpus, layer: str) -> dict[str, int]:
 
 
 def _described(
-    counts: Mapping[tuple[str, ...] | None, int],
-    tokens: int,
-    spans: Mapping[str, int] = MappingProxyType({}),
-    rejected: int = 0,
+    counts: Mapping[Candidates, int], tokens: int, spans: Mapping[str, int], rejected: int
 ) -> LayerDescription:
     known = {candidates: count for candidates, count in counts.items() if candidates is not None}
     single = {candidates[0]: count for candidates, count in known.items() if len(candidates) == 1}
@@ -130,15 +121,52 @@ def _described(
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
-    items: Iterable[tuple[str, int]] = counts.items()
-    return dict(sorted(items, key=lambda item: (-item[1], item[0])))
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def digest(path: str) -> str:
-    """The SHA-256 digest of the file's bytes, in hexadecimal.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Return the SHA-256 digest of a file's bytes, in hexadecimal. Raises OSError if it cannot be read."""
     with Path(located(path)).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+WIDTH = 4
+"""How many tokens are shown on either side of the word."""
+_LEFT_OUT = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A token and its neighbours.
+
+    Attributes:
+        left, right: the tokens before and after it, `…` for tokens left out.
+        word: the token.
+        position: its number in the sentence; 1 is the first token.
+        location: where the sentence was read.
+        note: a remark on the token, shown in brackets after its context.
+    """
+
+    left: tuple[str, ...]
+    word: str
+    right: tuple[str, ...]
+    position: int
+    location: Location = Location()
+    note: str = ""
+
+    @classmethod
+    def of(cls, sentence: Sentence, at: int, width: int = WIDTH, note: str = "") -> Context:
+        """Return the token `at` (0 is the first) with up to `width` tokens on either side."""
+        forms, start, stop = sentence.forms, max(0, at - width), at + 1 + width
+        left, right = forms[start:at], forms[at + 1 : stop]
+        before, after = (_LEFT_OUT,) * (start > 0), (_LEFT_OUT,) * (stop < len(forms))
+        return cls((*before, *left), forms[at], (*right, *after), at + 1, sentence.location, note)
+
+    def __str__(self) -> str:
+        return " ".join((*self.left, f"[{self.word}]", *self.right, *([f"({self.note})"] if self.note else [])))
+
+    @property
+    def source(self) -> str:
+        """`PATH:LINE` of the sentence, as far as it is known."""
+        path, line = self.location
+        return f"{path}:{line}" if line else path

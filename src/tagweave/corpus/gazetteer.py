@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tagweave.corpus.alternatives import format_candidates, parse_candidates
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.text_file import read_lines
+from tagweave.corpus.candidates import format_candidates, parse_candidates
+from tagweave.corpus.files import read_lines
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

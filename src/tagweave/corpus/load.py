@@ -2,46 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.foreign import foreign
+from tagweave.corpus.files import STANDARD_STREAM, is_awaited, read_lines, written
 from tagweave.corpus.formats.conllu import UPOS, XPOS
-from tagweave.corpus.formats.first_lines import Labels
-from tagweave.corpus.formats.recognition import Recognised, recognise
-from tagweave.corpus.formats.registry import chosen_format, formats
+from tagweave.corpus.formats.format import ModelLabels
+from tagweave.corpus.formats.registry import Recognised, chosen_format, foreign, formats, recognise
 from tagweave.corpus.named.name import is_name, located
-from tagweave.corpus.outline import Outline, comment_value, key_and_value
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited, read_lines, written
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from tagweave.corpus.formats.format import Format
 
-__all__ = [
-    "Argument",
-    "CorpusOutline",
-    "Labels",
-    "Stream",
-    "assembled",
-    "check_there",
-    "formats",
-    "guideline_comment",
-    "iterate",
-    "load",
-    "load_outline",
-    "names_guideline",
-    "parse_argument",
-    "save",
-    "stream",
-]
+_OF_DOCUMENTS = ("labels_covered",)
+
+
+@dataclass
+class Outline:
+    """What sentences say about their file, gathered in one pass that keeps none of them.
+
+    Attributes:
+        path: the file, for messages.
+        comments: the values of comments `# key = value` that must agree, by key; `None` until one occurs.
+        sentences, characters: how many there are.
+        first: the layers of labels of the first sentence.
+        names: the names of all layers, of labels and of heads.
+        known: the layers that annotate at least one position.
+        documents: the keys whose comments may differ between documents, and do.
+    """
+
+    path: str
+    comments: dict[str, str | None]
+    sentences: int = 0
+    characters: int = 0
+    first: tuple[str, ...] = ()
+    names: dict[str, None] = field(default_factory=dict)
+    known: set[str] = field(default_factory=set)
+    documents: set[str] = field(default_factory=set)
+
+    def over(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Pass sentences on, and take them into account. Raises CorpusError for comments that differ."""
+        for sentence in sentences:
+            if not self.sentences:
+                self.first = tuple(sentence.layers)
+            self.sentences += 1
+            self.characters += sum(map(len, sentence.forms))
+            for name, layer in (*sentence.layers.items(), *sentence.heads.items()):
+                self.names[name] = None
+                if name not in self.known and any(candidates is not None for candidates in layer):
+                    self.known.add(name)
+            for comment in sentence.comments:
+                self._take(comment, sentence.location.line)
+            yield sentence
+
+    def _take(self, comment: str, line: int) -> None:
+        key, value = key_and_value(comment)
+        if key in self.comments:
+            agreed = self.comments[key]
+            if agreed is not None and value != agreed and key in _OF_DOCUMENTS:
+                self.documents.add(key)
+            elif agreed is not None and value != agreed:
+                raise CorpusError(f"{key} = {value}", f"{key} = {agreed} as before", self.path, line)
+            self.comments[key] = value
+
+
+def comment_value(sentences: Iterable[Sentence], key: str, path: str) -> str | None:
+    """Return the value of the comments `# key = value`, or `None`. Raises CorpusError if they differ."""
+    outline = Outline(path, {key: None})
+    for sentence in sentences:
+        for comment in sentence.comments:
+            outline._take(comment, sentence.location.line)
+    if outline.documents:
+        raise CorpusError(f"several comments {key}", "one for the whole file", path)
+    return outline.comments[key]
+
+
+def key_and_value(comment: str) -> tuple[str, str]:
+    """Return the two sides of a comment `# key = value`."""
+    key, _, value = comment.lstrip("# ").partition("=")
+    return key.strip(), value.strip()
+
 
 COVERED = "labels_covered"
 _EVERYTHING = "*"
@@ -50,14 +98,14 @@ _PATIENCE = 0.2  # seconds to wait for more of them in a pipe
 
 
 class Argument(NamedTuple):
-    """The parts of a corpus argument; `None` for a part that is missing."""
+    """The parts of a corpus argument; `None` for a missing part."""
 
     path: str
     guideline: str | None = None
     layer: str | None = None
 
 
-class Stream(NamedTuple):
+class CorpusStream(NamedTuple):
     """A file being read: its format, its sentences one by one, and a note on what was assumed about it."""
 
     format: Format
@@ -66,7 +114,7 @@ class Stream(NamedTuple):
 
 
 def parse_argument(argument: str) -> Argument:
-    """The parts of `[GUIDELINE=]PATH[#LAYER]`; PATH may be `-`, standard input, or the name of a public corpus.
+    """Split `[GUIDELINE=]PATH[#LAYER]`; PATH may be `-`, standard input, or the name of a public corpus.
 
     If the path itself contains `=` or `#`, the reading with the longest existing path is taken. If none exists, the
     guideline ends at the first `=`, and the layer begins at the last `#`.
@@ -85,12 +133,9 @@ def parse_argument(argument: str) -> Argument:
 
 
 def check_there(*arguments: str) -> None:
-    """Raise unless there are the files of corpus arguments: at once, before anything slow is imported.
+    """Raise OSError if a file of corpus arguments is missing: at once, before anything slow is imported.
 
     Standard input and public corpora, which may have to be fetched, are not looked at.
-
-    Raises:
-        OSError: a file is missing.
     """
     for argument in arguments:
         path = parse_argument(argument).path
@@ -104,7 +149,7 @@ def load(
     unnamed: str | None = None,
     trained: Sequence[str] = (),
 ) -> Corpus:
-    """The corpus that `[GUIDELINE=]PATH[#LAYER]` names; `-` is standard input, and gzip files are decompressed.
+    """Load the corpus that `[GUIDELINE=]PATH[#LAYER]` names; `-` is standard input, and gzip files are decompressed.
 
     PATH may be the name of a public corpus, `FAMILY:CORPUS[@VERSION]/SPLIT`; its file is fetched unless it is there.
 
@@ -136,7 +181,7 @@ def assembled(
     argument: str, form: Format, sentences: Iterable[Sentence], unnamed: str | None = None, trained: Sequence[str] = ()
 ) -> Corpus:
     """Return the corpus of the sentences that were read from a file. Arguments and errors are those of `load`."""
-    outline = _outline(argument, parse_argument(argument).path)
+    outline = _outline(argument)
     kept: Iterable[Sentence] = tuple(outline.over(sentences))
     file = _file(argument, form, outline, unnamed, trained)
     if outline.documents:
@@ -145,7 +190,7 @@ def assembled(
 
 
 def with_covered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """The sentences with the labels that the last comment `# labels_covered` names; before the first, all."""
+    """Give sentences the labels of the last comment `# labels_covered`; before the first, all labels."""
     covered: tuple[str, ...] | None = None
     for sentence in sentences:
         for comment in sentence.comments:
@@ -155,9 +200,9 @@ def with_covered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
 
 
 def load_outline(argument: str, format: str | None = None, unnamed: str | None = None) -> CorpusOutline:  # noqa: A002
-    """A corpus without its sentences: as `load`, in constant memory. Raises as `load`."""
+    """Load a corpus without its sentences: as `load`, in constant memory. Raises as `load`."""
     form, path, sentences = _nonempty(argument, format)
-    outline = _outline(argument, path)
+    outline = _outline(argument)
     for _ in outline.over(sentences):
         pass
     if outline.documents:
@@ -182,18 +227,18 @@ class CorpusOutline(NamedTuple):
     characters: int
 
     def named(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences, with the corpus's own layer under the name of its guideline."""
+        """Yield sentences with the corpus's own layer under the name of its guideline."""
         own, layer = self.corpus.guideline, self.layer
         return iter(sentences) if layer is None else (_renamed(sentence, layer, own) for sentence in sentences)
 
     def since(self, path: str, first: int) -> Iterator[Sentence]:
-        """The sentences of the corpus from a number on, one by one, from a copy of its file. Raises as `load`."""
+        """Yield the sentences of the corpus from a number on, from a copy of its file. Raises as `load`."""
         _, _, sentences = _nonempty(path, self.format)
         return self.named(islice(sentences, first, None))
 
 
 def _nonempty(argument: str, format: str | None) -> tuple[Format, str, Iterator[Sentence]]:  # noqa: A002
-    """The format and the path of a file, and its sentences that are not empty, with their confidences."""
+    """Return the format and path of a file, and its sentences that are not empty, with confidences."""
     path = parse_argument(argument).path
     recognised, lines = _open(path, format)
     form = recognised.format
@@ -201,15 +246,15 @@ def _nonempty(argument: str, format: str | None) -> tuple[Format, str, Iterator[
     return form, path, map(form.confidence.read, nonempty) if form.confidence else nonempty
 
 
-def _outline(argument: str, path: str) -> Outline:
-    named = parse_argument(argument).guideline is not None
-    return Outline(path, {COVERED: None} if named else {"guideline": None, COVERED: None})
+def _outline(argument: str) -> Outline:
+    path, guideline, _ = parse_argument(argument)
+    return Outline(path, {COVERED: None} if guideline is not None else {"guideline": None, COVERED: None})
 
 
 def _file(
     argument: str, form: Format, outline: Outline, unnamed: str | None, trained: Sequence[str] = ()
 ) -> CorpusOutline:
-    """The corpus that an argument names, without its sentences. Raises as `load`."""
+    """Return the corpus that an argument names, without its sentences. Raises as `load`."""
     path, guideline, layer = parse_argument(argument)
     names = outline.names
     if layer is not None and layer not in names:
@@ -232,38 +277,27 @@ def _file(
 
 
 def _covered(value: str | None) -> tuple[str, ...] | None:
-    """The labels that a comment names; `None`: all labels."""
+    """Return the labels that a comment names; `None`: all labels."""
     return None if value in (None, _EVERYTHING) else tuple((value or "").split())
 
 
-def guideline_comment(sentences: Sequence[Sentence], path: str = "") -> str | None:
-    """The guideline that comments `# guideline = NAME` name; `None` without such a comment.
-
-    Raises:
-        CorpusError: comments that differ.
-    """
-    return comment_value(sentences, "guideline", path)
-
-
 def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # noqa: A002
-    """The sentences of a file one by one, including empty ones, with the file's layer names; constant memory.
+    """Yield the sentences of a file, including empty ones, with the file's layer names, in constant memory.
 
-    If neither `format` nor the extension determines the format, 50 lines are read before the first sentence.
-
-    Raises:
-        CorpusError, OSError: as `load`, when the line is reached.
+    If neither `format` nor the extension determines the format, 50 lines are read before the first sentence. Raises as
+    `load`, when the line is reached.
     """
     return stream(argument, format).sentences
 
 
-def stream(argument: str, format: str | None = None, labels: Labels | None = None) -> Stream:  # noqa: A002
-    """As `iterate`, with the format that was given or recognised. Raises as `iterate`.
+def stream(argument: str, format: str | None = None, labels: ModelLabels | None = None) -> CorpusStream:  # noqa: A002
+    """Open a file as `iterate`, with the format that was given or recognised. Raises as `iterate`.
 
     `labels` are those of a model of words that the text is for; they help to recognise the format.
     """
     path = parse_argument(argument).path
     recognised, lines = _open(path, format, labels)
-    return Stream(recognised.format, recognised.read(lines, path), recognised.note)
+    return CorpusStream(recognised.format, recognised.read(lines, path), recognised.note)
 
 
 def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa: A002
@@ -289,16 +323,12 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
 
 
 def implied_format(path: str, argument: str, format: str | None = None) -> str | None:  # noqa: A002
-    """The format to write a file in that was made from another: by its own name, or else that of the other.
-
-    Raises:
-        CorpusError, OSError: as `load`, of the other file.
-    """
+    """Return the format to write a file in that was made from another, unless its name tells. Raises as `load`."""
     return None if chosen_format(None, path) else _open(parse_argument(argument).path, format)[0].format.name
 
 
 def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
-    """The sentences, the first with comments for `load` on what the rest of the file does not say."""
+    """Yield sentences, with comments for `load` on what the rest of the file does not say."""
     new_comments: dict[str, str | None] = {COVERED: None}
     if corpus.guideline not in (*form.layers, form.heads, comment_value(corpus.sentences, "guideline", corpus.path)):
         # the comment would name the usual layer when the file is loaded again; the guideline stands beside it
@@ -316,11 +346,11 @@ def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
 
 
 def names_guideline(comment: str) -> bool:
-    """Whether a comment line is `# guideline = NAME`."""
+    """Return whether a comment line is `# guideline = NAME`."""
     return key_and_value(comment)[0] == "guideline"
 
 
-def _open(path: str, name: str | None, labels: Labels | None = None) -> tuple[Recognised, Iterator[str]]:
+def _open(path: str, name: str | None, labels: ModelLabels | None = None) -> tuple[Recognised, Iterator[str]]:
     lines = read_lines(path)
     form = chosen_format(name, located(path))
     if form is not None:
@@ -334,7 +364,7 @@ def _open(path: str, name: str | None, labels: Labels | None = None) -> tuple[Re
 
 
 def _first(lines: Iterator[str]) -> list[str]:
-    """The lines that determine the format; if somebody at a pipe waits for an answer, those there are."""
+    """Read the lines that determine the format; if somebody at a pipe waits for an answer, those there are."""
     first: list[str] = []
     for line in islice(lines, _FIRST_LINES):
         first.append(line)
@@ -353,7 +383,7 @@ def _default_layer(outline: Outline, form: Format) -> str:
 
 
 def _renamed(sentence: Sentence, layer: str, guideline: str) -> Sentence:
-    """The sentence with the layer renamed to the guideline, in the same order; unknown if the sentence lacks it.
+    """Rename the layer to the guideline, in the same order; it is unknown if the sentence lacks it.
 
     A string column of this name is removed, so that no template can read the answer.
     """

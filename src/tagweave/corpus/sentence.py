@@ -1,18 +1,21 @@
 """The sentence: its tokens, and the labels that each annotation layer still allows at each of them.
 
 A position of a layer is either `None` (nothing is known) or a non-empty tuple of candidates in the order of the file.
-There is no accessor for "the gold label": a position that has one is a tuple of length one.
+There is no accessor for "the gold label": a position that has one is a tuple of length one. Tokens and labels that
+Python code gives may be lists and data frames, but nothing that could mean two things: a text in place of tokens has
+letters, a set has no order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, fields, replace
+from itertools import groupby
+from math import isnan
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.given import is_layer, labels_of, tokens_of
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from tagweave.corpus.spans import Span, SpanCandidates
@@ -22,7 +25,7 @@ Candidates = tuple[str, ...] | None
 
 
 class Arc(NamedTuple):
-    """One candidate attachment: the head's position (1 is the first token, 0 the root) and the relation.
+    """A candidate attachment: the head's position (1 is the first token, 0 the root) and the relation.
 
     Either is `None` where it is unknown.
     """
@@ -38,15 +41,17 @@ Layer = tuple[Candidates, ...]
 HeadLayer = tuple[ArcCandidates, ...]
 Value = TypeVar("Value")
 
+ACCEPTED = "sentences: (tokens, labels) pairs, tw.Sentence, or a data frame with the columns sentence, token and label"
+_TEXT = frozenset({str})
+_POSITIONS = {tuple, type(None)}
+_FRAME_COLUMNS = ("sentence", "token", "label")
+
 
 class Location(NamedTuple):
-    """Where a sentence was read: the file, and the line of its first token (1 is the first line; 0 is unknown)."""
+    """The file and line of a sentence's first token (1 is the first line; 0 is unknown)."""
 
     path: str = ""
     line: int = 0
-
-
-_TEXT = frozenset({str})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class Sentence:
     """Tokens with annotation layers.
 
     Attributes:
-        forms: the T tokens: words, or single characters where the corpus is a corpus of characters.
+        forms: the T tokens: words, or single characters in a corpus of characters.
         layers: per guideline, T positions, each `None` or a non-empty tuple of candidate labels without repeats.
             Text is one label.
         columns: per name, T strings (lemma, features of other tools, the output of another model).
@@ -92,15 +97,14 @@ class Sentence:
         for what in ("layers", "columns", "heads"):
             if not isinstance(getattr(self, what), Mapping):
                 raise TypeError(f"found {getattr(self, what)!r} as {what}, expected a dict from names to values")
-        if not all(map(is_layer, self.layers.values())):
+        if not all(map(_is_layer, self.layers.values())):
             object.__setattr__(self, "layers", {name: labels_of(layer) for name, layer in self.layers.items()})
         for name, layer in self.layers.items():
             self._check(f"layer {name!r}", layer, str)
         for name, heads in self.heads.items():
-            if not is_layer(heads):
-                raise TypeError(
-                    f"found {heads!r} as head layer {name!r}, expected None or (Arc(head, relation),) a token"
-                )
+            if not _is_layer(heads):
+                expected = "None or (Arc(head, relation),) a token"
+                raise TypeError(f"found {heads!r} as head layer {name!r}, expected {expected}")
             self._check(f"head layer {name!r}", heads, Arc)
         for name, column in self.columns.items():
             if type(column) is not tuple or not _TEXT.issuperset(map(type, column)):
@@ -111,7 +115,7 @@ class Sentence:
         for start, stop, label in (span for spans in self.rejected.values() for span in spans):
             if stop is None or not label or not 0 <= start < stop <= len(self.forms):
                 expected = f"tokens from 0 to {len(self.forms)}, and a type"
-                raise self._error(f"the rejected span {start}:{stop} {label}", expected)
+                raise self.error(f"the rejected span {start}:{stop} {label}", expected)
 
     def __len__(self) -> int:
         return len(self.forms)
@@ -122,25 +126,40 @@ class Sentence:
             if candidates is None or (len(candidates) == 1 and type(candidates[0]) is kind):
                 continue  # nearly always, so these come first
             if candidates == ():
-                raise self._error(f"an empty candidate set in {what}", "at least one candidate, or None for unknown")
+                raise self.error(f"an empty candidate set in {what}", "at least one candidate, or None for unknown")
             if not isinstance(candidates, tuple) or not all(isinstance(each, kind) for each in candidates):
                 raise TypeError(f"found {candidates!r} in {what}, expected None or a tuple of {kind.__name__}")
             if len(set(candidates)) != len(candidates):
-                raise self._error(f"a repeated candidate in {what}: {candidates}", "each candidate once")
+                raise self.error(f"a repeated candidate in {what}: {candidates}", "each candidate once")
 
     def _check_length(self, what: str, length: int) -> None:
         if length != len(self.forms):
-            raise self._error(f"{length} positions in {what}", f"{len(self.forms)}, one a token")
+            raise self.error(f"{length} positions in {what}", f"{len(self.forms)}, one a token")
 
-    def _error(self, found: str, expected: str) -> CorpusError:
+    def error(self, found: str, expected: str) -> CorpusError:
+        """Return an error that names the place of the sentence."""
         return CorpusError(found, expected, *self.location)
 
     def with_layer(self, name: str, layer: Iterable[Candidates]) -> Sentence:
-        """The same sentence with one layer added or replaced."""
+        """Return the sentence with one layer added or replaced."""
         return replace(self, layers={**self.layers, name: tuple(layer)})
 
+    def with_heads(self, name: str, heads: Iterable[ArcCandidates]) -> Sentence:
+        """Return the sentence with one head layer added or replaced."""
+        return replace(self, heads={**self.heads, name: tuple(heads)})
+
+    def with_column(self, name: str, column: Iterable[str]) -> Sentence:
+        """Return the sentence with one column added or replaced."""
+        return replace(self, columns={**self.columns, name: tuple(column)})
+
+    def with_layers_of(self, names: Collection[str]) -> Sentence:
+        """Return the sentence with only these layers of labels, and their rejected spans."""
+        layers = {name: layer for name, layer in self.layers.items() if name in names}
+        rejected = {name: spans for name, spans in self.rejected.items() if name in names}
+        return replace(self, layers=layers, rejected=rejected)
+
     def with_valid_layers(self, layers: Mapping[str, Layer]) -> Sentence:
-        """The same sentence with these layers only. They are not checked, which takes as long as finding them."""
+        """Return the sentence with these layers only, unchecked: checking them takes as long as finding them."""
         new = object.__new__(Sentence)
         _set_layers(new, layers)
         for set_value, value in zip(_SETTERS, _others(self), strict=True):
@@ -148,55 +167,35 @@ class Sentence:
         return new
 
     def spans(self, layer: str) -> tuple[SpanCandidates, ...]:
-        """The spans of a layer of labels in IOB2. Raises as `tagweave.corpus.spans.spans_of`, or KeyError."""
+        """Return the spans of a layer of labels in IOB2. Raises as `tagweave.corpus.spans.spans_of`, or KeyError."""
         from tagweave.corpus.spans import spans_of
 
         return spans_of(self.layers[layer], self.location)
 
     def with_spans(self, layer: str, groups: Iterable[SpanCandidates], elsewhere: Candidates = ("O",)) -> Sentence:
-        """The sentence with a layer of labels in IOB2 that spans allow. Raises as `tagweave.corpus.spans.labels_of`."""
+        """Return the sentence with a layer of spans in IOB2. Raises as `tagweave.corpus.spans.labels_of`."""
         from tagweave.corpus.spans import labels_of
 
         return self.with_layer(layer, labels_of(groups, len(self), elsewhere, self.location))
 
+    def rejecting(self, layer: str, spans: Iterable[Span]) -> Sentence:
+        """Return the sentence with more spans that a layer does not have."""
+        more = (*self.rejected.get(layer, ()), *spans)
+        return replace(self, rejected={**self.rejected, layer: more}) if more else self
+
     def renamed(self, names: Mapping[str, str]) -> Sentence:
-        """Return the sentence with other names of layers and head layers, and of those that have rejected spans."""
+        """Return the sentence with other names of layers, head layers and rejected spans."""
 
         def called(given: Mapping[str, Value]) -> dict[str, Value]:
             return {names.get(name, name): each for name, each in given.items()}
 
         return replace(self, layers=called(self.layers), heads=called(self.heads), rejected=called(self.rejected))
 
-    def rejecting(self, layer: str, spans: Iterable[Span]) -> Sentence:
-        """Return the sentence with spans that a layer does not have; without any, as before."""
-        more = tuple(spans)
-        if not more:
-            return self
-        return replace(self, rejected={**self.rejected, layer: (*self.rejected.get(layer, ()), *more)})
-
-    def with_layers_of(self, names: Collection[str]) -> Sentence:
-        """The same sentence with only these layers of labels, and their rejected spans."""
-        layers, rejected = self.layers.items(), self.rejected.items()
-        return replace(
-            self,
-            layers={name: layer for name, layer in layers if name in names},
-            rejected={name: spans for name, spans in rejected if name in names},
-        )
-
-    def with_heads(self, name: str, heads: Iterable[ArcCandidates]) -> Sentence:
-        """The same sentence with one head layer added or replaced."""
-        return replace(self, heads={**self.heads, name: tuple(heads)})
-
     def _repr_html_(self) -> str:
-        """The sentence in a notebook."""
+        from tagweave.corpus.shown import sentence_html
         from tagweave.display.markup import picture
-        from tagweave.display.sentence import sentence_picture
 
-        return picture(sentence_picture(self))
-
-    def with_column(self, name: str, column: Iterable[str]) -> Sentence:
-        """The same sentence with one column added or replaced."""
-        return replace(self, columns={**self.columns, name: tuple(column)})
+        return picture(sentence_html(self))
 
 
 _OTHERS = [field.name for field in fields(Sentence) if field.name != "layers"]
@@ -205,5 +204,114 @@ _set_layers, *_SETTERS = (vars(Sentence)[name].__set__ for name in ("layers", *_
 
 
 def narrow(layer: Layer, choose: Callable[[tuple[str, ...]], Candidates]) -> Layer:
-    """The layer with `choose` applied to every known position; unknown positions stay unknown."""
+    """Apply `choose` to every known position; unknown positions stay unknown."""
     return tuple(None if candidates is None else choose(candidates) for candidates in layer)
+
+
+def tokens_of(given: Any) -> tuple[str, ...]:
+    """Return tokens as a tuple of text.
+
+    Raises:
+        TypeError: a text, a set, or anything else that is not a sequence of text.
+        CorpusError: an empty token.
+    """
+    tokens = tuple(_token(each) for each in _in_order(given, "tokens, as in text.split()"))
+    if "" in tokens:
+        raise CorpusError(f"an empty token among {' '.join(tokens)!r}", "text in every token")
+    return tokens
+
+
+def lines_of(given: Any) -> Iterator[str]:
+    """Yield lines of text. Raises TypeError for a single text, and for anything but several."""
+    for line in _in_order(given, "lines, as in text.splitlines()"):
+        if not isinstance(line, str):
+            raise TypeError(f"found {line!r} as a line, expected text")
+        yield line
+
+
+def labels_of(given: Any) -> Layer:
+    """Return labels as the positions of a layer.
+
+    Text is one label, `None` and nan are unknown, and a tuple, a list or a set has several candidates.
+
+    Raises:
+        TypeError: a text in place of labels, a set of them, or a label that is not text.
+    """
+    return tuple(map(_candidates, _in_order(given, "labels, one for each token")))
+
+
+def is_frame(given: Any) -> bool:
+    """Return whether something is a data frame: it has named columns, and gives one by its name."""
+    return hasattr(given, "columns") and hasattr(given, "__getitem__") and not isinstance(given, type)
+
+
+def rows_of(frame: Any) -> Iterator[tuple[tuple[str, ...], Layer | None, dict[str, tuple[str, ...]]]]:
+    """Yield the tokens of each sentence of a data frame, its labels if there are any, and its other columns.
+
+    Raises:
+        TypeError: no columns `sentence` and `token`, or a token or label that is not text.
+        CorpusError: the rows of a sentence do not stand together.
+    """
+    names = [str(name) for name in frame.columns]
+    if missing := [name for name in _FRAME_COLUMNS[:2] if name not in names]:
+        found = f"a data frame with the columns {', '.join(names) or 'none'}"
+        raise TypeError(f"found {found}, expected {missing[0]!r}, too: {ACCEPTED}")
+    values = {name: list(frame[name]) for name in names}
+    seen: set[Any] = set()
+    for key, group in groupby(range(len(values["token"])), key=values["sentence"].__getitem__):
+        rows = list(group)
+        if _is_missing(key) or key in seen:
+            expected = "a number or name for each, in rows that follow one another"
+            raise CorpusError(f"the sentence {key} in row {rows[0]}", expected)
+        seen.add(key)
+        own = {name: [values[name][row] for row in rows] for name in names}
+        others = {name: tuple(map(str, column)) for name, column in own.items() if name not in _FRAME_COLUMNS}
+        try:
+            labels = labels_of(own["label"]) if "label" in own else None
+            yield tokens_of(own["token"]), labels, others
+        except TypeError as error:
+            raise TypeError(f"sentence {key}: {error}") from None
+
+
+def kind_of(given: Any) -> str:
+    """Name a value in a message: `dict`, `None`, `the text 'Jan'`."""
+    if isinstance(given, str):
+        return f"the text {given[:40]!r}"
+    return "None" if given is None else type(given).__name__
+
+
+def _is_layer(given: Any) -> bool:
+    """Return whether every position is a tuple or `None`: their types are few, so this is quick."""
+    if type(given) is not tuple:
+        return False
+    others = set(map(type, given)) - _POSITIONS
+    return not others or all(issubclass(each, tuple) for each in others)
+
+
+def _in_order(given: Any, expected: str) -> Iterable[Any]:
+    if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
+        raise TypeError(f"found {kind_of(given)}, expected a list of {expected}")
+    return given
+
+
+def _is_missing(given: Any) -> bool:
+    """Return whether a value is `None`, nan or pandas' NA, which is neither equal nor unequal to anything."""
+    return given is None or type(given).__name__ == "NAType" or (isinstance(given, float) and isnan(given))
+
+
+def _token(given: Any) -> str:
+    if not isinstance(given, str):
+        how = " (pandas.read_csv reads NA as nan: keep_default_na=False)" if _is_missing(given) else ""
+        raise TypeError(f"found {given!r} as a token, expected text{how}")
+    return str(given)
+
+
+def _candidates(given: Any) -> Candidates:
+    if _is_missing(given):
+        return None
+    several = (str(given),) if isinstance(given, str) else given
+    if isinstance(given, Set):
+        several = sorted(given, key=str)
+    if not isinstance(several, (tuple, list)) or not all(isinstance(each, str) for each in several):
+        raise TypeError(f"found {given!r} as a label, expected text, None for unknown, or a tuple of candidates")
+    return several if isinstance(several, tuple) else tuple(several)

@@ -16,19 +16,24 @@ followed by an unknown position ends there (`chunk_schemes`).
 That a span is not there is no set of labels for each token, so rejected spans stand beside the layers
 (`Sentence.rejected`), and in files in comments: `# rejected = tag 1-2 PER` has the layer, the first token and the last
 one, from 1, and the type.
+
+Spans that somebody found, each with its types and how sure that is, as a layer of labels.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.sentence import Candidates, Layer
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
+    from tagweave.corpus.sentence import Location, Sentence
 
 OUTSIDE = "O"
 ANY = "*"
@@ -235,5 +240,58 @@ def rejected_comments(sentence: Sentence, names: Mapping[str, str] | None = None
         name = layer if names is None else names.get(layer, "")
         if spans and len(name.split()) != 1:
             expected = f"those of {' or '.join(names)}" if names else "the name of a layer without blanks"
-            raise CorpusError(f"rejected spans of the layer {layer!r}", expected, *sentence.location)
+            raise sentence.error(f"rejected spans of the layer {layer!r}", expected)
         yield from (f"# rejected = {name} {start + 1}-{stop} {label}" for start, stop, label in spans)
+
+
+SPANS: Literal["spans"] = "spans"
+TAGS: Literal["tags"] = "tags"
+"""What is found: spans, coded in IOB2, or labels of single tokens."""
+
+
+class FoundSpan(NamedTuple):
+    """The tokens start .. stop - 1, the types that the span may have, and the probability that it is one of these."""
+
+    start: int
+    stop: int
+    types: tuple[str, ...]
+    probability: float = 1.0
+
+
+def layer_of(spans: Iterable[FoundSpan], length: int, outside: bool, task: str = SPANS) -> Layer:
+    """The labels of spans in IOB2, or with `TAGS` their types as the labels of each token.
+
+    Of spans that overlap, the longest counts, and of equally long ones the first. A span with a probability below 1 is
+    either one or, with the rest of the probability, nothing.
+
+    Raises:
+        CorpusError: a span without tokens, or beyond the sentence; a probability that is not above 0 and at most 1.
+    """
+    labels: list[Candidates] = [(OUTSIDE,) if outside else None] * length
+    taken = bytearray(length)
+    for span in sorted(spans, key=lambda each: (each.start - each.stop, each.start)):
+        if not 0 <= span.start < span.stop <= length:
+            raise CorpusError(f"the span {span.start}:{span.stop}", f"tokens from 0 to {length}")
+        if not 0 < span.probability <= 1:
+            raise CorpusError(f"the probability {span.probability}", "a number above 0, and at most 1")
+        if taken[span.start] or taken[span.stop - 1]:  # longer spans came before, so they cover one of its ends
+            continue
+        length_of_span = span.stop - span.start
+        taken[span.start : span.stop] = b"\1" * length_of_span
+        first, rest = ("", "") if task == TAGS else ("B-", "I-")
+        labels[span.start] = _labels(first, span)
+        labels[span.start + 1 : span.stop] = [_labels(rest, span)] * (length_of_span - 1)
+    return tuple(labels)
+
+
+def _labels(place: str, span: FoundSpan) -> tuple[str, ...]:
+    return _weighted(tuple(f"{place}{each}" for each in span.types), span.probability)
+
+
+def _weighted(names: tuple[str, ...], probability: float) -> tuple[str, ...]:
+    """The labels, and `O` with the rest of the probability, the most probable first."""
+    if probability == 1:
+        return names
+    shares = {**dict.fromkeys(names, probability / len(names)), OUTSIDE: 1 - probability}
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    return Soft((name for name, _ in ordered), (round(share, 6) for _, share in ordered))

@@ -6,28 +6,24 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tagweave.display.colours import heat
-from tagweave.display.markup import Html, element, joined, picture
+from tagweave.display.markup import Html, element, heat, joined, picture
 
 
 def in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook. IPython is not imported for it: a kernel has done so."""
+    """Return whether this process is the kernel of a notebook, which has imported IPython."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     return getattr(shell, "kernel", None) is not None
 
 
 class LiveLine:
-    """A bar and a text in the output of the cell that runs.
-
-    Needs nothing but the protocol of Jupyter: the output is displayed once, and then updated.
-    """
+    """A bar and a text in the output of the running cell, displayed once and then updated."""
 
     def __init__(self) -> None:
         self._handle: Any = None
 
     def show(self, share: float, text: str, notes: Sequence[str] = ()) -> None:
-        """Replace the line: a bar of this share, from 0 to 1, the text, and notes that can be unfolded."""
+        """Update the line: the share done, from 0 to 1, a text, and notes that can be unfolded."""
         from IPython.display import display
 
         content = {"text/html": _line(share, text, notes), "text/plain": text}

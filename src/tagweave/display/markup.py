@@ -1,11 +1,92 @@
-"""HTML made of elements. Text from corpora becomes part of it only through `html`, which escapes it."""
+"""Elements of pictures for notebooks: escaped HTML, tints, numbers, and the candidates of a position.
+
+Text becomes part of HTML only through `html`, which escapes it. Tints lie over the colours of the page, so that light
+and dark pages both suit; people with any colour vision can tell them apart (Okabe and Ito 2008).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
+from zlib import crc32
 
-from tagweave.display.style import STYLE
+Position = Sequence[tuple[str, float | None]] | None
+"""The candidates of a position, the most probable first, with their numbers if they have any; `None` is unknown."""
+
+STYLE = """
+.tagweave { color: inherit; font-size: 14px; line-height: 1.45; max-width: 100%; }
+.tagweave .quiet { opacity: .72; font-size: .9em; }
+.tagweave .sentence { margin: .3em 0 .8em; }
+.tagweave .gloss { display: flex; flex-wrap: wrap; row-gap: .5em; }
+.tagweave .gloss > span { display: flex; flex-direction: column; padding: 0 .45em; white-space: nowrap; }
+.tagweave .gloss > span > * { min-height: 1.6em; }
+.tagweave .gloss .names { opacity: .72; }
+.tagweave .label { font-size: .85em; min-height: 1.88em !important; }
+.tagweave .several { background: rgba(230,159,0,.25); border-radius: 3px; padding: 0 .25em; }
+.tagweave .unknown { border: 1px dashed rgba(128,128,128,.8); border-radius: 3px; padding: 0 .4em; opacity: .8; }
+.tagweave .running { line-height: 2.1; margin: .2em 0; }
+.tagweave mark { color: inherit; border-radius: 4px; padding: .15em .3em; }
+.tagweave mark small { font-weight: 600; margin-inline-start: .35em; }
+.tagweave .open { border-bottom: 2px dotted rgba(128,128,128,.9); }
+.tagweave .perhaps { border-bottom: 2px dotted currentColor; font-style: italic; opacity: .85; }
+.tagweave .wide { overflow-x: auto; }
+.tagweave pre { line-height: 1.2; overflow-x: auto; margin: .3em 0; font-size: 13px; background: transparent;
+  color: inherit; font-family: ui-monospace, monospace; }
+.tagweave table { border-collapse: collapse; margin: .4em 0; font-size: .95em; }
+.tagweave th, .tagweave td { padding: .2em .5em; text-align: center; border: 1px solid rgba(128,128,128,.25);
+  background: transparent; }
+.tagweave th { font-weight: 600; white-space: nowrap; }
+.tagweave th[scope=row] { text-align: end; }
+.tagweave td.number { text-align: end; font-variant-numeric: tabular-nums; }
+.tagweave td { font-variant-numeric: tabular-nums; }
+.tagweave svg { display: block; color: inherit; }
+.tagweave svg text { fill: currentColor; font: 14px system-ui, sans-serif; text-anchor: middle; }
+.tagweave svg text.relation { font-size: 11px; }
+.tagweave svg path { fill: none; stroke: currentColor; stroke-width: 1.1; stroke-opacity: .65; }
+.tagweave svg path.tip { fill: currentColor; fill-opacity: .8; stroke: none; }
+.tagweave svg .several path, .tagweave svg .unknown path { stroke-dasharray: 3 3; border: 0; }
+.tagweave svg .unknown { opacity: .8; }
+.tagweave svg .other path { stroke: #d55e00; stroke-width: 2.2; stroke-opacity: 1; }
+.tagweave svg .other path.tip { fill: #d55e00; stroke: none; fill-opacity: 1; }
+.tagweave svg .other text { font-weight: 700; }
+"""
+"""Rules for pictures alone: a notebook has one page for all outputs."""
+
+
+_BLUE = "0,114,178"
+_TINTS = (
+    *(f"rgba({each},.35)" for each in (_BLUE, "230,159,0", "0,158,115", "213,94,0", "204,121,167", "86,180,233")),
+    "rgba(240,228,66,.25)",  # yellow: any stronger, and light text of a dark page could not be read on it
+)
+_STRONGEST = 0.65
+
+
+def of_types(names: Iterable[str]) -> dict[str, str]:
+    """Choose a tint for each name: mostly the same in all pictures, and different within one while there are enough."""
+    tints: dict[str, str] = {}
+    free: list[str] = []
+    for name in sorted(set(names)):
+        free = free or list(_TINTS)
+        wanted = _TINTS[crc32(name.encode("utf-8", "backslashreplace")) % len(_TINTS)]
+        chosen = wanted if wanted in free else free[0]
+        free.remove(chosen)
+        tints[name] = chosen
+    return tints
+
+
+def heat(share: float) -> str:
+    """Return the tint of a number from 0 to 1."""
+    return f"rgba({_BLUE},{_STRONGEST * share:.3f})"
+
+
+LEAST = 0.005
+"""The smallest number that is not written as 0."""
+
+
+def share(value: float) -> str:
+    """Write a number from 0 to 1 in two digits, without the leading zero."""
+    text = f"{value:.2f}"
+    return text.removeprefix("0") if value < 1 else text
 
 
 class Html(str):
@@ -15,14 +96,14 @@ class Html(str):
 
 
 def html(content: str) -> Html:
-    """The content as HTML: escaped, unless it is HTML already; halves of surrogate pairs are spelled out."""
+    """Escape text, unless it is HTML already; halves of surrogate pairs are spelled out."""
     if isinstance(content, Html):
         return content
     return Html(escape(content.encode("utf-8", "backslashreplace").decode("utf-8")))
 
 
 def element(name: str, *content: str, **attributes: str | float) -> Html:
-    """An element. In names of attributes, `_` stands for a hyphen, and at the end for nothing (`class_`)."""
+    """Make an element. In names of attributes, `_` stands for a hyphen, and at the end for nothing (`class_`)."""
     named = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{html(str(value))}"' for key, value in attributes.items() if value != ""
     )
@@ -30,15 +111,41 @@ def element(name: str, *content: str, **attributes: str | float) -> Html:
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
-    """Parts one after the other."""
+    """Concatenate parts."""
     return Html(html(between).join(map(html, parts)))
 
 
 def picture(*content: str) -> str:
-    """A whole picture: the content, with the style that it needs."""
+    """Make a complete picture: the content with its style."""
     return str(element("div", Html(f"<style>{STYLE}</style>"), *content, class_="tagweave"))
 
 
 def word(form: str, **attributes: str | float) -> Html:
-    """A token, whose direction of writing is its own."""
+    """Mark up a token, which may be written from right to left."""
     return element("bdi", form, **attributes)
+
+
+_SHOWN = 3  # candidates
+_HINT = 60  # candidates in the text that appears under the mouse
+
+
+def with_number(name: str, number: float | None) -> str:
+    """Return a candidate with its number."""
+    return name if number is None else f"{name} {share(number)}"
+
+
+def evidence(candidates: Position) -> Html:
+    """Show a position in one line; candidates that do not fit appear under the mouse."""
+    if candidates is None:
+        return element("span", "?", class_="unknown", title="unknown: any label")
+    if len(candidates) == 1 and candidates[0][1] is None:
+        return element("span", candidates[0][0])
+    several = [with_number(*pair) for pair in candidates]
+    shown = several if len(several) <= _SHOWN + 1 else [*several[:_SHOWN], f"+{len(several) - _SHOWN}"]
+    return element("span", " | ".join(shown), class_="several", title=hint(several))
+
+
+def hint(lines: Iterable[str]) -> str:
+    """Return candidates as the text that appears under the mouse."""
+    several = list(lines)
+    return "\n".join(several if len(several) <= _HINT else [*several[:_HINT], f"and {len(several) - _HINT} more"])

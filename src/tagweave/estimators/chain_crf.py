@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from tagweave.estimators.predictions import Predictions
+from tagweave.estimators.crfsuite import Tagger, TrainingLog
 from tagweave.estimators.protocol import Estimator, not_fitted
-from tagweave.estimators.sequences import Labels, TokenSequence, layers_of, token_sequences, weights_of
-from tagweave.estimators.tagger import Tagger
-from tagweave.estimators.training_log import TrainingLog
+from tagweave.estimators.sequences import Labels, Predictions, TokenSequence, layers_of, token_sequences, weights_of
 
 if TYPE_CHECKING:  # these modules compile kernels, so the methods that need them import them
-    from tagweave.estimators.recording import Hooks
-    from tagweave.estimators.single import SingleSentences
+    from tagweave.estimators.answers import SingleSentences
+    from tagweave.estimators.fitting import Hooks
     from tagweave.features.encoded import Encoded
     from tagweave.models.chain import ChainModel
 
@@ -221,7 +219,7 @@ class ChainCRF(Estimator):
 
     def _listeners(self) -> tuple[Sequence[Callable[[TrainingLog], None]], Hooks | None]:
         """What is told about iterations, and the hooks among them."""
-        from tagweave.estimators.recording import Hooks, print_iteration
+        from tagweave.estimators.fitting import Hooks, print_iteration
 
         if not self.verbose:
             return (), None
@@ -246,8 +244,7 @@ class ChainCRF(Estimator):
         return Predictions.of(self._best(X, constraints))
 
     def _best(self, X: Iterable[TokenSequence], constraints: Iterable[Labels] | None = None) -> list[list[str]]:
-        from tagweave.estimators.answers import best_labels
-        from tagweave.estimators.encoding import evidence
+        from tagweave.estimators.answers import best_labels, evidence
 
         sentences, encoded = self._encoded(X)
         masks = None
@@ -263,7 +260,7 @@ class ChainCRF(Estimator):
         return self._best([xseq], None if constraints is None else [constraints])[0]
 
     def _single(self) -> SingleSentences:
-        from tagweave.estimators.single import SingleSentences
+        from tagweave.estimators.answers import SingleSentences
 
         self._check_fitted()
         if self._prepared is None or self._prepared.model is not self.model_:
@@ -331,7 +328,7 @@ class ChainCRF(Estimator):
             FileNotFoundError: no such file.
             ModelFileError: a file of another kind, a damaged one, or a model of another kind.
         """
-        from tagweave.learning.callback import Iteration
+        from tagweave.learning.run import Iteration
         from tagweave.models.storage import ModelFileError
 
         model = _attribute_model(path)
@@ -386,7 +383,7 @@ class ChainCRF(Estimator):
     @property
     def state_features_(self) -> dict[tuple[str, str], float] | None:
         """The nonzero weights by (attribute, label)."""
-        from tagweave.estimators.encoding import state_weights
+        from tagweave.estimators.answers import state_weights
 
         model = self._fitted()
         return None if model is None else state_weights(model)
@@ -394,7 +391,7 @@ class ChainCRF(Estimator):
     @property
     def transition_features_(self) -> dict[tuple[str, str], float] | None:
         """The nonzero weights by (label, next label)."""
-        from tagweave.estimators.encoding import transition_weights
+        from tagweave.estimators.answers import transition_weights
 
         model = self._fitted()
         return None if model is None else transition_weights(model)
@@ -412,7 +409,7 @@ class ChainCRF(Estimator):
 
     def _repr_html_(self) -> str:
         """The estimator in a notebook."""
-        from tagweave.estimators.html import picture
+        from tagweave.estimators.protocol import picture
 
         facts: dict[str, Any] = {}
         if (model := self._fitted()) is not None:
@@ -434,7 +431,7 @@ class ChainCRF(Estimator):
             raise not_fitted(self)
 
     def _encoded(self, X: Iterable[TokenSequence]) -> tuple[list[TokenSequence], Encoded]:
-        from tagweave.estimators.encoding import encode
+        from tagweave.estimators.answers import encode
 
         self._check_fitted()
         sentences = token_sequences(X)

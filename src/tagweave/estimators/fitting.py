@@ -4,13 +4,15 @@ CRFsuite gives a weight to every pair that occurs in the training data. Under ev
 label occurs if a token has the attribute and its set contains the label; a pair of labels occurs if the sets of two
 neighbours contain them. An unknown position counts for no pair of attribute and label, and for pairs of labels only
 next to a known position. If every position has one label, this is CRFsuite's rule.
+
+Records a training for `ChainCRF.training_log_`, and tells others about every iteration.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -27,27 +29,99 @@ from tagweave.estimators.algorithms import (
     settings_of,
     trainer_of,
 )
-from tagweave.estimators.answers import best_labels
-from tagweave.estimators.encoding import GUIDELINE, allowed, encode, finite
-from tagweave.estimators.recording import Recorded, Recording
+from tagweave.estimators.answers import GUIDELINE, allowed, best_labels, encode, finite
+from tagweave.estimators.crfsuite import TrainingLog, label_scores, line_of
 from tagweave.estimators.sequences import TokenSequence
-from tagweave.estimators.training_log import TrainingLog, label_scores
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
+from tagweave.labels import SPANS
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
-from tagweave.labels.tasks import SPANS
-from tagweave.learning.run import Run, Schedule
+from tagweave.learning.run import Iteration, Run, Schedule
+from tagweave.learning.trainer import Objective, State, TrainerAround
 from tagweave.models.chain import ChainModel
-from tagweave.models.emission import ViewEmission
-from tagweave.models.layout import Layout
+from tagweave.models.layout import Layout, ViewEmission
+from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.objective import chunk_bounds
-from tagweave.models.parameters import ChainParameters
+from tagweave.training.chain_problem import ChainProblem, lay_out, layout_of, scheme_of
 from tagweave.training.dev_score import scorer
-from tagweave.training.fit import lay_out, layout_of, learn, scheme_of
-from tagweave.training.problem import Problem
+from tagweave.training.fit import learn
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
+
+
+@dataclass
+class Recording:
+    """A `Callback` that fills a log.
+
+    Attributes:
+        log: the log.
+        listeners: called with the log after every iteration.
+        details: of the iteration that is running: what others found out about it.
+    """
+
+    log: TrainingLog
+    listeners: Sequence[Callable[[TrainingLog], None]] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        """Add the iteration to the log, and call the listeners."""
+        before = self.log[-1].seconds if self.log else 0.0
+        info = {"num": iteration.number, "scores": {}, "loss": iteration.loss, "time": iteration.seconds - before}
+        self.log.append(iteration)
+        self.log.iterations.append({**info, **self.details})
+        self.details = {}
+        for listener in self.listeners:
+            listener(self.log)
+
+
+@dataclass(frozen=True)
+class Recorded(TrainerAround):
+    """A trainer whose weights are measured after every iteration."""
+
+    recording: Recording
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One iteration."""
+        super().step(objective, state)
+        norm, active = float(np.linalg.norm(state.weights)), int(np.count_nonzero(state.weights))
+        self.recording.details |= {"feature_norm": norm, "active_features": active}
+
+
+def print_iteration(log: TrainingLog) -> None:
+    """Print the last iteration."""
+    print(line_of(log[-1]))
+
+
+@dataclass
+class Hooks:
+    """Calls the methods of an object of `trainer_cls`, which are those of python-crfsuite's trainers.
+
+    Attributes:
+        trainer: an object; what it has of `on_start`, `on_iteration`, `on_optimization_end` and `on_end` is called with
+            a line of text, `on_iteration` also with the last of `TrainingLog.iterations`. Its attribute `logparser` is
+            set to the log, in which these methods look things up.
+    """
+
+    trainer: Any
+
+    def iteration(self, log: TrainingLog) -> None:
+        """After every iteration."""
+        if len(log) == 1:
+            self.trainer.logparser = log
+            self._call("on_start", f"{log.featgen_num_features} features\n")
+        self._call("on_iteration", log.log[-1] + "\n", log.last_iteration)
+
+    def end(self, log: TrainingLog) -> None:
+        """After the last iteration."""
+        if log:
+            self._call("on_optimization_end", f"{log.training_seconds:.1f} s\n")
+            self._call("on_end", "")
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        if (method := getattr(self.trainer, name, None)) is not None:
+            method(*arguments)
+
 
 Floats = NDArray[Any]
 Listeners = Sequence[Callable[[TrainingLog], None]]
@@ -116,14 +190,14 @@ def fit_sequences(
     return fitted.model, recording.log
 
 
-def _log_of(problem: Problem, seconds: float) -> TrainingLog:
+def _log_of(problem: ChainProblem, seconds: float) -> TrainingLog:
     """The log before the first iteration."""
     ((_, layout),), observed = problem.model.linear.weighted, problem.model.linear.observed_transitions
     pairs = len(problem.model.space) ** 2 if observed is None else int(observed[0].sum())
     return TrainingLog(featgen_num_features=layout.size + pairs, featgen_seconds=seconds)
 
 
-def _evaluation(problem: Problem, dev: Sequences, recording: Recording) -> Callable[[Floats], float]:
+def _evaluation(problem: ChainProblem, dev: Sequences, recording: Recording) -> Callable[[Floats], float]:
     """A function from weights to the score on development data, which records those of each label."""
     model = problem.model
     encoded = encode(model, dev.sentences)
@@ -145,7 +219,7 @@ def _iterations(algorithm: Algorithm, limit: int | None) -> int:
     return limit
 
 
-def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions: bool) -> Problem:
+def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions: bool) -> ChainProblem:
     train = train.where([weight > 0 for weight in train.weights])
     if not train.sentences:
         raise ValueError("found no sentence, expected training data")
@@ -160,7 +234,7 @@ def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions:
     encoded = finite(encoder.encode_attributes(train.sentences, train.weights))
     encoder.freeze(encoded)
     evidence = [numbers for numbers in allow if numbers.any()]
-    encoded = encoded.with_evidence(np.concatenate([np.zeros(0, np.int32), *evidence]))
+    encoded = encoded.with_evidence(np.concatenate([np.zeros(0, np.int32), *evidence]), rows=sets.rows)
     parameters = _parameters(encoder, encoded, sets, recipe, min_freq, all_transitions)
     return lay_out(parameters, encoder, encoded, sets, recipe)
 
@@ -190,7 +264,7 @@ def transition_counts(encoded: Encoded, sets: LabelSets) -> NDArray[np.float64]:
     inside = np.ones(encoded.tokens, bool)
     inside[encoded.sentence_ptr[:-1]] = False
     after = np.flatnonzero(inside)
-    pairs = np.stack([encoded.allow[after - 1], encoded.allow[after]], axis=1)
+    pairs = np.stack([encoded.evidence.sets[after - 1], encoded.evidence.sets[after]], axis=1)
     distinct, times = np.unique(pairs[(pairs != ALL).any(axis=1)], axis=0, return_counts=True)
     masks = sets.masks.astype(np.float64)
     counts: NDArray[np.float64] = (masks[distinct[:, 0]] * times[:, None]).T @ masks[distinct[:, 1]]
@@ -206,7 +280,7 @@ def _frequent(layout: Layout, encoded: Encoded, sets: LabelSets, min_freq: float
     bounds = chunk_bounds(encoded, len(sets.space))
     for first, last in pairwise(bounds):
         tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
-        emission.add_gradient(encoded, first, last, None, masks[encoded.allow[tokens]])
+        emission.add_gradient(encoded, first, last, None, masks[encoded.evidence.sets[tokens]])
     kept = frequency >= min_freq
     ends = np.concatenate([[0], np.cumsum(kept)])
     return replace(layout, ptr=ends[layout.ptr].astype(layout.ptr.dtype), cell=layout.cell[kept])

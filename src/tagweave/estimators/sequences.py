@@ -1,14 +1,46 @@
-"""Checks X, y and constraints from users and brings them into one form. Nothing here guesses a label."""
+"""Checks X, y and constraints from users and brings them into one form. Nothing here guesses a label.
+
+Predictions of many sentences as an array, of the shape that NumPy gives nested lists.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from tagweave.corpus.bytes_as_text import decoded
+import numpy as np
+
+from tagweave.corpus.characters import decoded
 from tagweave.corpus.sentence import Candidates, Layer
+
+
+class Predictions(np.ndarray[Any, np.dtype[np.object_]]):
+    """What was predicted for sentences: [sentences, tokens] if all have as many tokens, else [sentences] of lists.
+
+    This is the shape of sklearn-crfsuite's answers. Arrays of both kinds can be concatenated, as scikit-learn does with
+    the predictions of folds: the result is again of the one kind or the other.
+    """
+
+    @classmethod
+    def of(cls, rows: Sequence[list[Any]]) -> Predictions:
+        """The predictions of sentences, a list each."""
+        return np.array(rows, dtype=object).view(cls)
+
+    def __array_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: Iterable[Any],
+        kwargs: Mapping[str, Any],
+    ) -> Any:
+        """NumPy's functions; only `concatenate` differs."""
+        if func is np.concatenate and not kwargs:
+            (parts,) = args
+            return Predictions.of([row for part in parts for row in part.tolist()])
+        return super().__array_function__(func, types, args, kwargs)
+
 
 Token = Mapping[str, Any] | Iterable[str]
 TokenSequence = Sequence[Token]

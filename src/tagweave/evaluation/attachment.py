@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc
+from tagweave.errors import CorpusError
+from tagweave.evaluation.alignment import aligned_words, check_surfaces
 from tagweave.evaluation.score import Counts, Measure, Score, Share, f_of_counts, number
-from tagweave.evaluation.word_alignment import aligned_words, check_surfaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,7 +111,7 @@ def _arcs(sentence: Sentence, layer: str) -> Sequence[ArcCandidates]:
 
 
 def _crossing(gold: Corpus) -> int:
-    from tagweave.features.arc_evidence import only_head  # loads Numba, as the next import does
+    from tagweave.evidence.trees import only_head  # loads Numba, as the next import does
     from tagweave.kernels.projective import is_projective
 
     layers = (_arcs(sentence, gold.guideline) for sentence in gold)

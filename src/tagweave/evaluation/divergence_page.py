@@ -1,6 +1,8 @@
 """The divergence of two guidelines as a static page: a single file, without scripts.
 
 Words and tags come from corpora, so every text goes through `escape`.
+
+The divergence of two guidelines as tables for a terminal.
 """
 
 from __future__ import annotations
@@ -8,11 +10,78 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from rich.table import Table
+from rich.text import Text
+
 from tagweave import __version__
-from tagweave.corpus.context import Context
+from tagweave.corpus.characters import printable, printable_lines
+from tagweave.corpus.describe import Context
 from tagweave.evaluation.divergence import Divergence, Partner
-from tagweave.evaluation.divergence_tables import COUNT, shown, summary
 from tagweave.evaluation.tree_divergence import TreeDivergence
+
+SHARE = 0.01
+"""The share below which partners are left out: in expected counts, every tag has every partner to some degree."""
+COUNT = 0.5
+"""The expected count below which pairs are left out."""
+_WORDS = 2
+
+
+def tables(divergence: Divergence | TreeDivergence, pairs: int = 15) -> Iterator[Text | Table]:
+    """A summary, and for each direction the partners of every tag and the most frequent unexpected `pairs`."""
+    for line in summary(divergence):
+        yield Text(printable(line))
+    for direction in divergence.directions():
+        yield _partners(direction)
+        if unexpected := [pair for pair in direction.unexpected() if pair.count >= COUNT][:pairs]:
+            yield _unexpected(direction, unexpected)
+
+
+def summary(divergence: Divergence | TreeDivergence) -> list[str]:
+    """Sentences that say what was compared, and how well one tag predicts the other."""
+    lines = divergence.headlines()
+    for each in divergence.directions():
+        share = f"{100 * each.predictable:.1f} %"
+        lines.append(
+            f"From {each.first} to {each.second}: {share} of the tokens have their {each.what}'s usual partner."
+        )
+    return lines
+
+
+def shown(partners: Iterable[Partner]) -> list[Partner]:
+    """The most frequent partner, and the others that are not too rare to be shown."""
+    return [each for each in partners if each.usual or (each.share >= SHARE and each.count >= COUNT)]
+
+
+def _partners(divergence: Divergence) -> Table:
+    title = f"{divergence.first} to {divergence.second}: the {divergence.what}s that diverge most come first"
+    table = _table(title, (divergence.first, "tokens", "bits", f"{divergence.second}, %"), numbers=(1, 2))
+    for tag in divergence.diverging():
+        row = divergence.tags.index(tag)
+        partners = "  ".join(f"{p.partner} {100 * p.share:.1f}" for p in shown(divergence.partners_of(tag)))
+        _add(table, (tag, f"{divergence.counts[row].sum():,.0f}", f"{divergence.entropies[row]:.2f}", partners))
+    return table
+
+
+def _unexpected(divergence: Divergence, pairs: Iterable[Partner]) -> Table:
+    title = f"{divergence.first} to {divergence.second}: other partners than the most frequent one"
+    columns = (divergence.first, divergence.second, "tokens", "%", "for example")
+    table = _table(title, columns, numbers=(2, 3))
+    for pair in pairs:
+        words = "\n".join(str(context) for context in pair.examples[:_WORDS])
+        _add(table, (pair.tag, pair.partner, f"{pair.count:,.0f}", f"{100 * pair.share:.1f}", words))
+    return table
+
+
+def _table(title: str, columns: Iterable[str], numbers: tuple[int, ...]) -> Table:
+    table = Table(title=Text(printable(title)), title_justify="left")
+    for position, column in enumerate(columns):
+        table.add_column(Text(printable(column)), justify="right" if position in numbers else "left")
+    return table
+
+
+def _add(table: Table, cells: Iterable[str]) -> None:
+    table.add_row(*(Text(printable_lines(cell)) for cell in cells))  # Text: a tag in square brackets is not markup
+
 
 _OPEN, _UNEXPECTED = 3, 20  # tags whose details are unfolded, and pairs shown
 _BRIEF = (0, 10)  # the same in a notebook
@@ -88,7 +157,7 @@ def _direction(divergence: Divergence, opened: int, most: int) -> Iterator[str]:
     yield _element("h2", f"From {divergence.first} to {divergence.second}")
     if pairs := [pair for pair in divergence.unexpected() if pair.count >= COUNT][:most]:
         yield _element("h3", "Other partners than the most frequent one")
-        yield _table((divergence.first, divergence.second), ((_cell(p.tag), _cell(p.partner), p) for p in pairs))
+        yield _html_table((divergence.first, divergence.second), ((_cell(p.tag), _cell(p.partner), p) for p in pairs))
     yield _element("h3", f"All {divergence.what}s, those that diverge most first")
     for number, tag in enumerate(divergence.diverging()):
         yield _details(divergence, tag, number < opened)
@@ -102,12 +171,12 @@ def _details(divergence: Divergence, tag: str, is_open: bool) -> str:
     figures = f'<span class="quiet">{tokens:,.0f} tokens, {bits:.2f} bits</span>'
     return (
         f"<details{' open' if is_open else ''}><summary>{_element('b', tag)} {escape(brief)} {figures}</summary>\n"
-        + _table((divergence.second,), ((_cell(partner.partner), partner) for partner in partners))
+        + _html_table((divergence.second,), ((_cell(partner.partner), partner) for partner in partners))
         + "</details>"
     )
 
 
-def _table(names: Iterable[str], rows: Iterable[tuple[str | Partner, ...]]) -> str:
+def _html_table(names: Iterable[str], rows: Iterable[tuple[str | Partner, ...]]) -> str:
     """A table whose rows begin with cells for the `names`, and end with a pair whose figures and words they show."""
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
     figures = "".join(f'<th scope="col" class="number">{name}</th>' for name in ("tokens", "%", "back, %"))

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from tagweave.corpus.printable import printable
+from tagweave.corpus.characters import printable
 from tagweave.evaluation.accuracy import Accuracy, Confusion
 from tagweave.evaluation.attachment import Attachment
 from tagweave.evaluation.spans import SpanScores

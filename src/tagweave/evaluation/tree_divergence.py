@@ -25,22 +25,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagweave.corpus.context import Context
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.describe import Context
 from tagweave.corpus.sentence import ArcCandidates, Sentence
-from tagweave.evaluation.divergence import Divergence, check_words
+from tagweave.errors import CorpusError
+from tagweave.evaluation.divergence import Divergence, TagPairs, Token, check_words
 from tagweave.evaluation.score import Share
-from tagweave.evaluation.tag_pairs import TagPairs, Token
-from tagweave.features.arc_evidence import only_head
-from tagweave.features.sentence_length import check_lengths
-from tagweave.kernels.tree_paths import FARTHEST, PATHS, tree_paths
+from tagweave.evidence.trees import only_head
+from tagweave.features.arc_templates import check_lengths
+from tagweave.kernels.arcs import FARTHEST, PATHS, tree_paths
 
 SAME = "same"
 _NEAR = {(1, 0): SAME, (0, 1): "reversed", (1, 1): "sibling", (2, 1): "uncle", (1, 2): "nephew"}
 _LINE = {(2, 0): "grandparent", (0, 2): "grandchild", (FARTHEST, 0): "ancestor", (0, FARTHEST): "descendant"}
 _NAMES = ("", *((_NEAR | _LINE).get(divmod(path, FARTHEST + 1), "other") for path in range(PATHS - 1)))
-"""The position of the head, by the number of a path in `kernels.tree_paths`; "" if it is unknown."""
+"""The position of the head, by the number of a path in `kernels.arcs`; "" if it is unknown."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,12 +18,11 @@ from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from tagweave.corpus.errors import CorpusError, shortened
 from tagweave.corpus.sentence import Location
+from tagweave.errors import CorpusError, shortened
 from tagweave.exchange.document import Document, Mark, Tool
-from tagweave.exchange.members import Member, members, refuse_link, unique
-from tagweave.exchange.offsets import Places
-from tagweave.exchange.packing import write_zip
+from tagweave.exchange.members import ExportFile, members, refuse_link, unique, write_zip
+from tagweave.exchange.tokens import Places
 
 _BOUND = re.compile(r"T\S*\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
 _OTHERS = {
@@ -57,7 +56,7 @@ def read(path: str) -> Iterator[Document]:
         yield _document(found[name], found.get(name.with_suffix(".ann")), who or annotator, title)
 
 
-def _files(path: str) -> Iterator[Member]:
+def _files(path: str) -> Iterator[ExportFile]:
     if Path(path).suffix in (".txt", ".ann") and not Path(path).is_dir():
         for each in (Path(path).with_suffix(".txt"), Path(path).with_suffix(".ann")):
             if str(each) != path:
@@ -68,7 +67,7 @@ def _files(path: str) -> Iterator[Member]:
         yield from members(path, ".txt", ".ann")
 
 
-def _document(text: Member, marked: Member | None, annotator: str, name: str) -> Document:
+def _document(text: ExportFile, marked: ExportFile | None, annotator: str, name: str) -> Document:
     if marked is None:
         return Document(text.text(), name=name, location=Location(text.place))
     left_out: Counter[str] = Counter()
@@ -77,7 +76,7 @@ def _document(text: Member, marked: Member | None, annotator: str, name: str) ->
     return Document(places.text, {annotator: marks}, name, None, Location(marked.place), None, left_out)
 
 
-def _marks(member: Member, places: Places, left_out: Counter[str]) -> Iterator[Mark]:
+def _marks(member: ExportFile, places: Places, left_out: Counter[str]) -> Iterator[Mark]:
     for number, line in enumerate(member.text().split("\n"), 1):
         line = line.rstrip("\r")  # noqa: PLW2901
         if line[:1] in _OTHERS:

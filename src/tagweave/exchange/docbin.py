@@ -17,16 +17,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import IO, Any
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.outline import key_and_value
+from tagweave.corpus.load import key_and_value
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Sentence
 from tagweave.corpus.spans import OUTSIDE, Span
-from tagweave.corpus.token_offsets import TokenOffsets
-from tagweave.exchange.errors import ExchangeError
-from tagweave.exchange.limits import UNPACKED
-from tagweave.exchange.members import Member, members
-from tagweave.exchange.reading import DOCUMENT, TEXT, place_comments
-from tagweave.exchange.token_tool import TokenTool, single
+from tagweave.errors import CorpusError, ExchangeError
+from tagweave.exchange.document import TokenTool, single
+from tagweave.exchange.members import UNPACKED, ExportFile, members
+from tagweave.exchange.sentences import DOCUMENT, TEXT, place_comments
+from tagweave.exchange.tokens import TokenOffsets
 
 UPOS, XPOS, HEAD, ENTITIES = "upos", "xpos", "head", "entities"
 _TEXTS = ("ORTH", "POS", "TAG", "LEMMA", "MORPH", "DEP", "ENT_TYPE")
@@ -79,7 +77,7 @@ def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
             yield from _sentences(tokens, number, member)
 
 
-def _documents(member: Member, leave_out: Callable[[str], None]) -> Iterator[_Tokens]:
+def _documents(member: ExportFile, leave_out: Callable[[str], None]) -> Iterator[_Tokens]:
     from spacy.strings import StringStore
     from spacy.tokens import DocBin
 
@@ -112,7 +110,7 @@ class _Texts(dict[int, str]):
         return self[number]
 
 
-def _check_size(member: Member) -> None:
+def _check_size(member: ExportFile) -> None:
     """Raise if the data grow beyond measure when they are decompressed, or when they become Python's objects.
 
     Tokens are arrays, which take what they have; lists and maps take up to 64 times that, and so do documents.
@@ -138,7 +136,7 @@ def _check_size(member: Member) -> None:
         raise CorpusError(found, f"at most {_OBJECTS:,}: write several files", member.place)
 
 
-def _decompressed(member: Member) -> bytes:
+def _decompressed(member: ExportFile) -> bytes:
     """Return the data. Raises CorpusError if they are too many, or too many times those on disk."""
     unpacking, most = zlib.decompressobj(), max(UNPACKED, min(_LARGEST, _RATIO * len(member.data)))
     data = unpacking.decompress(member.data, most)
@@ -179,7 +177,7 @@ def _tokens(found: Any, at: int, strings: Any, rejected: list[Span]) -> _Tokens:
     return _Tokens(texts, numbers, [True] * len(blanks) if unknown else blanks, rejected)
 
 
-def _sentences(tokens: _Tokens, number: int, member: Member) -> Iterator[Sentence]:
+def _sentences(tokens: _Tokens, number: int, member: ExportFile) -> Iterator[Sentence]:
     begins = [at for at, value in enumerate(tokens.numbers.get("SENT_START", ())) if value == 1 and at]
     pieces = [form + " " * blank for form, blank in zip(tokens.texts["ORTH"], tokens.blanks, strict=True)]
     text, starts = "".join(pieces), [0, *accumulate(map(len, pieces))]
@@ -195,7 +193,7 @@ def _sentences(tokens: _Tokens, number: int, member: Member) -> Iterator[Sentenc
             end, comments = last, ()
 
 
-def _sentence(tokens: _Tokens, kept: Sequence[int], comments: tuple[str, ...], member: Member) -> Sentence:
+def _sentence(tokens: _Tokens, kept: Sequence[int], comments: tuple[str, ...], member: ExportFile) -> Sentence:
     """The sentence of these tokens, which are not blank."""
 
     def column(name: str) -> list[str]:
@@ -243,7 +241,9 @@ def _entities(places: Sequence[int], types: Sequence[str]) -> Iterator[Candidate
             yield (f"{'I' if inside else 'B'}-{label}" if before else OUTSIDE,)
 
 
-def _heads(tokens: _Tokens, kept: Sequence[int], relations: Sequence[str], member: Member) -> Iterator[ArcCandidates]:
+def _heads(
+    tokens: _Tokens, kept: Sequence[int], relations: Sequence[str], member: ExportFile
+) -> Iterator[ArcCandidates]:
     """The heads; of a token whose head is a blank, nothing is known."""
     places = {at: place for place, at in enumerate(kept, 1)}
     distances = tokens.numbers.get("HEAD", [0] * len(tokens))
@@ -331,7 +331,7 @@ def _spacy_heads(sentence: Sentence) -> tuple[list[int] | None, list[str] | None
     for at, each in enumerate(arcs):
         if each is not None and (len(each) > 1 or each[0].head is None or each[0].relation is None):
             found = f"{len(each)} candidates of a head, or half of one"
-            raise CorpusError(found, "a head and its relation, or none, as spaCy has them", *sentence.location)
+            raise sentence.error(found, "a head and its relation, or none, as spaCy has them")
         head = root if each is None else each[0].head
         heads.append(at if each is not None and head == 0 else head - 1 if each is not None and head else root)
         relations.append("" if each is None else each[0].relation or "")

@@ -7,27 +7,54 @@ annotation with a text in the feature; a feature `score` between 0 and 1 is its 
 
 The way back is a zip of XMI files, with tokens and sentences, and spans as named entities with `value` and `score`.
 INCEpTION imports what its project knows: without a feature `score` of that layer, the scores are dropped.
+
+UIMA's Common Analysis Structure, through dkpro-cassis: texts with layers, and back.
+
+dkpro-cassis makes classes of the types of a file, and Python code of the names of their features. So these are checked
+before: a name of a file that somebody sent is never code.
+
+What a UIMA CAS would take, found out before dkpro-cassis reads it.
+
+The library compiles a class for every type, anew for every feature, and makes two tables of all characters of a text.
+So a type with features by the hundred takes minutes, and a text of megabytes gigabytes. Real type systems have a few
+hundred types with five to twenty features each.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import keyword
+import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError, ExchangeError, shortened
 from tagweave.exchange import webanno_tsv
-from tagweave.exchange.document import Document, Tool
-from tagweave.exchange.layered import LayeredText, documents, is_annotated, split_argument
-from tagweave.exchange.members import Member, members, refuse_link
-from tagweave.exchange.packing import packed_names, write_zip
-from tagweave.exchange.uima_types import CONTENT, TYPES, Types, check_objects
+from tagweave.exchange.document import (
+    ENTITY,
+    Document,
+    LayeredText,
+    Mark,
+    Tool,
+    documents,
+    is_annotated,
+    short,
+    split_argument,
+)
+from tagweave.exchange.members import ExportFile, members, packed_names, refuse_link, write_zip
+from tagweave.exchange.tokens import Offsets
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 _TYPES = "TypeSystem.xml"
-_WEIGHT = 300_000  # of all different type systems of an export
+_TOTAL_WEIGHT = 300_000  # of all different type systems of an export
 
 
 def read(argument: str) -> Iterator[Document]:
@@ -43,7 +70,7 @@ def read(argument: str) -> Iterator[Document]:
     return documents(_texts(path), layer, path)
 
 
-def _texts(path: str) -> Iterator[tuple[Member, LayeredText]]:
+def _texts(path: str) -> Iterator[tuple[ExportFile, LayeredText]]:
     systems = _Systems(path)
     alone = not (Path(path).is_dir() or zipfile.is_zipfile(path))
     for each in members(path, ".xmi", ".json", ".tsv"):
@@ -59,12 +86,12 @@ class _Systems:
     """
 
     def __init__(self, path: str) -> None:
-        same: dict[bytes, Member] = {}
+        same: dict[bytes, ExportFile] = {}
         self._of = {each.name.parent: same.setdefault(each.data, each) for each in _type_systems(path)}
         self._known: set[int] = set()
-        self._left = _WEIGHT
+        self._left = _TOTAL_WEIGHT
 
-    def beside(self, member: Member) -> Member:
+    def beside(self, member: ExportFile) -> ExportFile:
         """Return the type system of an XMI file. Raises CorpusError if there is none."""
         folder = next((each for each in (member.name.parent, *member.name.parents) if each in self._of), None)
         if folder is None:
@@ -81,7 +108,7 @@ class _Systems:
             raise CorpusError("too many different type systems", "one of a tool: import the files in parts", place)
 
 
-def _type_systems(path: str) -> Iterator[Member]:
+def _type_systems(path: str) -> Iterator[ExportFile]:
     if Path(path).is_dir() or zipfile.is_zipfile(path):
         yield from (each for each in members(path, ".xml") if each.name.name == _TYPES)
     elif (beside := Path(path).with_name(_TYPES)).is_file():
@@ -89,9 +116,8 @@ def _type_systems(path: str) -> Iterator[Member]:
         yield from members(str(beside))
 
 
-def _text(member: Member, systems: _Systems, alone: bool) -> LayeredText | None:
+def _text(member: ExportFile, systems: _Systems, alone: bool) -> LayeredText | None:
     """The text of a file; `None` for JSON of an export that is no CAS, such as the settings of the project."""
-    from tagweave.exchange import cas
 
     if member.name.suffix == ".tsv":
         return webanno_tsv.layered(member)
@@ -102,14 +128,14 @@ def _text(member: Member, systems: _Systems, alone: bool) -> LayeredText | None:
                 raise CorpusError("no CAS", f'an object with "{CONTENT}"', member.place)
             return None
         declared = json.dumps(content.get(TYPES)).encode()
-        systems.count(declared, member.place, lambda: cas.types_of(member, content))
-        return cas.from_json(member, content)
+        systems.count(declared, member.place, lambda: types_of(member, content))
+        return from_json(member, content)
     types = systems.beside(member)
-    systems.count(types.data, types.place, lambda: cas.types_of(types))
-    return cas.from_xmi(member, types)
+    systems.count(types.data, types.place, lambda: types_of(types))
+    return from_xmi(member, types)
 
 
-def _json(member: Member) -> object:
+def _json(member: ExportFile) -> object:
     text = member.text()
     check_objects(text, member.place)
     try:
@@ -125,12 +151,316 @@ def write(found: Iterable[Document], stream: IO[bytes]) -> None:
         CorpusError: a text that XML cannot hold.
         ExchangeError: dkpro-cassis is not installed.
     """
-    from tagweave.exchange import cas
 
-    system = cas.type_system()
+    system = type_system()
     named = packed_names(found, ".xmi")
-    texts = ((name, cas.to_xmi(document, marks, system)) for document, marks, name in named)
+    texts = ((name, to_xmi(document, marks, system)) for document, marks, name in named)
     write_zip(stream, chain(texts, [(_TYPES, system.to_xml())]))
 
 
 TOOL = Tool("inception", read, write, ".zip", binary=True)
+
+
+_SEGMENTS = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type."
+_TOKEN, _SENTENCE = f"{_SEGMENTS}Token", f"{_SEGMENTS}Sentence"
+ANNOTATION, STRING, BOOLEAN = "uima.tcas.Annotation", "uima.cas.String", "uima.cas.Boolean"
+NUMBERS = ("uima.cas.Float", "uima.cas.Double")
+"""Types of UIMA: what stands in a text, and values of its features."""
+_SCORE = "score"
+_VIEWS = "%VIEWS"
+_NOT_MARKED = (
+    "uima.",
+    "org.dkpro.",
+    "de.tudarmstadt.ukp.dkpro.core.api.metadata.",
+    "de.tudarmstadt.ukp.clarin.webanno.api.",
+)
+_FEATURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*(\[\])?")
+
+
+def cassis() -> ModuleType:
+    """The library. Raises ExchangeError if it is not installed."""
+    try:
+        return import_module("cassis")
+    except ImportError:
+        expected = "expected the extra inception: pip install '.[inception]' in a checkout of tagweave"
+        raise ExchangeError(f"found no dkpro-cassis, {expected}") from None
+
+
+def from_xmi(member: ExportFile, types: ExportFile) -> LayeredText:
+    """The text of an XMI file with the type system beside it. Raises CorpusError if it is not one."""
+    return _layered(member, lambda: load_xmi(member, types))
+
+
+def load_xmi(member: ExportFile, types: ExportFile) -> Any:
+    """The CAS of an XMI file with the type system beside it, as the library has it. Raises as `from_xmi`."""
+    system, measure = _type_system(types)
+    check_xmi(member, measure)
+    return _read(member, lambda: cassis().load_cas_from_xmi(io.BytesIO(member.data), typesystem=system))
+
+
+def text_of(cas: Any, member: ExportFile) -> LayeredText:
+    """The text of a CAS; `member` is its file. Raises CorpusError if it has none."""
+    return _layered(member, lambda: cas)
+
+
+def xmi_of(cas: Any, member: ExportFile) -> str:
+    """Write a CAS; `member` is its file. Raises CorpusError for values that its types or XML cannot hold."""
+    found: str = _read(member, cas.to_xmi)
+    return found
+
+
+def from_json(member: ExportFile, content: dict[str, Any]) -> LayeredText:
+    """The text of a file of CAS JSON, whose content was parsed. Raises CorpusError if it is not one."""
+    types = content.get(TYPES, {})
+    for name, features in types.items() if isinstance(types, dict) else ():
+        _check_name(name, _TYPE, member.place)
+        for feature in features if isinstance(features, dict) else ():
+            if not feature.startswith("%"):
+                _check_name(feature, _FEATURE, member.place)
+    check_json(content, types_of(member, content), member.place)
+    system = _read(member, lambda: _json_types(json.dumps({**content, CONTENT: [], _VIEWS: {}})))
+    whole = json.dumps(content)
+    return _layered(member, lambda: cassis().load_cas_from_json(whole, typesystem=system, merge_typesystem=False))
+
+
+@lru_cache(maxsize=2)
+def _json_types(content: str) -> Any:
+    return cassis().load_cas_from_json(content).typesystem
+
+
+def types_of(member: ExportFile, content: object = None) -> Types:
+    """Return the measure of a type system: a file of XML, or the content of one of CAS JSON.
+
+    Raises:
+        CorpusError: it is none, or too large.
+    """
+    if isinstance(content, dict):
+        return checked_types(dict(declared_in_json(content.get(TYPES))), member.place)
+    found: Types = _read(member, lambda: checked_types(dict(declared_in_xml(member)), member.place))
+    return found
+
+
+@lru_cache(maxsize=2)
+def _type_system(member: ExportFile) -> tuple[Any, Types]:
+    measure = types_of(member)
+    system = _read(member, lambda: cassis().load_typesystem(io.BytesIO(member.data)))
+    for each in system.get_types(built_in=True):
+        _check_name(each.name, _TYPE, member.place)
+        for feature in each.all_features:
+            _check_name(feature.name, _FEATURE, member.place)
+    return system, measure
+
+
+def _check_name(name: str | None, pattern: re.Pattern[str], place: str) -> None:
+    if name is None or not pattern.fullmatch(name) or keyword.iskeyword(name):
+        raise CorpusError(f"the name {name!r} of a type or feature", "letters, digits and underscores", place)
+
+
+def _read(member: ExportFile, load: Callable[[], Any]) -> Any:
+    """What the library reads; whatever it raises says that the file is none."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("error", "Not mapping")  # an offset beyond the text, which takes time for each
+        try:
+            return load()
+        except (CorpusError, ExchangeError, MemoryError):
+            raise
+        except UserWarning as error:
+            found = f"an annotation beyond the text ({error})"
+            raise CorpusError(found, "characters of the text", member.place) from None
+        except Exception as error:
+            found = f"no CAS ({type(error).__name__}: {error})"
+            raise CorpusError(found, "UIMA CAS, as INCEpTION exports it", member.place) from None
+
+
+def _layered(member: ExportFile, load: Callable[[], Any]) -> LayeredText:
+    found: LayeredText = _read(member, lambda: _of_cas(load(), member))
+    return found
+
+
+def _of_cas(cas: Any, member: ExportFile) -> LayeredText:
+    if not isinstance(cas.sofa_string, str):
+        raise CorpusError("no text", "a CAS with a text", member.place)
+    found = LayeredText(cas.sofa_string)
+    tokens: list[Offsets] = []
+    sentences: list[Offsets] = []
+    for each in cas.select_all_annotations():
+        name = each.type.name
+        place = (each.begin, each.end)
+        if type(place[0]) is not int or type(place[1]) is not int:
+            raise CorpusError(f"an annotation from {place[0]!r} to {place[1]!r}", "whole numbers", member.place)
+        if name in (_TOKEN, _SENTENCE):
+            (tokens if name == _TOKEN else sentences).append(place)
+        elif not name.startswith(_NOT_MARKED):
+            _add(each, place, cas.typesystem, found)
+    found.tokens = sorted(tokens) if tokens else None
+    found.sentences = sorted(sentences) if sentences else None
+    return found
+
+
+def _add(annotation: Any, place: tuple[int, int], types: Any, found: LayeredText) -> None:
+    name = short(annotation.type.name)
+    features = [each for each in annotation.type.all_features if each.name not in ("sofa", "begin", "end")]
+    if any(types.is_instance_of(each.rangeType.name, ANNOTATION) for each in features):
+        found.left_out[f"relations {name}"] += 1
+    elif place[0] == place[1]:
+        found.left_out["spans without characters"] += 1
+    else:
+        texts = [each.name for each in features if types.is_instance_of(each.rangeType.name, STRING)]
+        values = {f"{name}.{each}": annotation[each] for each in texts if annotation[each]}
+        number = _number(annotation, [each.name for each in features if each.rangeType.name in NUMBERS])
+        for layer, label in values.items() if features else [(name, name)]:
+            found.layers.setdefault(layer, []).append(Mark(*place, label, number))
+        if features and not values:
+            found.left_out[f"spans of {name} without a value"] += 1
+        if any(each.rangeType.name.endswith("Array") and annotation[each.name] for each in features):
+            found.left_out[f"slots of {name}"] += 1
+
+
+def _number(annotation: Any, names: Sequence[str]) -> float:
+    """The feature `score`, if it can be a probability."""
+    value = annotation[_SCORE] if _SCORE in names else None
+    return value if isinstance(value, float) and 0 < value <= 1 else 1.0
+
+
+def type_system() -> Any:
+    """The types that are written: tokens, sentences, and named entities with a score."""
+    system = cassis().TypeSystem()
+    for name in (_TOKEN, _SENTENCE, ENTITY):
+        system.create_type(name, supertypeName=ANNOTATION)
+    entity = system.get_type(ENTITY)
+    system.create_feature(entity, "value", STRING)
+    system.create_feature(entity, _SCORE, NUMBERS[0])
+    return system
+
+
+def to_xmi(document: Document, marks: Sequence[Mark], system: Any) -> str:
+    """The XMI of a document. Raises CorpusError for characters that XML cannot hold."""
+    cas = cassis().Cas(typesystem=system)
+    cas.sofa_string, cas.sofa_mime = document.text, "text/plain"
+    cas.add_all(_annotations(document, marks, system))
+    try:
+        return str(cas.to_xmi())
+    except ValueError as error:
+        raise document.error(f"a text that XML cannot hold ({error})", "no control characters") from None
+
+
+def _annotations(document: Document, marks: Sequence[Mark], system: Any) -> Iterator[Any]:
+    for name, places in ((_TOKEN, document.tokens), (_SENTENCE, document.sentences)):
+        for start, stop in places or ():
+            yield system.get_type(name)(begin=start, end=stop)
+    for mark in marks:
+        yield system.get_type(ENTITY)(begin=mark.start, end=mark.stop, value=mark.label, score=mark.probability)
+
+
+CONTENT, TYPES = "%FEATURE_STRUCTURES", "%TYPES"
+"""The keys of CAS JSON under which annotations and types stand."""
+_FEATURES = 100  # of a type, inherited ones among them: compiling takes 0.2 s
+_DEPTH = 50  # of types below each other
+_WEIGHT = 100_000  # sum of the squares of features over all types: 2 s
+_STEPS = 10_000_000  # annotations times features of the largest type
+_ANNOTATIONS = 500_000
+_CHARACTERS = 1 << 21
+_SOFAS = 100  # texts of a document
+_BUILT_IN = 3  # features of an annotation
+_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["'](?!utf-?8|us-ascii)""", re.IGNORECASE)
+_TEXT = re.compile(rb"""sofaString\s*=\s*("[^"]*"|'[^']*')""")
+
+Declared = Mapping[str, tuple[str, int]]
+"""Types by name: the name of the type above, and the number of their own features."""
+
+
+class Types(NamedTuple):
+    """A type system: the features of its largest type, and a measure of the time to load it."""
+
+    features: int
+    weight: int
+
+
+def declared_in_xml(member: ExportFile) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Return the types of a file. Raises CorpusError if it is not plain XML, and whatever lxml raises."""
+    from lxml import etree
+
+    check_xml(member)
+    for _, each in etree.iterparse(io.BytesIO(member.data), events=("end",), tag=("{*}typeDescription",)):
+        features = sum(1 for _ in each.iterfind("{*}features/{*}featureDescription"))
+        yield str(each.findtext("{*}name")).strip(), (str(each.findtext("{*}supertypeName")).strip(), features)
+        each.clear()
+
+
+def declared_in_json(types: object) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Return the types of CAS JSON."""
+    for name, each in types.items() if isinstance(types, dict) else ():
+        if isinstance(each, dict):
+            features = sum(1 for feature in each if not feature.startswith("%"))
+            yield name, (str(each.get("%SUPER_TYPE"))[:1000], features)
+
+
+def checked_types(declared: Declared, place: str) -> Types:
+    """Return the measure of a type system. Raises CorpusError if it is too large, or a type is above itself."""
+    totals: dict[str, int] = {}
+    for name in declared:
+        chain, at = [name], declared[name][0]
+        while at in declared and at not in totals:
+            chain.append(at)
+            at = declared[at][0]
+            if len(chain) > _DEPTH:
+                found = f"the type {shortened(name)} below more than {_DEPTH} others, or below itself"
+                raise CorpusError(found, "types of an annotation tool", place)
+        for below in reversed(chain):
+            totals[below] = declared[below][1] + totals.get(declared[below][0], _BUILT_IN)
+    measured = Types(max(totals.values(), default=_BUILT_IN), sum(each**2 for each in totals.values()))
+    if measured.features > _FEATURES:
+        raise CorpusError(f"a type with {measured.features:,} features", f"at most {_FEATURES}", place)
+    if measured.weight > _WEIGHT:
+        raise CorpusError(f"{len(totals):,} types of up to {measured.features} features", "fewer types", place)
+    return measured
+
+
+def check_xml(member: ExportFile) -> None:
+    """Raise CorpusError for XML that is not UTF-8, or has entities of its own."""
+    member.text()
+    if _ENCODING.match(member.data):
+        raise CorpusError("an encoding of XML", "UTF-8", member.place)
+    if b"<!DOCTYPE" in member.data:
+        raise CorpusError("<!DOCTYPE", "XML without a document type, as UIMA writes it", member.place)
+
+
+def check_xmi(member: ExportFile, types: Types) -> None:
+    """Raise CorpusError for an XMI file that is too large for its type system."""
+    check_xml(member)
+    characters = sum(map(len, _TEXT.findall(member.data)))
+    _check_size(member.data.count(b"<"), member.data.count(b":Sofa"), characters, types, member.place)
+
+
+def check_json(content: Mapping[str, Any], types: Types, place: str) -> None:
+    """Raise CorpusError for CAS JSON that is too large for its type system, or is not CAS JSON."""
+    given = content.get(CONTENT)
+    found = list(given.values() if isinstance(given, dict) else given) if isinstance(given, dict | list) else []
+    if not all(isinstance(each, dict) for each in found):
+        raise CorpusError("a feature structure that is no object", "objects {...}", place)
+    texts = [len(each["sofaString"]) for each in found if isinstance(each.get("sofaString"), str)]
+    sofas = sum(each.get("%TYPE") == "uima.cas.Sofa" for each in found)
+    _check_size(len(found), sofas, sum(texts), types, place)
+
+
+def check_objects(text: str, place: str) -> None:
+    """Raise CorpusError for JSON that would have too many objects and lists to be parsed."""
+    found = text.count("{") + text.count("[")
+    if found > 2 * _ANNOTATIONS:
+        raise CorpusError(f"{found:,} objects and lists", f"at most {2 * _ANNOTATIONS:,}: cut the document", place)
+
+
+def _check_size(annotations: int, sofas: int, characters: int, types: Types, place: str) -> None:
+    most = min(_ANNOTATIONS, _STEPS // types.features)
+    if annotations > most:
+        found = f"{annotations:,} annotations with up to {types.features} features"
+        raise CorpusError(found, f"at most {most:,}: cut the document, or export WebAnno TSV", place)
+    if characters > _CHARACTERS:
+        expected = f"at most {_CHARACTERS:,}: cut the document, or export WebAnno TSV"
+        raise CorpusError(f"a text of {characters:,} characters", expected, place)
+    if sofas > _SOFAS:
+        raise CorpusError(f"{sofas:,} texts of a document", "one", place)

@@ -2,34 +2,135 @@
 
 Such an export is read as `tagweave import` reads it by default. If it can be read in several ways, or not without loss,
 it is refused with the command to run.
+
+The tools whose files are read and written, and which of them a file is from.
 """
 
 from __future__ import annotations
 
+import json
 import shlex
+import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tagweave.corpus import load as files
-from tagweave.corpus.alternatives import format_candidates
+from tagweave.corpus.candidates import format_candidates
+from tagweave.corpus.characters import printable
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError, shortened
+from tagweave.corpus.files import LONGEST, STANDARD_STREAM, opened
 from tagweave.corpus.formats import columns
+from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.formats.registry import format_of_name
-from tagweave.corpus.load import Labels, Stream, parse_argument
-from tagweave.corpus.printable import printable
+from tagweave.corpus.load import CorpusStream, parse_argument
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.text_file import STANDARD_STREAM
-from tagweave.exchange import brat, inception
-from tagweave.exchange.document import Document, Tool
-from tagweave.exchange.layered import split_argument
-from tagweave.exchange.limits import Memory
-from tagweave.exchange.reading import Notes, annotators, joined, sentences
-from tagweave.exchange.registry import TOKEN_TOOLS, TOOLS, recognized
+from tagweave.errors import CorpusError, ExchangeError, shortened
+from tagweave.exchange import brat, datasets, docbin, inception, webanno_tsv
+from tagweave.exchange.document import Document, TokenTool, Tool, split_argument
+from tagweave.exchange.inception import CONTENT, TYPES
+from tagweave.exchange.json_exports import DOCCANO, LABEL_STUDIO, LISTS, PRODIGY
+from tagweave.exchange.members import Memory
+from tagweave.exchange.sentences import Notes, annotators, joined, sentences
 from tagweave.exchange.tokens import tokenizer
+
+TOOLS: dict[str, Tool] = {
+    each.name: each for each in (DOCCANO, LABEL_STUDIO, PRODIGY, brat.TOOL, inception.TOOL, webanno_tsv.TOOL)
+}
+
+
+TOKEN_TOOLS: dict[str, TokenTool] = {each.name: each for each in (datasets.TOOL, docbin.TOOL)}
+NAMES = (*TOOLS, *TOKEN_TOOLS)
+"""Of all tools."""
+
+_BEGINNINGS: dict[bytes, Tool | TokenTool] = {
+    b"PAR1": datasets.TOOL,
+    b"ARROW1": datasets.TOOL,
+    b"\xff\xff\xff\xff": datasets.TOOL,  # a stream of Arrow
+    b"#FORMAT=WebAnno TSV": webanno_tsv.TOOL,
+    b"<?xml": inception.TOOL,
+    b"<xmi:XMI": inception.TOOL,
+}
+_EXTENSIONS: dict[str, Tool | TokenTool] = {
+    ".ann": brat.TOOL,
+    ".xmi": inception.TOOL,
+    ".tsv": webanno_tsv.TOOL,
+    ".spacy": docbin.TOOL,
+    ".parquet": datasets.TOOL,
+    ".arrow": datasets.TOOL,
+}
+
+
+def tool(name: str) -> Tool:
+    """The tool of this name, whose files have offsets. Raises ExchangeError if there is none."""
+    if name not in TOOLS:
+        raise ExchangeError(f"found the tool {name!r}, expected one of {', '.join(NAMES)}")
+    return TOOLS[name]
+
+
+def check_tool(name: str, argument: str) -> None:
+    """Raise ExchangeError, which names the right command, if a file is plainly from another tool."""
+    path, _ = split_argument(argument)
+    found = recognized(path)
+    if found not in (None, name) and {found, name} != {inception.TOOL.name, webanno_tsv.TOOL.name}:
+        raise ExchangeError(f"{path}: found a file of {found}, expected one of {name}: tagweave import {found} {path}")
+
+
+def recognized(path: str) -> str | None:
+    """Return the name of the tool that a file, folder or zip is from; `None` if that is not plain."""
+    file = Path(path)
+    if file.is_dir():
+        return _by_extension(each for each in file.rglob("*") if not each.is_dir())
+    if file.suffix == ".txt" and file.with_suffix(".ann").exists():
+        return brat.TOOL.name  # whatever its text looks like
+    return _by_content(path) if file.is_file() else None
+
+
+def _by_content(path: str) -> str | None:
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as packed:
+                return _by_extension(map(PurePosixPath, packed.namelist()))
+        with opened(path, lambda: 0) as stream:
+            start = stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
+            by_start = next((each for begin, each in _BEGINNINGS.items() if start.startswith(begin)), None)
+            if by_start is None and start[:1] in (b"{", b"["):
+                return _by_first_value((start + stream.read(LONGEST)).decode("utf-8", "replace"))
+    except (OSError, CorpusError, zipfile.BadZipFile, ValueError, NotImplementedError):
+        return None  # whoever reads the file says what is wrong with it
+    if by_start is None and not path.endswith(".tsv"):  # most tables are no export
+        return _by_extension([PurePosixPath(path)])
+    return by_start.name if by_start else None
+
+
+def _by_extension(files: Iterable[Path | PurePosixPath]) -> str | None:
+    found = {_EXTENSIONS[each.suffix].name for each in files if each.suffix in _EXTENSIONS}
+    return found.pop() if len(found) == 1 else None
+
+
+def _by_first_value(text: str) -> str | None:
+    """Return the tool by the first object of a file of JSON, of JSON Lines, or of one list."""
+    if any(f'"{name}"' in text[: 1 << 10] for name in (TYPES, CONTENT)):
+        return inception.TOOL.name
+    try:
+        first, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
+    except (ValueError, RecursionError):
+        return None
+    has_text = isinstance(first.get("text"), str)
+    signs: dict[Tool | TokenTool, object] = {
+        LABEL_STUDIO: isinstance(first.get("data"), dict),
+        datasets.TOOL: any(_are_texts(first.get(name)) for name in datasets.TOKENS),
+        PRODIGY: has_text and first.keys() & {"spans", "answer", "_input_hash", "_task_hash"},
+        DOCCANO: has_text and first.keys() & {*LISTS, "entities"},
+    }
+    return next((each.name for each, is_there in signs.items() if is_there), None)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
 
 _CELL, _ROW = 20, 160  # characters shown
 
@@ -68,11 +169,11 @@ def load(
     return files.assembled(argument, columns.FORMAT, _sentences(export), unnamed, trained)
 
 
-def stream(argument: str, format: str | None = None, labels: Labels | None = None) -> Stream:  # noqa: A002
+def stream(argument: str, format: str | None = None, labels: ModelLabels | None = None) -> CorpusStream:  # noqa: A002
     """Open a file as `corpus.load.stream`, or an export as `load`. Raises as `load`."""
     if (export := _export(argument, format)) is None:
         return files.stream(argument, format, labels)
-    return Stream(columns.FORMAT, iter(_sentences(export)), f"read as an export of {export.tool}")
+    return CorpusStream(columns.FORMAT, iter(_sentences(export)), f"read as an export of {export.tool}")
 
 
 def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # noqa: A002

@@ -2,22 +2,32 @@
 
 Nothing is unpacked to disk. What a zip says of sizes is not believed: reading stops where a limit is. Links are not
 followed, so that an export of somebody else shows no other file.
+
+What an import may take: the bytes that files unpack to, and the memory of what is made of them.
+
+A small file that would take gigabytes is refused; a large one that takes what its size promises is not. So limits grow
+with the bytes on disk, in proportion to what real exports need at most, and small files have a limit of their own.
+
+Zips of files: one for each document and annotator.
 """
 
 from __future__ import annotations
 
 import io
 import stat
+import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from tagweave.corpus.errors import CorpusError, shortened
-from tagweave.corpus.sentence import Location
-from tagweave.exchange.limits import Unpacked
+from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError, shortened
+
+if TYPE_CHECKING:
+    from tagweave.exchange.document import Document, Mark
 
 LARGEST = 1 << 26
 """Bytes of the largest file of an export: a text of a hundred books, with its annotation."""
@@ -26,7 +36,7 @@ _MOST = 100_000  # files of an export
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError, KeyError)
 
 
-class Member(NamedTuple):
+class ExportFile(NamedTuple):
     """A file of an export: its name there, with slashes, its bytes, and its place for messages."""
 
     name: PurePosixPath
@@ -46,7 +56,7 @@ class Member(NamedTuple):
         return Location(self.place)
 
 
-def members(path: str, *extensions: str) -> Iterator[Member]:
+def members(path: str, *extensions: str) -> Iterator[ExportFile]:
     """The files of an export that have one of these extensions, by name; a single file whatever its extension.
 
     Raises:
@@ -56,11 +66,11 @@ def members(path: str, *extensions: str) -> Iterator[Member]:
     top = Path(path)
     if top.is_dir():
         for each in files_of(top, extensions):
-            yield Member(PurePosixPath(each.relative_to(top).as_posix()), _read(each), str(each))
+            yield ExportFile(PurePosixPath(each.relative_to(top).as_posix()), _read(each), str(each))
     elif zipfile.is_zipfile(path):
         yield from _unpacked(top, path, PurePosixPath(), extensions, _DEPTH, Unpacked(path))
     else:
-        yield Member(PurePosixPath(top.name), _read(top), path)
+        yield ExportFile(PurePosixPath(top.name), _read(top), path)
 
 
 def files_of(folder: Path, extensions: tuple[str, ...]) -> list[Path]:
@@ -97,7 +107,7 @@ def _unpacked(
     extensions: tuple[str, ...],
     depth: int,
     unpacked: Unpacked,
-) -> Iterator[Member]:
+) -> Iterator[ExportFile]:
     if not depth:
         raise CorpusError("zips in zips in zips", "an export of a project at most", place)
     try:
@@ -120,7 +130,7 @@ def _unpacked(
         if path.suffix == ".zip":
             yield from _unpacked(io.BytesIO(content), inner, path.with_suffix(""), extensions, depth - 1, unpacked)
         else:
-            yield Member(path, content, inner)
+            yield ExportFile(path, content, inner)
 
 
 def _content(packed: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, unpacked: Unpacked) -> bytes:
@@ -144,3 +154,111 @@ def unique(name: str, taken: set[str], otherwise: str) -> str:
     found = next(each for each in (plain, *(f"{plain}-{at}" for at in range(2, len(taken) + 3))) if each not in taken)
     taken.add(found)
     return found
+
+
+UNPACKED = 1 << 24
+"""Bytes that files may unpack to, however small they are."""
+_RATIO = 30  # of unpacked bytes to those on disk: text takes 3 to 5, UIMA's XML up to 20
+_MEMORY = 500 << 20  # bytes of documents and sentences, however small the file is
+_MEMORY_RATIO = 100  # of such bytes to those on disk: 10 to 60 for real exports, packed ones among them
+_DOCUMENT, _MARK, _PAIR = 800, 300, 150
+_SENTENCE, _TOKEN, _LAYER, _LABEL = 1000, 70, 150, 20
+
+
+def _most(least: int, ratio: int, paths: Sequence[str]) -> int:
+    """Return a limit for files; a pipe, whose size nobody knows, has none."""
+    if not all(Path(each).is_file() or Path(each).is_dir() for each in paths):
+        return sys.maxsize
+    return max(least, ratio * sum(map(size_on_disk, paths)))
+
+
+def size_on_disk(path: str | Path) -> int:
+    """Return the bytes of a file, or of the files of a folder."""
+    top = Path(path)
+    return sum(each.stat().st_size for each in (top.rglob("*") if top.is_dir() else [top]) if each.is_file())
+
+
+class Unpacked:
+    """Counts the bytes that a file unpacks to, and refuses too many.
+
+    Args:
+        path: the file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = str(path)
+        self._left = self._most = _most(UNPACKED, _RATIO, [self._path])
+
+    def take(self, size: int) -> None:
+        """Count some bytes. Raises CorpusError if they are too many."""
+        self._left -= size
+        if self._left < 0:
+            found = f"more than {self._most:,} bytes in {size_on_disk(self._path):,} on disk"
+            raise CorpusError(found, f"at most {_RATIO} times as many: unpack it, and import the files", self._path)
+
+
+class Memory:
+    """Counts what documents and sentences take in memory, and refuses too much, before it is there.
+
+    Args:
+        paths: the files that they are from.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._most, self._taken = _most(_MEMORY, _MEMORY_RATIO, paths), 0
+
+    def documents(self, found: Iterable[Document]) -> Iterator[Document]:
+        """Return documents while there is space for them. Raises CorpusError if there is not."""
+        for each in found:
+            pairs = sum(len(some or ()) for some in (each.tokens, each.sentences))
+            marks = sum(len(some or ()) for some in each.marks.values())
+            self._take(_DOCUMENT + sys.getsizeof(each.text) + _MARK * marks + _PAIR * pairs, each.location)
+            lines = each.text.count("\n") if each.sentences is None else len(each.sentences)
+            self._check(self._taken + _SENTENCE * lines, each.location)  # before there are any
+            yield each
+
+    def layers(self, documents: Sequence[Document], names: Sized) -> None:
+        """Raise CorpusError if there is no space for a layer of every annotator in every document."""
+        if len(names) * len(documents) * _LAYER > self._most:
+            found = f"{len(names):,} annotators of {len(documents):,} documents"
+            raise CorpusError(found, "fewer: import the files of some annotators", *documents[0].location)
+
+    def sentences(self, found: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Return sentences while there is space for them. Raises CorpusError if there is not."""
+        for each in found:
+            label = _LABEL * len(each)
+            layers = sum(_LAYER + label for some in _mappings(each) for _ in some)
+            self._take(_SENTENCE + _TOKEN * len(each) + layers, each.location)
+            yield each
+
+    def _take(self, size: int, location: Location) -> None:
+        self._taken += size
+        self._check(self._taken, location)
+
+    def _check(self, size: int, location: Location) -> None:
+        if size > self._most:
+            found = f"documents and sentences that take more than {self._most >> 20:,} MB of memory"
+            raise CorpusError(found, f"at most {_MEMORY_RATIO} times the size of the files: import a part", *location)
+
+
+def _mappings(sentence: Sentence) -> tuple[Mapping[str, object], ...]:
+    return sentence.layers, sentence.columns, sentence.heads
+
+
+def write_zip(stream: IO[bytes], files: Iterable[tuple[str, str]]) -> None:
+    """Write a zip of texts by name, without times, so that the same texts give the same bytes."""
+    with zipfile.ZipFile(stream, "w") as packed:
+        for name, text in files:
+            packed.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+
+
+def packed_names(documents: Iterable[Document], extension: str) -> Iterator[tuple[Document, Sequence[Mark], str]]:
+    """Each document with what one annotator marked, and a name; of several, as in INCEpTION's exports of projects."""
+    taken: set[str] = set()
+    for number, each in enumerate(documents, 1):
+        name = unique(each.name, taken, f"document{number}")
+        annotators: set[str] = set()
+        for annotator, marks in each.marks.items():
+            own = unique(annotator, annotators, "layer")
+            folder = f"annotation/{name}/{own}" if len(each.marks) > 1 else name
+            yield each, marks or (), folder + extension

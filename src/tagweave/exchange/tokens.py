@@ -1,12 +1,20 @@
-"""Ways to cut a text into tokens, each as pairs of offsets."""
+"""Ways to cut a text into tokens, each as pairs of offsets.
+
+Places in a text: what is not blank between two of them, and units of UTF-16, in time that does not depend on it.
+
+The text of tokens, and which tokens a part of it covers.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-from tagweave.corpus.token_offsets import TokenOffsets
-from tagweave.exchange.errors import ExchangeError
+from tagweave.errors import ExchangeError
 
 Offsets = tuple[int, int]
 Tokenizer = Callable[[str], list[Offsets]]
@@ -62,3 +70,110 @@ def of_words(cut: Callable[[str], list[str]]) -> Tokenizer:
 def lines(text: str) -> Iterator[Offsets]:
     """The lines of a text that are not blank."""
     return (match.span() for match in re.finditer(r"[^\r\n]*\S[^\r\n]*", text))
+
+
+_RUN = re.compile(r"\S+")
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
+
+
+class Places:
+    """The places of a text. Nothing is computed before it is asked for.
+
+    Args:
+        text: the text.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def _runs(self) -> tuple[array[int], array[int]]:
+        """Where runs of characters that are not blank begin, and where they end."""
+        starts, stops = array("l"), array("l")
+        for each in _RUN.finditer(self.text):
+            starts.append(each.start())
+            stops.append(each.end())
+        return starts, stops
+
+    @cached_property
+    def _wide(self) -> array[int]:
+        """The places in UTF-16 of the characters that take two units."""
+        return array("l", (each.start() + at for at, each in enumerate(_WIDE.finditer(self.text))))
+
+    def stripped(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the characters from start to stop without blanks at their ends; (stop, start) if all are blank."""
+        starts, stops = self._runs
+        first, last = bisect_right(stops, start), bisect_left(starts, stop) - 1
+        return (max(start, starts[first]), min(stop, stops[last])) if first <= last else (stop, start)
+
+    def is_blank(self, start: int, stop: int) -> bool:
+        """Return whether there are only blanks from start to stop."""
+        first, last = self.stripped(start, stop)
+        return first >= last
+
+    def is_at(self, start: int, stop: int, text: str) -> bool:
+        """Return whether a text stands there, without copying what is longer."""
+        return stop - start == len(text) and self.text[start:stop] == text
+
+    def of_unit(self, unit: int) -> int:
+        """Return the character at which a unit of UTF-16 stands; -1 inside of one and behind the text."""
+        wide = bisect_left(self._wide, unit)
+        inside = wide > 0 and self._wide[wide - 1] == unit - 1
+        return -1 if inside or unit < 0 or unit - wide > len(self.text) else unit - wide
+
+
+@dataclass(frozen=True, slots=True)
+class TokenOffsets:
+    """A text and its tokens.
+
+    Attributes:
+        text: the text.
+        starts: the token that begins at each offset.
+        stops: the token after the one that ends at each offset.
+    """
+
+    text: str
+    starts: Mapping[int, int]
+    stops: Mapping[int, int]
+
+    @classmethod
+    def of(cls, forms: Sequence[str]) -> TokenOffsets:
+        """Tokens with a blank between them, or without one if all are single characters."""
+        gap = "" if all(len(form) == 1 for form in forms) else " "
+        starts: dict[int, int] = {}
+        stops: dict[int, int] = {}
+        offset = 0
+        for number, form in enumerate(forms):
+            starts[offset] = number
+            stops[offset + len(form)] = number + 1
+            offset += len(form) + len(gap)
+        return cls(gap.join(forms), starts, stops)
+
+    @classmethod
+    def in_text(cls, text: str, forms: Sequence[str]) -> TokenOffsets | None:
+        """Tokens in a text that may have other blanks between and inside them; `None` if they are not its tokens."""
+        starts: dict[int, int] = {}
+        stops: dict[int, int] = {}
+        offset = 0
+        for number, form in enumerate(forms):
+            for at, character in enumerate(without_blanks(form)):
+                while offset < len(text) and text[offset].isspace():
+                    offset += 1
+                if offset == len(text) or text[offset] != character:
+                    return None
+                if not at:
+                    starts[offset] = number
+                offset += 1
+            stops[offset] = number + 1
+        return cls(text, starts, stops) if not text[offset:].strip() else None
+
+    def tokens(self, start: int, stop: int) -> tuple[int, int] | None:
+        """The tokens start .. stop - 1 of the characters start .. stop - 1; `None` if these are not whole tokens."""
+        if start not in self.starts or stop not in self.stops or self.starts[start] >= self.stops[stop]:
+            return None
+        return self.starts[start], self.stops[stop]
+
+
+def without_blanks(text: str) -> str:
+    """The text without any blanks, by which texts are compared that were cut into tokens differently."""
+    return "".join(text.split())

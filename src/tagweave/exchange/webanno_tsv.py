@@ -19,15 +19,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import IO, NamedTuple
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.escapes import is_escaped, split_unescaped
+from tagweave.corpus.characters import is_escaped, split_unescaped
 from tagweave.corpus.sentence import Location
-from tagweave.exchange.document import Document, Mark, Tool
-from tagweave.exchange.layered import ENTITY, LayeredText, documents, is_annotated, short, split_argument
-from tagweave.exchange.members import LARGEST, Member, members
-from tagweave.exchange.offsets import Places
-from tagweave.exchange.packing import packed_names, write_zip
-from tagweave.exchange.tokens import Offsets, lines, tokenizer
+from tagweave.errors import CorpusError
+from tagweave.exchange.document import (
+    ENTITY,
+    Document,
+    LayeredText,
+    Mark,
+    Tool,
+    documents,
+    is_annotated,
+    short,
+    split_argument,
+)
+from tagweave.exchange.members import LARGEST, ExportFile, members, packed_names, write_zip
+from tagweave.exchange.tokens import Offsets, Places, lines, tokenizer
 
 _FORMAT = "#FORMAT=WebAnno TSV 3.3"
 _FORMATS = (_FORMAT, "#FORMAT=WebAnno TSV 3.2")
@@ -71,7 +78,7 @@ def read(argument: str) -> Iterator[Document]:
     return documents(found, layer, path)
 
 
-def layered(member: Member) -> LayeredText:
+def layered(member: ExportFile) -> LayeredText:
     """The text of a file, with all its layers. Raises CorpusError if it is not in this form."""
     content = member.text().split("\n")
     if content[0].rstrip("\r") not in _FORMATS:

@@ -1,25 +1,20 @@
-"""Encoded sentences of a parser: columns of codes by position, and the arcs that the evidence allows.
-
-Position 0 of a sentence is the root, so a sentence of L tokens has L + 1 positions and (L + 1)^2 cells, one for each
-head and modifier.
-"""
+"""Encoded sentences of a parser: columns of codes by position, and their evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import ArcCandidates, Candidates, HeadLayer, Sentence
-from tagweave.features.arc_evidence import ANY, allowed_arcs, are_numbers, only_head
+from tagweave.errors import CorpusError
+from tagweave.evidence.ragged import rows
+from tagweave.evidence.trees import ANY, ArcEvidence, only_head
 from tagweave.features.arc_templates import GUIDE, ArcTemplates, guide_layer, is_form_column
 from tagweave.features.columns import FormColumns, value_numbers
-from tagweave.features.ragged import pointers, rows
 from tagweave.labels.sets import Reading
 
 ROOT = np.uint64(0x8EBC6AF09C88C6E3)
@@ -29,57 +24,40 @@ _UNKNOWN = "\0"  # the tag of a position without exactly one tag
 
 @dataclass(frozen=True)
 class EncodedArcs:
-    """S sentences of N tokens.
+    """The features of S sentences of N tokens, and their evidence.
 
     Attributes:
-        position_ptr: int64[S + 1], the first position (the root) of every sentence.
+        evidence: what is known of their heads.
         names: the C columns.
         columns: uint64[N + S, C], their codes by position.
-        heads: int32[N + S], by position the known head; `ANY` where all heads are allowed (and at roots), `SEVERAL`
-            where some are.
-        allowed: uint8[cells], by head and modifier, whether the evidence allows the arc; only for sentences in which
-            some token has several candidate heads or only some tokens have a known one. float32 if there are numbers:
-            likelihoods, or probabilities of heads.
-        allowed_ptr: int64[S + 1], the first entry of each sentence in `allowed`.
-        weights: float64[S], how often each sentence counts.
         guide: int32[N + S], by position the head in the guide tree, negative where unknown; empty without a guide.
-        noise: float64[N + S], by position the share of its potential that an excluded head keeps in training; empty
-            where all evidence is certain.
-        posterior: bool[S], whether the numbers of a sentence are probabilities, which all of its heads have then; empty
-            if there are none.
     """
 
-    position_ptr: NDArray[np.int64]
+    evidence: ArcEvidence
     names: tuple[str, ...]
     columns: NDArray[np.uint64]
-    heads: NDArray[np.int32]
-    allowed_ptr: NDArray[np.int64]
-    allowed: NDArray[Any]
-    weights: NDArray[np.float64]
     guide: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    noise: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    posterior: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def __len__(self) -> int:
-        return len(self.position_ptr) - 1
+        return len(self.evidence)
+
+    @property
+    def position_ptr(self) -> NDArray[np.int64]:
+        """int64[S + 1], the first position (the root) of every sentence."""
+        return self.evidence.position_ptr
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """int64[S], the tokens of each sentence."""
-        return np.diff(self.position_ptr) - 1
+        return self.evidence.lengths
 
     @property
     def token_ptr(self) -> NDArray[np.int64]:
         """int64[S + 1], the first token of every sentence."""
-        return self.position_ptr - np.arange(len(self.position_ptr))
-
-    @property
-    def token_heads(self) -> NDArray[np.int32]:
-        """int32[N]: `heads` by token, without those of the roots."""
-        return np.delete(self.heads, self.position_ptr[:-1])
+        return self.evidence.token_ptr
 
     def renumber(self, terms: NDArray[np.int64], columns: Sequence[str]) -> NDArray[np.int64]:
-        """Terms int64[R, J, 2] with their columns, numbers into `columns`, as numbers into `names`.
+        """Return terms int64[R, J, 2] whose columns are numbers into `columns` with numbers into `names`.
 
         Raises:
             ValueError: a column that `names` lacks.
@@ -87,34 +65,11 @@ class EncodedArcs:
         numbers = np.array([*(self.names.index(name) for name in columns), -1], np.int64)
         return np.stack([numbers[terms[:, :, 0]], terms[:, :, 1]], axis=2)
 
-    def cells(self, first: int, last: int) -> NDArray[np.int64]:
-        """int64[n + 1]: the first cell of each of the sentences first .. last - 1, counted from 0."""
-        return pointers(np.diff(self.position_ptr[first : last + 1]) ** 2)
-
-    def informative(self) -> NDArray[np.bool_]:
-        """bool[S]: whether the evidence of a sentence excludes any arc. The loss of the others is 0.
-
-        It never does in a sentence of one token, which can only depend on the root.
-        """
-        known = np.concatenate([[0], np.cumsum(self.heads != ANY)])
-        return (known[self.position_ptr[1:]] > known[self.position_ptr[:-1]]) & (self.lengths > 1)
-
     def take(self, order: NDArray[np.int64]) -> EncodedArcs:
-        """The sentences `order`, in this order."""
-        positions, ptr = rows(self.position_ptr, order)
-        cells, allowed_ptr = rows(self.allowed_ptr, order)
-        return replace(
-            self,
-            position_ptr=ptr,
-            columns=self.columns[positions],
-            heads=self.heads[positions],
-            allowed_ptr=allowed_ptr,
-            allowed=self.allowed[cells],
-            weights=self.weights[order],
-            guide=self.guide[positions] if len(self.guide) else self.guide,
-            noise=self.noise[positions] if len(self.noise) else self.noise,
-            posterior=self.posterior[order] if len(self.posterior) else self.posterior,
-        )
+        """Return the sentences `order`, in this order."""
+        positions, _ = rows(self.position_ptr, order)
+        guide = self.guide[positions] if len(self.guide) else self.guide
+        return EncodedArcs(self.evidence.take(order), self.names, self.columns[positions], guide)
 
 
 def encode_arcs(
@@ -129,29 +84,19 @@ def encode_arcs(
     Raises:
         CorpusError: a sentence lacks a column, a layer or a guide tree that the templates use; as `allowed_arcs`.
     """
-    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-    ptr = pointers(lengths + 1)
+    evidence = ArcEvidence.of_layer(sentences, layer, reading)
+    ptr = evidence.position_ptr
     is_token = np.ones(int(ptr[-1]), bool)
     is_token[ptr[:-1]] = False
     names = tuple(dict.fromkeys([*templates.columns, *more]))
     columns = np.full((len(is_token), len(names)), ROOT)
-    for at, codes in enumerate(_columns(sentences, names, int(lengths.sum()))):
+    for at, codes in enumerate(_columns(sentences, names, int(is_token.sum()))):
         columns[is_token, at] = codes
-    heads, guide = np.full(len(is_token), ANY, np.int32), np.zeros(0, np.int32)
+    guide = np.zeros(0, np.int32)
     if templates.guide:
         guide = np.full(len(is_token), ANY, np.int32)
         guide[is_token] = [only_head(each) for s in sentences for each in _guiding(s, guide_layer(templates.guide))]
-    allowed: list[NDArray[Any]] = []
-    if layer is not None:
-        heads[is_token] = [only_head(each) for s in sentences for each in s.heads.get(layer) or (None,) * len(s)]
-        bounds = zip(sentences, ptr, ptr[1:], strict=False)
-        allowed = [allowed_arcs(sentence, layer, heads[low:high], reading) for sentence, low, high in bounds]
-    weights = np.array([sentence.weight for sentence in sentences], np.float64)
-    sizes = np.array([len(each) for each in allowed] or [0] * len(sentences), np.int64)
-    cells = np.concatenate([np.zeros(0, np.uint8), *allowed])
-    posterior = np.array([reading == "posterior" and are_numbers(each) for each in allowed], np.bool_)
-    parts = pointers(sizes), cells, weights, guide, np.zeros(0), posterior if posterior.any() else posterior[:0]
-    return EncodedArcs(ptr, names, columns, heads, *parts)
+    return EncodedArcs(evidence, names, columns, guide)
 
 
 def _columns(sentences: Sequence[Sentence], names: Sequence[str], count: int) -> Iterable[NDArray[np.uint64]]:

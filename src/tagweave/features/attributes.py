@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.bytes_as_text import decoded
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.escapes import last_unescaped, unescape
+from tagweave.corpus.characters import decoded, last_unescaped, unescape
 from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
+from tagweave.evidence.sequences import Evidence
 from tagweave.features.columns import FormColumns
 from tagweave.features.encoded import Encoded
-from tagweave.features.index import FeatureIndex
+from tagweave.features.encoder import FeatureIndex
 from tagweave.features.rules import read_texts
 from tagweave.kernels import hashing
 
@@ -43,7 +43,7 @@ class AttributeEncoder:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AttributeEncoder:
-        """The frozen encoder of a stored model, from what `arrays` returned.
+        """Return the frozen encoder of a stored model, from what `arrays` returned.
 
         Raises:
             ValueError, RecursionError: the arrays do not hold attribute names and their codes.
@@ -55,15 +55,15 @@ class AttributeEncoder:
 
     @property
     def windows(self) -> NDArray[np.int64]:
-        """int64[F]: every feature is seen by one token."""
+        """Return int64[F]: every feature is seen by one token."""
         return np.ones(len(self.index), np.int64)
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens are labelled: `sentences` themselves."""
+        """Return the sentences whose tokens are labelled: `sentences` themselves."""
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences with a column of attributes; uses one thread.
+        """Return the features of sentences with a column of attributes; uses one thread.
 
         Raises:
             CorpusError: no such column, or a value that is not a number.
@@ -76,7 +76,7 @@ class AttributeEncoder:
     def encode_attributes(
         self, sentences: Sequence[Sequence[Attributes]], weights: Sequence[float] | None = None
     ) -> Encoded:
-        """The features of tokens given as lists of attribute names, or as dicts from names to values.
+        """Return the features of tokens given as lists of attribute names, or as dicts from names to values.
 
         In a dict, a number (or bool) is the value of the attribute, a string is joined to its name (`name:string`),
         and nested dicts and lists are flattened the same way.
@@ -92,16 +92,16 @@ class AttributeEncoder:
         return _encoded(list(map(len, sentences)), ends, features, np.array(values, np.float64), weights)
 
     def _known(self, names: list[str]) -> NDArray[np.int32]:
-        """The features of attributes in a frozen index, -1 for unknown ones."""
+        """Return the features of attributes in a frozen index, -1 for unknown ones."""
         return np.array(list(map(self.numbers.get, names, repeat(-1))), np.int32)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The numbers of attributes in a frozen index: a dict, since hashing codes takes longer than scoring."""
+        """Return the numbers of attributes in a frozen index: a dict, since hashing codes takes longer than scoring."""
         return {name: number for number, name in enumerate(self.names)}
 
     def _numbered(self, names: list[str]) -> NDArray[np.int32]:
-        """The features of attributes in a growing index, which adds unknown ones."""
+        """Return the features of attributes in a growing index, which adds unknown ones."""
         distinct: dict[str, int] = {}
         order = np.fromiter((distinct.setdefault(name, len(distinct)) for name in names), np.int64, len(names))
         codes = FormColumns(list(distinct)).form()
@@ -126,11 +126,11 @@ class AttributeEncoder:
             hashing.renumber(encoded.type_features, new)
 
     def to_json(self) -> dict[str, Any]:
-        """A description, for the model's metadata."""
+        """Return a description, for the model's metadata."""
         return {"kind": self.kind}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays stored with a model."""
+        """Return the arrays stored with a model."""
         names = np.frombuffer(json.dumps(self.names).encode(), np.uint8)
         return {"index.codes": self.index.codes(), "index.attributes": names}
 
@@ -171,9 +171,9 @@ def _encoded(
     values: NDArray[np.float64],
     weights: Sequence[float] | None,
 ) -> Encoded:
-    tokens = len(ends) - 1
+    tokens, ptr = len(ends) - 1, np.array([0, *accumulate(lengths)], np.int64)
     return Encoded(
-        sentence_ptr=np.array([0, *accumulate(lengths)], np.int64),
+        evidence=Evidence.unknown(ptr, None if weights is None else np.array(weights, np.float64)),
         word_types=np.arange(tokens, dtype=np.int32),
         type_ptr=np.array(ends, np.int64),
         type_features=features,
@@ -182,9 +182,6 @@ def _encoded(
         lead=0,
         low=np.zeros(0, np.int64),
         high=np.zeros(0, np.int64),
-        allow=np.zeros(tokens, np.int32),
-        noise=np.zeros(0),
-        weights=np.ones(len(lengths)) if weights is None else np.array(weights, np.float64),
     )
 
 
@@ -209,6 +206,6 @@ def _parse(token: str, sentence: Sentence) -> dict[str, float]:
 
 
 def _split(item: str) -> tuple[str, str]:
-    """The name and the value of an item, at its last colon that is not escaped."""
+    """Return the name and the value of an item, at its last colon that is not escaped."""
     at = last_unescaped(item, ":")
     return (unescape(item, ":"), "") if at < 0 else (unescape(item[:at], ":"), item[at + 1 :])

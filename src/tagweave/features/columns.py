@@ -2,22 +2,62 @@
 
 A column gives every distinct form a code, or 0 for no value. Codes are hashes of content, so they need no vocabulary
 and are the same in every corpus and process. A list column gives every form any number of codes.
+
+The columns of word clusters are `cluster`, the bit string of a word's cluster, and `cluster_N`, its first N bits, or
+all of a shorter string. Strings are paths through a binary tree of clusters, so a prefix names a larger cluster.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import count as count_from
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.width import folded
-from tagweave.features.clusters import CLUSTER_COLUMNS
+from tagweave.corpus.characters import folded
+from tagweave.features.rules import read_texts, refuse
+
+LONGEST = 32
+"""The longest prefix."""
+CLUSTER_COLUMNS: dict[str, int | None] = {"cluster": None, **{f"cluster_{n}": n for n in range(1, LONGEST + 1)}}
+"""The columns, with the lengths of the prefixes."""
+
+ARRAY = "clusters.words"
+"""The name of the array of a model: for each cluster its bit string and its words, separated by tabs."""
+_LINE = re.compile("[01]+(\t[^\t]+)+")
+
+
+def clusters_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
+    """Return the bit strings of the words of a stored model, from what `cluster_arrays` returned; none without the
+    array.
+
+    Raises:
+        ValueError, RecursionError: the array does not hold clusters.
+    """
+    clusters: dict[str, str] = {}
+    for line in read_texts(arrays[ARRAY], ARRAY) if ARRAY in arrays else ():
+        if not _LINE.fullmatch(line):
+            refuse(line, ARRAY, "a bit string and words between tabs")
+        bits, *words = line.split("\t")
+        clusters.update(dict.fromkeys(words, bits))
+    return clusters
+
+
+def cluster_arrays(clusters: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """Return the arrays stored with a model; empty without clusters."""
+    lines: dict[str, list[str]] = {}
+    for word, bits in clusters.items():
+        lines.setdefault(bits, [bits]).append(word)
+    texts = ["\t".join(lines[bits]) for bits in sorted(lines)]
+    return {ARRAY: np.frombuffer(json.dumps(texts).encode(), np.uint8)} if texts else {}
+
 
 Codes = NDArray[np.uint64]
 Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -31,7 +71,7 @@ DIGIT, LETTER, PUNCTUATION, HAN, HIRAGANA, KATAKANA, OTHER, CAPITAL = range(1, 9
 
 
 def character_class(character: str) -> int:
-    """The class of one character; full-width and half-width forms have the same class."""
+    """Return the class of one character; full-width and half-width forms have the same class."""
     if ("一" <= character <= "鿿" or "\U00020000" <= character < "\U00040000") and unicodedata.category(
         character
     ) == "Lo":
@@ -61,7 +101,8 @@ def _date_class(character: str) -> int:
 
 
 def _shape(character: str) -> int:
-    """The class of a character, with a class of its own for capitals; punctuation and symbols stand for themselves."""
+    """Return the class of a character, with a class of its own for capitals; punctuation and symbols stand for
+    themselves."""
     of = character_class(character)
     if of == PUNCTUATION:
         return ord(character)
@@ -69,7 +110,7 @@ def _shape(character: str) -> int:
 
 
 def _category(character: str) -> int:
-    """The general category of a character (Unicode, section 4.5), `Lu` for a capital, as a number."""
+    """Return the general category of a character (Unicode, section 4.5), `Lu` for a capital, as a number."""
     return int.from_bytes(unicodedata.category(character).encode(), "big")
 
 
@@ -90,7 +131,7 @@ class FormColumns:
         self._scalars: dict[str, Codes] = {}
 
     def scalar(self, name: str) -> Codes:
-        """uint64[V], one code per form, 0 where the column has no value for the form."""
+        """Return uint64[V], one code per form, 0 where the column has no value for the form."""
         if name not in self._scalars:
             is_cluster = name in CLUSTER_COLUMNS
             self._scalars[name] = self.cluster(CLUSTER_COLUMNS[name]) if is_cluster else SCALAR_COLUMNS[name](self)
@@ -104,27 +145,27 @@ class FormColumns:
         return _hashed(self.points, start, stop)
 
     def form(self) -> Codes:
-        """The whole form."""
+        """Return the whole form."""
         return self._spans(self.start, self.stop)
 
     def lower(self) -> Codes:
-        """The form in lower case."""
+        """Return the form in lower case."""
         return FormColumns([form.lower() for form in self._forms]).form()
 
     def folded(self) -> Codes:
-        """The form with full-width and half-width characters unified."""
+        """Return the form with full-width and half-width characters unified."""
         return FormColumns([folded(form) for form in self._forms]).form()
 
     def normal(self) -> Codes:
-        """The form in lower case, with every digit as 0."""
+        """Return the form in lower case, with every digit as 0."""
         return FormColumns([_DIGIT.sub("0", form.lower()) for form in self._forms]).form()
 
     def shape(self) -> Codes:
-        """The classes of the characters, with runs of a class collapsed: `Xx` for `Paris`, `0.0` for `3.14`."""
+        """Return the classes of the characters, with runs of a class collapsed: `Xx` for `Paris`, `0.0` for `3.14`."""
         return self._collapsed(_shape)
 
     def category(self) -> Codes:
-        """The general categories of the characters, with runs of a category collapsed: `LuLl` for `Paris`."""
+        """Return the general categories of the characters, with runs of a category collapsed: `LuLl` for `Paris`."""
         return self._collapsed(_category)
 
     def _collapsed(self, of: Callable[[str], int]) -> Codes:
@@ -135,15 +176,15 @@ class FormColumns:
         return _hashed(points[begins], kept[self.start], kept[self.stop])
 
     def prefix(self, length: int) -> Codes:
-        """The first `length` characters, absent where the form is shorter."""
+        """Return the first `length` characters, absent where the form is shorter."""
         return self._spans(self.start, np.where(self.length >= length, self.start + length, self.start))
 
     def suffix(self, length: int) -> Codes:
-        """The last `length` characters, absent where the form is shorter."""
+        """Return the last `length` characters, absent where the form is shorter."""
         return self._spans(np.where(self.length >= length, self.stop - length, self.stop), self.stop)
 
     def cluster(self, length: int | None = None) -> Codes:
-        """The bit string of the form's cluster, or its first `length` bits; absent without a cluster."""
+        """Return the bit string of the form's cluster, or its first `length` bits; absent without a cluster."""
         bits = self._bits
         stop = bits.stop if length is None else np.minimum(bits.stop, bits.start + length)
         return bits._spans(bits.start, stop)
@@ -153,15 +194,15 @@ class FormColumns:
         return FormColumns([self._clusters.get(form, "") for form in self._forms])
 
     def single(self) -> Codes:
-        """The form if it is one character long."""
+        """Return the form if it is one character long."""
         return np.where(self.length == 1, self.form(), np.uint64(0))
 
     def length_class(self) -> Codes:
-        """The length in characters, 10 and more as 10."""
+        """Return the length in characters, 10 and more as 10."""
         return np.asarray(np.minimum(self.length, 10), np.uint64)
 
     def classes(self, of: Callable[[str], int]) -> Codes:
-        """The class of the form's characters if all have the same, else 99."""
+        """Return the class of the form's characters if all have the same, else 99."""
         per_point = self._per_point(of)
         return self._reduce(per_point, _common)
 
@@ -214,7 +255,7 @@ class FormColumns:
 
 
 def _hashed(points: NDArray[np.uint32], start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
-    """The code of points[start[i]:stop[i]], 0 for an empty span."""
+    """Return the code of points[start[i]:stop[i]], 0 for an empty span."""
     from tagweave.kernels.hashing import hash_spans
 
     out = np.empty(len(start), np.uint64)
@@ -286,6 +327,6 @@ LIST_COLUMNS: dict[str, Callable[[FormColumns], tuple[NDArray[np.int64], Codes]]
 
 
 def value_numbers(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
-    """int32[count], a number for each value, and the distinct values in the order of their numbers."""
+    """Return int32[count], a number for each value, and the distinct values in the order of their numbers."""
     numbers: defaultdict[str, int] = defaultdict(count_from(0).__next__)
     return np.fromiter(map(numbers.__getitem__, values), np.int32, count), list(numbers)

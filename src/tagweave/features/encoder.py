@@ -1,4 +1,7 @@
-"""The template encoder: evaluates templates over columns and looks grams up in the feature index."""
+"""The template encoder: evaluates templates over columns, and looks up grams in the feature index.
+
+The index maps gram codes to consecutive feature ids. It grows while training data is read, then freezes.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,113 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.clusters import cluster_arrays
-from tagweave.features.columns import LIST_COLUMNS, FormColumns, value_numbers
+from tagweave.errors import CorpusError
+from tagweave.evidence.sequences import Evidence
+from tagweave.features.columns import LIST_COLUMNS, FormColumns, cluster_arrays, value_numbers
 from tagweave.features.encoded import Encoded
-from tagweave.features.gazetteer import GAZETTEER_COLUMNS, GazetteerColumns
-from tagweave.features.index import FeatureIndex
-from tagweave.features.lexicon import LEXICON_COLUMNS, LexiconColumns
+from tagweave.features.lookups import GAZETTEER_COLUMNS, LEXICON_COLUMNS, GazetteerColumns, LexiconColumns
 from tagweave.features.templates import Family, Reach, Template, Templates, seed_of
 from tagweave.kernels import hashing
+
+_CHUNK = 1 << 18  # codes between checks of the table's size
+_FARTHEST = 512  # longest probe accepted in a table at most half full; with 10 million codes the longest is 90
+
+
+class FeatureIndex:
+    """An open-addressing table from gram codes (40 bits each) to ids in order of first occurrence.
+
+    This order keeps the weights of grams that occur together close in memory.
+    """
+
+    def __init__(self) -> None:
+        self.frozen = False
+        self._keys = np.zeros(1 << 12, np.uint64)
+        self._values = np.zeros(1 << 12, np.int32)
+        self._size = 0
+        self._codes: NDArray[np.uint64] | None = None  # of a frozen index
+        self.counts = np.zeros(1 << 11, np.int64)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @classmethod
+    def of_codes(cls, codes: NDArray[np.uint64]) -> FeatureIndex:
+        """Return the frozen index in which codes[i] has id i.
+
+        Raises:
+            ValueError: invalid codes: 0, a repeat, or so many that collide that lookup would be slow.
+        """
+        index = cls()
+        if (placed := index._build(codes, _FARTHEST)) < len(codes):
+            raise ValueError(f"feature {placed} has a code that is 0, that of another one, or like too many others")
+        index._freeze(codes)
+        return index
+
+    def ids(self, codes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return the ids of codes, of any shape; -1 for code 0 and, once frozen, for codes not in the index.
+
+        A growing index gives new codes new ids in order.
+        """
+        flat = np.ascontiguousarray(codes).reshape(-1)
+        out = np.empty(len(flat), np.int32)
+        for low in range(0, len(flat), _CHUNK):
+            part = slice(low, low + _CHUNK)
+            if self.frozen:
+                hashing.find(self._keys, self._values, flat[part], out[part])
+            else:
+                self._reserve(self._size + len(flat[part]))
+                self._size = hashing.insert(self._keys, self._values, flat[part], self._size, out[part], self.counts)
+        return out.reshape(codes.shape)
+
+    def count(self, ids: NDArray[np.int32], times: NDArray[np.int64]) -> None:
+        """Count further occurrences of features that `ids` counted once for several tokens."""
+        np.add.at(self.counts, ids, times)
+
+    def add(self, codes: NDArray[np.uint64], times: NDArray[np.int64]) -> None:
+        """Add the codes of another index, in their order, each of which it has counted so many times."""
+        self.count(self.ids(codes), times - 1)
+
+    def codes(self) -> NDArray[np.uint64]:
+        """Return the code of every id, as stored with a model."""
+        if self._codes is not None:
+            return self._codes
+        codes = np.zeros(self._size, np.uint64)
+        filled = self._keys != 0
+        codes[self._values[filled]] = self._keys[filled]
+        return codes
+
+    def freeze(self, minimum_count: int = 1) -> NDArray[np.int32]:
+        """Stop growing; drop features that occurred less often. Returns the new id of every old one, -1 if dropped."""
+        codes = self.codes()
+        kept = self.counts[: self._size] >= minimum_count
+        new = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+        self._build(codes[kept])
+        self._freeze(codes[kept])
+        return new
+
+    def _freeze(self, codes: NDArray[np.uint64]) -> None:
+        self._codes, self._size = codes, len(codes)
+        self.counts = np.zeros(0, np.int64)
+        self.frozen = True
+
+    def _reserve(self, size: int) -> None:
+        if 2 * size <= len(self._keys):
+            return
+        # at most half full after one more chunk of new codes
+        self._build(self.codes(), size=size)
+        counts = np.zeros(len(self._keys) // 2, np.int64)
+        counts[: len(self.counts)] = self.counts[: len(counts)]
+        self.counts = counts
+
+    def _build(self, codes: NDArray[np.uint64], farthest: int | None = None, size: int | None = None) -> int:
+        """Build a new table with capacity for `size` codes (default: those given). Returns how many were placed: all,
+        unless one needed a probe longer than `farthest`."""
+        slots = 1 << max(12, (2 * (len(codes) if size is None else size) - 1).bit_length())
+        self._keys, self._values = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
+        ids = np.arange(len(codes), dtype=np.int32)
+        return int(hashing.place(self._keys, self._values, codes, ids, farthest or slots))
+
 
 Codes = NDArray[np.uint64]
 
@@ -74,15 +174,15 @@ class TemplateEncoder:
 
     @property
     def windows(self) -> NDArray[np.int64]:
-        """int64[F], how many tokens see each feature."""
+        """Return int64[F], how many tokens see each feature."""
         return hashing.windows_of(self.index.codes())
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens are labelled: `sentences` themselves."""
+        """Return the sentences whose tokens are labelled: `sentences` themselves."""
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences, without evidence: every token allows every label. Uses one thread.
+        """Return the features of sentences, without evidence: every token allows every label. Uses one thread.
 
         Raises:
             CorpusError: a sentence lacks a column that a template uses, or a template looks for words of a lexicon in
@@ -91,9 +191,9 @@ class TemplateEncoder:
         tokens = self._tokens(sentences)
         grams = self._grams(tokens, self.index)
         type_ptr, features = self._type_features(tokens, self.index)
-        total = int(tokens.sentence_ptr[-1])
+        weights = np.array([sentence.weight for sentence in sentences], np.float64)
         return Encoded(
-            sentence_ptr=tokens.sentence_ptr,
+            evidence=Evidence.unknown(tokens.sentence_ptr, weights),
             word_types=tokens.ids[0],
             type_ptr=type_ptr,
             type_features=features,
@@ -102,9 +202,6 @@ class TemplateEncoder:
             lead=self.reach.lead,
             low=self.reach.low,
             high=self.reach.high,
-            allow=np.zeros(total, np.int32),
-            noise=np.zeros(0),
-            weights=np.array([sentence.weight for sentence in sentences], np.float64),
         )
 
     def grow(self, sentences: Sequence[Sentence], grams: FeatureIndex, of_types: FeatureIndex) -> None:
@@ -189,7 +286,8 @@ class TemplateEncoder:
         return tokens.columns.scalar(column)
 
     def inside(self, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
-        """The codes of all features that depend on the form alone: ptr int64[V + 1] and codes, without absent ones."""
+        """Return the codes of all features that depend on the form alone: ptr int64[V + 1] and codes, without absent
+        ones."""
         rows, codes = [], []
         for template in self.templates.inside:
             of_row, of_code = _inside_codes(template, columns)
@@ -204,18 +302,18 @@ class TemplateEncoder:
         return ptr, all_codes[order]
 
     def to_json(self) -> dict[str, Any]:
-        """The templates, for the model's metadata; the index is saved as an array of codes."""
+        """Return the templates, for the model's metadata; the index is saved as an array of codes."""
         return {"kind": self.kind, "templates": list(self.templates.texts)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays stored with a model."""
+        """Return the arrays stored with a model."""
         looked_up = {**self.lexicon.arrays(), **self.gazetteer.arrays(), **cluster_arrays(self.clusters)}
         return {"index.codes": self.index.codes(), **looked_up}
 
 
 def term_numbers(families: Sequence[Family], names: Sequence[str], source: Callable[[str], int]) -> NDArray[np.int64]:
-    """int64[K, J, 4]: for every term of families its column among `names`, the source of its values, offset and reach;
-    -1 after the last."""
+    """Return int64[K, J, 4]: for every term of families its column among `names`, the source of its values, offset and
+    reach; -1 after the last."""
     terms = np.full((len(families), max([1, *(len(family.terms) for family in families)]), 4), -1, np.int64)
     for k, family in enumerate(families):
         for j, term in enumerate(family.terms):
@@ -232,7 +330,8 @@ def hashed_grams(
     reach: Reach,
     index: FeatureIndex,
 ) -> NDArray[np.int32]:
-    """int32[M, K], the gram of every family at every anchor (`Encoded.grams`); arguments as `hashing.hash_grams`."""
+    """Return int32[M, K], the gram of every family at every anchor (`Encoded.grams`); arguments as
+    `hashing.hash_grams`."""
     extra, total = reach.lead + reach.trail, len(sentence_ptr) - 1
     grams = np.empty((int(sentence_ptr[-1]) + total * extra, len(reach.families)), np.int32)
     if not reach.families:
@@ -270,7 +369,7 @@ def _raise_no_characters(sentences: Sequence[Sentence]) -> NoReturn:
 
 
 def _inside_codes(template: Template, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
-    """The form and the code of every feature of a template over the form alone; code 0 if absent."""
+    """Return the form and the code of every feature of a template over the form alone; code 0 if absent."""
     forms = len(columns.length)
     rows = np.arange(forms)
     lists = [term.column for term in template.terms if term.column in LIST_COLUMNS]
@@ -284,7 +383,7 @@ def _inside_codes(template: Template, columns: FormColumns) -> tuple[NDArray[np.
 
 
 def joined_codes(seed: np.uint64, parts: Sequence[Codes], window: int = 1) -> Codes:
-    """The gram codes, seen by so many tokens, of a seed and the codes of the terms; 0 if any of them is 0."""
+    """Return the gram codes, seen by so many tokens, of a seed and the codes of the terms; 0 if any of them is 0."""
     joined = np.empty(len(parts[0]), np.uint64)
     points = np.stack(parts, axis=1)
     starts = np.arange(len(points), dtype=np.int64) * len(parts)

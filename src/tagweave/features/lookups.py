@@ -1,11 +1,190 @@
-"""What features of words and characters look up beside the corpus, as plain data; a model keeps what it uses."""
+"""Lexicons and gazetteers as columns of features. A model stores the words and phrases that it looks up.
+
+A value of a gazetteer's column is the place (B, I, E or S) of a token in the longest phrase that covers it, with the
+sorted types of the phrase: `B-Chemical`, `S-Chemical|Disease`, or `S-*` if the type is unknown. Of equally long phrases
+the first one counts. The columns of a lexicon say where its words occur in a sentence of characters (liu-2014, 5.1.3,
+after Sun and Xu 2011): the alternative to partial annotation made from the same words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from tagweave.corpus.gazetteer import Gazetteer
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.gazetteer import Gazetteer, parse
+from tagweave.features.columns import FormColumns
+from tagweave.features.rules import read_texts
+
+if TYPE_CHECKING:
+    from tagweave.corpus.sentence import Sentence
+    from tagweave.kernels.trie import PhraseTrie, Trie
+
+GAZETTEER_COLUMNS = ("gazetteer", "gazetteer_folded")
+"""The phrases as they are written; and with upper and lower case alike, and all digits."""
+
+ARRAY = "gazetteer.entries"
+"""The name of the array of a model."""
+_PLACES = "BIES"
+_BLOCK = 4096  # sentences matched at a time
+
+
+class GazetteerColumns:
+    """A gazetteer, and the values of its columns in sentences of words.
+
+    Args:
+        gazetteer: phrases and their types.
+    """
+
+    def __init__(self, gazetteer: Gazetteer = Gazetteer()) -> None:  # noqa: B008 - immutable
+        self.gazetteer = gazetteer
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> GazetteerColumns:
+        """Return the gazetteer of a stored model, from what `arrays` returned.
+
+        Raises:
+            ValueError, RecursionError: the array does not hold entries.
+        """
+        return cls(parse(read_texts(arrays[ARRAY], ARRAY)) if ARRAY in arrays else Gazetteer())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays stored with a model; empty without phrases."""
+        lines = sorted(self.gazetteer.lines())
+        return {ARRAY: np.frombuffer(json.dumps(lines).encode(), np.uint8)} if lines else {}
+
+    def numbers(self, sentences: Sequence[Sentence], column: str) -> NDArray[np.int32]:
+        """Return int32[N]: for each token the entry of the table `codes`.
+
+        Args:
+            sentences: N tokens in all.
+            column: one of `GAZETTEER_COLUMNS`.
+        """
+        blocks = range(0, len(sentences), _BLOCK)
+        numbers = [self._finders[column].numbers(sentences[low : low + _BLOCK]) for low in blocks]
+        return np.concatenate([np.zeros(0, np.int32), *numbers])
+
+    def codes(self, column: str) -> NDArray[np.uint64]:
+        """Return the code of each value of a column; 0, absent, for the first."""
+        return self._finders[column].codes
+
+    @cached_property
+    def _finders(self) -> dict[str, _Finder]:
+        return {column: _Finder(self.gazetteer, column == "gazetteer_folded") for column in GAZETTEER_COLUMNS}
+
+
+class _Finder:
+    """One column: places and types of phrases."""
+
+    def __init__(self, gazetteer: Gazetteer, folded: bool) -> None:
+        self._gazetteer, self._folded = gazetteer, folded
+
+    @cached_property
+    def _trie(self) -> PhraseTrie:
+        from tagweave.kernels.trie import PhraseTrie
+
+        return PhraseTrie(self._gazetteer.phrases, folded=self._folded)
+
+    @cached_property
+    def _types(self) -> tuple[NDArray[np.int32], list[str]]:
+        """Return the number of the types of each entry, and the types as text."""
+        types = self._gazetteer.types_of(self._trie.entry.tolist(), self._trie.size)
+        numbers: dict[str, int] = {}
+        texts = ("|".join(sorted(names)) if names else "*" for names in types)
+        of_entry = np.fromiter((numbers.setdefault(text, len(numbers)) for text in texts), np.int32, len(types))
+        return of_entry, list(numbers)
+
+    @cached_property
+    def codes(self) -> NDArray[np.uint64]:
+        """As `GazetteerColumns.codes`."""
+        return FormColumns(["", *(f"{place}-{types}" for types in self._types[1] for place in _PLACES)]).form()
+
+    def numbers(self, sentences: Sequence[Sentence]) -> NDArray[np.int32]:
+        """As `GazetteerColumns.numbers`."""
+        from tagweave.kernels.trie import NONE, cover, pieces_of_tokens
+
+        total = sum(map(len, sentences))
+        first, last, entry = np.zeros(total, np.int64), np.zeros(total, np.int64), np.full(total, NONE, np.int32)
+        pieces = pieces_of_tokens([sentence.forms for sentence in sentences], self._folded)
+        spans = pieces.of_tokens(self._trie.occurrences(pieces))
+        cover(*spans, first, last, entry)
+        token = np.arange(total)
+        begins, ends = token == first, token == last
+        place = np.where(begins, np.where(ends, 3, 0), np.where(ends, 2, 1))
+        known = entry >= 0
+        numbers = np.zeros(total, np.int32)
+        numbers[known] = 1 + len(_PLACES) * self._types[0][entry[known]] + place[known]
+        return numbers
+
+
+LEXICON_COLUMNS = ("lexicon_begins", "lexicon_inside", "lexicon_ends")
+"""The length of the longest word that begins at a character, is around it on both sides, or ends at it."""
+
+_ARRAY = "lexicon.words"
+_LONGEST = 5  # longer words count as five characters long
+_BREAK = ord("\n")
+
+
+class LexiconColumns:
+    """The words of a lexicon and their occurrences.
+
+    All occurrences count, overlapping ones too. As in matching, no word begins or ends inside a run of digits or of
+    letters that have case.
+
+    Args:
+        words: in any order, with or without repeats; words of one character or with a line break are ignored.
+
+    Attributes:
+        words: the words in use, sorted.
+    """
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self.words = tuple(sorted({word for word in words if len(word) > 1 and "\n" not in word}))
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> LexiconColumns:
+        """Return the words of a stored model, from what `arrays` returned.
+
+        Raises:
+            ValueError, RecursionError: the array does not hold words.
+        """
+        return cls(read_texts(arrays[_ARRAY], _ARRAY) if _ARRAY in arrays else ())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays stored with a model; empty without words."""
+        return {_ARRAY: np.frombuffer(json.dumps(self.words).encode(), np.uint8)} if self.words else {}
+
+    def lengths(self, points: NDArray[np.uint32], sentence_ptr: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return int32[3, N]: per column of `LEXICON_COLUMNS` and character, the length of the longest word, 0 without
+        one.
+
+        Args:
+            points: uint32[N], the characters.
+            sentence_ptr: int64[S + 1], the first character of every sentence.
+        """
+        from tagweave.kernels.trie import longest
+
+        inner = sentence_ptr[1:-1]
+        text = np.insert(points, inner, _BREAK)  # so that no word or run of letters crosses sentences
+        spans = self._trie.occurrences(text)
+        lengths = np.zeros((len(LEXICON_COLUMNS), len(text)), np.int32)
+        longest(spans.start, spans.stop, _LONGEST, lengths)
+        return np.delete(lengths, inner + np.arange(len(inner)), axis=1)
+
+    def codes(self) -> NDArray[np.uint64]:
+        """Return the code of every length; 0, absent, for length 0."""
+        return np.arange(_LONGEST + 1, dtype=np.uint64)
+
+    @cached_property
+    def _trie(self) -> Trie:
+        from tagweave.kernels.trie import Trie
+
+        return Trie(self.words, range(len(self.words)))
 
 
 @dataclass(frozen=True, kw_only=True)

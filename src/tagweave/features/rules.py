@@ -1,4 +1,4 @@
-"""Rules for the values and arrays of a file.
+"""Rules for the values and arrays of a file, and the digest that detects damage to them.
 
 Kernels do not check their indices, so files are checked when read: every array must have the type, size and range that
 kernels assume, and every value of a description its type. A file may be malicious.
@@ -7,6 +7,7 @@ kernels assume, and every value of a description its type. A file may be malicio
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -42,25 +43,25 @@ def refuse(value: Any, where: str, expected: str) -> NoReturn:
 
 
 def text(value: Any, where: str) -> None:
-    """Text, empty or not."""
+    """Accept text, empty or not."""
     if not isinstance(value, str):
         refuse(value, where, "text")
 
 
 def name(value: Any, where: str) -> None:
-    """Text that is not empty."""
+    """Accept text that is not empty."""
     if not isinstance(value, str) or not value:
         refuse(value, where, "a name")
 
 
 def flag(value: Any, where: str) -> None:
-    """True or false."""
+    """Accept true or false."""
     if not isinstance(value, bool):
         refuse(value, where, "true or false")
 
 
 def whole(least: int = 0, most: int = _MANY) -> Rule:
-    """A whole number in a range."""
+    """Accept a whole number in a range."""
 
     def rule(value: Any, where: str) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -70,7 +71,7 @@ def whole(least: int = 0, most: int = _MANY) -> Rule:
 
 
 def number(least: float = -LARGEST, most: float = LARGEST) -> Rule:
-    """A finite number in a range."""
+    """Accept a finite number in a range."""
 
     def rule(value: Any, where: str) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
@@ -80,7 +81,7 @@ def number(least: float = -LARGEST, most: float = LARGEST) -> Rule:
 
 
 def power_of_two(most: int) -> Rule:
-    """A power of two."""
+    """Accept a power of two."""
 
     def rule(value: Any, where: str) -> None:
         whole(1, most)(value, where)
@@ -91,7 +92,7 @@ def power_of_two(most: int) -> Rule:
 
 
 def one_of(*texts: str) -> Rule:
-    """One of these texts."""
+    """Accept one of these texts."""
 
     def rule(value: Any, where: str) -> None:
         if not isinstance(value, str) or value not in texts:
@@ -101,12 +102,12 @@ def one_of(*texts: str) -> Rule:
 
 
 def nullable(own: Rule) -> Rule:
-    """`None`, or what the rule accepts."""
+    """Accept `None`, or what the rule accepts."""
     return lambda value, where: None if value is None else own(value, where)
 
 
 def list_of(own: Rule, least: int = 0, most: int = _MANY) -> Rule:
-    """A list whose items a rule accepts."""
+    """Accept a list whose items a rule accepts."""
 
     def rule(value: Any, where: str) -> None:
         if not isinstance(value, list) or not least <= len(value) <= most:
@@ -118,13 +119,13 @@ def list_of(own: Rule, least: int = 0, most: int = _MANY) -> Rule:
 
 
 def distinct(value: Any, where: str) -> None:
-    """A list without repeats."""
+    """Accept a list without repeats."""
     if len(set(value)) < len(value):
         refuse(value, where, "each once")
 
 
 def mapping_of(own: Rule) -> Rule:
-    """An object whose values a rule accepts."""
+    """Accept an object whose values a rule accepts."""
 
     def rule(value: Any, where: str) -> None:
         if not isinstance(value, dict):
@@ -136,7 +137,7 @@ def mapping_of(own: Rule) -> Rule:
 
 
 def record(fields: Mapping[str, Rule], optional: Mapping[str, Rule] = {}, others: bool = False) -> Rule:
-    """An object whose fields the rules accept; with `others`, it may have more."""
+    """Accept an object whose fields the rules accept; with `others`, it may have more."""
 
     def rule(value: Any, where: str) -> None:
         if not isinstance(value, dict):
@@ -165,7 +166,7 @@ def check_unicode(value: Any) -> None:
 
 
 def read_texts(array: NDArray[np.uint8], where: str) -> list[str]:
-    """The texts of a JSON list in an array of bytes.
+    """Return the texts of a JSON list in an array of bytes.
 
     Raises:
         ValueError, RecursionError: the bytes are something else.
@@ -235,3 +236,15 @@ def check_arrays(arrays: Arrays, rules: Mapping[str, ArrayRule]) -> None:
         refuse(min(more), "the names of arrays", "none of that name")
     for name_of, rule in rules.items():
         rule.check(arrays[name_of], name_of)
+
+
+def digest_of(description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the CRC-32 of a plain description and of named arrays with their types and shapes, as eight hex digits.
+
+    It detects accidental damage, not tampering.
+    """
+    shapes = {name: [array.dtype.str, *array.shape] for name, array in arrays.items()}
+    crc = zlib.crc32(json.dumps([description, shapes], sort_keys=True).encode())
+    for name in sorted(arrays):
+        crc = zlib.crc32(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data, crc)
+    return f"{crc:08x}"

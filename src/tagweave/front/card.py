@@ -1,18 +1,89 @@
-"""Model cards: what a model is, as Markdown with the front matter that the Hugging Face hub reads."""
+"""Model cards: what a model is, as Markdown with the front matter that the Hugging Face hub reads.
+
+What a model scores on a corpus, with intervals, and how fast it is.
+
+Models to and from the Hugging Face hub.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from tagweave import __version__
+from tagweave.corpus.files import whole_file
 from tagweave.corpus.named.name import short_name
-from tagweave.front.card_scores import Scored, score_on
+from tagweave.front.corpora import load
 from tagweave.front.description import describe_model
-from tagweave.models.hub import PREFIX
+from tagweave.front.loading import load_model
+from tagweave.models.hub import CARD, MODEL, PREFIX, endpoint, fetched, hub_name, told
+from tagweave.models.storage import describe_model as check_model
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of a model on a corpus.
+
+    Attributes:
+        corpus: its name.
+        sentences, tokens: its size.
+        metrics: the score and the ends of its 95 % interval by metric, 0..1.
+        seconds: how long one pass took.
+        threads: with how many threads.
+    """
+
+    corpus: str
+    sentences: int
+    tokens: int
+    metrics: dict[str, tuple[float, float, float]]
+    seconds: float
+    threads: int
+
+    @property
+    def speed(self) -> float:
+        """Tokens a second."""
+        return self.tokens / self.seconds
+
+    def result(self, task: str) -> dict[str, Any]:
+        """As an entry of `model-index` in the hub's front matter."""
+        name = short_name(self.corpus)
+        return {
+            "task": {"type": task},
+            "dataset": {"name": name, "type": name},
+            "metrics": [
+                {"type": name, "name": f"{name}, 95 % interval {low:.4f} to {high:.4f}", "value": round(value, 4)}
+                for name, (value, low, high) in self.metrics.items()
+            ],
+        }
+
+
+def score_on(model: str, argument: str, threads: int = 1) -> Scored:
+    """Measure a model on the corpus `[GUIDELINE=]PATH[#LAYER]`. Raises as `load_model`, `load` and `evaluate`."""
+    from tagweave.errors import CorpusError
+    from tagweave.evaluation.report import evaluate
+    from tagweave.evaluation.score import interval
+
+    loaded, gold = load_model(model, threads), load(argument)
+    loaded.relabelled(
+        gold.with_sentences(gold.sentences[:1])
+    )  # what is compiled or made for the first use is not speed
+    begin = time.perf_counter()
+    output = loaded.relabelled(gold)
+    seconds = time.perf_counter() - begin
+    measures = evaluate(gold, {"model": output}).systems["model"].measures()
+    if not measures:
+        raise CorpusError("nothing to score", "a corpus with annotation", gold.path)
+    metrics = {name: (float(each.metric(each.counts.sum(axis=0))), *interval(each)) for name, each in measures.items()}
+    tokens = sum(map(len, gold.sentences))
+    return Scored(gold.path, len(gold), tokens, metrics, seconds, threads)
+
 
 PIPELINES = {"tag": "token-classification", "spans": "token-classification"}
 """What the hub calls tasks; of others it has no name."""
@@ -114,9 +185,9 @@ def _data(about: Mapping[str, Any]) -> Iterator[str]:
 
 def _licence(path: str) -> str:
     """That of a public corpus whose name the plan holds."""
-    from tagweave.corpus.named.errors import DataError
+    from tagweave.corpus.named.files import known
     from tagweave.corpus.named.name import data_name
-    from tagweave.corpus.named.registry import known
+    from tagweave.errors import DataError
 
     try:
         corpus = known(data_name(path))
@@ -162,6 +233,55 @@ def _plan(about: Mapping[str, Any]) -> Iterator[str]:
 
 def cell(text: str) -> str:
     """A text as the content of a cell of a table, as it is."""
-    from tagweave.corpus.printable import printable
+    from tagweave.corpus.characters import printable
 
     return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("`", "'").replace("<", "&lt;")
+
+
+def push(model: str | PathLike[str], name: str, card: str, private: bool = False) -> str:
+    """Upload a model and its card, as one commit; the repository is made unless it is there.
+
+    Args:
+        model: its file.
+        name: the repository, `OWNER/NAME`.
+        card: the text of the card (`model_card`), which replaces that of the repository.
+        private: whether a new repository is private.
+
+    Returns:
+        The address of the commit.
+
+    Raises:
+        ModelFileError, OSError: not a model.
+        HubError: no network, or no token that may write.
+    """
+    check_model(fspath(model))
+    target = hub_name(name)
+    with told(str(target)) as hub:
+        api = hub.HfApi(endpoint=endpoint())
+        api.create_repo(target.repository, private=private, exist_ok=True)
+        files = {MODEL: fspath(model), CARD: card.encode()}
+        commit = api.create_commit(
+            target.repository,
+            [hub.CommitOperationAdd(each, content) for each, content in files.items()],
+            commit_message=f"A model of tagweave {__version__}",
+            revision=target.revision,
+        )
+        return str(commit.commit_url)
+
+
+def pull(name: str, output: str | PathLike[str]) -> None:
+    """Download a model to a file, which appears whole or not at all.
+
+    Args:
+        name: the repository, `[hf:]OWNER/NAME[@REVISION]`.
+        output: the file.
+
+    Raises:
+        HubError: no such repository, no model in it, or no network.
+        ModelFileError: not a model.
+        OSError: the file cannot be written.
+    """
+    path = fetched(hub_name(name))
+    check_model(path)
+    with whole_file(fspath(output)) as part:
+        shutil.copyfile(path, part)

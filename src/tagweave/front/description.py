@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tagweave.structures.kinds import CHAIN, TREE
+from tagweave.structures import CHAIN, TREE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,8 +38,8 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
 def _is_model(path: str) -> bool:
     """Whether the file begins like a safetensors file, the length of a JSON header, then the header; or like a model of
     another program; or whether the name is one of the hub."""
-    from tagweave.models.foreign import is_foreign
     from tagweave.models.hub import PREFIX
+    from tagweave.models.storage import is_foreign
 
     if not Path(path).is_file():
         return path.startswith(PREFIX)
@@ -151,11 +151,10 @@ def compare_sources(corpus: Corpus, sources: str | Sequence[str], gold: str | No
     Raises:
         CorpusError: no source says anything, or gold labels of spans follow no scheme.
     """
-    from tagweave.corpus.errors import CorpusError
+    from tagweave.errors import CorpusError
     from tagweave.front.corpora import corpus_of
-    from tagweave.sources.agreement import agreement
+    from tagweave.sources.agreement import agreement, source_scores
     from tagweave.sources.answers import Answers
-    from tagweave.sources.scores import source_scores
 
     corpus, sources = corpus_of(corpus), sources.split(",") if isinstance(sources, str) else sources
     if not any(any(sentence.layers.get(name, ())) for sentence in corpus for name in sources):

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.given import kind_of
+from tagweave.corpus.sentence import kind_of
+from tagweave.errors import StreamError
 from tagweave.front.corpora import Given, corpus_of
-from tagweave.front.errors import check_names
 from tagweave.front.loading import load_model
 from tagweave.front.model import Model
-from tagweave.streams.errors import StreamError
+from tagweave.front.options import check_names
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
     from tagweave.evaluation.divergence import Divergence
-    from tagweave.evaluation.layers import LayerReports
-    from tagweave.evaluation.report import Report
+    from tagweave.evaluation.report import LayerReports, Report
     from tagweave.evaluation.tree_divergence import TreeDivergence
 
 
@@ -52,8 +51,8 @@ def evaluate(
         TypeError: something else in place of the gold standard, the systems or the options.
     """
     from tagweave.cluster.executor import executor_at
-    from tagweave.evaluation.layers import evaluate_layers, layers_of
     from tagweave.evaluation.report import evaluate as evaluate_layer
+    from tagweave.evaluation.report import evaluate_layers, layers_of
 
     if not isinstance(systems, Mapping):
         raise TypeError(f"found {kind_of(systems)} as the systems, expected them by name: {{'mine': model}}")
@@ -135,7 +134,7 @@ def compare(
 
 def _first_difference(first: Corpus, second: Corpus) -> str:
     """Where the sentences first differ, if they differ only in their Unicode normal forms."""
-    from tagweave.corpus.errors import CorpusError
+    from tagweave.errors import CorpusError
     from tagweave.evaluation.alignment import check_tokens
 
     texts = ([normalize("NFC", " ".join(sentence.forms)) for sentence in corpus] for corpus in (first, second))

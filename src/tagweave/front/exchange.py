@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 from tagweave.front.corpora import corpus_of
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
-    from tagweave.exchange.reading import Misalignment, Notes, Task, Unmarked
-    from tagweave.exchange.token_tool import TokenTool
+    from tagweave.exchange.document import TokenTool
+    from tagweave.exchange.sentences import Misalignment, Notes, Task, Unmarked
     from tagweave.exchange.tokens import Tokenizer
 
 
@@ -33,7 +33,7 @@ def read_documents(
     their layer. With one annotator the layer is called `tag`. Comments of sentences keep where they stood.
 
     Args:
-        tool: a name of `tagweave.exchange.registry.TOOLS`, such as `doccano` or `brat`.
+        tool: a name of `tagweave.exchange.load.TOOLS`, such as `doccano` or `brat`.
         paths: the files; documents of the same text are one.
         tokens: `blanks`, `words` (without punctuation), `characters`, `spacy:LANGUAGE`, the file of a segmenter, or a
             function from a line to its words. Tokens that a tool brings are kept.
@@ -49,10 +49,9 @@ def read_documents(
         CorpusError: a file that is not in the tool's form, or misaligned spans, if these are errors.
         OSError: a file cannot be read.
     """
-    from tagweave.exchange.load import documents_of
-    from tagweave.exchange.reading import Notes, sentences
-    from tagweave.exchange.registry import NAMES, TOKEN_TOOLS, check_tool
-    from tagweave.exchange.registry import tool as named
+    from tagweave.exchange.load import NAMES, TOKEN_TOOLS, check_tool, documents_of
+    from tagweave.exchange.load import tool as named
+    from tagweave.exchange.sentences import Notes, sentences
 
     for path in paths if tool in NAMES else ():
         check_tool(tool, fspath(path))
@@ -70,7 +69,7 @@ def read_documents(
 
 def _refuse_options(tool: str, **options: object) -> None:
     """Raise if an option that is about offsets is not the default: the files of this tool have tokens."""
-    from tagweave.exchange.errors import ExchangeError
+    from tagweave.errors import ExchangeError
 
     defaults = {"tokens": "words", "misaligned": "error", "unmarked": "outside", "task": "spans"}
     for name, value in options.items():
@@ -83,8 +82,8 @@ def _read_tokens(
 ) -> Corpus:
     """The corpus of a library's files: layers in which something is known, of which the last is the corpus's own."""
 
-    from tagweave.exchange.limits import Memory
     from tagweave.exchange.load import known_layers
+    from tagweave.exchange.members import Memory
 
     def leave_out(what: str) -> None:
         notes.left_out[what] += 1
@@ -103,9 +102,9 @@ def _tokenizer(tokens: str | Callable[[str], list[str]]) -> Tokenizer:
         return of_words(tokens)
     if not Path(tokens).is_file():
         return tokenizer(tokens)
-    from tagweave.exchange.errors import ExchangeError
+    from tagweave.errors import ExchangeError
     from tagweave.front.loading import load_model
-    from tagweave.front.segmenter import Segmenter
+    from tagweave.front.taggers import Segmenter
 
     model = load_model(tokens)
     if not isinstance(model, Segmenter):
@@ -150,7 +149,7 @@ def write_documents(
     """Write the spans of a corpus for an annotation tool to import; returns the number of documents.
 
     Args:
-        tool: a name of `tagweave.exchange.registry.TOOLS`, such as `doccano` or `brat`.
+        tool: a name of `tagweave.exchange.load.TOOLS`, such as `doccano` or `brat`.
         corpus: with labels of spans, or of tokens; comments of `read_documents` say which sentences are a document.
         path: the file; `-` is standard output.
         layers: whose spans are written; by default those of the corpus's guideline.
@@ -162,11 +161,10 @@ def write_documents(
         CorpusError: labels that are no spans, what the tool cannot hold, or a layer that the corpus lacks.
         OSError: the file cannot be written.
     """
-    from tagweave.corpus.text_file import written, written_bytes
-    from tagweave.exchange.placing import placed
-    from tagweave.exchange.registry import TOKEN_TOOLS
-    from tagweave.exchange.registry import tool as named
-    from tagweave.exchange.writing import documents
+    from tagweave.corpus.files import written, written_bytes
+    from tagweave.exchange.load import TOKEN_TOOLS
+    from tagweave.exchange.load import tool as named
+    from tagweave.exchange.sentences import documents, placed
 
     corpus = corpus_of(corpus)
     names = tuple(layers) or (corpus.guideline,)
@@ -187,7 +185,7 @@ def write_documents(
 
 def _write_tokens(tool: TokenTool, corpus: Corpus, path: str | PathLike[str], layers: Sequence[str]) -> int:
     """Write the sentences of a corpus, by default with all their layers; returns how many there are."""
-    from tagweave.corpus.text_file import written_bytes
+    from tagweave.corpus.files import written_bytes
 
     there = list(dict.fromkeys(name for sentence in corpus for name in sentence.layers))
     if missing := [name for name in layers if name not in there]:

@@ -1,26 +1,35 @@
-"""Partial annotation for free, from lexicons and from the markup of pages: as a corpus, or from files to a file."""
+"""Partial annotation for free, from lexicons and from the markup of pages: as a corpus, or from files to a file.
+
+Evidence for spans from phrases of gazetteers: as a corpus of words, or from files to a file.
+
+Word clusters from raw text, for features: of sentences, or from files to a file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
 from tagweave.corpus.corpus import Corpus, Unit
+from tagweave.corpus.files import STANDARD_STREAM, written
 from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.formats.kytea import TAG as TAGS
-from tagweave.corpus.given import lines_of
-from tagweave.front.errors import options_of
-from tagweave.harvest.options import File, LexiconOptions, MarkupOptions
+from tagweave.corpus.sentence import kind_of, lines_of
+from tagweave.front.options import options_of
+from tagweave.harvest.options import ClusterOptions, File, GazetteerOptions, HarvestError, LexiconOptions, MarkupOptions
 
 if TYPE_CHECKING:
+    from tagweave.corpus.gazetteer import Gazetteer
     from tagweave.corpus.sentence import Sentence
-    from tagweave.harvest.annotation import LexiconHarvest
+    from tagweave.harvest.clusters import Clusters
     from tagweave.harvest.markup import MarkupHarvest
-    from tagweave.harvest.matching import LexiconMatcher
+    from tagweave.harvest.matching import LexiconHarvest, LexiconMatcher
     from tagweave.harvest.options import HarvestOptions
+    from tagweave.harvest.phrases import PhraseHarvest, WordMarkupHarvest
     from tagweave.harvest.selection import Selection
-    from tagweave.harvest.word_markup import WordMarkupHarvest
 
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 """Passes items on, and shows how many of them, described by the text, have passed."""
@@ -97,7 +106,7 @@ def harvest_lexicon_files(
         CorpusError, OSError: a file cannot be read or written.
         TypeError: an unknown option.
     """
-    from tagweave.corpus.text_file import read_lines
+    from tagweave.corpus.files import read_lines
     from tagweave.harvest.lexicon import read
 
     settings = options_of(LexiconOptions, "tw.harvest_lexicon_files", options)
@@ -158,7 +167,7 @@ def harvest_markup_files(
     Raises:
         As `harvest_markup`.
     """
-    from tagweave.harvest.word_markup import WordMarkupHarvest
+    from tagweave.harvest.phrases import WordMarkupHarvest
 
     settings = options_of(MarkupOptions, "tw.harvest_markup_files", options)
     selection = _selection(settings, paths(pages))
@@ -184,14 +193,14 @@ def lexicon_matcher(lexicons: Iterable[Any], options: LexiconOptions) -> Lexicon
 
 
 def _lexicon_harvest(lexicons: Iterable[Any], options: LexiconOptions) -> LexiconHarvest:
-    from tagweave.harvest.annotation import LexiconHarvest
+    from tagweave.harvest.matching import LexiconHarvest
 
     return LexiconHarvest(lexicon_matcher(lexicons, options), options.every)
 
 
 def _markup_harvest(options: MarkupOptions) -> MarkupHarvest | WordMarkupHarvest:
     from tagweave.harvest.markup import MarkupHarvest
-    from tagweave.harvest.word_markup import WordMarkupHarvest
+    from tagweave.harvest.phrases import WordMarkupHarvest
 
     if options.words:
         return WordMarkupHarvest(options.every)
@@ -201,8 +210,8 @@ def _markup_harvest(options: MarkupOptions) -> MarkupHarvest | WordMarkupHarvest
 def _marked(
     harvest: MarkupHarvest | WordMarkupHarvest, options: MarkupOptions, files: Iterable[tuple[str, str]]
 ) -> Iterator[Sentence]:
+    from tagweave.harvest.markup import Simplifier
     from tagweave.harvest.page import read
-    from tagweave.harvest.simplified import Simplifier
 
     convert = Simplifier().blocks if options.simplified else iter
     for path, format in files:  # noqa: A001
@@ -224,8 +233,8 @@ def _corpus(
 
 def write_partial(sentences: Iterable[Sentence], output: File, words: bool = False) -> int:
     """Write sentences in KyTea's format, or words as columns, and return their number."""
+    from tagweave.corpus.files import written
     from tagweave.corpus.formats import columns, kytea
-    from tagweave.corpus.text_file import written
 
     count = 0
 
@@ -248,3 +257,218 @@ def paths(files: File | Iterable[File]) -> tuple[str, ...]:
 def silently(items: Iterable[Any], _: str) -> Iterable[Any]:
     """Shows nothing."""
     return items
+
+
+RAW = "raw"
+"""The format of text that is cut into tokens here."""
+
+
+class GazetteerCounts(NamedTuple):
+    """Of a harvest by gazetteers: sentences read, sentences written, phrases found; and the format of each input."""
+
+    sentences: int
+    kept: int
+    phrases: int
+    formats: tuple[str, ...]
+
+
+def harvest_gazetteer(
+    text: Corpus | Iterable[str], *entries: Iterable[str], guideline: str = "tag", **options: Any
+) -> Corpus:
+    """Mark phrases of gazetteers in text: evidence for spans, to train on.
+
+    Args:
+        text: a corpus of words, whose own labels are left out; or lines of raw text, which are cut into tokens.
+        entries: the entries of each gazetteer, as lines of its file: `TYPE TAB phrase`, or `phrase`.
+        guideline: the guideline of the labels: that of the corpus to train on beside them.
+        options: fields of `GazetteerOptions` but `format`: `stop`, `fold`, `elsewhere`, `every`.
+
+    Returns:
+        a corpus of words with the sentences that have evidence.
+
+    Raises:
+        ValueError: no gazetteer, a corpus of characters, or a wrong option.
+        CorpusError: an entry that cannot be read.
+        OSError: a file of `stop` cannot be read.
+        TypeError: an unknown option.
+    """
+    from tagweave.corpus.gazetteer import joined, parse
+    from tagweave.harvest.phrases import tokenised
+
+    if not entries or any(isinstance(each, str) for each in entries):
+        raise ValueError("found no list of entries, expected one or several: harvest_gazetteer(text, entries)")
+    if isinstance(text, Corpus) and text.unit == "character":
+        raise ValueError("found a corpus of characters, expected words: phrases are of words")
+    settings = options_of(GazetteerOptions, "tw.harvest_gazetteer", options)
+    harvest = _harvest(joined([parse(lines_of(each)) for each in entries]), settings, guideline)
+    sentences = text.sentences if isinstance(text, Corpus) else tokenised(lines_of(text))
+    found = tuple(harvest.of(sentences))
+    return Corpus(found, guideline, "word", harvest.covered)
+
+
+def harvest_gazetteer_files(
+    inputs: File | Iterable[File],
+    gazetteers: File | Iterable[File],
+    output: File = "-",
+    progress: Progress | None = None,
+    **options: Any,
+) -> GazetteerCounts:
+    """Mark phrases of gazetteers in files of any length, as `tagweave harvest lexicon --gazetteer` does.
+
+    Args:
+        inputs: files of raw text, or of tokens in any format of words; `-` is standard input.
+        gazetteers: files of phrases with types, one per line.
+        output: the file, in the format `columns`, which appears whole or not at all; `-` is standard output.
+        progress: shows how many blocks of text, or sentences, have been read.
+        options: fields of `GazetteerOptions`.
+
+    Raises:
+        HarvestError: a wrong option, files of raw text and of tokens, or standard input named twice.
+        CorpusError, OSError: a file cannot be read or written.
+        TypeError: an unknown option.
+    """
+    from tagweave.corpus.files import STANDARD_STREAM, read_blocks, written
+    from tagweave.corpus.formats import columns
+    from tagweave.corpus.gazetteer import joined, read
+    from tagweave.corpus.load import iterate
+    from tagweave.harvest.phrases import LAYER
+
+    settings = options_of(GazetteerOptions, "tw.harvest_gazetteer_files", options)
+    texts, lists = paths(inputs), paths(gazetteers)
+    if (*texts, *lists, *paths(settings.stop)).count(STANDARD_STREAM) > 1:
+        raise HarvestError("found - several times, expected it once: standard input is read once")
+    formats = tuple(format_of(path, settings.format) for path in texts)
+    if RAW in formats and set(formats) != {RAW}:
+        raise HarvestError(f"found raw text and {max({*formats} - {RAW})}, expected one of them in a run")
+    harvest = _harvest(joined([read(path) for path in lists]), settings)
+    show = progress or silently
+
+    def write(stream: IO[str]) -> None:
+        if RAW in formats:
+            for path in texts:
+                for block in harvest.rows(show(read_blocks(path), f"blocks of {path}")):
+                    cast("TextIO", stream).buffer.write(block)
+        else:
+            read_texts = (show(iterate(path, settings.format), f"sentences of {path}") for path in texts)
+            columns.write((found for each in read_texts for found in harvest.of(each)), stream, LAYER)
+
+    with written(fspath(output)) as stream:
+        if settings.elsewhere == "O-for-others":
+            _below_covered(harvest, write, stream)
+        else:
+            write(stream)
+    return GazetteerCounts(harvest.sentences, harvest.kept, harvest.phrases, formats)
+
+
+def _below_covered(harvest: PhraseHarvest, write: Callable[[IO[str]], None], stream: IO[str]) -> None:
+    """Write a comment with the covered types, which are known after all rows, and then the rows."""
+    with TemporaryFile("w+", encoding="utf-8", newline="\n") as rows:
+        write(rows)
+        rows.seek(0)
+        stream.write(f"# labels_covered = {' '.join(harvest.covered or ())}\n")
+        copyfileobj(rows, stream)
+
+
+def format_of(path: str, given: str | None = None) -> str:
+    """The format of an input: as given, or by its name; a file of rows or labels as it looks, all else raw text.
+
+    Raises:
+        HarvestError: a format of characters other than raw text.
+        CorpusError, OSError: a file that cannot be read, or an unknown format.
+    """
+    from tagweave.corpus.files import STANDARD_STREAM
+    from tagweave.corpus.formats.registry import chosen_format
+    from tagweave.corpus.load import stream
+
+    form = chosen_format(given, path)
+    if form is None:
+        form = None if path == STANDARD_STREAM else stream(path).format
+        if form is None or not form.layers:  # words between blanks may be raw text as well
+            return RAW
+    if form.unit == "character" and form.name != RAW:
+        raise HarvestError(f"{path}: found {form.name}, a format of characters, expected words or raw text")
+    return form.name
+
+
+def _harvest(gazetteer: Gazetteer, options: GazetteerOptions, layer: str | None = None) -> PhraseHarvest:
+    from tagweave.corpus.files import read_lines
+    from tagweave.harvest.phrases import LAYER, PhraseHarvest, PhraseMatcher
+
+    stop = tuple(line for path in paths(options.stop) for line in read_lines(path) if line.strip())
+    matcher = PhraseMatcher(gazetteer, stop, options.fold, options.elsewhere)
+    return PhraseHarvest(matcher, options.every, layer or LAYER)
+
+
+def harvest_clusters(sentences: Iterable[Sequence[str] | str], **options: Any) -> Clusters:
+    """Cluster words by their neighbours (Brown et al. 1992), to be used as features.
+
+    Args:
+        sentences: the words of each, as a sequence or as text with blanks between them.
+        options: fields of `ClusterOptions`: `classes`, `minimum_count`.
+
+    Returns:
+        the words, most frequent first, with the bit string and the count of each.
+
+    Raises:
+        HarvestError: a wrong option.
+        CorpusError: fewer than two words to cluster.
+        TypeError: an unknown option.
+    """
+    from tagweave.corpus.characters import split_blanks
+    from tagweave.harvest.clusters import cluster_words
+
+    settings = options_of(ClusterOptions, "tw.harvest_clusters", options)
+    if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+        expected = "sentences: lines of words between blanks, or lists of words"
+        raise TypeError(f"found {kind_of(sentences)}, expected {expected}")
+    words = (split_blanks(each) if isinstance(each, str) else each for each in sentences)
+    return cluster_words(words, settings.classes, settings.minimum_count)
+
+
+def harvest_clusters_files(
+    raw: File | Iterable[File],
+    output: File = "-",
+    format: str | None = None,  # noqa: A002
+    progress: Progress = lambda items, _: items,
+    **options: Any,
+) -> Clusters:
+    """Cluster the words of files, as `tagweave harvest clusters` does.
+
+    Args:
+        raw: files of words, in any format; `-` is standard input. Annotation is not looked at.
+        output: the file of the clusters, which appears whole or not at all; `-` is standard output.
+        format: the format of the files; by default of each what its name or its first lines show.
+        progress: shows how many sentences and words have passed.
+        options: as for `harvest_clusters`.
+
+    Returns:
+        the clusters that were written.
+
+    Raises:
+        HarvestError: a wrong option, or standard input named twice.
+        CorpusError, OSError: a file cannot be read or written, or has characters for tokens; fewer than two words.
+        TypeError: an unknown option.
+    """
+    from tagweave.harvest.clusters import cluster_words, write
+
+    settings, texts = options_of(ClusterOptions, "tw.harvest_clusters_files", options), paths(raw)
+    if texts.count(STANDARD_STREAM) > 1:
+        raise HarvestError("found - several times, expected it once: standard input is read once")
+    sentences = (words for path in texts for words in progress(_words(path, format), f"sentences of {path}"))
+    clusters = cluster_words(sentences, settings.classes, settings.minimum_count, progress)
+    with written(fspath(output)) as stream:
+        write(clusters, stream)
+    return clusters
+
+
+def _words(path: str, format: str | None) -> Iterator[Sequence[str]]:  # noqa: A002
+    """The words of every sentence of a file."""
+    from tagweave.corpus.load import stream
+    from tagweave.errors import CorpusError
+
+    file = stream(path, format)
+    if file.format.unit == "character":
+        found = f"{file.format.name} text, characters"
+        raise CorpusError(found, "words (`format=segmented`: text with blanks between words)", path)
+    for sentence in file.sentences:
+        yield sentence.forms

@@ -1,34 +1,174 @@
-"""The common base of models of labels, for words and for characters."""
+"""The common base of models of labels, for words and for characters.
+
+Reads what models are given: words, texts, sentences, corpora and data frames, one or several.
+
+From texts to sentences of tokens with their offsets: every line of a text is a sentence.
+
+Marginal probabilities of one sentence, with the names of their rows and columns.
+"""
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import Sentence, is_frame, kind_of, tokens_of
+from tagweave.errors import CorpusError, StreamError
+from tagweave.exchange.tokens import Offsets, Tokenizer, lines, tokenizer
 from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.labels.space import UnknownLabelError
-from tagweave.streams.blocks import write_lines
-from tagweave.streams.errors import StreamError
-from tagweave.streams.guidelines import check_guideline
-from tagweave.streams.rows import best_lines, probability_rows
+from tagweave.streams.conversion import best_lines, check_guideline, probability_rows
+from tagweave.streams.inputs import write_lines
 
 if TYPE_CHECKING:
-    from tagweave.front.file_options import ConvertOptions, LabelOptions
-    from tagweave.front.marginals import Marginals
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tagweave.front.options import ConvertOptions, LabelOptions
     from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.streams.conversion import Conversion
-    from tagweave.streams.input import Input
+    from tagweave.streams.inputs import Input
     from tagweave.streams.labelling import Labelling
+
+CutLines = Callable[[Sequence[str]], list[list[Offsets]]]
+"""From lines to the offsets of their tokens; of many lines at once, since segmenters are faster so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenised:
+    """A text or a list of tokens.
+
+    Attributes:
+        sentences: of tokens.
+        offsets: of the tokens of each sentence in the text; `None`, where tokens were given.
+    """
+
+    sentences: tuple[Sentence, ...]
+    offsets: tuple[tuple[Offsets, ...], ...] | None = None
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens."""
+        return sum(map(len, self.sentences))
+
+
+def of_texts(texts: Sequence[str], cut: CutLines) -> list[Tokenised]:
+    """Cut texts into lines and tokens."""
+    bounds = [list(lines(text)) for text in texts]
+    found = iter(cut([text[a:b] for text, own in zip(texts, bounds, strict=True) for a, b in own]))
+    return [_of_text(text, [(start, next(found)) for start, _ in own]) for text, own in zip(texts, bounds, strict=True)]
+
+
+def by_line(cut: Tokenizer) -> CutLines:
+    """Return a tokenizer of lines for many of them."""
+    return lambda several: list(map(cut, several))
+
+
+def cut_by(tokens: str) -> Callable[[str], Tokenised]:
+    """Return how a text is cut into tokens, by the name of a tokenizer. Raises as `exchange.tokens.tokenizer`."""
+    cut = by_line(tokenizer(tokens))
+    return lambda text: of_texts([text], cut)[0]
+
+
+def _of_text(text: str, cut: Sequence[tuple[int, list[Offsets]]]) -> Tokenised:
+    own = tuple(tuple((start + a, start + b) for a, b in tokens) for start, tokens in cut if tokens)
+    return Tokenised(tuple(Sentence(tuple(text[a:b] for a, b in each)) for each in own), own)
+
+
+_ACCEPTED = "words, a text, a tw.Sentence, a tw.Corpus, a (tokens, labels) pair, a data frame, or several of these"
+_PAIR = 2
+
+Kind = Literal["text", "words", "sentence", "corpus", "frame"]
+Cut = Callable[[str], Tokenised]
+"""From a text to its sentences of words."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """Sentences, and the form in which they were given and are given back."""
+
+    kind: Kind
+    text: Tokenised
+    corpus: Corpus | None = None
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The sentences."""
+        return self.text.sentences
+
+
+def read(data: Any, cut: Cut) -> tuple[list[Given], bool]:
+    """Return what was given, and whether it was several things.
+
+    Raises:
+        TypeError: something else, such as a dict; the message says what is accepted.
+    """
+    one = _one(data, cut)
+    if one is not None:
+        return [one], False
+    if isinstance(data, (bytes, Mapping, Set)) or not isinstance(data, Iterable):
+        raise TypeError(f"found {kind_of(data)}, expected {_ACCEPTED}")
+    several = list(data)
+    if several and all(isinstance(each, str) and not re.search(r"\s", each) for each in several):
+        return [_words(several)], False
+    return [_one(each, cut) or _words(each) for each in several], True
+
+
+def sentence_of(data: Any, cut: Cut) -> Sentence:
+    """Return the one sentence that was given. Raises as `read`, and TypeError if there are several."""
+    given, _ = read(data, cut)
+    found = [sentence for each in given for sentence in each.sentences]
+    if len(found) != 1:
+        raise TypeError(f"found {len(found)} sentences, expected one")
+    return found[0]
+
+
+def _one(data: Any, cut: Cut) -> Given | None:
+    """Return a single thing, or `None` for words and for several things."""
+    if isinstance(data, Corpus):
+        return Given("corpus", Tokenised(data.sentences), data)
+    if isinstance(data, Sentence):
+        return Given("sentence", Tokenised((data,)))
+    if isinstance(data, str):
+        return Given("text", cut(data))
+    if is_frame(data):
+        return Given("frame", Tokenised(Corpus(data).sentences))
+    is_pair = isinstance(data, tuple) and len(data) == _PAIR and not any(isinstance(each, str) for each in data)
+    return _words(data[0]) if is_pair else None
+
+
+def _words(data: Any) -> Given:
+    return Given("words", Tokenised((Sentence(tokens_of(data)),)))
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """How probable each label is at each token; in a notebook a heat map.
+
+    Attributes:
+        forms: the L tokens.
+        labels: the Y labels.
+        probabilities: [L, Y]; the rows sum to 1.
+    """
+
+    forms: tuple[str, ...]
+    labels: tuple[str, ...]
+    probabilities: NDArray[np.floating[Any]]
+
+    def _repr_html_(self) -> str:
+        from tagweave.display.markup import picture
+        from tagweave.display.models import heat_map
+
+        return picture(heat_map(self.forms, self.labels, self.probabilities.tolist()))
 
 
 class LabelModel(Model):
@@ -65,7 +205,6 @@ class LabelModel(Model):
             StreamError: the model does not know the guideline.
             TypeError: not one sentence.
         """
-        from tagweave.front.marginals import Marginals
 
         sentence = self._sentence(words)
         if given is not None and given not in sentence.layers:
@@ -77,7 +216,7 @@ class LabelModel(Model):
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
         """See `Model.convert`."""
-        from tagweave.conversion.labels import convert, sources
+        from tagweave.conversion import convert, sources
 
         corpus = corpus_of(corpus)
         others = [name for name in self.guidelines if name != corpus.guideline]
@@ -140,7 +279,7 @@ class LabelModel(Model):
                 labelling.write(output, options.output_format)
 
     def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
-        from tagweave.streams.label_conversion import label_conversion
+        from tagweave.streams.conversion import label_conversion
 
         return label_conversion(self.chain, self.name, source, to, retag=options.retag, **self._shared(options))
 

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tagweave.cluster.shared_file import private_folder
-from tagweave.corpus.given import kind_of
+from tagweave.corpus.sentence import kind_of
 from tagweave.front.model import Model
 
 if TYPE_CHECKING:
-    from tagweave.models.stored_model import StoredModel
+    from tagweave.models.storage import StoredModel
     from tagweave.training.train import Training
 
 
@@ -77,9 +77,9 @@ def _put_to_use(trained: StoredModel, threads: int, name: str = "the model") -> 
 
         return Parser(trained, threads, name)
     if trained.of_characters:
-        from tagweave.front.segmenter import Segmenter
+        from tagweave.front.taggers import Segmenter
 
         return Segmenter(trained, threads, name)
-    from tagweave.front.tagger import Tagger
+    from tagweave.front.taggers import Tagger
 
     return Tagger(trained, threads, name)

@@ -13,22 +13,18 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.front.errors import options_of
-from tagweave.front.file_options import ConvertOptions, LabelOptions
-from tagweave.streams.errors import StreamError
-from tagweave.streams.guidelines import check_guideline
+from tagweave.errors import StreamError
+from tagweave.front.options import ConvertOptions, LabelOptions, options_of
 from tagweave.streams.notes import Tell, say
 
 if TYPE_CHECKING:
-    from tagweave.evaluation.layers import LayerReports
-    from tagweave.evaluation.report import Report
+    from tagweave.evaluation.report import LayerReports, Report
     from tagweave.front.corpora import Given
     from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
-    from tagweave.streams.conversion import Conversion
-    from tagweave.streams.input import Input
-    from tagweave.streams.pipeline import Stage
-    from tagweave.streams.review import ReviewList
+    from tagweave.streams.conversion import Conversion, ReviewList
+    from tagweave.streams.inputs import Input
+    from tagweave.streams.stream import Stage
     from tagweave.training.plan import TrainingPlan
 
 File = str | PathLike[str]
@@ -65,7 +61,7 @@ class Model(ABC):
         Raises:
             PlanError: the model has no plan.
         """
-        from tagweave.training.again import plan_of
+        from tagweave.training.retraining import plan_of
 
         return plan_of(self.about)
 
@@ -99,8 +95,8 @@ class Model(ABC):
         from tagweave.display.markup import picture
         from tagweave.display.models import model_picture
 
-        space = self.trained.space if hasattr(self.trained, "space") else None
-        return picture(model_picture(self._what, self.name, self.guidelines, space, self.about))
+        labels = self.trained.space.table() if hasattr(self.trained, "space") else None
+        return picture(model_picture(self._what, self.name, self.guidelines, labels, self.about))
 
     def under(self, guidelines: Sequence[str] = ()) -> ChainPredictor:
         """A tagger of sentences in the model's tokens, for some guidelines or by default its target.
@@ -109,6 +105,7 @@ class Model(ABC):
             StreamError: the model does not know a guideline, or is a parser.
         """
         from tagweave.models.chain_predictor import ChainPredictor
+        from tagweave.streams.conversion import check_guideline
 
         for guideline in guidelines:
             check_guideline(self.chain, guideline, self.name)
@@ -214,7 +211,7 @@ class Model(ABC):
             OSError: a file cannot be read or written.
             TypeError: an unknown option.
         """
-        from tagweave.streams.input import Input
+        from tagweave.streams.inputs import Input
 
         settings = options_of(ConvertOptions, "model.convert_file", options)
         work, note = self._conversion(Input(fspath(input), settings.format), to, settings)
@@ -243,7 +240,7 @@ class Model(ABC):
 
     def _shared(self, options: ConvertOptions) -> dict[str, Any]:
         """The fields common to the conversions of all models."""
-        from tagweave.streams.review import ReviewList
+        from tagweave.streams.conversion import ReviewList
 
         return {
             "threads": self.threads,

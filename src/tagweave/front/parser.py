@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.given_columns import with_columns
+from tagweave.features.arc_templates import with_columns
 from tagweave.front.corpora import corpus_of
-from tagweave.front.file_options import ConvertOptions, LabelOptions, check_for_labels
 from tagweave.front.model import Model
+from tagweave.front.options import ConvertOptions, LabelOptions, check_for_labels
 from tagweave.models.tree_predictor import TreePredictor
-from tagweave.streams.parsing import Parsing, ParsingStage
+from tagweave.streams.trees import Parsing, ParsingStage
 
 if TYPE_CHECKING:
     from tagweave.streams.conversion import Conversion
-    from tagweave.streams.input import Input
+    from tagweave.streams.inputs import Input
 
 _OF_LABELS = ("to", "probabilities", "best", "split_runs", "tokens")
 """Options that parsers do not take."""
@@ -59,7 +59,7 @@ class Parser(Model):
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
         """See `Model.convert`."""
-        from tagweave.conversion.trees import convert_trees
+        from tagweave.conversion import convert_trees
 
         if to not in (None, self.trained.guideline):
             raise ValueError(f"found to={to!r}, expected {self.trained.guideline!r}, the guideline of the parser")
@@ -89,7 +89,7 @@ class Parser(Model):
         options.in_turn(parsing).write(output, options.output_format)
 
     def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
-        from tagweave.streams.tree_conversion import tree_conversion
+        from tagweave.streams.trees import tree_conversion
 
         check_for_labels(best=options.best, retag=options.retag, soft=options.soft)
         return tree_conversion(self.trained, self.name, source, to, **self._shared(options))

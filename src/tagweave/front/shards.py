@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tagweave.cluster.executor import LOCAL, executor_at
 from tagweave.cluster.shared_file import SharedFile
-from tagweave.front.errors import options_of
-from tagweave.front.file_options import ConvertOptions, LabelOptions
+from tagweave.errors import ShardError
 from tagweave.front.harvest import harvest_markup_files, lexicon_matcher, paths, write_partial
 from tagweave.front.model import File, Model
+from tagweave.front.options import ConvertOptions, LabelOptions, options_of
 from tagweave.harvest.options import HarvestOptions, LexiconOptions, MarkupOptions
-from tagweave.shards.errors import ShardError
+from tagweave.shards.listing import Store, scheme_of, split_url
 from tagweave.shards.run import Counts, Progress, prepare, run, silent
-from tagweave.shards.store import Store, scheme_of, split_url
 
 if TYPE_CHECKING:
     from tagweave.cluster.executor import Executor
     from tagweave.harvest.matching import LexiconMatcher
-    from tagweave.shards.work import Work
+    from tagweave.shards.run import Work
 
 Command = Literal["tag", "complete", "convert"]
 
@@ -287,8 +286,8 @@ class _HarvestWork:
 
     def carry_out(self, source: str, target: str) -> list[str]:
         """See `Work.carry_out`."""
-        from tagweave.corpus.text_file import read_lines
-        from tagweave.harvest.annotation import LexiconHarvest
+        from tagweave.corpus.files import read_lines
+        from tagweave.harvest.matching import LexiconHarvest
 
         if self.lexicons:
             harvest = LexiconHarvest(_matcher(self), self.options.every)

@@ -1,30 +1,38 @@
-"""Trains from Python exactly as the command line does."""
+"""Trains from Python exactly as the command line does.
+
+Resolves plans, and trains by them: from a plan to the file of a model, with checkpoints beside it.
+
+Tunes plans: finds values of their fields that make a better model.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.given import ACCEPTED, is_frame, kind_of, lines_of
 from tagweave.corpus.load import check_there
+from tagweave.corpus.sentence import ACCEPTED, is_frame, kind_of, lines_of
+from tagweave.errors import PlanError
 from tagweave.front.corpora import Given, corpus_of
-from tagweave.front.errors import check_names
 from tagweave.front.harvest import paths
 from tagweave.front.loading import of_training
 from tagweave.front.model import Model
-from tagweave.streams.notes import say
-from tagweave.training.errors import PlanError
+from tagweave.front.options import check_names
+from tagweave.streams.notes import Tell, say
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
-    from tagweave.learning.callback import Callback, Iteration
+    from tagweave.learning.run import Callback, Iteration
     from tagweave.training.corpora import CorpusFile
     from tagweave.training.resolve import Corpora
+    from tagweave.tuning.search import Tuning
+    from tagweave.tuning.study import Trial
 
 Source = Given
 _CORPORA = ("target", "sources", "dev", "options")
@@ -74,7 +82,7 @@ def train(
         TypeError: an unknown setting, or something that is not a corpus.
         KeyboardInterrupt: the user stopped training before there was a model.
     """
-    from tagweave.learning.callback import callback_of
+    from tagweave.learning.run import callback_of
     from tagweave.training.method_options import check_known
     from tagweave.training.methods import METHODS
     from tagweave.training.resolve import STRUCTURES
@@ -94,8 +102,8 @@ def train(
     shown_by = None if callback is None else callback_of(callback)
     from tagweave.learning.progress import default_progress
     from tagweave.learning.run import Run
-    from tagweave.training.guess import guessed_task
     from tagweave.training.sharded_job import opened_job
+    from tagweave.training.task import guessed_task
     from tagweave.training.train import train as carry_out
 
     with default_progress(say) if shown_by is None else nullcontext((shown_by, _warn)) as (shown, tell):
@@ -188,7 +196,7 @@ def _reference(corpus: Corpus | str | CorpusFile) -> CorpusReference:
 
 def _fields(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings as fields of a plan, with the options of the method in `options`."""
-    from tagweave.training.lookup_files import LOOKUPS
+    from tagweave.training.corpora import LOOKUPS
     from tagweave.training.methods import METHODS
 
     plan_fields = [each.name for each in fields(TrainingPlan) if each.name not in _CORPORA]
@@ -202,3 +210,147 @@ def _fields(settings: dict[str, Any]) -> dict[str, Any]:
         texts = of_plan["templates"]
         of_plan["templates"] = (texts,) if isinstance(texts, str) else tuple(lines_of(texts))
     return {**of_plan, "options": {name: value for name, value in settings.items() if name in options}}
+
+
+def resolve(plan: TrainingPlan, tell: Tell = say) -> TrainingPlan:
+    """The plan with everything filled in: digests of its files, the method, and the values of its options.
+
+    Raises:
+        PlanError: values that do not exist or do not go together.
+        CorpusError, OSError: a corpus that cannot be read.
+    """
+    from tagweave.learning.run import Run
+    from tagweave.training.resolve import job_of
+
+    return job_of(plan, Run(tell=tell)).plan
+
+
+def train_plan(
+    plan: TrainingPlan,
+    path: str | PathLike[str],
+    resume: bool,
+    callbacks: AbstractContextManager[Callback],
+    tell: Tell = say,
+    cluster: str | None = None,
+    workers: int | None = None,
+    checkpoint: bool = True,
+) -> bool:
+    """Train by a plan and save the model, as `tagweave train` does, with checkpoints until training is done.
+
+    Args:
+        plan: what to train.
+        path: the path of the model; checkpoints are saved beside it.
+        resume: continue from a checkpoint, if there is one.
+        callbacks: a context manager that opens the callback.
+        tell: receives notes.
+        cluster: the address of the cluster on whose workers the training sentences stay; `None`: train here.
+        workers: how many workers; by default one for every processor.
+        checkpoint: whether checkpoints are saved.
+
+    Returns:
+        whether training finished; if not, the user interrupted it.
+
+    Raises:
+        PlanError, CorpusError, OSError: as `resolve`.
+        KeyboardInterrupt: the user interrupted training before the first checkpoint.
+    """
+    from tagweave.learning.run import Run, Schedule
+    from tagweave.training.sharded_job import opened_job
+    from tagweave.training.train import Checkpoints, train
+
+    checkpoints = Checkpoints(Path(f"{fspath(path)}.checkpoint"))
+    checkpoints.remove_left()
+    run = Run(Schedule(checkpoint=checkpoints.whole if checkpoint else None, resume=resume), tell=tell)
+    try:
+        with opened_job(plan, run, cluster, workers) as job:
+            if (old := checkpoints.found()) and not resume:
+                tell(f"{old[0]} of an earlier run is overwritten; `resume` would go on from it")
+            with callbacks as callback:
+                training = train(replace(job, run=replace(job.run, callback=callback)))
+    except KeyboardInterrupt:
+        if not checkpoints.found():
+            raise
+        tell("interrupted before the model itself: the same command with `resume` goes on")
+        return False
+    outcome = training.outcome
+    if outcome.iterations:
+        training.save(Path(path))
+    if outcome.diverged:
+        tell("training diverged: the model has the best weights before that; a smaller learning rate may help")
+    if not outcome.interrupted:
+        checkpoints.remove()
+    elif not outcome.iterations:
+        tell("interrupted in the first iteration: no model is written")
+    elif checkpoints.found():
+        tell("interrupted: the same command with `resume` goes on")
+    return not outcome.interrupted
+
+
+def tune(
+    plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str],
+    search: Mapping[str, Any] | None = None,
+    trials: int = 40,
+    seeds: int = 2,
+    prune: bool = True,
+    study: str | PathLike[str] | None = None,
+    cluster: str | None = None,
+    workers: int | None = None,
+    finished: Callable[[Trial], None] | None = None,
+    tell: Tell = say,
+) -> Tuning:
+    """Search for values of a plan that reach a higher development score: `tagweave tune` in Python.
+
+    Args:
+        plan: the plan, its JSON, or the file of that; it has development data.
+        search: ranges by the names of fields of the plan, of settings of its learner and of options of its method:
+            `"log:0.01:1"` or `{"log": [0.01, 1]}`; also `float`, `int`, `int-log` and `choice`. By default those that
+            suit the learner and the method.
+        trials: how many trainings the study is to have, those of earlier runs included. The plan itself is the first.
+        seeds: with how many other seeds the plan and the three best trials are trained at the end, to choose among
+            them; 0 for none.
+        prune: stop trials whose development scores fall behind the median of the others.
+        study: where trials are kept, so that another call continues: a file (SQLite) or `postgresql://...`; by default
+            in memory.
+        cluster: where trials run: `local` (processes), `auto` or the address of a Ray cluster; by default in this
+            process, one by one.
+        workers: how many trials run at the same time.
+        finished: called after every trial; by default it prints a line.
+        tell: receives notes.
+
+    Raises:
+        PlanError: a plan without development data, unknown names, ranges that the plan cannot have.
+        CorpusError, OSError: a file that cannot be read.
+        StudyError: the study cannot be opened.
+        ClusterError: the cluster cannot be reached, or a worker died.
+    """
+    from tagweave.cluster.executor import executor_at
+    from tagweave.tuning.search import Search, check
+    from tagweave.tuning.search import search as carry_out
+    from tagweave.tuning.space import Space
+    from tagweave.tuning.study import opened
+    from tagweave.tuning.table import line
+
+    how, given = Search(trials, seeds, prune), _plan(plan)
+    check(given)
+    space = Space.of(resolve(given, tell), search or {})
+
+    def tell_trial(trial: Trial) -> None:
+        tell(line(trial, trials))
+
+    with (
+        opened(space, None if study is None else fspath(study)) as kept,
+        executor_at(cluster, workers, space.plan.threads) as executor,
+    ):
+        if done := len(kept.trials()):
+            tell(f"{done} of {trials} trials are in the study already")
+        return carry_out(space, kept, executor, how, finished or tell_trial, tell)
+
+
+def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:
+    from tagweave.training.plan import TrainingPlan
+    from tagweave.training.plan_json import read_plan
+    from tagweave.training.retraining import plan_in
+
+    if isinstance(plan, TrainingPlan):
+        return plan
+    return plan_in(fspath(plan)) if isinstance(plan, str | PathLike) else read_plan(plan)

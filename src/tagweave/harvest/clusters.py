@@ -19,8 +19,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.text_file import read_lines
+from tagweave.corpus.files import read_lines
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from tagweave.kernels.word_classes import Neighbours

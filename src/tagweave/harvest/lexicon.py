@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from tagweave.corpus.blanks import BLANKS
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.text_file import read_lines
+from tagweave.corpus.characters import BLANKS
+from tagweave.corpus.files import read_lines
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

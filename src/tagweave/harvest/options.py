@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 
-from tagweave.corpus.errors import InputError
+from tagweave.errors import TagweaveError
 
 File = str | PathLike[str]
 
@@ -17,7 +17,7 @@ AGREEMENTS = ("all", "any")
 MARKUP_FORMATS = ("markdown", "html", "mediawiki")
 
 
-class HarvestError(InputError):
+class HarvestError(TagweaveError):
     """An option of a harvest with a wrong value."""
 
 

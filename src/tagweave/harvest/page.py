@@ -1,17 +1,34 @@
-"""Pages: files of markup, single ones or those of a folder."""
+"""Pages: files of markup, single ones or those of a folder.
+
+HTML: links, anchors, emphasis and headings become spans; scripts, styles, tables, preformatted text are dropped.
+
+Markdown: links, emphasis, inline code and headings become spans; code blocks, tables, images and HTML are dropped.
+
+So are the extensions of documentation sites: front matter, lines of containers (`:::`), lines of components (`<Note>`),
+anchors of headings (`{#id}`) and comments (`{/* */}`).
+
+MediaWiki: links, bold, italics and headings become spans; templates, tables, references and files are dropped.
+
+Counting brackets and tags of wikitext that do not nest: for each, the parser searches to the end of the page.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.text_file import STANDARD_STREAM, read_lines
+from tagweave.corpus.files import STANDARD_STREAM, read_lines
+from tagweave.errors import CorpusError
+from tagweave.harvest.markup import Markup, blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from tagweave.harvest.block import Block
+    from markdown_it.token import Token
+
+    from tagweave.harvest.markup import Event, Passage
 
 _SUFFIXES = {
     ".md": "markdown",
@@ -59,8 +76,8 @@ def _format_of_name(name: str) -> str | None:
     return _SUFFIXES.get(Path(name.removesuffix(".gz")).suffix.lower())
 
 
-def read(path: str, format: str, of_words: bool = False) -> Iterator[Block]:  # noqa: A002
-    """The blocks of a page in one of the `MARKUP_FORMATS`; `of_words` as in `tagweave.harvest.block.blocks`.
+def read(path: str, format: str, of_words: bool = False) -> Iterator[Passage]:  # noqa: A002
+    """The blocks of a page in one of the `MARKUP_FORMATS`; `of_words` as in `tagweave.harvest.markup.blocks`.
 
     Raises:
         CorpusError: text that is not UTF-8, too long or nested too deeply, or a parser that is not installed.
@@ -86,7 +103,276 @@ def _text(path: str) -> str:
     return "\n".join(lines)
 
 
-def _parse(text: str, format: str, of_words: bool) -> Iterator[Block]:  # noqa: A002
-    from tagweave.harvest import html, markdown, mediawiki
+def _parse(text: str, format: str, of_words: bool) -> Iterator[Passage]:  # noqa: A002
+    return {"markdown": read_markdown, "html": read_html, "mediawiki": read_mediawiki}[format](text, of_words)
 
-    return {"markdown": markdown.read, "html": html.read, "mediawiki": mediawiki.read}[format](text, of_words)
+
+_HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+_EMPHASIS = {"a", "b", "strong", "i", "em", "u", "mark", "dfn", "cite", "code", "font"}
+_MARKS = _EMPHASIS | _HEADINGS
+_NAMES = {"a", "b", "strong"}
+_INLINE = _EMPHASIS | set(
+    "abbr acronym bdi bdo big data del ins kbd label q ruby rb s samp small span strike sub time tt var wbr".split()  # noqa: SIM905
+)
+_DROPPED = set(
+    "applet audio button canvas embed head iframe math noscript object pre rp rt script select style sup svg table"  # noqa: SIM905
+    " template textarea title video".split()
+)
+
+
+_DEEPEST = 256
+"""Nested elements: libxml2 searches all open ones when it repairs a page."""
+
+
+def read_html(text: str, of_words: bool = False) -> Iterator[Passage]:
+    """The blocks of a page, `of_words` as in `blocks`; libxml2 repairs HTML that is not well-formed.
+
+    No tree is built: for one, libxml2 would compare each attribute of an element with all others.
+
+    Raises:
+        CorpusError: elements nested more than 256 deep, or HTML that libxml2 cannot parse.
+    """
+    from lxml import etree
+
+    parser = etree.HTMLParser(encoding="utf-8", target=_Events())
+    try:
+        events = etree.fromstring(text.encode("utf-8"), parser)
+    except etree.XMLSyntaxError as error:
+        if not text.strip():
+            return iter(())
+        raise CorpusError(f"what libxml2 cannot parse ({error})", "HTML of a page") from error
+    return blocks(events, of_words)
+
+
+class _Events:
+    """Collects the events of libxml2, in order; the methods are those that lxml calls on the target of a parser."""
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._depth = self._dropped = 0  # the number of open elements, and of dropped ones among them
+
+    def start(self, tag: str, _attributes: object) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise CorpusError(f"elements nested more than {_DEEPEST} deep", "HTML of a page")
+        self._dropped += tag in _DROPPED
+        if not self._dropped:
+            self._events += _start(tag)
+
+    def end(self, tag: str) -> None:
+        self._depth -= 1
+        if not self._dropped:
+            self._events += _end(tag)
+        self._dropped -= tag in _DROPPED
+
+    def data(self, text: str) -> None:
+        if not self._dropped:
+            self._events.append(text)
+
+    def close(self) -> list[Event]:
+        return self._events
+
+
+def _start(tag: str) -> Iterator[Event]:
+    if tag not in _INLINE:
+        yield Markup.END
+    if tag in _MARKS:
+        yield Markup.NAME if tag in _NAMES else Markup.OPEN
+
+
+def _end(tag: str) -> Iterator[Event]:
+    if tag in _MARKS:
+        yield Markup.CLOSE
+    if tag not in _INLINE:
+        yield Markup.END
+
+
+_FRONT_MATTER = re.compile(r"\A(---|\+\+\+)[ \t]*\n(?:.*\n)*?\1[ \t]*(?:\n|\Z)")
+_SITE_LINES = re.compile(r"^[ \t]*(?::::.*|</?[A-Z][\w.]*(?: [^<>\n]*)?/?>[ \t]*)$", re.MULTILINE)
+_ANCHOR = re.compile(r"(?:(?<![ \t])[ \t]+)?(?:\{#[\w:.-]{0,200}\}|\{/\*[^\n]{0,200}?\*/\})")
+_OPENING = {"link_open": Markup.NAME, "strong_open": Markup.NAME, "em_open": Markup.OPEN}
+_CLOSING = {"link_close", "strong_close", "em_close"}
+
+
+def read_markdown(text: str, of_words: bool = False) -> Iterator[Passage]:
+    """The blocks of a page; `of_words` as in `blocks`."""
+    from markdown_it import MarkdownIt
+
+    text = _SITE_LINES.sub("", _FRONT_MATTER.sub("", text))
+    parser = MarkdownIt("commonmark").enable("table")
+    return blocks(_markdown_events(parser.parse(_ANCHOR.sub("", text))), of_words)
+
+
+def _markdown_events(tokens: Iterable[Token]) -> Iterator[Event]:
+    tables, in_heading = 0, False
+    for token in tokens:
+        tables += (token.type == "table_open") - (token.type == "table_close")
+        if token.type == "heading_open":
+            in_heading = True
+        elif token.type == "inline" and not tables:
+            yield from ((Markup.OPEN, *_inline(token), Markup.CLOSE) if in_heading else _inline(token))
+            yield Markup.END
+            in_heading = False
+
+
+def _inline(token: Token) -> Iterator[Event]:
+    for child in token.children or ():
+        if child.type in _OPENING:
+            yield _OPENING[child.type]
+        elif child.type in _CLOSING:
+            yield Markup.CLOSE
+        elif child.type == "code_inline":
+            yield from (Markup.OPEN, child.content, Markup.CLOSE)
+        elif child.type in {"softbreak", "hardbreak"}:
+            yield " "
+        elif child.type == "text":
+            yield child.content
+
+
+_REDIRECT = re.compile(r"\s*#\s*(?:REDIRECT|重定向)", re.IGNORECASE)
+# pictures, categories, and the same page in other languages and projects; a link that is shown begins with a colon
+_NAMESPACE = re.compile(r"\s*(?:[a-z-]+|文件|檔案|档案|图像|圖像|分类|分類|媒体|媒體)\s*:", re.IGNORECASE)
+_MAGIC_WORD = re.compile(r"__[A-Z]+__")
+_VARIANTS = re.compile(r"-\{([^{}]*)\}-")
+_SIMPLIFIED = re.compile(r"zh(?:-hans|-cn)?\s*:([^;]*)")
+_WIKI_MARKS = {"b", "i", "em", "strong", "u", "mark", "cite", "dfn", "code"}
+_WIKI_NAMES = {"b", "strong"}
+_BLOCKS = {"br", "p", "div", "blockquote", "center", "li", "dt", "dd", "ul", "ol", "dl", "hr"}
+_WIKI_DROPPED = set(
+    "gallery graph imagemap math nowiki pre ref references score script source style sup syntaxhighlight table"  # noqa: SIM905
+    " templatedata timeline".split()
+)
+
+_PATIENCE = 20_000_000
+"""Characters that the parser may scan in vain, at up to half a microsecond each."""
+
+
+def read_mediawiki(text: str, of_words: bool = False) -> Iterator[Passage]:
+    """The blocks of a page, one a line, `of_words` as in `blocks`; a redirection has none.
+
+    Raises:
+        CorpusError: more unclosed brackets and tags than the parser can handle within seconds.
+    """
+    from mwparserfromhell import parse
+    from mwparserfromhell.parser import ParserError
+
+    if _REDIRECT.match(text):
+        return iter(())
+    text = _VARIANTS.sub(_variant, _MAGIC_WORD.sub("", text))
+    if (number := unclosed(text)) * len(text) > _PATIENCE:
+        raise CorpusError(f"{number:,} brackets and tags unclosed or nested too deeply", "the wikitext of a page")
+    try:
+        return blocks(_events(parse(text)), of_words)
+    except ParserError as error:
+        raise CorpusError(f"what mwparserfromhell cannot parse ({error})", "the wikitext of a page") from error
+
+
+def _variant(conversion: re.Match[str]) -> str:
+    """The text that readers of simplified Chinese see for a conversion (`-{zh-hans:A;zh-hant:B}-`, `-{A}-`)."""
+    flags, bar, rest = conversion[1].rpartition("|")
+    if bar and not set(flags.strip()) <= {"A", "R"}:  # other flags only set a rule or a title
+        return ""
+    if simplified := _SIMPLIFIED.search(rest):
+        return simplified[1].strip()
+    return "" if ":" in rest else rest
+
+
+def _events(code: Any) -> Iterator[Event]:
+    """The events of a node; the parser nests nodes at most 40 deep, so recursion is safe."""
+    from mwparserfromhell import nodes
+
+    for node in code.nodes if code is not None else ():
+        if isinstance(node, nodes.Text):
+            yield from _lines(str(node))
+        elif isinstance(node, nodes.Wikilink):
+            yield from _link(node)
+        elif isinstance(node, nodes.ExternalLink):
+            if node.brackets and node.title is not None:
+                yield from (Markup.NAME, *_events(node.title), Markup.CLOSE)
+        elif isinstance(node, nodes.Heading):
+            yield from (Markup.END, Markup.OPEN, *_events(node.title), Markup.CLOSE, Markup.END)
+        elif isinstance(node, nodes.HTMLEntity):
+            yield _character(node)
+        elif isinstance(node, nodes.Tag):
+            yield from _tag(node)
+
+
+def _lines(text: str) -> Iterator[Event]:
+    for number, line in enumerate(text.split("\n")):
+        if number:
+            yield Markup.END
+        yield line
+
+
+def _link(node: Any) -> Iterator[Event]:
+    title = str(node.title)
+    if _NAMESPACE.match(title):
+        return
+    shown = _events(node.text) if node.text is not None else iter([title.lstrip(":").partition("#")[0]])
+    yield from (Markup.NAME, *shown, Markup.CLOSE)
+
+
+def _character(entity: Any) -> str:
+    try:
+        return str(entity.normalize())
+    except (ValueError, OverflowError):  # no such code point
+        return ""
+
+
+def _tag(node: Any) -> Iterator[Event]:
+    name = str(node.tag).strip().lower()
+    if name in _WIKI_DROPPED:
+        return
+    if name in _BLOCKS:
+        yield Markup.END
+    if name in _WIKI_MARKS:
+        yield from (Markup.NAME if name in _WIKI_NAMES else Markup.OPEN, *_events(node.contents), Markup.CLOSE)
+    else:
+        yield from _events(node.contents)
+    if name in _BLOCKS and node.contents:
+        yield Markup.END
+
+
+DEEPEST = 40
+"""The depth to which the parser nests."""
+
+_CLOSES = {"]]": "[[", "}}": "{{", "|}": "{|", "-->": "<!--", "]": "["}
+# elements whose end the parser does not search for (`mwparserfromhell.definitions.SINGLE`)
+_SINGLE = {"br", "hr", "wbr", "meta", "link", "img", "li", "dt", "dd", "td", "th", "tr"}
+_BRACKET = re.compile(
+    r"\[\[|\]\]|\{\{|\}\}|^[ :]*\{\||^[ ]*\|\}(?!\})|<!--|-->|\[(?=[\w+.-]*:|//)|\]|</?[a-z]+[^<>]*>?",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+_TAG = re.compile(r"</?([a-z]+).*", re.IGNORECASE | re.DOTALL)
+
+
+def unclosed(text: str) -> int:
+    """The number of brackets and tags that are not closed in order, or lie deeper than the parser nests."""
+    stack: list[str] = []
+    inside: Counter[str] = Counter()
+    count = 0
+    for match in _BRACKET.finditer(text):
+        name, closes = _bracket(match.group().strip(" :"))
+        if not closes:
+            stack.append(name)
+            inside[name] += 1
+        elif inside[name]:
+            count += len(stack) > DEEPEST
+            while (top := stack.pop()) != name:
+                inside[top] -= 1
+                count += 1
+            inside[name] -= 1
+    return count + len(stack)
+
+
+def _bracket(bracket: str) -> tuple[str, bool]:
+    """The opening bracket or tag that a bracket belongs to, and whether it closes; an empty element closes nothing."""
+    if bracket in _CLOSES:
+        return _CLOSES[bracket], True
+    if bracket[0] != "<" or bracket == "<!--":
+        return bracket, False
+    tag = _TAG.sub(r"\1", bracket).lower()
+    if bracket.endswith("/>") or tag in _SINGLE:
+        return "", True
+    return f"<{tag}", bracket[1] == "/"

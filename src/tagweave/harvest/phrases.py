@@ -3,6 +3,11 @@
 Maximum matching finds phrases from left to right. A phrase of several types gives alternatives (`B-LOC|B-PER`, then
 `I-LOC|I-PER`), one of unknown type allows every type (`B-*`, `I-*`). Where a phrase overlaps the one that was taken,
 the rest of it stays unknown, even if the tokens in no phrase are said to be in no entity.
+
+Links and bold text among words: evidence for spans of unknown type.
+
+The tokens of a marked span are a span of some type (`B-*`, `I-*`), and all others are unknown. Where marks nest, the
+outermost one is the span. A mark that begins or ends inside a token, or crosses another one, is left out.
 """
 
 from __future__ import annotations
@@ -10,19 +15,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
-from typing import NamedTuple
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.alternatives import format_candidates
+from tagweave.corpus.candidates import format_candidates
 from tagweave.corpus.gazetteer import Gazetteer
 from tagweave.corpus.sentence import Candidates, Location, Sentence
-from tagweave.harvest.options import GazetteerOptions
-from tagweave.kernels import pieces as kernels
-from tagweave.kernels.phrases import PhraseTrie, Pieces, pieces_of_text, pieces_of_tokens
-from tagweave.kernels.trie import Spans
+from tagweave.corpus.spans import Span, labels_of
+from tagweave.harvest.markup import sentences
+from tagweave.harvest.options import GazetteerOptions, MarkupOptions
+from tagweave.kernels import text_arrays as kernels
+from tagweave.kernels.trie import PhraseTrie, Pieces, Spans, pieces_of_text, pieces_of_tokens
+
+if TYPE_CHECKING:
+    from tagweave.harvest.markup import Passage
 
 LAYER = "tag"
 """The usual layer of the labels."""
@@ -32,7 +41,7 @@ _ANY = "*"
 _BLOCK = 4096  # sentences matched at a time
 
 
-class Labels(NamedTuple):
+class PhraseLabels(NamedTuple):
     """The label of each token, by its number in `PhraseMatcher.labels`, and how many phrases were found."""
 
     number: NDArray[np.int32]
@@ -68,22 +77,22 @@ class PhraseMatcher:
         known = np.flatnonzero(np.bincount(labels, minlength=len(self.labels))[2::2])
         return {name for number in known for name in self._types[1][number]} - {_ANY}
 
-    def in_text(self, cut: Pieces) -> Labels:
+    def in_text(self, cut: Pieces) -> PhraseLabels:
         """The labels of the pieces of raw text, each of which is a token or the end of a sentence."""
         return self._labels(cut, len(cut.ends), lambda spans: spans)
 
-    def in_tokens(self, cut: Pieces, tokens: int) -> Labels:
+    def in_tokens(self, cut: Pieces, tokens: int) -> PhraseLabels:
         """The labels of so many given tokens."""
         return self._labels(cut, tokens, cut.of_tokens)
 
-    def _labels(self, cut: Pieces, tokens: int, placed: Callable[[Spans], Spans]) -> Labels:
+    def _labels(self, cut: Pieces, tokens: int, placed: Callable[[Spans], Spans]) -> PhraseLabels:
         if self.elsewhere == "unknown":
             labels = np.full(tokens, UNKNOWN, np.int32)
         else:
             labels = np.where(covered(placed(self.trie.occurrences(cut)), tokens), UNKNOWN, OUTSIDE).astype(np.int32)
         spans = placed(self.trie.match(cut))
         kernels.mark(spans.start, spans.stop, self._types[0][spans.word], labels)
-        return Labels(labels, len(spans.start))
+        return PhraseLabels(labels, len(spans.start))
 
     @cached_property
     def trie(self) -> PhraseTrie:
@@ -156,7 +165,7 @@ class PhraseHarvest:
                     self.kept += 1
                     yield self._labelled(sentence, layer)
 
-    def _count(self, labels: Labels) -> None:
+    def _count(self, labels: PhraseLabels) -> None:
         self.phrases += labels.phrases
         self.types |= self.matcher.types(labels.number)
 
@@ -190,8 +199,62 @@ class PhraseHarvest:
 
 
 def tokenised(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
-    """Lines of raw text as sentences of words, by the rule of `tagweave.kernels.phrases`."""
+    """Lines of raw text as sentences of words, by the rule of `tagweave.kernels.trie`."""
     for number, line in enumerate(lines, 1):
         cut = pieces_of_text(f"{line}\n", False)
         forms = (line[start:stop] for start, stop in zip(cut.start[:-1], cut.stop[:-1], strict=True))
         yield Sentence(tuple(forms), location=Location(path, number))
+
+
+@dataclass
+class WordMarkupHarvest:
+    """Sentences of words with marked spans, and their statistics.
+
+    Args:
+        everything: whether to keep sentences without spans.
+
+    Attributes:
+        sentences: the number of sentences produced.
+        spans: the number of spans in them.
+        known: the number of tokens in these.
+    """
+
+    everything: bool = MarkupOptions.every
+    sentences: int = field(default=0, init=False)
+    spans: int = field(default=0, init=False)
+    known: int = field(default=0, init=False)
+    _seen: set[tuple[str, ...]] = field(default_factory=set, init=False, repr=False)
+
+    def of(self, blocks: Iterable[Passage], path: str = "") -> Iterator[Sentence]:
+        """The sentences of words, each once, with the layer `tag`."""
+        for block in blocks:
+            for sentence in sentences(block, of_words=True):
+                forms, spans = _tokens(sentence)
+                if forms and (spans or self.everything) and forms not in self._seen:
+                    self._seen.add(forms)
+                    self.sentences += 1
+                    self.spans += len(spans)
+                    self.known += sum(stop - start for start, stop in spans)
+                    labels = labels_of([(Span(*span, None),) for span in spans], len(forms), None)
+                    yield Sentence(forms, {LAYER: labels}, location=Location(path))
+
+
+def _tokens(sentence: Passage) -> tuple[tuple[str, ...], list[tuple[int, int]]]:
+    """The tokens of a sentence, by the rule for raw text, and its spans of tokens."""
+    cut = pieces_of_text(f"{sentence.text}\n", False)
+    starts, stops = cut.start[:-1].tolist(), cut.stop[:-1].tolist()
+    first = {start: at for at, start in enumerate(starts)}
+    last = {stop: at for at, stop in enumerate(stops)}
+    marked = [(first[a], last[b] + 1) for a, b in sentence.spans if a in first and b in last]
+    forms = tuple(sentence.text[start:stop] for start, stop in zip(starts, stops, strict=True))
+    return forms, outermost(marked)
+
+
+def outermost(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans in no other one, from left to right; of spans that cross, neither."""
+    kept: list[tuple[int, int]] = []
+    for span in sorted(set(spans), key=lambda each: (each[0], -each[1])):
+        if not kept or span[1] > kept[-1][1]:
+            kept.append(span)
+    crossing = {span for one, other in pairwise(kept) if other[0] < one[1] for span in (one, other)}
+    return [span for span in kept if span not in crossing]

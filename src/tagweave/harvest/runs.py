@@ -2,7 +2,7 @@
 
 That is evidence like any other, a mark "no boundary" between two characters. The ends of a run are left open, because
 guidelines differ there: one has 1998 and 年, the other 1998年. Words of letters and numbers are recognised by the
-characters around a position (`tagweave.kernels.runs`). Addresses are rare, and are searched for only in lines with a
+characters around a position (`kernels.text_arrays`). Addresses are rare, and are searched for only in lines with a
 trace of one.
 """
 
@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.blanks import BLANKS
-from tagweave.corpus.code_points import public_points
+from tagweave.corpus.characters import BLANKS, folded, public_points
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.width import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +50,7 @@ def joined(text: str, points: NDArray[np.uint32] | None = None) -> NDArray[np.bo
         text: one or more lines.
         points: its code points, if they are at hand.
     """
-    from tagweave.kernels.runs import join_runs
+    from tagweave.kernels.text_arrays import join_runs
 
     if points is None:
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -85,19 +83,19 @@ def _addresses(text: str, traces: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 @cache
 def _classes() -> NDArray[np.uint8]:
-    """uint8[0x110000], the class of each code point in `tagweave.kernels.runs`."""
-    from tagweave.kernels import runs
+    """uint8[0x110000], the class of each code point in `tagweave.kernels.text_arrays`."""
+    from tagweave.kernels import text_arrays
 
-    of_category = {**dict.fromkeys(_LETTERS, runs.LETTER), "Nd": runs.DIGIT}
+    of_category = {**dict.fromkeys(_LETTERS, text_arrays.LETTER), "Nd": text_arrays.DIGIT}
     classes = np.zeros(_POINTS, np.uint8)
     for point in public_points():
         if of_point := of_category.get(unicodedata.category(chr(point))):
             classes[point] = of_point
     for name, signs in _SIGNS.items():
         variants = [chr(point) for point in range(0xFF00, 0xFFF0) if folded(chr(point)) in signs]
-        classes[[ord(sign) for sign in [*signs, *variants]]] = getattr(runs, name)
+        classes[[ord(sign) for sign in [*signs, *variants]]] = getattr(text_arrays, name)
     for name, signs in _ASCII_SIGNS.items():
-        classes[[ord(sign) for sign in signs]] = getattr(runs, name)
+        classes[[ord(sign) for sign in signs]] = getattr(text_arrays, name)
     return classes
 
 

@@ -10,6 +10,11 @@ From a word, the best arc into it is followed backwards, then the best arc into 
 Each step reads a row or unites rows, so the whole is O(n^2). In the end an arc into a united word breaks the cycle
 where it enters. If the root may have only one child, all its arcs are lowered by more than trees can differ, so that
 the best tree has as few children of the root as possible (Stanojevic and Cohen 2021, "A root of a problem").
+
+The k best trees: the second-best tree has another head than the best one for some word. For each word m, the best of
+the trees that have the best one's heads before m, and another head of m, is a candidate. The best candidate is the next
+tree, and divides its own part of all trees in the same way (Lawler 1972, A procedure for computing the k best
+solutions).
 """
 
 from __future__ import annotations
@@ -120,7 +125,7 @@ def _connect(into, ends, heads):
 
 @inner
 def _best_source(scores, row, active):
-    """The first active column with the largest score, other than the row itself; -1 if all are -inf."""
+    """Return the first active column with the largest score, other than the row itself; -1 if all are -inf."""
     at, best = -1, -np.inf
     for h in range(scores.shape[0]):
         if scores[h] > best and active[h] and h != row:
@@ -163,3 +168,65 @@ def _expand(nodes, parent, chosen, heads):
             settled[part] = True
             part = parent[part]
         settled[top] = True
+
+
+@kernel
+def k_best(scores, single_root, heads, totals):
+    """As `kernels.tree.k_best`, over all trees: k n runs of `best_arborescence`, each in O(n^2)."""
+    k, n = heads.shape
+    heads[:] = -1
+    totals[:] = -np.inf
+    if n == 0:
+        if k > 0:
+            totals[0] = 0.0
+        return
+    size, room = 1, 1 + k * n
+    trees, values = np.empty((room, n), np.int32), np.full(room, -np.inf)
+    fixed = np.zeros(room, np.int64)  # so many words, from the first, have their heads fixed
+    banned = np.full((room, k), -1, np.int32)  # the heads that the next word may not have
+    left = scores.astype(np.float64)
+    values[0] = _best(left, single_root, trees[0])
+    for rank in range(k):
+        top = np.argmax(values[:size])
+        if values[top] == -np.inf:
+            return
+        heads[rank], totals[rank] = trees[top], values[top]
+        values[top] = -np.inf
+        if rank == k - 1:
+            return
+        for m in range(fixed[top], n):
+            left[:] = scores
+            for word in range(m):
+                _keep(left, trees[top, word], word)
+            own = banned[size]
+            if m == fixed[top]:
+                own[:] = banned[top]
+            for place in range(k):
+                if own[place] < 0:
+                    own[place] = trees[top, m]
+                    break
+            for place in range(k):
+                if own[place] >= 0:
+                    left[own[place], m + 1] = -np.inf
+            fixed[size] = m
+            values[size] = _best(left, single_root, trees[size])
+            size += 1
+
+
+@inner
+def _keep(scores, head, word):
+    """Exclude all other heads of a word."""
+    for h in range(scores.shape[0]):
+        if h != head:
+            scores[h, word + 1] = -np.inf
+
+
+@inner
+def _best(scores, single_root, heads):
+    """Set the heads of the best tree. Returns its score, -inf if there is none."""
+    n = heads.shape[0]
+    best_arborescence(scores.reshape(-1), np.zeros(1, np.int64), np.full(1, n, np.int64), single_root, heads)
+    total = 0.0
+    for m in range(n):
+        total += scores[heads[m], m + 1] if heads[m] >= 0 else -np.inf
+    return total

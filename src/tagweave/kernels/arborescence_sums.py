@@ -5,7 +5,7 @@ words (the matrix-tree theorem; Koo et al. 2007, Smith and Smith 2007, McDonald 
 
     Lap[m, m] = sum_h p[h, m]        Lap[h, m] = -p[h, m]        Z = det Lap
 
-Eliminating word k leaves the Laplacian of the other words, with an arc for each path through k (`kernels.elimination`):
+Eliminating word k leaves the Laplacian of the other words, with an arc for each path through k:
 
     D[k] = sum_h p[h, k]        jump[k, h] = p[h, k] / D[k]        p[h, m] += jump[k, h] p[k, m]        Z = prod_k D[k]
 
@@ -20,18 +20,216 @@ p[h, m] times the forests in which m is a root and h not below it, and their sha
 If the root may have only one child, its potentials are lowered by exp(-150), so that trees with two have no share (as
 in `kernels.arborescence`), and log Z is raised again. Underflow does no harm unless Z is very small beside the
 product of all sums of potentials, by the bound of `kernels.tree_sums`; then the same elimination runs on logarithms.
+
+The probabilities of the arcs into a word take the elimination of all others. Halving does so for all words in O(n^3):
+eliminate the right half of the words and go on with the left half in the same way, then the other way round. The words
+that are left are always neighbours, a window, so that loops run along rows. A window is a copy of its part of the one
+that it was cut from.
+
+Row m of `into` has the arcs into word m, from 0: column 0 from the root, column 1 + h from word h.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
-from tagweave.kernels import inner, kernel
-from tagweave.kernels.elimination import eliminate_logarithms, eliminate_potentials
-from tagweave.kernels.tree_potentials import only_heads, shifted, take_only_heads
+from tagweave.kernels import inlined, inner, kernel
+from tagweave.kernels.projective import only_heads, shifted, take_only_heads
 from tagweave.kernels.tree_sums import LOG_SHARE
+
+_U = np.uintp
+_DEPTH = 24  # of windows in windows: for at most 2^23 words
+_FIRST, _WIDTH, _START, _LOW, _HIGH, _GONE = range(6)  # of a window
+_BEGIN, _END, _SHIFT = range(3)  # of a jump: columns, and what is to be added to them
+
+
+@inlined
+def _plus(a, b):
+    return a + b
+
+
+@inlined
+def _times(a, b):
+    return a * b
+
+
+@inlined
+def _over(a, b):
+    return a / b if b > 0 else 0.0
+
+
+@inlined
+def _log(a):
+    return math.log(a) if a > 0 else -np.inf
+
+
+@inlined
+def _log_plus(a, b):
+    high, low = max(a, b), min(a, b)
+    return high + math.log1p(math.exp(low - high)) if low > -np.inf else high
+
+
+@inlined
+def _log_over(a, b):
+    return a - b if b > -np.inf else -np.inf
+
+
+@inlined
+def _exp(a):
+    return math.exp(a)
+
+
+@inlined
+def _same(a):
+    return a
+
+
+@inner
+def _cut(space, outer, mine):
+    """Copy the words that are left of the window `outer` to the memory of their own window, and return it."""
+    width, outer_width = mine[_WIDTH], outer[_WIDTH]
+    source = space[outer[_START] : outer[_START] + outer_width * (outer_width + 1)].reshape(outer_width, -1)
+    own = space[mine[_START] : mine[_START] + width * (width + 1)].reshape(width, -1)
+    shift = mine[_FIRST] - outer[_FIRST]
+    for m in range(width):
+        own[m, 0] = source[shift + m, 0]
+        for h in range(1, width + 1):
+            own[m, h] = source[shift + m, shift + h]
+    return own
+
+
+def _removal(plus, times, over, zero):
+    """Make a kernel for the elimination of a word from a window, on numbers with this arithmetic."""
+
+    @partial(inlined, reassociate=True)
+    def total_of(own, m, begin, end):
+        total = own[m, 0]
+        for h in range(_U(begin), _U(end)):
+            total = plus(total, own[m, h])
+        return total
+
+    @inlined
+    def add(own, m, jump, factor, begin, end):
+        for h in range(_U(begin), _U(end)):
+            own[m, h] = plus(own[m, h], times(jump[h], factor))
+
+    @inner
+    def remove(k, begin, end, own, jump):
+        """Eliminate word k of a window, where the words in columns begin .. end - 1 are left. Returns D."""
+        d = total_of(own, k, begin, end)
+        jump[0] = over(own[k, 0], d)
+        for h in range(_U(begin), _U(end)):
+            jump[h] = over(own[k, h], d)
+        for m in range(begin - 1, end - 1):
+            factor = own[m, k + 1]
+            if factor > zero:
+                own[m, 0] = plus(own[m, 0], times(jump[0], factor))
+                add(own, m, jump, factor, begin, end)
+                own[m, m + 1] = zero
+        return d
+
+    return remove
+
+
+def _walking(plus, times, over, zero, one, number):
+    """Make a kernel for the walks through eliminated words, on numbers with this arithmetic, where 1 is `number`."""
+
+    @partial(inlined, reassociate=True)
+    def dot(total, weights, values, shift, begin, end):
+        for h in range(_U(begin), _U(end)):
+            total = plus(total, times(weights[h], values[h + _U(shift)]))
+        return total
+
+    @inner
+    def walk(m, order, left, into, jump, q, marginal):
+        """Set the marginals of the arcs into word m, after all others were eliminated in this order. Returns the
+        root's."""
+        q[0], q[1 + m] = one, zero
+        for back in range(order.shape[0]):
+            k = order[order.shape[0] - 1 - back]
+            q[1 + k] = dot(jump[k, 0], jump[k], q, left[k, _SHIFT], left[k, _BEGIN], left[k, _END])
+        total = dot(zero, into[m], q, 0, 0, q.shape[0])
+        for h in range(q.shape[0]):
+            marginal[h, 1 + m] = number(over(times(into[m, h], q[h]), total))
+        return number(over(into[m, 0], total))
+
+    return walk
+
+
+def _elimination(remove, walk, log):
+    """`eliminate` by these kernels; `log` is the logarithm of a number."""
+
+    @inner
+    def narrow(low, high, first, own, order, left, jump):
+        """Eliminate all words but low .. high - 1 of a window that begins with word `first`.
+
+        Returns the sum of log D. Enters the words in `order`, and in `left` what they were eliminated from.
+        """
+        begin, end, log_d = first, first + own.shape[0], 0.0
+        for at in range(own.shape[0] - (high - low)):
+            if begin < low:
+                k = begin
+                begin += 1
+            else:
+                end -= 1
+                k = end
+            order[at] = k
+            left[k, _BEGIN], left[k, _END], left[k, _SHIFT] = begin - first + 1, end - first + 1, first
+            log_d += log(remove(k - first, begin - first + 1, end - first + 1, own, jump[k]))
+        return log_d
+
+    @inner
+    def eliminate(n, space, jump, marginal):
+        """Set marginal float[n + 1, n + 1] from `into`, float64[n, n + 1] at the beginning of `space`.
+
+        The rest of `space`, 3 (n + 1)^2 in all, and jump float64[n, n + 1] are working memory. Returns log Z, -inf if
+        there is no tree or it underflows, and the expected number of children of the root.
+        """
+        into, q = space[: n * (n + 1)].reshape((n, n + 1)), np.empty(n + 1)
+        order, left = np.empty(n, np.int64), np.empty((n, 3), np.int64)
+        windows, waiting = np.zeros((_DEPTH, 6), np.int64), np.zeros((2 * _DEPTH, 3), np.int64)
+        windows[0, _WIDTH] = waiting[0, 1] = n
+        size, log_z, children, is_first = 1, 0.0, 0.0, True
+        while size > 0:
+            size -= 1
+            low, high, depth = waiting[size]
+            own, mine = into, windows[depth]
+            if depth > 0:
+                outer = windows[depth - 1]
+                mine[_FIRST], mine[_WIDTH] = outer[_LOW], outer[_HIGH] - outer[_LOW]
+                mine[_START] = outer[_START] + outer[_WIDTH] * (outer[_WIDTH] + 1)
+                own = _cut(space, outer, mine)
+                log_d = narrow(low, high, mine[_FIRST], own, order[outer[_GONE] :], left, jump)
+                mine[_GONE] = outer[_GONE] + mine[_WIDTH] - (high - low)
+                log_z += log_d if is_first else 0.0
+            mine[_LOW], mine[_HIGH] = low, high
+            if high - low > 1:
+                middle = (low + high) // 2
+                for a, b in ((middle, high), (low, middle)):
+                    waiting[size, 0], waiting[size, 1], waiting[size, 2] = a, b, depth + 1
+                    size += 1
+                continue
+            if is_first:
+                log_z += log(own[low - mine[_FIRST], 0])
+                is_first = False
+                if log_z == -np.inf:
+                    return log_z, children
+            children += walk(low, order[: n - 1], left, into, jump, q, marginal)
+        return log_z, children
+
+    return eliminate
+
+
+eliminate_potentials = _elimination(
+    _removal(_plus, _times, _over, 0.0), _walking(_plus, _times, _over, 0.0, 1.0, _same), _log
+)
+eliminate_logarithms = _elimination(
+    _removal(_log_plus, _plus, _log_over, -np.inf), _walking(_log_plus, _plus, _log_over, -np.inf, 0.0, _exp), _same
+)
+
 
 _OF_ROOT = 150.0  # nats
 _SECOND_CHILD = 1e-9  # a share of trees with two children of the root above which logarithms are used

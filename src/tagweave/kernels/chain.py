@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels import fused, inner, kernel
-from tagweave.kernels.instructions import allocate, flat
-from tagweave.kernels.tiles import multiply_tiles
+from tagweave.kernels.instructions import allocate, flat, multiply_tiles
 
 Floats = NDArray[Any]
 
@@ -112,7 +111,7 @@ def list_scores(scores, rows, ptr, labels, lists, shifted, shift):
 
 @kernel
 def count_allowed(allow, masks, noise):
-    """How many labels the evidence allows, in all; see `restrict`."""
+    """Return how many labels the evidence allows, in all; see `restrict`."""
     count = 0
     for t in range(_U(allow.shape[0])):
         if noise.shape[0] and noise[t] > 0:
@@ -186,7 +185,7 @@ def list_restricted(free, free_shift, free_lists, scores, rows, allow, masks, no
 
 @inner
 def _span(lists, r, Y):
-    """The cells of row r, from and to."""
+    """Return the cells of row r, from and to."""
     if lists.ptr.shape[0]:
         return _U(lists.ptr[r]), _U(lists.ptr[r + _ONE])
     return r * Y, r * Y + Y
@@ -194,7 +193,7 @@ def _span(lists, r, Y):
 
 @inner
 def _label(lists, q, low):
-    """The label of cell q, in a row whose cells begin at `low`."""
+    """Return the label of cell q, in a row whose cells begin at `low`."""
     return _U(lists.labels[q]) if lists.ptr.shape[0] else q - low
 
 
@@ -421,14 +420,13 @@ def add_rows(gamma, rows, lists, sign, difference):
 
 
 @kernel
-def follow_paths(scores, labels, ptr, transition, start, end, weights, difference, counts):
-    """The restricted sums of sentences that allow one label everywhere: their only sequence has probability 1.
+def follow_paths(scores, labels, ptr, transition, start, end, weights, difference, counts, totals):
+    """Add the restricted sums of sentences that allow one label everywhere: their only sequence has probability 1.
 
     labels int32[n] are these labels, ptr int64[B + 1] the first token of each sentence. Subtracts 1 from
     difference[t, label], adds the transitions of the path to counts float[Y, Y], both times the weight of the sentence,
-    and returns the weighted sum of the path scores.
+    and sets totals float64[B] to the path scores.
     """
-    total = 0.0
     for b in range(_U(weights.shape[0])):
         w = weights[b]
         score = 0.0
@@ -443,6 +441,4 @@ def follow_paths(scores, labels, ptr, transition, start, end, weights, differenc
                 score += transition[before, label]
                 counts[before, label] += counts.dtype.type(w)
             before = label
-        if ptr[b + _ONE] > ptr[b]:
-            total += w * (score + end[before])
-    return total
+        totals[b] = score + end[before] if ptr[b + _ONE] > ptr[b] else 0.0

@@ -7,10 +7,10 @@ It is read from the first folder that has it, and written to the first writable 
     the cache folder of the user
     a folder of the temporary directory    accessible to this user alone, since compiled code is executed
 
-The files are Numba's (`numba.core.caching`). Its own cache supports one folder, raises an error if it cannot read or
-write, and notices an edit of the kernel's own file, but not of kernels in other files that it calls. So the name of the
-folder is a digest of the text of all kernels. A file that cannot be read, such as half a file left by a full disk, is
-removed, and the kernel compiled again.
+The files are Numba's (`numba.core.caching`). As of Numba 0.68, its own locators still choose one folder, raise on a
+damaged file, and compare the kernel's own source file only, not those of the kernels that it calls. So the name of the
+folder is a digest of the text of all kernels, and a file that cannot be read is removed, and the kernel compiled again.
+Of several processes that need a kernel, one compiles it, and the others wait for its turn to end and read the result.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +36,124 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.targetconfig import ConfigStack
 from numba.misc.appdirs import AppDirs
 
-from tagweave.kernels.blas import postpone_blas
-from tagweave.kernels.notice import begin, end, say
-from tagweave.kernels.turn import give_back, take
+COMPILING = "compiling what this command needs; the next run finds it compiled"
+
+_CLEARED = "\r\x1b[K"
+
+_written: set[str] = set()
+_compiling: list[str] = []
+_kernels: set[str] = set()
+
+
+def say(line: str) -> None:
+    """Write a line to standard error, once per process."""
+    if line not in _written:
+        _written.add(line)
+        _write(f"{_CLEARED if _is_terminal() else ''}tagweave: {line}\n")
+
+
+def begin(name: str) -> None:
+    """Announce that a kernel is being compiled: by a line, or on a terminal by a progress line that disappears."""
+    _compiling.append(name)
+    _kernels.add(name)
+    if _is_terminal():
+        _write(f"{_CLEARED}tagweave: {COMPILING}: {name} ({len(_kernels)}, {time.process_time():.0f} s)")
+    else:
+        say(COMPILING)
+
+
+def end() -> None:
+    """Note that the innermost kernel has been compiled."""
+    if _compiling:
+        _compiling.pop()
+    if _is_terminal() and not _compiling:
+        _write(_CLEARED)
+
+
+def _write(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+LIMIT = 30.0
+"""The most seconds that a process waits for another: a server that is stopped would hang that long."""
+_PAUSE = 0.02
+
+_held: list[tuple[int, int]] = []  # depths, and the files that this process has locked: the innermost comes last
+
+
+def take(path: Path, depth: int) -> None:
+    """Wait until no other process has the turn, and hold it until `give_back`.
+
+    Args:
+        path: the file of a kernel.
+        depth: how many callers of this kernel are being compiled. They keep their turns.
+
+    Raises:
+        OSError: the file cannot be created, or the folder does not support locks.
+    """
+    give_back(depth)  # after an error, or Control-C, there was nothing to keep
+    if fcntl is None:
+        return
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    _held.append((depth, file))
+    end = time.monotonic() + LIMIT
+    while not _locked(file) and time.monotonic() < end:
+        time.sleep(_PAUSE)
+
+
+def give_back(depth: int) -> None:
+    """Release the turn at this depth and all deeper ones."""
+    while _held and _held[-1][0] >= depth:
+        os.close(_held.pop()[1])
+
+
+def _locked(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@cache
+def _controller() -> Any:
+    import scipy.linalg.cython_blas  # noqa: F401 - loads the library that the limit is for
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Return a context in which every BLAS call runs on the thread that makes it."""
+    limit: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
+    return limit
+
+
+def postpone_blas() -> None:
+    """Let Numba load its compiler without SciPy's linear algebra, which takes half of the time.
+
+    Numba checks for a BLAS when it loads sums over arrays; a product of matrices checks again.
+    """
+    from numba.np import linalg
+
+    asked = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        import numba.np.arraymath  # noqa: F401 - its import asks
+    finally:
+        linalg.ensure_blas = asked
+
 
 _SOURCES = Path(__file__).parent
 _PRIVATE = 0o700
@@ -58,7 +175,7 @@ def _temporary() -> Path:
 
 
 def folders() -> list[Path]:
-    """The folders that may hold compiled code; the last resort comes last."""
+    """Return the folders that may hold compiled code; the last resort comes last."""
     if chosen := getattr(config, "CACHE_DIR", ""):
         usual = [Path(chosen) / _INSTALLATION]
     else:
@@ -69,7 +186,7 @@ def folders() -> list[Path]:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether no other user can have written to a folder inside a world-writable one."""
+    """Return whether no other user can have written to a folder inside a world-writable one."""
     try:
         found = folder.lstat()
     except FileNotFoundError:
@@ -89,7 +206,7 @@ class CompiledCode(NullCache):
         self._name = f"{module}.{function.__qualname__}-{sys.implementation.cache_tag}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for a signature, or `None` if it has to be compiled.
+        """Return the code for a signature, or `None` if it has to be compiled.
 
         Compiled code needs Numba's memory alone. Numba's own cache also loads the whole compiler (`refresh`), including
         SciPy's linear algebra, which is half of the start of a short run; here the compiler loads it when needed.
@@ -128,7 +245,7 @@ class CompiledCode(NullCache):
                 return
 
     def _kept(self, key: tuple[Any, ...]) -> Any:
-        """The code of a key from the first folder that has it, or `None`."""
+        """Return the code of a key from the first folder that has it, or `None`."""
         found = (self._read(folder, key) for folder in folders())
         return next((code for code in found if code is not None), None)
 
@@ -143,7 +260,7 @@ class CompiledCode(NullCache):
         return IndexDataCacheFile(str(folder), self._name, llvmlite.__version__)
 
     def _read(self, folder: Path, key: tuple[Any, ...]) -> Any:
-        """The code of a key, or `None`; damaged files are removed."""
+        """Return the code of a key, or `None`; damaged files are removed."""
         try:
             return self._files(folder).load(key)
         except OSError:  # it is not there, or closed to this user
@@ -160,7 +277,7 @@ def _key(sig: Any, codegen: Any) -> tuple[Any, ...]:
 
 
 def _writable() -> Iterator[Path]:
-    """The writable folders, created if needed."""
+    """Return the writable folders, created if needed."""
     for folder in folders():
         is_last_resort = folder.parent == _temporary()
         try:

@@ -18,8 +18,17 @@ import math
 import numpy as np
 
 from tagweave.kernels import inner, kernel, merged
-from tagweave.kernels.instructions import LANES, allocate, flat, lowest_bit
-from tagweave.kernels.vectors import WORD, add_run, labels_at_least, largest, raise_run
+from tagweave.kernels.instructions import (
+    LANES,
+    WORD,
+    add_run,
+    allocate,
+    flat,
+    labels_at_least,
+    largest,
+    lowest_bit,
+    raise_run,
+)
 
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -92,7 +101,7 @@ def _step_of_few(scores, t, transition, bounds, reach):
 
 @merged
 def _best_before(delta, t, into, label, Y):
-    """The first label i with the largest delta[t, i] + into[label, i], both flat, -1 if all are -inf."""
+    """Return the first label i with the largest delta[t, i] + into[label, i], both flat, -1 if all are -inf."""
     top = delta.dtype.type(-np.inf)
     if Y < _LANES:
         for i in range(Y):
@@ -221,7 +230,7 @@ def k_best_sequences(scores, transition, start, end, labels, totals):
 
 @kernel
 def path_score(scores, transition, start, end, labels):
-    """The score of one label sequence: start + sum of emission and transition scores + end."""
+    """Return the score of one label sequence: start + sum of emission and transition scores + end."""
     total = np.float64(start[labels[0]])
     for t in range(labels.shape[0]):
         total += scores[t, labels[t]]

@@ -1,14 +1,23 @@
-"""Instructions that Numba lacks, or that take long to compile in its form."""
+"""Instructions that Numba lacks, or that take long to compile in its form, and vector code made of them.
+
+Products of matrices run in tiles that stay in registers, four rows at a time. BLAS copies its right operand at every
+call into the order of its tiles. A step of a recurrence multiplies few rows with one and the same matrix, and the copy
+takes as long as multiplying thirty rows.
+"""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from llvmlite.ir import Constant
 from numba.core import cgutils, types
 from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
 from numba.extending import intrinsic
+
+from tagweave.kernels import inlined, inner
 
 
 @intrinsic
@@ -93,7 +102,7 @@ def sums_at_least(_context: Any, one: Any, at: Any, other: Any, to: Any, least: 
 
 
 def _sums(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """The vector of one[at + i] + other[to + i], i < `LANES`."""
+    """Return the vector of one[at + i] + other[to + i], i < `LANES`."""
     element, parts = context.get_value_type(signature.args[0].dtype), []
     for array, index in ((0, 1), (2, 3)):
         view = context.make_array(signature.args[array])(context, builder, arguments[array])
@@ -138,7 +147,7 @@ def raise_lanes(_context: Any, target: Any, to: Any, number: Any, source: Any, a
 
 
 def _many(builder: Any, number: Any, count: int) -> Any:
-    """A vector of one number."""
+    """Return a vector of one number."""
     one = builder.insert_element(Constant(ir.VectorType(number.type, count), ir.Undefined), number, ir.IntType(32)(0))
     return builder.shuffle_vector(one, one, Constant(ir.VectorType(ir.IntType(32), count), [0] * count))
 
@@ -188,3 +197,163 @@ def _populate(builder: Any, array: Any, length: Any, fields: dict[str, Any]) -> 
     array.nitems = length
     array.shape = cgutils.pack_array(builder, [length])
     array.strides = cgutils.pack_array(builder, [fields["itemsize"]])
+
+
+WORD = 64
+"""Labels that `labels_at_least` looks at together."""
+
+_U = np.uintp
+_ONE = np.uintp(1)
+_LANES, _WORD = np.uintp(LANES), np.uintp(WORD)
+
+
+@inlined
+def add_run(target, to, source, at, count):
+    """target[to + i] += source[at + i] for i < count."""
+    i = _U(0)
+    while i + _U(8) <= count:
+        add_lanes(target, to + i, source, at + i, 8)
+        i += _U(8)
+    if i + _U(4) <= count:
+        add_lanes(target, to + i, source, at + i, 4)
+        i += _U(4)
+    while i < count:
+        target[to + i] += source[at + i]
+        i += _ONE
+
+
+@inlined
+def raise_run(target, number, source, at):
+    """target[j] = max(target[j], number + source[at + j])."""
+    Y, j = _U(target.shape[0]), _U(0)
+    while j + _U(8) <= Y:
+        raise_lanes(target, j, number, source, at + j, 8)
+        j += _U(8)
+    if j + _U(4) <= Y:
+        raise_lanes(target, j, number, source, at + j, 4)
+        j += _U(4)
+    while j < Y:
+        target[j] = max(target[j], number + source[at + j])
+        j += _ONE
+
+
+@inlined
+def largest(one, at, other, to, count):
+    """Return the largest one[at + i] + other[to + i], i < count; both are flat."""
+    top, i = one.dtype.type(-np.inf), _U(0)
+    while i < count and count >= _LANES:
+        first = min(i, count - _LANES)  # the last ones may be looked at twice
+        top = max(top, largest_sum(one, at + first, other, to + first))
+        i += _LANES
+    while i < count:
+        top = max(top, one[at + i] + other[to + i])
+        i += _ONE
+    return top
+
+
+@inlined
+def labels_at_least(one, at, other, to, low, count, least):
+    """Bit i is set if one[at + low + i] + other[to + low + i] >= least and finite; low + i < count, i < `WORD`.
+
+    Both are flat; `count` is at least `LANES`.
+    """
+    found = np.uint64(0)
+    i, high = low, min(low + _WORD, count)
+    while i < high:
+        first = min(i, count - _LANES)
+        found |= (sums_at_least(one, at + first, other, to + first, least) >> (i - first)) << (i - low)
+        i += _LANES
+    return found
+
+
+BYTES = 32
+"""Bytes of a vector."""
+
+_ROWS = np.uintp(32)
+
+
+@intrinsic(prefer_literal=True)
+def multiply_tile(
+    _context: Any,
+    left: Any,
+    at: Any,
+    right: Any,
+    column: Any,
+    out: Any,
+    size: Any,
+    low: Any,
+    high: Any,
+    rows: Any,
+    vectors: Any,
+) -> Any:
+    """multiply_tile(left, at, right, column, out, size, low, high, rows, vectors): a tile of left @ right, all flat.
+
+    Adds sum_i left[at + r size + i] right[i size + column + c], low <= i < high, to out[at + r size + column + c], or
+    puts it there if low is 0, for r < rows, and c in so many vectors; both are literals. Indices are unsigned and of 64
+    bits.
+    """
+    height, width = rows.literal_value, vectors.literal_value
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number = context.get_value_type(signature.args[0].dtype)
+        itemsize = context.get_abi_sizeof(number)
+        lanes = BYTES // itemsize
+        vector = ir.VectorType(number, lanes)
+        index, many = arguments[1].type, [ir.Constant(ir.IntType(32), 0)] * lanes
+        name = f"llvm.fmuladd.v{lanes}f{8 * itemsize}"
+        add_product = cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector] * 3), name)
+
+        def address(array: int, at: Any, kind: Any) -> Any:
+            data = context.make_array(signature.args[array])(context, builder, arguments[array]).data
+            return builder.bitcast(builder.gep(data, [at]), kind.as_pointer())
+
+        first = [builder.add(arguments[1], builder.mul(arguments[5], index(r))) for r in range(height)]
+        cells = list(product(range(height), range(width)))
+        targets = {
+            (r, v): address(4, builder.add(builder.add(first[r], arguments[3]), index(v * lanes)), vector)
+            for r, v in cells
+        }
+        sums = {cell: cgutils.alloca_once(builder, vector) for cell in cells}
+        is_first = builder.icmp_unsigned("==", arguments[6], index(0))
+        for cell in cells:
+            before = builder.load(targets[cell], align=itemsize)
+            builder.store(builder.select(is_first, ir.Constant(vector, [0.0] * lanes), before), sums[cell])
+        with cgutils.for_range_slice(builder, arguments[6], arguments[7], index(1), intp=index) as (i, _):
+            start = builder.add(builder.mul(i, arguments[5]), arguments[3])
+            row = [
+                builder.load(address(2, builder.add(start, index(v * lanes)), vector), align=itemsize)
+                for v in range(width)
+            ]
+            for r in range(height):
+                value = builder.load(address(0, builder.add(first[r], i), number), align=itemsize)
+                one = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.IntType(32)(0))
+                factor = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), lanes), many))
+                for v in range(width):
+                    total = builder.call(add_product, [factor, row[v], builder.load(sums[r, v])])
+                    builder.store(total, sums[r, v])
+        for cell in cells:
+            builder.store(builder.load(sums[cell]), targets[cell], align=itemsize)
+        return context.get_dummy_value()
+
+    return types.void(left, at, right, column, out, size, low, high, rows, vectors), generate
+
+
+@inner
+def multiply_tiles(left, right, out):
+    """out = left @ right, float[B, Y] and float[Y, Y], for B divisible by 4, and Y of at least a vector."""
+    rows, matrix, products = flat(left), flat(right), flat(out)
+    B, size, lanes = _U(left.shape[0]), _U(right.shape[0]), _U(BYTES // out.itemsize)
+    wide, j = _U(3) * lanes, _U(0)
+    while j + wide <= size:
+        low = _U(0)
+        while low < size:  # so many rows of a tile's columns stay in the first cache, however far apart they are
+            high = min(size, low + _ROWS)
+            for b in range(_U(0), B, _U(4)):
+                multiply_tile(rows, b * size, matrix, j, products, size, low, high, 4, 3)
+            low = high
+        j += wide
+    while j < size:
+        at = min(j, size - lanes)  # the last columns may be done twice
+        for b in range(_U(0), B, _U(4)):
+            multiply_tile(rows, b * size, matrix, at, products, size, _U(0), size, 4, 1)
+        j += lanes

@@ -9,6 +9,10 @@ and each sentence with weight c whose best sequence is not allowed moves the wei
 The mean of the weights after n steps is w - totals / n (Daumé 2006, figure 2.3), so averaging costs nothing where
 nothing moves. The features of a token depend on its own label alone: where both sequences agree they cancel, and are
 not looked up.
+
+Transition scores are sums over views. With p the projection of a view, A its transition weights:
+
+    score[i, j] += A[p[i], p[j]]          A'[p[i], p[j]] += pairs[i, j]
 """
 
 from __future__ import annotations
@@ -18,8 +22,33 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import decode, emission, inlined, inner, kernel, transitions
+from tagweave.kernels import decode, inlined, inner, kernel, weight_vectors
 from tagweave.kernels.instructions import prefetch
+
+
+@kernel
+def spread_pairs(transition, projection, score):
+    """Add transition float[tags, tags] to score float[Y, Y]."""
+    for i in range(_U(projection.shape[0])):
+        row = transition[_U(projection[i])]
+        for j in range(_U(projection.shape[0])):
+            score[i, j] += row[_U(projection[j])]
+
+
+@kernel
+def collect_pairs(pairs, projection, transition):
+    """The transpose of `spread_pairs`: add pairs float[Y, Y] to transition float[tags, tags]."""
+    tags = transition.shape[0]
+    folded = np.zeros(pairs.shape[1], pairs.dtype)
+    for tag in range(tags):  # rows first: adding whole rows is fast, and leaves few columns to scatter
+        folded[:] = 0
+        for i in range(_U(projection.shape[0])):
+            if projection[i] == tag:
+                for j in range(_U(pairs.shape[1])):
+                    folded[j] += pairs[i, j]
+        for j in range(_U(pairs.shape[1])):
+            transition[tag, _U(projection[j])] += folded[j]
+
 
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -135,7 +164,7 @@ def _sum_transitions(views, base, buffers):
                 for j in range(_U(score.shape[1])):
                     score[i, j] += view.weights.transition[i, j]
         elif base.has_pairs:
-            transitions.spread_pairs(view.weights.transition, view.projection, score)
+            spread_pairs(view.weights.transition, view.projection, score)
         if base.has_edges:
             for i in range(_U(start.shape[0])):
                 start[i] += view.weights.start[_U(view.projection[i])]
@@ -155,10 +184,10 @@ def _score(views, count, e, s, scores, buffer):
         view = views[v]
         n, tags = scores.shape[0], view.weights.start.shape[0]
         own = scores if first and view.whole else buffer[: n * tags].reshape(n, tags)
-        emission.type_scores(
+        weight_vectors.type_scores(
             view.weights.emission, view.ptr, view.cell, e.type_ptr, e.type_features, e.type_values, word_types, own
         )
-        emission.over_grams(
+        weight_vectors.over_grams(
             view.weights.emission, view.ptr, view.cell, e.grams, e.low, e.high, e.lead, e.ptr, s, s + 1, own, False
         )
         if first and not view.whole:
@@ -167,15 +196,15 @@ def _score(views, count, e, s, scores, buffer):
                     scores[t, y] = 0
         if not (first and view.whole):
             candidates = e.candidate_ptr[e.ptr[s] : e.ptr[s + 1] + 1]
-            emission.project(own, view.projection, candidates, e.candidate_labels, scores)
+            weight_vectors.project(own, view.projection, candidates, e.candidate_labels, scores)
         first = False
     if e.candidate_ptr.shape[0]:
-        emission.exclude_outside(scores, e.candidate_ptr[e.ptr[s] : e.ptr[s + 1] + 1], e.candidate_labels)
+        weight_vectors.exclude_outside(scores, e.candidate_ptr[e.ptr[s] : e.ptr[s + 1] + 1], e.candidate_labels)
 
 
 @inlined
 def _is_mistaken(labels, allow, masks):
-    """Whether a label is not allowed."""
+    """Return whether a label is not allowed."""
     for t in range(_U(labels.shape[0])):  # noqa: SIM110 - compiled code has no generators
         if labels[t] < 0 or masks[_U(allow[t]), _U(labels[t])] == 0:
             return True
@@ -184,7 +213,7 @@ def _is_mistaken(labels, allow, masks):
 
 @inlined
 def _is_one_sequence(allow, only):
-    """Whether the sets allow exactly one label for every token."""
+    """Return whether the sets allow exactly one label for every token."""
     for t in range(_U(allow.shape[0])):  # noqa: SIM110
         if only[_U(allow[t])] < 0:
             return False
@@ -211,7 +240,7 @@ def _only_sequence(delta, now, allow, only, labels):
 
 @inlined
 def _place(ptr, cell, g, at):
-    """The index of the weight of feature g for a cell of its window; -1 if it has none."""
+    """Return the index of the weight of feature g for a cell of its window; -1 if it has none."""
     start, stop = ptr[_U(g)], ptr[_U(g) + _ONE]
     if cell.shape[0] == 0:  # all cells of every window, or no weight at all
         return np.int64(start + at) if start < stop else np.int64(-1)

@@ -8,7 +8,7 @@ sum over slots k and positions j of their windows:
     s[t, y] = sum_k sum_j rows_k[row_k(t + high_k - j), j, y]
 
 Labels are padded to four, and transitions that a coding forbids are -inf. The recurrence is that of
-`decode.best_sequence`.
+`decode.best_sequence`, over vectors of four float32, which Numba cannot express.
 """
 
 from __future__ import annotations
@@ -16,11 +16,88 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
 from tagweave.kernels import inner, kernel
 from tagweave.kernels.hashing import mix, of_window
 from tagweave.kernels.instructions import allocate, prefetch
-from tagweave.kernels.lanes import LANES, add_window, step
+
+LANES = 4
+
+_FLOATS = ir.VectorType(ir.FloatType(), LANES)
+_NUMBERS = ir.VectorType(ir.IntType(32), LANES)
+_BYTES = ir.VectorType(ir.IntType(8), LANES)
+
+
+class _Arrays:
+    """Addresses and values inside the arrays among the arguments of an intrinsic."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        self._context, self._builder = context, builder
+        self._types, self._arguments = signature.args, arguments
+
+    def address(self, array: int, index: Any, kind: Any) -> Any:
+        view = self._context.make_array(self._types[array])(self._context, self._builder, self._arguments[array])
+        return self._builder.bitcast(self._builder.gep(view.data, [index]), kind.as_pointer())
+
+    def floats(self, array: int, index: Any) -> Any:
+        return self._builder.load(self.address(array, index, _FLOATS), align=4)
+
+
+@intrinsic
+def add_window(_context: Any, score: Any, weights: Any, rows: Any, anchor: Any, window: Any) -> Any:
+    """add_window(score, weights, rows, anchor, window): the scores of a token from the anchors in its window.
+
+    score[:4] += sum over j < window of weights[rows[anchor - j] + 4 j :][:4], all indices unsigned and of 64 bits.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        arrays, index = _Arrays(context, builder, signature, arguments), arguments[3].type
+        target = arrays.address(0, index(0), _FLOATS)
+        total = cgutils.alloca_once_value(builder, builder.load(target, align=4))
+        row_type = context.get_value_type(signature.args[2].dtype)
+        with cgutils.for_range(builder, arguments[4], intp=index) as loop:
+            at = arrays.address(2, builder.sub(arguments[3], loop.index), row_type)
+            row = builder.zext(builder.load(at), index)
+            cell = builder.add(row, builder.mul(loop.index, index(LANES)))
+            builder.store(builder.fadd(builder.load(total), arrays.floats(1, cell)), total)
+        builder.store(builder.load(total), target, align=4)
+        return context.get_dummy_value()
+
+    return types.void(score, weights, rows, anchor, window), generate
+
+
+@intrinsic
+def step(_context: Any, delta: Any, score: Any, transition: Any, back: Any, at: Any) -> Any:
+    """step(delta, score, transition, back, at): one step of the max-product recurrence, in place.
+
+    delta[j] = score[j] + max_i (delta[i] + transition[4 i + j]), and back[at + j] = the first such i, a byte.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        arrays, index = _Arrays(context, builder, signature, arguments), arguments[4].type
+        before, none = arrays.floats(0, index(0)), ir.Constant(_FLOATS, ir.Undefined)
+        pairs = []
+        for i in range(LANES):
+            alike = builder.shuffle_vector(before, none, ir.Constant(_NUMBERS, [i] * LANES))
+            reached = builder.fadd(alike, arrays.floats(2, index(LANES * i)))
+            pairs.append((reached, ir.Constant(_NUMBERS, [i] * LANES)))
+        while len(pairs) > 1:  # pairwise comparison of neighbours; the first of equal ones wins
+            pairs = [_larger(builder, *pairs[i], *pairs[i + 1]) for i in range(0, len(pairs), 2)]
+        best, label = pairs[0]
+        builder.store(builder.fadd(best, arrays.floats(1, index(0))), arrays.address(0, index(0), _FLOATS), align=4)
+        builder.store(builder.trunc(label, _BYTES), arrays.address(3, arguments[4], _BYTES), align=1)
+        return context.get_dummy_value()
+
+    return types.void(delta, score, transition, back, at), generate
+
+
+def _larger(builder: Any, first: Any, label: Any, second: Any, other: Any) -> tuple[Any, Any]:
+    is_larger = builder.fcmp_ordered(">", second, first)
+    return builder.select(is_larger, second, first), builder.select(is_larger, other, label)
+
 
 GROUP = 1 << 9  # characters looked up at a time, in whole lines, so that their data stay in the cache
 BOUNDARY, INSIDE = 1, 2  # the known state of the position before a character; 0 if unknown
@@ -106,7 +183,7 @@ def mark_codes(codes, bits):
 
 @kernel
 def marked_pairs(seed, window, values, bits, first, last, pairs, codes):
-    """The pairs (a, b) of entries, first <= a < last, whose gram code is marked. Returns how many.
+    """List the pairs (a, b) of entries, first <= a < last, whose gram code is marked. Returns how many.
 
     The code is that of two terms, mix(mix(seed, values[a]), values[b]), of a window; it goes to `codes` and a * N + b
     to `pairs`.
@@ -142,7 +219,8 @@ def place_pairs(pairs, shift, table, row):
 
 @inner
 def _number(points, joined, start, e, numbers, seen, known, ends):
-    """The characters of whole lines from `start`, up to a group, as entries with pads. Returns next start and lines.
+    """Read the characters of whole lines from `start`, up to a group, as entries with pads. Returns next start and
+    lines.
 
     seen[i] is the code point of entry i, known[i] the known state of the position before it: a blank is a boundary, and
     joined[c] means that no word begins at character c. The entries of line l, pads included, are
@@ -208,7 +286,7 @@ def _look_up(slot, e, numbers, seen, count, rows):
 
 @inner
 def _last(delta, end):
-    """The first label with the largest delta + end."""
+    """Return the first label with the largest delta + end."""
     best, label = delta[0] + end[0], 0
     for y in range(1, LANES):
         if delta[y] + end[y] > best:
@@ -218,7 +296,7 @@ def _last(delta, end):
 
 @inner
 def _forward(slots, labels, rows, known, first, last, back):
-    """The recurrence over entries first .. last - 1; back[4 * at + y] is the best label before label y.
+    """Run the recurrence over entries first .. last - 1; back[4 * at + y] is the best label before label y.
 
     Returns the best last label.
     """

@@ -1,16 +1,30 @@
-"""The trie of a lexicon as arrays, and the spans of a text where its words occur; the same for any symbols."""
+"""Tries of words or phrases as arrays, their occurrences in a text, and maximum matching along them.
+
+A symbol is a small number: the code point of a character, or the number of a word in a vocabulary; -1 is in no entry.
+The nodes of the trie are numbered breadth first, entries in sorted order, so the children of a node are adjacent and in
+order: node i has the children child[i] .. child[i + 1] - 1, and the symbol label[j] leads to node j.
+The nodes of depth 1 are found by `root[symbol]`, the others by binary search. That is 12 bytes a node: the trie of
+a dictionary of 350,000 words (500,000 nodes) stays near the processor.
+
+Phrases are found among tokens. Raw text is cut into tokens by one rule: blanks and control characters separate tokens,
+and every punctuation character or symbol (Unicode categories P and S) is a token of its own. Phrases are cut by the
+same rule. Given tokens are cut into such pieces, too, and a phrase begins and ends where tokens do.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import matching as kernels
+from tagweave.kernels import hashing, inner, kernel, text_arrays
 
 _POINTS = 0x110000
 _RUN = ("Lu", "Ll", "Lt", "Nd", "Mn")
@@ -32,19 +46,19 @@ class Spans(NamedTuple):
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
-    """uint32[n], one per character."""
+    """Return uint32[n], one per character."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 @cache
 def run_characters() -> NDArray[np.bool_]:
-    """bool[code points]: letters that have case, digits, and marks on them; consecutive ones form a run."""
+    """Return bool[code points]: letters that have case, digits, and marks on them; consecutive ones form a run."""
     category = unicodedata.category
     return np.fromiter((category(chr(point)) in _RUN for point in range(_POINTS)), np.bool_, _POINTS)
 
 
 class SymbolTrie:
-    """A trie of rows of symbols, as arrays for `tagweave.kernels.matching`.
+    """A trie of rows of symbols, as arrays for `tagweave.kernels.trie`.
 
     Args:
         symbols: int32, all rows one after the other, each number below `size`.
@@ -58,29 +72,29 @@ class SymbolTrie:
     ) -> None:
         lengths = np.diff(ptr)
         common, counts = np.zeros(len(lengths), np.int64), np.zeros(lengths.max(initial=0) + 2, np.int64)
-        kernels.count_nodes(symbols, ptr, common, counts)
+        count_nodes(symbols, ptr, common, counts)
         nodes, following = int(counts.sum()), np.cumsum(counts) - counts
         following = np.append(following, nodes)
-        self.root = np.full(size + 1, kernels.NONE, np.int32)
+        self.root = np.full(size + 1, NONE, np.int32)
         self.label, self.entry = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
         self.child = np.empty(nodes + 1, np.int32)
-        kernels.grow(symbols, ptr, common, following, entries, self.label, self.child, self.entry, self.root)
+        grow(symbols, ptr, common, following, entries, self.label, self.child, self.entry, self.root)
 
     def match(self, symbols: NDArray[np.int32], border: NDArray[np.bool_]) -> Spans:
-        """The entries that maximum matching finds from left to right, without overlaps.
+        """Return the entries that maximum matching finds from left to right, without overlaps.
 
         `border` bool[n + 1]: whether an entry may begin or end before each symbol, and after the last one.
         """
-        return self._spans(kernels.match, symbols, border, len(symbols))
+        return self._spans(match, symbols, border, len(symbols))
 
     def occurrences(self, symbols: NDArray[np.int32], border: NDArray[np.bool_]) -> Spans:
-        """All occurrences of all entries, overlapping others or not; arguments as for `match`."""
-        return self._spans(kernels.occurrences, symbols, border, len(symbols))
+        """Return all occurrences of all entries, overlapping others or not; arguments as for `match`."""
+        return self._spans(occurrences, symbols, border, len(symbols))
 
     def _spans(
         self, kernel: Callable[..., int], symbols: NDArray[np.int32], border: NDArray[np.bool_], capacity: int
     ) -> Spans:
-        """The spans that a kernel finds; `capacity` is that of the first attempt."""
+        """Return the spans that a kernel finds; `capacity` is that of the first attempt."""
         spans = Spans(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.int32))
         count = kernel(symbols, border, self.root, self.label, self.child, self.entry, *spans)
         return spans.only(slice(count)) if count <= capacity else self._spans(kernel, symbols, border, count)
@@ -105,16 +119,332 @@ class Trie:
         self.nodes = SymbolTrie(points, ptr, np.array([numbers[i] for i in order], np.int32), _POINTS)
 
     def match(self, points: NDArray[np.uint32]) -> Spans:
-        """The words that maximum matching finds from left to right, without overlaps."""
+        """Return the words that maximum matching finds from left to right, without overlaps."""
         return self.nodes.match(*_with_borders(points))
 
     def occurrences(self, points: NDArray[np.uint32]) -> Spans:
-        """All occurrences of all words in the text, overlapping others or not."""
+        """Return all occurrences of all words in the text, overlapping others or not."""
         return self.nodes.occurrences(*_with_borders(points))
 
 
 def _with_borders(points: NDArray[np.uint32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The code points as symbols, and where words may begin and end: not inside a run."""
+    """Return the code points as symbols, and where words may begin and end: not inside a run."""
     symbols, border = points.view(np.int32), np.empty(len(points) + 1, np.bool_)
-    kernels.run_borders(symbols, run_characters(), border)
+    run_borders(symbols, run_characters(), border)
     return symbols, border
+
+
+NONE = -1
+"""No node, no entry."""
+
+
+@kernel
+def count_nodes(symbols, ptr, common, counts):
+    """counts[d] = the nodes of depth d: entries that differ from the one before them within their first d symbols.
+
+    Entry i is symbols[ptr[i]:ptr[i + 1]]; common[i] (out) is how many symbols it shares with entry i - 1.
+    """
+    for i in range(ptr.shape[0] - 1):
+        length = ptr[i + 1] - ptr[i]
+        shared = 0
+        if i > 0:
+            most = min(length, ptr[i] - ptr[i - 1])
+            while shared < most and symbols[ptr[i] + shared] == symbols[ptr[i - 1] + shared]:
+                shared += 1
+        common[i] = shared
+        for d in range(shared + 1, length + 1):
+            counts[d] += 1
+
+
+@kernel
+def grow(symbols, ptr, common, following, entries, label, child, entry, root):
+    """The trie of sorted, different, non-empty entries.
+
+    following int64[D + 2]   the first node of every depth; advances as nodes are made
+    entries   int32[W]       the value of entry[node] at the end of entry i
+    label     int32[N]       (out)
+    child     int32[N + 1]   (out)
+    entry     int32[N]       (out) NONE where no entry ends
+    root      int32[symbols + 1]  (out) NONE where no entry begins; the last one is that of symbol -1
+    """
+    for i in range(ptr.shape[0] - 1):
+        length = ptr[i + 1] - ptr[i]
+        for d in range(common[i] + 1, length + 1):
+            node = following[d]
+            following[d] += 1
+            label[node] = symbols[ptr[i] + d - 1]
+            child[node] = following[d + 1]
+            entry[node] = NONE
+            if d == 1:
+                root[label[node]] = node
+        entry[following[length] - 1] = entries[i]
+    child[label.shape[0]] = label.shape[0]
+
+
+@inner
+def _child(label, child, node, symbol):
+    """Return the child of a node that a symbol leads to, NONE if there is none."""
+    low, high, wanted = np.int64(child[node]), np.int64(child[node + 1]), np.int64(symbol)
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if label[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and label[low] == wanted else NONE
+
+
+@kernel
+def match(symbols, border, root, label, child, entry, starts, stops, entries):
+    """Maximum matching: from left to right, the longest entry at each position, then on after it. Returns how many.
+
+    symbols int32[n]
+    border  bool[n + 1]   whether an entry may begin or end before symbol i
+    starts, stops, entries (out): symbols[starts[k]:stops[k]] is the entry entries[k]
+    """
+    n = symbols.shape[0]
+    found = 0
+    i = 0
+    while i < n:
+        node = root[symbols[i]]
+        if node < 0 or not border[i]:
+            i += 1
+            continue
+        stop, longest = i, NONE
+        j = i + 1
+        while True:
+            if entry[node] >= 0 and border[j]:
+                stop, longest = j, entry[node]
+            if j == n:
+                break
+            node = _child(label, child, node, symbols[j])
+            if node < 0:
+                break
+            j += 1
+        if longest >= 0:
+            starts[found], stops[found], entries[found] = i, stop, longest
+            found += 1
+            i = stop
+        else:
+            i += 1
+    return found
+
+
+@kernel
+def occurrences(symbols, border, root, label, child, entry, starts, stops, entries):
+    """List every occurrence of each entry by rising start, also inside or across another one; arguments as for
+    `match`.
+
+    Returns how many there are; only as many are written as the arrays can hold.
+    """
+    n = symbols.shape[0]
+    found = 0
+    for i in range(n):
+        node = root[symbols[i]]
+        if node < 0 or not border[i]:
+            continue
+        j = i + 1
+        while node >= 0:
+            if entry[node] >= 0 and border[j]:
+                if found < starts.shape[0]:
+                    starts[found], stops[found], entries[found] = i, j, entry[node]
+                found += 1
+            if j == n:
+                break
+            node = _child(label, child, node, symbols[j])
+            j += 1
+    return found
+
+
+@kernel
+def longest(starts, stops, most, lengths):
+    """The length of the longest word that begins at, strictly contains, and ends at each character; 0 for none.
+
+    starts, stops int64[K]       words, overlapping or not: those of two points and more
+    most                         longer words count as this long
+    lengths       int32[3, n]    (out) zeros before
+    """
+    for k in range(starts.shape[0]):
+        length = min(stops[k] - starts[k], most)
+        lengths[0, starts[k]] = max(lengths[0, starts[k]], length)
+        lengths[2, stops[k] - 1] = max(lengths[2, stops[k] - 1], length)
+        for i in range(starts[k] + 1, stops[k] - 1):
+            lengths[1, i] = max(lengths[1, i], length)
+
+
+@kernel
+def cover(starts, stops, entries, first, last, entry):
+    """The longest of the spans that contain each position; of equal ones the first.
+
+    starts, stops int64[K]       spans by rising start, overlapping or not
+    entries       int32[K]       what they are
+    first, last   int64[n]       (out) the first position of the longest span, and the last
+    entry         int32[n]       (in) NONE everywhere (out) what it is; NONE where there is no span
+    """
+    for k in range(starts.shape[0]):
+        length = stops[k] - starts[k]
+        for i in range(starts[k], stops[k]):
+            if entry[i] < 0 or length > last[i] - first[i] + 1:
+                first[i], last[i], entry[i] = starts[k], stops[k] - 1, entries[k]
+
+
+@kernel
+def run_borders(points, joined, border):
+    """border[i] = whether a word may begin or end before points[i]: not between two points that are both `joined`.
+
+    points int32[n]
+    joined bool[code points]   letters and digits of runs
+    border bool[n + 1]         (out)
+    """
+    n = points.shape[0]
+    border[0] = border[n] = True
+    for i in range(1, n):
+        border[i] = not (joined[points[i]] and joined[points[i - 1]])
+
+
+_PLAIN = 0x20000  # from here on there is neither punctuation nor case
+_TOKEN, _SENTENCE = "\ud800", "\ud801"  # after tokens and sentences; no file has halves of surrogate pairs
+_HALF = re.compile("[\ud800\ud801]")
+_NUMBER = np.dtype(">u4")
+_FILL = 2  # slots of the table of the vocabulary for each piece, at least
+
+
+@cache
+def piece_classes(given: bool) -> NDArray[np.uint8]:
+    """Return uint8[code points]: the classes of `pieces`. A sentence of raw text is a line."""
+    classes = np.full(_POINTS, text_arrays.RUN, np.uint8)
+    for point in range(_PLAIN):
+        character = chr(point)
+        category = unicodedata.category(character)
+        if category[0] in "PS":
+            classes[point] = text_arrays.ALONE
+        elif character.isspace() or category in ("Zs", "Zl", "Zp", "Cc"):
+            classes[point] = text_arrays.BLANK
+    if given:
+        classes[ord(_TOKEN)], classes[ord(_SENTENCE)] = text_arrays.TOKEN, text_arrays.SENTENCE
+    else:
+        classes[ord("\n")] = text_arrays.SENTENCE
+    return classes
+
+
+@cache
+def folding(folded: bool) -> NDArray[np.uint32]:
+    """Return uint32[code points]: what a character counts as; if folded, its lower case, and 0 for every digit."""
+    fold = np.arange(_POINTS, dtype=np.uint32)
+    if folded:
+        for point in range(_PLAIN):
+            character = chr(point)
+            lower = "0" if character.isdigit() else character.lower()
+            if len(lower) == 1:
+                fold[point] = ord(lower)
+    return fold
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of a text.
+
+    Attributes:
+        points: int32[n], its code points.
+        start, stop: int64[K], piece k is points[start[k]:stop[k]].
+        code: uint64[K], the hash of each piece.
+        border: bool[K + 1], whether a token or the end of a sentence begins at a piece, and after the last one.
+        ends: bool[K], whether a piece is the end of a sentence.
+    """
+
+    points: NDArray[np.int32]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    code: NDArray[np.uint64]
+    border: NDArray[np.bool_]
+    ends: NDArray[np.bool_]
+
+    def of_tokens(self, spans: Spans) -> Spans:
+        """Spans of pieces as spans of tokens, which are counted over all sentences."""
+        token = np.cumsum(self.border[:-1] & ~self.ends) - 1
+        return Spans(token[spans.start], token[spans.stop - 1] + 1, spans.word)
+
+
+def pieces_of_text(text: str, folded: bool) -> Pieces:
+    """Cut raw text into pieces, each a token; sentences end with a line break."""
+    return _cut(text, False, folded)
+
+
+def pieces_of_tokens(sentences: Sequence[Sequence[str]], folded: bool) -> Pieces:
+    """Cut the tokens of sentences into pieces; an empty piece for a token of nothing but blanks."""
+    text = "".join(_TOKEN.join([*forms, ""]) + _SENTENCE for forms in sentences)
+    if text.count(_TOKEN) + text.count(_SENTENCE) != sum(map(len, sentences)) + len(sentences):
+        return pieces_of_tokens([[_HALF.sub("\ufffd", form) for form in forms] for forms in sentences], folded)
+    return _cut(text, True, folded)
+
+
+def _cut(text: str, given: bool, folded: bool) -> Pieces:
+    points = code_points(text).view(np.int32)
+    n, classes = len(points), piece_classes(given)
+    start, stop, code = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.uint64)
+    border = np.empty(n + 1, np.bool_)
+    count = text_arrays.cut(points, classes, folding(folded), given, start, stop, code, border)
+    ends = classes[points[start[:count]]] == text_arrays.SENTENCE
+    return Pieces(points, start[:count], stop[:count], code[:count], border[: count + 1], ends)
+
+
+class PhraseTrie:
+    """Finds phrases of one token or several.
+
+    Args:
+        phrases: texts; those that are alike under folding are one entry.
+        stop: phrases that are not looked for.
+        folded: whether upper and lower case, and all digits, are alike.
+
+    Attributes:
+        entry: int64[P], the number of the entry of each phrase; -1 for one that is not looked for.
+        size: the number of entries.
+    """
+
+    def __init__(self, phrases: Sequence[str], stop: Sequence[str] = (), folded: bool = False) -> None:
+        self.folded = folded
+        cut = pieces_of_text("".join(f"{phrase}\n" for phrase in (*phrases, *stop)), folded)
+        codes, numbers = np.unique(cut.code[~cut.ends], return_inverse=True)
+        ptr = np.flatnonzero(cut.ends) - np.arange(int(cut.ends.sum()))
+        rows = _rows(numbers, np.concatenate([[0], ptr]))
+        distinct = sorted({*rows[: len(phrases)]}.difference(rows[len(phrases) :], [b""]))
+        number = {row: i for i, row in enumerate(distinct)}
+        self.entry = np.array([number.get(row, -1) for row in rows[: len(phrases)]], np.int64)
+        self.size = len(distinct)
+        self._vocabulary(codes)
+        self._trie = _trie(distinct, len(codes))
+
+    def _vocabulary(self, codes: NDArray[np.uint64]) -> None:
+        slots = 1 << max(4, (_FILL * len(codes)).bit_length())
+        self._keys, self._values = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
+        hashing.place(self._keys, self._values, codes, np.arange(len(codes), dtype=np.int32), slots)
+
+    def numbers(self, cut: Pieces) -> NDArray[np.int32]:
+        """Return int32[K]: the number of each piece in the vocabulary, -1 if no phrase has it."""
+        numbers = np.empty(len(cut.code), np.int32)
+        hashing.find(self._keys, self._values, cut.code, numbers)
+        numbers.flags.writeable = False  # as the code points of a text: one compiled kernel serves both
+        return numbers
+
+    def match(self, cut: Pieces) -> Spans:
+        """Return the phrases that maximum matching finds from left to right, without overlaps: spans of pieces."""
+        return self._trie.match(self.numbers(cut), cut.border)
+
+    def occurrences(self, cut: Pieces) -> Spans:
+        """Return all occurrences of phrases: spans of pieces."""
+        return self._trie.occurrences(self.numbers(cut), cut.border)
+
+
+def _rows(numbers: NDArray[np.int64], ptr: NDArray[np.int64]) -> list[bytes]:
+    """Return the rows numbers[ptr[i]:ptr[i + 1]] as bytes, which rise as the numbers do."""
+    text = numbers.astype(_NUMBER).tobytes()
+    bounds = (ptr * _NUMBER.itemsize).tolist()
+    return [text[low:high] for low, high in pairwise(bounds)]
+
+
+def _trie(rows: Sequence[bytes], size: int) -> SymbolTrie:
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows)) // _NUMBER.itemsize
+    ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    symbols = np.frombuffer(b"".join(rows), _NUMBER).astype(np.int32)
+    return SymbolTrie(symbols, ptr, np.arange(len(rows), dtype=np.int32), size)

@@ -120,7 +120,7 @@ def _joint(c, x, y):
 
 @inlined
 def _own(c, i, j):
-    """The part of loss[i, j] that is not a sum over k."""
+    """Return the part of loss[i, j] that is not a sum over k."""
     n = c.n[0]
     corner = _joint(c, n[i, i] + n[j, i], n[i, j] + n[j, j]) - _joint(c, n[i, i], n[i, j]) - _joint(c, n[j, i], n[j, j])
     return _joint(c, c.total[0, i], c.total[0, j]) + _joint(c, c.total[1, i], c.total[1, j]) - corner
@@ -128,7 +128,7 @@ def _own(c, i, j):
 
 @inner
 def _slot_of(c, word):
-    """The slot of a word's class."""
+    """Return the slot of a word's class."""
     while c.parent[word] != word:
         c.parent[word] = c.parent[c.parent[word]]
         word = c.parent[word]
@@ -314,7 +314,7 @@ def _move(c, old, new):
 
 @inner
 def _cheapest(c):
-    """The pair of slots with the smallest loss, of equal ones the first."""
+    """Return the pair of slots with the smallest loss, of equal ones the first."""
     size = c.size[0]
     for i in range(size):
         if c.changed[i]:

@@ -1,1 +1,13 @@
-"""Label spaces and their views, bundles of labels and their mappings, label sets, word codings, transition schemes."""
+"""Labels: spaces with their views, sets, mappings and bundles, codings of words and spans, transition schemes.
+
+The names of the tasks of chain models stand here, since `--help` asks for them and this file imports nothing.
+"""
+
+SPANS = "spans"
+"""The task whose labels code spans of words."""
+PARSE = "parse"
+"""The task whose annotation is trees."""
+OF_CHARACTERS = ("segment", "segtag")
+"""The tasks whose tokens are characters."""
+OF_WORDS = ("tag", SPANS)
+"""The tasks whose tokens are words."""

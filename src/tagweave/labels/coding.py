@@ -1,23 +1,30 @@
 """Word codings: words as labels of their characters, and back.
 
-A coding gives each character of a word a letter by its position in the word; with tags, the label is `LETTER-TAG`. The
-four letters of BMES distinguish all that any coding does, so the other codings are coarser spellings of it.
+A coding gives each character of a word a letter by its position; with tags, the label is `LETTER-TAG`. BMES
+distinguishes everything that any coding does, so the other codings are coarser spellings of it. A piece is a run of
+characters inside one word, labelled by the same letters: of the word B M M E, the first three characters are a piece B,
+the last one is a piece E; the whole word is a piece S.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tagweave.corpus.chunk_labels import SCHEMES
-from tagweave.corpus.errors import CorpusError
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.chunk_schemes import SCHEMES
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
-from tagweave.corpus.soft import Soft
-from tagweave.labels.tasks import SPANS
+from tagweave.errors import CorpusError
+from tagweave.labels import SPANS
 from tagweave.labels.transition_scheme import split_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator
 
 _SPELLING = {
     "BMES": {"B": "B", "M": "M", "E": "E", "S": "S"},
@@ -43,12 +50,12 @@ SEGMENTATION = "segmentation"
 
 
 def letters(length: int) -> str:
-    """The BMES letters of a word of `length` characters."""
+    """Return the BMES letters of a word of `length` characters."""
     return "S" if length == 1 else "B" + "M" * (length - 2) + "E"
 
 
 def to_characters(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str | None = None) -> Sentence:
-    """The sentence of words as a sentence of characters whose `layer` codes its words.
+    """Return the sentence of words as a sentence of characters whose `layer` codes its words.
 
     With `tag_layer` the labels include the words' tags: candidates become candidates of the character (`B-NN|B-VV`),
     and an unknown tag becomes the wildcard `B-*`. Numbers of candidates stay with the first character of a word: on
@@ -64,7 +71,7 @@ def to_characters(sentence: Sentence, layer: str, coding: str = "BMES", tag_laye
 
 @lru_cache(maxsize=1 << 16)
 def _word(length: int, tags: Candidates, coding: str) -> tuple[Candidates, ...]:
-    """The labels of the characters of a word, cached because few are different."""
+    """Return the labels of the characters of a word, cached because few are different."""
     spell = _SPELLING[coding]
     labels = [_label(spell[letter], tags) for letter in letters(length)]
     if isinstance(tags, Soft):
@@ -79,7 +86,7 @@ def _label(letter: str, tags: Candidates) -> tuple[str, ...]:
 
 
 def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str | None = None) -> Sentence:
-    """A sentence of characters with its segmentation layer, sets over BMES, recoded as `layer`.
+    """Return a sentence of characters with its segmentation layer, sets over BMES, recoded as `layer`.
 
     With `tag_layer`, candidates include the tags that this layer gives the character (any tag where it is unknown),
     with their numbers where a word certainly begins.
@@ -147,3 +154,146 @@ def to_words(characters: Sequence[str], labels: Sequence[str]) -> tuple[tuple[st
 def as_layer(labels: Iterable[str]) -> Layer:
     """Labels as positions of one candidate each."""
     return tuple((label,) for label in labels)
+
+
+_CHARACTERS = {
+    # coding: for each letter of a piece, the letters of its first, inner and last characters
+    "BMES": {"B": "BMM", "M": "MMM", "E": "MME", "S": "BME"},
+    "BI": {"B": "BII", "I": "III"},
+    "boundary": {"-": "---", "|": "--|"},
+}
+_ANY = frozenset("*")
+
+
+def starts(labels: Sequence[str]) -> list[bool]:
+    """Return whether a word begins at each character, as `to_words` reads labels."""
+    return certain_starts([(label,) for label in labels])
+
+
+def certain_starts(layer: Sequence[Candidates]) -> list[bool]:
+    """For each character, whether all its candidates begin a word, or all those of the character before end one."""
+    return [bool(layer)][: len(layer)] + [_edges(after)[0] or _edges(before)[1] for before, after in pairwise(layer)]
+
+
+@lru_cache(maxsize=1 << 12)
+def _edges(candidates: Candidates) -> tuple[bool, bool]:
+    """Return whether all candidates begin a word, and whether all end one."""
+    letters = [split_label(candidate)[0] for candidate in candidates or ("",)]
+    return all(letter in ("B", "S") for letter in letters), all(letter in ("E", "S", "|") for letter in letters)
+
+
+def spans(begins: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Start and end of every piece, given the characters at which pieces begin; the first one always does."""
+    yield from pairwise([*(at for at, begin in enumerate(begins) if begin), len(begins)])
+
+
+@lru_cache(maxsize=1 << 16)
+def joined(characters: tuple[Candidates, ...], coding: str) -> Candidates:
+    """Return the labels of a piece under which each of its characters has one of its candidates.
+
+    `None` if nothing is known of any character, () if there is no such label. A piece of one character has its
+    candidates. Candidates may be wildcards over tags (`B-*`), but not over all other labels (`!B-NN`).
+    """
+    if len(characters) == 1:
+        return characters[0]
+    if not any(characters):
+        return None
+    labels: list[str] = []
+    for letter, letters in _CHARACTERS[coding].items():
+        first, inner, last = tuple(letters)
+        wanted = (first, *inner * (len(characters) - 2), last)
+        tags = _in_common([_tags(each, own) for each, own in zip(characters, wanted, strict=True)])
+        labels += [f"{letter}-{tag}" if tag else letter for tag in sorted(tags)]
+    return tuple(labels)
+
+
+def _tags(candidates: Candidates, letter: str) -> frozenset[str]:
+    """Return the tags that occur with a letter among candidates, "" for a label without tag, or `_ANY`."""
+    if candidates is None:
+        return _ANY
+    parts = (split_label(candidate) for candidate in candidates)
+    tags = frozenset(tag for own, tag in parts if own == letter)
+    return _ANY if "*" in tags else tags
+
+
+def _in_common(tags: Sequence[frozenset[str]]) -> frozenset[str]:
+    known = [each for each in tags if each is not _ANY]
+    return frozenset.intersection(*known) if known else _ANY
+
+
+@lru_cache(maxsize=1 << 16)
+def label_of(characters: tuple[str, ...], coding: str) -> str:
+    """Return the label of a piece from one label of each character; the first of them if they violate the coding."""
+    return (joined(tuple((label,) for label in characters), coding) or characters)[0]
+
+
+def of_characters(label: str, coding: str) -> tuple[str, str, str]:
+    """Return the labels of the first, the inner and the last characters of a piece of several characters."""
+    letter, tag = split_label(label)
+    first, inner, last = (f"{each}-{tag}" if tag else each for each in _CHARACTERS[coding][letter])
+    return first, inner, last
+
+
+class Spread:
+    """Turns labels of pieces into labels of their characters, by numbers.
+
+    Args:
+        names: the labels of pieces.
+        coding: the word coding.
+        numbers: the numbers of the labels of characters; missing labels are added.
+        lengths: int64[N], the number of characters of every piece.
+    """
+
+    def __init__(self, names: Sequence[str], coding: str, numbers: dict[str, int], lengths: NDArray[np.int64]) -> None:
+        parts = [(name, *of_characters(name, coding)) for name in names]
+        self._number = np.array([[numbers.setdefault(each, len(numbers)) for each in row] for row in parts], np.int32)
+        self.begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        self._piece = np.repeat(np.arange(len(lengths)), lengths)
+        # 0: the only character of a piece, 1: the first one, 2: an inner one, 3: the last one
+        self._position = np.full(len(self._piece), 2)
+        self._position[self.begins[1:] - 1] = 3
+        self._position[self.begins[:-1]] = np.where(lengths == 1, 0, 1)
+
+    def characters(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """int32, a label for every character, from int32[N], one for every piece."""
+        return np.asarray(self._number[labels[self._piece], self._position], np.int32)
+
+
+def names_of_pieces(names: Sequence[str], coding: str) -> tuple[str, ...]:
+    """Return every letter with every tag of the labels: words that are too long for one piece have pieces with any
+    letter."""
+    tags = {split_label(name)[1] for name in names}
+    return tuple(sorted(f"{letter}-{tag}" if tag else letter for letter in _CHARACTERS[coding] for tag in tags))
+
+
+class WordCounter:
+    """Counts the words that two label sequences over the same characters have in common.
+
+    Args:
+        names: the labels, `LETTER` or `LETTER-TAG`.
+        sentence_ptr: int64[S + 1], the first character of every sentence.
+    """
+
+    def __init__(self, names: Sequence[str], sentence_ptr: NDArray[np.int64]) -> None:
+        letters, kinds = [split_label(name)[0] for name in names], [split_label(name)[1] for name in names]
+        tags = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
+        self._begins = np.array([letter in "BS" for letter in letters] + [False])
+        self._ends = np.array([letter in "ES|" for letter in letters] + [False])
+        self._tag = np.array([tags[kind] for kind in kinds] + [-1])
+        self._first = np.zeros(int(sentence_ptr[-1]) + 1, bool)
+        self._first[sentence_ptr] = True
+
+    def words(self, labels: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return a number for each word that identifies its start, end and tag, rising. Label -1 means no label."""
+        starts = self._first[:-1] | self._begins[labels]
+        starts[1:] |= self._ends[labels[:-1]]
+        at = np.flatnonzero(starts)
+        ends = np.append(at[1:], len(labels))
+        numbers: NDArray[np.int64] = (at * (len(labels) + 1) + ends) * (len(self._tag) + 1) + self._tag[labels[at]]
+        return numbers
+
+    def f_score(self, gold: NDArray[np.int32], system: NDArray[np.int32]) -> float:
+        """Return the F measure of the system's words, 0 to 1."""
+        gold_words, system_words = self.words(gold), self.words(system)
+        right = len(np.intersect1d(gold_words, system_words, assume_unique=True))
+        return 2 * right / max(1, len(gold_words) + len(system_words))

@@ -1,13 +1,13 @@
-"""Mapping functions: which tags of two guidelines may be bundled (Li et al. 2015, section 3.1).
+"""Mappings between the tags of two guidelines, and the bundles of tags that they allow (Li et al. 2015, section 3).
 
-A mapping is a table of pairs of tags with their counts. Its file is UTF-8 text, a pair a line:
+A mapping counts pairs of tags. Its file is UTF-8 text:
 
     # FIRST<TAB>SECOND
     TAG<TAB>TAG<TAB>COUNT
 
-The first line may name the two guidelines, as above. Blank lines are skipped, and so are comments, that is, lines that
-are `#` or begin with `#` and a space. Tags have no blanks, so no pair looks like a comment: `#<TAB>w` is a pair of the
-tag `#`. A missing count means 1.
+The first line may name the guidelines, and a missing count means 1. Blank lines are skipped, and so are lines that are
+`#` or begin with `#` and a space (`#<TAB>w` is a pair of the tag `#`). A bundle is a label of a coupled model, one tag
+of each guideline; a tag stands for all bundles that project to it, so a corpus of one guideline is ordinary evidence.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import getitem
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.errors import CorpusError, InputError
+from tagweave.corpus.files import read_lines, written
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.corpus.text_file import read_lines, written
-from tagweave.labels.space import is_wildcard
+from tagweave.errors import CorpusError, TagweaveError
+from tagweave.labels.space import LabelSpace, View, is_wildcard
 from tagweave.labels.transition_scheme import split_label
 
 CTB_PD = Path(__file__).with_name("data") / "ctb-pd.tsv"
@@ -38,7 +39,7 @@ _WORD = re.compile("[^\\s\0\ufeff\ud800-\udfff]+")
 _COUNT = re.compile("[1-9][0-9]{0,17}")  # as many digits as an int64 holds
 
 
-class MappingError(InputError):
+class MappingError(TagweaveError):
     """An invalid mapping, or one that does not fit the guidelines whose tags are to be bundled."""
 
 
@@ -71,11 +72,11 @@ class TagMapping:
 
     @property
     def pairs(self) -> frozenset[tuple[str, str]]:
-        """All pairs: the relaxed mapping."""
+        """Return all pairs: the relaxed mapping."""
         return frozenset(self.counts)
 
     def allowed(self, first_tags: Sequence[str], second_tags: Sequence[str]) -> NDArray[np.bool_]:
-        """The mapping function m of Li et al. (2015, eq. 3) over two tag sets, bool[first tags, second tags].
+        """Return the mapping function m of Li et al. (2015, eq. 3) over two tag sets, bool[first tags, second tags].
 
         The pairs of the mapping are allowed, and so is any pair with a tag that the mapping does not name (`unnamed`).
         """
@@ -83,7 +84,7 @@ class TagMapping:
         return named | ~named.any(axis=1, keepdims=True) | ~named.any(axis=0)
 
     def unnamed(self, first_tags: Sequence[str], second_tags: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The tags of either side that the mapping does not pair with a tag of the other."""
+        """Return the tags of either side that the mapping does not pair with a tag of the other."""
         named = self._named(first_tags, second_tags)
         return (
             tuple(first_tags[i] for i in np.flatnonzero(~named.any(axis=1)).tolist()),
@@ -99,7 +100,7 @@ class TagMapping:
         return named
 
     def tight(self, mass: float = 0.9) -> TagMapping:
-        """The pairs that make up the share `mass` (0 < mass <= 1) of the counts of either of their tags.
+        """Return the pairs that make up the share `mass` (0 < mass <= 1) of the counts of either of their tags.
 
         For every tag of both sides, the most frequent pairs are taken until they reach the share; ties are broken by
         name. The pairs of both sides are united: if only the first side counted, a rare tag of the second (PD's `Ng`
@@ -127,7 +128,7 @@ class TagMapping:
                 yield pair
 
     def at_least(self, minimum: float) -> TagMapping:
-        """The pairs that were seen at least `minimum` times, and for every tag its most frequent pair.
+        """Return the pairs that were seen at least `minimum` times, and for every tag its most frequent pair.
 
         Without the latter, a rare tag would no longer be named, and would be possible with every tag of the other side:
         on ZX and People's Daily that made 200 bundles of 14 tags.
@@ -139,16 +140,17 @@ class TagMapping:
         return replace(self, counts={pair: count for pair, count in self.counts.items() if pair in pairs})
 
     def including(self, pairs: Mapping[tuple[str, str], int]) -> TagMapping:
-        """The mapping with further pairs and their counts; pairs that it already has keep theirs."""
+        """Return the mapping with further pairs and their counts; pairs that it already has keep theirs."""
         return replace(self, counts={**pairs, **self.counts})
 
     def swapped(self) -> TagMapping:
-        """The same mapping with its sides exchanged."""
+        """Return the same mapping with its sides exchanged."""
         return TagMapping(self.second, self.first, {(b, a): count for (a, b), count in self.counts.items()})
 
 
 def count_pairs(first: str, second: str, sentences: Iterable[Sentence]) -> TagMapping:
-    """The automatic mapping of Li et al. (2015, section 3.1): the pairs of labels that occur at the same positions.
+    """Return the automatic mapping of Li et al. (2015, section 3.1): the pairs of labels that occur at the same
+    positions.
 
     Only positions with one label in each of the two layers count. A wildcard (`B-*`) is not a label.
 
@@ -166,7 +168,8 @@ def count_pairs(first: str, second: str, sentences: Iterable[Sentence]) -> TagMa
 def annotated_twice(
     first: str, second: str, sentences: Iterable[Sentence]
 ) -> Counter[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """How often each pair of candidates occurs at a token, in the layers of two guidelines; wildcards do not count."""
+    """Return how often each pair of candidates occurs at a token, in the layers of two guidelines; wildcards do not
+    count."""
     pairs: Counter[tuple[Candidates, Candidates]] = Counter()
     for sentence in sentences:
         if first in sentence.layers and second in sentence.layers:
@@ -175,7 +178,7 @@ def annotated_twice(
 
 
 def shipped(name: str) -> Path:
-    """The path of a mapping of `SHIPPED`.
+    """Return the path of a mapping of `SHIPPED`.
 
     Raises:
         FileNotFoundError: there is no mapping of that name.
@@ -186,7 +189,7 @@ def shipped(name: str) -> Path:
 
 
 def read_mapping(path: str | Path) -> TagMapping:
-    """The mapping in a file; its guidelines are "" if the first line does not name them.
+    """Return the mapping in a file; its guidelines are "" if the first line does not name them.
 
     Raises:
         CorpusError: a line that is neither a pair nor a comment, a repeated pair, or no pair at all.
@@ -252,7 +255,8 @@ def write_mapping(mapping: TagMapping, path: str | Path) -> None:
 
 
 def over_labels(mapping: TagMapping, sides: Mapping[str, Sequence[str]]) -> TagMapping:
-    """A mapping of tags as one of the labels of characters (`B-NN`) that carry them; pairs of labels stay beside it.
+    """Return a mapping of tags as one of the labels of characters (`B-NN`) that carry them; pairs of labels stay beside
+    it.
 
     Nothing is required of the letters: words need not begin at the same places under both guidelines.
 
@@ -267,3 +271,106 @@ def over_labels(mapping: TagMapping, sides: Mapping[str, Sequence[str]]) -> TagM
     counts = {(a, b): mapping.counts.get((tag[a], tag[b]), 0) for a in first if tag[a] for b in second if tag[b]}
     carried = {pair: count for pair, count in counts.items() if count}
     return replace(mapping, counts={**mapping.counts, **carried})
+
+
+SEPARATOR = "&"
+"""Separates the tags of a bundle, and the guidelines in the name of the joint view."""
+
+Pairs = Mapping[tuple[int, int], NDArray[np.bool_]]
+"""Two sides, in order -> bool[tags, tags], the pairs that may be bundled."""
+
+
+def bundle(sides: Sequence[tuple[str, Sequence[str]]], mappings: Iterable[TagMapping] = ()) -> LabelSpace:
+    """Return the space of the bundles that every mapping allows: a view for each side, in order, and last the joint
+    view.
+
+    The labels are sorted by the numbers of their tags, the first side varying slowest. Without mappings they are all
+    tuples of tags: the complete mapping of Li et al. (2015, section 3.1).
+
+    Args:
+        sides: two or more guidelines, each with its tags.
+        mappings: each between two of the sides, in either order. A tag that a mapping does not name stays possible with
+            every tag of the other side (`TagMapping.allowed`).
+
+    Raises:
+        MappingError: fewer than two sides, two of the same name, a side without tags or with a repeated one; a mapping
+            of a guideline that is not a side; tags that are in no bundle, because mappings contradict one another;
+            bundles with the same name.
+    """
+    _check_sides(sides)
+    rows = _rows([len(tags) for _, tags in sides], _allowed_pairs(sides, mappings))
+    _refuse_lost_tags(sides, rows)
+    names = _names([tags for _, tags in sides], rows)
+    views = [View(name, tuple(tags), rows[:, side].copy()) for side, (name, tags) in enumerate(sides)]
+    joint = View(SEPARATOR.join(name for name, _ in sides), names, np.arange(len(names), dtype=np.int32))
+    return LabelSpace(names, (*views, joint))
+
+
+def _check_sides(sides: Sequence[tuple[str, Sequence[str]]]) -> None:
+    if len(sides) < 2:
+        raise MappingError(f"found {len(sides)} guidelines to bundle, expected two or more")
+    if repeated := _repeated(name for name, _ in sides):
+        raise MappingError(f"found two guidelines of the name {repeated!r}, expected different names")
+    for name, tags in sides:
+        if not tags:
+            raise MappingError(f"found no tag of {name}, expected at least one")
+        if repeated := _repeated(tags):
+            raise MappingError(f"found the tag {repeated!r} of {name} twice, expected each tag once")
+
+
+def _repeated(names: Iterable[str]) -> str:
+    """Return the first name that occurs more than once, or nothing."""
+    return next((name for name, count in Counter(names).items() if count > 1), "")
+
+
+def _allowed_pairs(sides: Sequence[tuple[str, Sequence[str]]], mappings: Iterable[TagMapping]) -> Pairs:
+    """Return the pairs that the mappings of two sides allow; with several mappings, those that all of them allow."""
+    number = {name: side for side, (name, _) in enumerate(sides)}
+    pairs: dict[tuple[int, int], NDArray[np.bool_]] = {}
+    for mapping in mappings:
+        for name in (mapping.first, mapping.second):
+            if name not in number:
+                found = f"a mapping of {name!r}" if name else "a mapping that does not name its guidelines"
+                raise MappingError(f"found {found}, expected two of {', '.join(number)}")
+        first, second = number[mapping.first], number[mapping.second]
+        if first > second:
+            first, second, mapping = second, first, mapping.swapped()  # noqa: PLW2901
+        allowed = mapping.allowed(sides[first][1], sides[second][1])
+        pairs[first, second] = allowed & pairs.get((first, second), np.True_)
+    return pairs
+
+
+def _rows(sizes: Sequence[int], pairs: Pairs) -> NDArray[np.int32]:
+    """Return int32[bundles, sides]: the tags of every bundle, rising.
+
+    Sides are added one by one: the combinations so far, times the tags of the next side, minus the forbidden pairs. So
+    three tight mappings never build the complete product.
+    """
+    rows = np.arange(sizes[0], dtype=np.int32)[:, None]
+    for side, size in enumerate(sizes[1:], 1):
+        tags = np.tile(np.arange(size, dtype=np.int32), len(rows))
+        rows = np.column_stack([np.repeat(rows, size, axis=0), tags])
+        for (first, second), allowed in pairs.items():
+            if second == side:
+                rows = rows[allowed[rows[:, first], rows[:, second]]]
+    return rows
+
+
+def _refuse_lost_tags(sides: Sequence[tuple[str, Sequence[str]]], rows: NDArray[np.int32]) -> None:
+    """Raise unless every tag is in a bundle. One mapping never loses a tag; several may exclude all its bundles."""
+    for side, (name, tags) in enumerate(sides):
+        kept = set(rows[:, side].tolist())
+        if lost := [tag for i, tag in enumerate(tags) if i not in kept]:
+            raise MappingError(
+                f"found no bundle for the tags {' '.join(lost)} of {name}, expected mappings that together leave each "
+                "tag at least one"
+            )
+
+
+def _names(tags: Sequence[Sequence[str]], rows: NDArray[np.int32]) -> tuple[str, ...]:
+    names = tuple(SEPARATOR.join(map(getitem, tags, row)) for row in rows.tolist())
+    if repeated := _repeated(names):
+        raise MappingError(
+            f"found two bundles that are both written {repeated!r}, expected tags that a {SEPARATOR!r} tells apart"
+        )
+    return names

@@ -8,13 +8,14 @@ with the probabilities that these are to have (`Posteriors`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.soft import Soft
+from tagweave.corpus.candidates import Soft
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +34,7 @@ READINGS: tuple[Reading, ...] = get_args(Reading)
 
 
 def reading(name: str) -> Reading:
-    """The reading of this name. Raises ValueError if there is none."""
+    """Return the reading of this name. Raises ValueError if there is none."""
     for each in READINGS:
         if each == name:
             return each
@@ -41,7 +42,7 @@ def reading(name: str) -> Reading:
 
 
 def sums_to_one(numbers: Iterable[float]) -> bool:
-    """Whether these can be rounded probabilities."""
+    """Return whether these can be rounded probabilities."""
     return abs(sum(numbers) - 1) <= _ROUNDING
 
 
@@ -62,6 +63,31 @@ class Posteriors:
     of_set: NDArray[np.int32]
     group: NDArray[np.int32]
     share: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LabelRows:
+    """The table of label sets to which evidence refers by number.
+
+    Attributes:
+        masks: [R, Y], 1 where a set has the label, else 0; or likelihoods.
+        posteriors: the probabilities that some of the sets give their labels.
+        log_scales: float64[R], the logarithms of what likelihoods were divided by; `None`: 0.
+    """
+
+    masks: NDArray[Any]
+    posteriors: Posteriors | None = None
+    log_scales: NDArray[np.float64] | None = None
+
+    @cached_property
+    def only(self) -> NDArray[np.int32]:
+        """Return int32[R]: the label of each set of one label, -1 for the others."""
+        is_single = (self.masks > 0).sum(axis=1) == 1
+        return np.where(is_single, self.masks.argmax(axis=1), -1).astype(np.int32)
+
+    def in_precision(self, dtype: Any) -> LabelRows:
+        """Return the table with masks of this type, for which kernels are compiled."""
+        return self if self.masks.dtype == dtype else replace(self, masks=self.masks.astype(dtype))
 
 
 class _Posterior(NamedTuple):
@@ -99,22 +125,29 @@ class LabelSets:
 
     @property
     def masks(self) -> NDArray[Any]:
-        """uint8[sets, Y], 1 where the set has the label; float64 with likelihoods, divided by the largest number."""
+        """Return uint8[sets, Y], 1 where the set has the label; float64 with likelihoods, divided by the largest
+        number."""
         return np.stack(self._masks)
 
     @property
     def log_scales(self) -> NDArray[np.float64]:
-        """float64[sets]: the logarithm of what the numbers of each likelihood were divided by."""
+        """Return float64[sets]: the logarithm of what the numbers of each likelihood were divided by."""
         return np.array(self._log_scales)
 
     @property
+    def rows(self) -> LabelRows:
+        """Return the table as it stands."""
+        log_scales = self.log_scales
+        return LabelRows(self.masks, self.posteriors, log_scales if log_scales.any() else None)
+
+    @property
     def has_numbers(self) -> bool:
-        """Whether there are likelihoods or posteriors among the sets."""
+        """Return whether there are likelihoods or posteriors among the sets."""
         return bool(self._posteriors) or any(mask.dtype != np.uint8 for mask in self._masks)
 
     @property
     def posteriors(self) -> Posteriors | None:
-        """The posteriors; `None` without any."""
+        """Return the posteriors; `None` without any."""
         if not self._posteriors:
             return None
         of_set = np.full(len(self), -1, np.int32)
@@ -125,18 +158,18 @@ class LabelSets:
         return Posteriors(of_set, np.stack([group for group, _ in self._posteriors.values()]), share)
 
     def projected(self, view: View) -> NDArray[np.uint8]:
-        """uint8[sets, tags]: 1 where the set has a label that projects to the tag."""
+        """Return uint8[sets, tags]: 1 where the set has a label that projects to the tag."""
         tags = np.zeros((len(self), len(view.names)), np.uint8)
         sets, labels = np.nonzero(self.masks)
         tags[sets, view.projection[labels]] = 1
         return tags
 
     def labels(self, number: int) -> NDArray[np.int64]:
-        """The labels of a set, rising."""
+        """Return the labels of a set, rising."""
         return np.flatnonzero(self._masks[number])
 
     def is_level(self, number: int, labels: NDArray[np.bool_]) -> bool:
-        """Whether a set tells none of these labels (bool[Y]) from another."""
+        """Return whether a set tells none of these labels (bool[Y]) from another."""
         row = self._masks[number][labels]
         return number not in self._posteriors and (not len(row) or bool(row.min() == row.max() > 0))
 
@@ -151,7 +184,7 @@ class LabelSets:
         return self._number[key]
 
     def of_labels(self, labels: Iterable[int]) -> int:
-        """The set of these labels.
+        """Return the set of these labels.
 
         Raises:
             ValueError: no labels; evidence never excludes everything.
@@ -161,7 +194,7 @@ class LabelSets:
         return self._of_row(mask)
 
     def _of_row(self, row: NDArray[Any], log_scale: float = 0.0) -> int:
-        """The set with these numbers times exp(log_scale); equal numbers of all labels are no evidence."""
+        """Return the set with these numbers times exp(log_scale); equal numbers of all labels are no evidence."""
         if not row.any():
             raise ValueError("an empty label set: evidence must allow at least one label")
         if row.dtype != np.uint8:
@@ -176,12 +209,12 @@ class LabelSets:
 
     @property
     def are_likelihoods(self) -> NDArray[np.bool_]:
-        """bool[sets]: whether the candidates of a set have numbers that are likelihoods."""
+        """Return bool[sets]: whether the candidates of a set have numbers that are likelihoods."""
         pairs = zip(self._masks, self._log_scales, strict=True)
         return np.array([mask.dtype != np.uint8 or scale != 0 for mask, scale in pairs])
 
     def of_candidates(self, guideline: str, candidates: tuple[str, ...] | None) -> int:
-        """The set that a position of a layer allows; `None` allows all.
+        """Return the set that a position of a layer allows; `None` allows all.
 
         Raises:
             UnknownLabelError: a candidate that the guideline does not have.
@@ -223,7 +256,7 @@ class LabelSets:
         return self._posterior(group, np.array(candidates.numbers))
 
     def _posterior(self, group: NDArray[np.int32], numbers: NDArray[np.float64]) -> int:
-        """The posterior of groups of labels, numbered anew without those that have no label or no probability."""
+        """Return the posterior of groups of labels, without those that have no label or no probability."""
         kept = np.flatnonzero((np.bincount(group + 1, minlength=len(numbers) + 1)[1:] > 0) & (numbers > 0))
         if len(kept) < len(numbers):
             renumbered = np.full(len(numbers) + 1, -1, np.int32)
@@ -241,7 +274,7 @@ class LabelSets:
         return self._allowed[key]
 
     def join(self, first: int, second: int) -> int:
-        """The intersection of two sets, or the product of two likelihoods.
+        """Return the intersection of two sets, or the product of two likelihoods.
 
         Raises:
             ValueError: they have no label in common, or both are posteriors.

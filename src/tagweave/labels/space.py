@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tagweave.corpus.errors import InputError
+from tagweave.errors import TagweaveError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from tagweave.display.markup import Html
+
 _WILDCARD = re.compile(r"(?P<prefix>[BIMELSU|-]-)\*|!(?P<excluded>.+)")
 
 
-class UnknownLabelError(InputError):
+class UnknownLabelError(TagweaveError):
     """Evidence with a label that the space does not have."""
 
 
@@ -43,16 +45,16 @@ class View:
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """The position of every tag in `names`."""
+        """Return the position of every tag in `names`."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def is_identity(self) -> bool:
-        """Whether every label is its own tag."""
+        """Return whether every label is its own tag."""
         return bool(np.array_equal(self.projection, np.arange(len(self.names))))
 
     def knows(self, candidate: str) -> bool:
-        """Whether a candidate stands for a tag."""
+        """Return whether a candidate stands for a tag."""
         if candidate in self.number or not is_wildcard(candidate):
             return candidate in self.number
         try:
@@ -61,7 +63,8 @@ class View:
             return False
 
     def tags(self, candidate: str) -> list[int]:
-        """The tags that a candidate stands for: itself, or those of a wildcard: `B-*` (a prefix), `!O` (all but one).
+        """Return the tags that a candidate stands for: itself, or those of a wildcard: `B-*` (a prefix), `!O` (all but
+        one).
 
         Raises:
             UnknownLabelError: neither a tag of the view nor a wildcard that matches one.
@@ -100,12 +103,12 @@ class LabelSpace:
 
     @classmethod
     def plain(cls, guideline: str, names: Iterable[str]) -> LabelSpace:
-        """A space of one guideline: its labels are its tags."""
+        """Return a space of one guideline: its labels are its tags."""
         tags = tuple(names)
         return cls(tags, (View(guideline, tags, np.arange(len(tags), dtype=np.int32)),))
 
     def view(self, guideline: str) -> View:
-        """The view of a guideline.
+        """Return the view of a guideline.
 
         Raises:
             KeyError: there is no such view; the message lists the views.
@@ -117,29 +120,37 @@ class LabelSpace:
 
     @property
     def sides(self) -> tuple[View, ...]:
-        """The views of single guidelines: all views except the joint one, which is the last if there are several."""
+        """Return the views of single guidelines: all views except the joint one, which is the last if there are
+        several."""
         return self.views[:-1] if len(self.views) > 1 else self.views
 
     @property
     def guidelines(self) -> tuple[str, ...]:
-        """The names of the views."""
+        """Return the names of the views."""
         return tuple(view.guideline for view in self.views)
 
     def allow(self, guideline: str, candidates: Iterable[str]) -> NDArray[np.int32]:
-        """The labels that project to one of the candidate tags (wildcards included), rising."""
+        """Return the labels that project to one of the candidate tags (wildcards included), rising."""
         view = self.view(guideline)
         tags = [tag for candidate in candidates for tag in view.tags(candidate)]
         return np.flatnonzero(np.isin(view.projection, tags)).astype(np.int32)
 
     def _repr_html_(self) -> str:
-        """The space in a notebook: which tags go together."""
-        from tagweave.display.bundles import label_space
+        """Return the space in a notebook: which tags go together."""
         from tagweave.display.markup import picture
 
-        return picture(label_space(self))
+        return picture(self.table())
+
+    def table(self) -> Html:
+        """Show the labels, or which tags of the guidelines go together."""
+        from tagweave.display.models import Side, label_space
+
+        return label_space(
+            len(self), [Side(view.guideline, view.names, view.projection.tolist()) for view in self.sides]
+        )
 
     def to_json(self) -> dict[str, Any]:
-        """A plain description, for the model's metadata."""
+        """Return a plain description, for the model's metadata."""
         views = [
             {"guideline": view.guideline, "names": list(view.names), "projection": view.projection.tolist()}
             for view in self.views
@@ -148,7 +159,7 @@ class LabelSpace:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> LabelSpace:
-        """The space that `to_json` described."""
+        """Return the space that `to_json` described."""
         views = tuple(
             View(view["guideline"], tuple(view["names"]), np.array(view["projection"], np.int32))
             for view in data["views"]
@@ -157,11 +168,11 @@ class LabelSpace:
 
 
 def is_wildcard(candidate: str) -> bool:
-    """Whether a candidate has the form of a wildcard (which a literal tag of a corpus may have, too)."""
+    """Return whether a candidate has the form of a wildcard (which a literal tag of a corpus may have, too)."""
     return _WILDCARD.fullmatch(candidate) is not None
 
 
 def collect_names(layers: Iterable[Sequence[tuple[str, ...] | None]]) -> tuple[str, ...]:
-    """The tags in layers, sorted, without wildcards."""
+    """Return the tags in layers, sorted, without wildcards."""
     seen = {candidates for layer in layers for candidates in set(layer) if candidates is not None}
     return tuple(sorted({name for candidates in seen for name in candidates if not is_wildcard(name)}))

@@ -37,7 +37,7 @@ _INNER = {
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """The letter and the type of a label (`B-NN`, `--NN`); the type may be ""."""
+    """Return the letter and the type of a label (`B-NN`, `--NN`); the type may be ""."""
     if label.startswith("-"):  # the letter of the coding `boundary`
         return "-", label[2:]
     letter, _, kind = label.partition("-")
@@ -45,7 +45,7 @@ def split_label(label: str) -> tuple[str, str]:
 
 
 def codes_spans(labels: Sequence[str]) -> bool:
-    """Whether labels code spans with types: O, and B, I, E or S with a type, one of them B."""
+    """Return whether labels code spans with types: O, and B, I, E or S with a type, one of them B."""
     parts = [split_label(name) for name in labels if name != _OUTSIDE]
     return any(letter == "B" for letter, _ in parts) and all(letter in "BIES" and kind for letter, kind in parts)
 
@@ -60,17 +60,18 @@ class TransitionScheme:
 
     @cached_property
     def is_free(self) -> bool:
-        """Whether every sequence is allowed."""
+        """Return whether every sequence is allowed."""
         return bool(self.transition.all() and self.start.all() and self.end.all())
 
     @classmethod
     def free(cls, size: int) -> TransitionScheme:
-        """The scheme that allows every sequence."""
+        """Return the scheme that allows every sequence."""
         return cls(np.ones((size, size), bool), np.ones(size, bool), np.ones(size, bool))
 
     @classmethod
     def of(cls, name: str, labels: Sequence[str]) -> TransitionScheme:
-        """The constraints of a coding over labels `LETTER` or `LETTER-TYPE`; all labels of a word have the same type.
+        """Return the constraints of a coding over labels `LETTER` or `LETTER-TYPE`; all labels of a word have the same
+        type.
 
         Raises:
             ValueError: an unknown scheme, or a label whose letter the scheme does not have.
@@ -92,7 +93,7 @@ class TransitionScheme:
 
     @classmethod
     def bundled(cls, schemes: Sequence[TransitionScheme], projections: Sequence[NDArray[np.int32]]) -> TransitionScheme:
-        """The constraints of bundles: they allow what every side allows.
+        """Return the constraints of bundles: they allow what every side allows.
 
         Args:
             schemes: one for each side.

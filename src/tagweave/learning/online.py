@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.rules import number, whole
-from tagweave.kernels import update
+from tagweave.kernels import weight_vectors
 from tagweave.learning.trainer import Objective, State, StateRules, batches, state_weights
 
 Floats = NDArray[Any]
@@ -67,7 +67,7 @@ class AdaGrad:
         state.loss = 0.0
         for first, last in batches(len(objective), self.batch):
             state.loss += objective.add_batch(weights, first, last, gradient)
-            update.adagrad(weights, squares, gradient, *objective.touched(first, last), rate)
+            weight_vectors.adagrad(weights, squares, gradient, *objective.touched(first, last), rate)
         state.iteration += 1
         if self.average_from and state.iteration >= self.average_from:
             state.arrays["sum"] += weights
@@ -138,11 +138,11 @@ class SGD:
         loss = 0.0
         for now, (first, last) in enumerate(batches(len(objective), self.batch)):
             blocks = objective.touched(first, last)
-            update.decay(weights, seen, log_decay, now, *blocks)
+            weight_vectors.decay(weights, seen, log_decay, now, *blocks)
             loss += objective.add_batch(weights, first, last, gradient)
-            update.descend(weights, gradient, *blocks, rates[now])
+            weight_vectors.descend(weights, gradient, *blocks, rates[now])
         everything = np.zeros(1, np.int64), np.full(1, objective.size, np.int64)
-        update.decay(weights, seen, log_decay, len(rates), *everything)
+        weight_vectors.decay(weights, seen, log_decay, len(rates), *everything)
         return loss + self.c2 * float(weights @ weights)
 
     def _calibrated(self, objective: Objective, weights: Floats) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tagweave.display.live_line import LiveLine, in_notebook
-from tagweave.learning.callback import Callback, Iteration, ProgressCallback
+from tagweave.learning.run import Callback, Iteration, ProgressCallback
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.rules import ArrayRule, Rule, whole
-from tagweave.learning.trainer import Objective, State, StateRules, Trainer
+from tagweave.learning.trainer import State, StateRules, Trainer
 
 Floats = NDArray[Any]
 Value = TypeVar("Value")
@@ -65,14 +65,14 @@ class SeedAverage:
         """As `Trainer`."""
         return SeedAverage(tuple(trainer.fine_tuning() for trainer in self.trainers))
 
-    def start(self, objective: Objective, weights: Floats) -> State:
+    def start(self, objective: Any, weights: Floats) -> State:
         """The states of all trainers, from the same weights."""
         joined = State({})
         for k, trainer in enumerate(self.trainers):
             _put(joined, k, trainer.start(objective, weights))
         return joined
 
-    def rules(self, objective: Objective) -> StateRules:
+    def rules(self, objective: Any) -> StateRules:
         """Those of every trainer, and the number of its iterations."""
         arrays: dict[str, ArrayRule] = {}
         numbers: dict[str, Rule] = {}
@@ -82,7 +82,7 @@ class SeedAverage:
             numbers |= {_name(k, name): rule for name, rule in {**own.numbers, _ITERATION: whole()}.items()}
         return StateRules(arrays, numbers)
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Any, state: State) -> None:
         """One iteration of every trainer; the loss is the mean of theirs."""
         states = []
         for k, trainer in enumerate(self.trainers):

@@ -1,17 +1,189 @@
-"""An objective whose sentences are on workers, in shards."""
+"""An objective whose sentences are on workers, in shards.
+
+Sums of losses and gradients in the order of a binary tree, so that they do not depend on who adds which part.
+
+An objective over blocks of sentences, one of which is in memory at a time.
+
+Iterative parameter mixing (McDonald, Hall and Mann 2010): online learners on many workers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.cluster.group import Arrays, Group, Reply, nothing
-from tagweave.learning.pairwise_sum import PairwiseSum, Part
-from tagweave.learning.trainer import Blocks, Objective, State, Trainer
+from tagweave.cluster.executor import Arrays, Group, Reply, nothing
+from tagweave.learning.trainer import Blocks, Objective, State, Trainer, TrainerAround
+
+
+class Part(NamedTuple):
+    """The sum over consecutive leaves of the tree.
+
+    Attributes:
+        first, leaves: the first leaf, and how many.
+        loss, gradient: their sums.
+    """
+
+    first: int
+    leaves: int
+    loss: float
+    gradient: Floats
+
+
+class PairwiseSum:
+    """Adds parts, given from the first leaf to the last.
+
+    Two parts are added as soon as they are the two halves of a node of the tree. So whoever adds a run of leaves has at
+    most twice as many parts as the tree has levels, and all of them together give the same sum, bit for bit, however
+    the leaves were shared out. The number of leaves is a power of two.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+
+    def add(self, part: Part) -> None:
+        """Add a part; its gradient may be overwritten if it is writable."""
+        self.parts.append(part)
+        while len(self.parts) > 1 and _are_halves(*self.parts[-2:]):
+            right, left = self.parts.pop(), self.parts.pop()
+            out = left.gradient if left.gradient.flags.writeable else np.empty_like(left.gradient)
+            np.add(left.gradient, right.gradient, out=out)
+            self.parts.append(Part(left.first, 2 * left.leaves, left.loss + right.loss, out))
+
+    def total(self) -> tuple[float, Floats]:
+        """The sums over all leaves; the gradient can be written."""
+        [part] = self.parts
+        return part.loss, part.gradient if part.gradient.flags.writeable else part.gradient.copy()
+
+
+def _are_halves(left: Part, right: Part) -> bool:
+    return left.leaves == right.leaves and left.first % (2 * left.leaves) == 0
+
+
+Order = NDArray[np.int64]
+
+
+class BlockObjective:
+    """The loss of the sentences of consecutive blocks.
+
+    Batches of sentences are the same as those of one objective over all of them, but the order of an iteration stays
+    within a block until it is done; the order of the blocks is random as well.
+
+    Args:
+        open_block: makes the objective of a block; the last one is kept.
+        lengths: how many sentences with evidence each block has.
+        size, dtype, threads: as `Objective`.
+    """
+
+    def __init__(
+        self,
+        open_block: Callable[[int], Any],
+        lengths: Sequence[int],
+        size: int,
+        dtype: type[np.floating[Any]],
+        threads: int = 1,
+    ) -> None:
+        self.size, self.dtype, self.threads = size, dtype, threads
+        self._open, self._lengths = open_block, tuple(lengths)
+        self._starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self._opened: tuple[int, Any] | None = None
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """As `Objective`."""
+        loss, gradient = 0.0, np.zeros(self.size, self.dtype)
+        for part in self._parts(weights):
+            loss += part.loss
+            gradient += part.gradient
+        return loss, gradient
+
+    def parts(self, weights: Floats, first: int) -> list[Part]:
+        """The loss and gradient of all blocks, which are the leaves of a tree from the leaf `first` on."""
+        total = PairwiseSum()
+        for part in self._parts(weights):
+            total.add(part._replace(first=first + part.first))
+        return total.parts
+
+    def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
+        """As `Objective`."""
+        return sum(
+            (self._block(b).add_batch(weights, low, high, gradient) for b, low, high in self._runs(first, last)), 0.0
+        )
+
+    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
+        """As `Objective`. A batch of two blocks becomes two, under one number."""
+        mistakes = done = 0
+        for b, low, high in self._runs(first, last):
+            mistakes += self._block(b).correct(weights, totals, low, high, batch, step + done // batch)
+            done += high - low
+        return mistakes
+
+    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
+        """As `Objective`."""
+        ((block, own, _),) = self._runs(sentence, sentence + 1)
+        found: tuple[int, float] = self._block(block).mistake(weights, own, gradient)
+        return found
+
+    def touched(self, first: int, last: int) -> Blocks:
+        """As `Objective`."""
+        parts = [self._block(b).touched(low, high) for b, low, high in self._runs(first, last)]
+        return (
+            parts[0]
+            if len(parts) == 1
+            else (np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
+        )
+
+    def order(self, seed: int, iteration: int, batch: int) -> Order:
+        """As `Objective`; with one block, its own order."""
+        blocks = range(len(self._lengths))
+        if len(blocks) > 1:
+            blocks = np.random.default_rng([seed, iteration]).permutation(len(blocks)).tolist()
+        parts = [self._starts[b] + self._block(b).order(seed, iteration, batch) for b in blocks if self._lengths[b]]
+        return np.concatenate([np.zeros(0, np.int64), *parts])
+
+    def shuffled(self, order: Order) -> BlockObjective:
+        """As `Objective`."""
+        of = np.searchsorted(self._starts, order, side="right") - 1
+        bounds = np.concatenate([[0], np.flatnonzero(np.diff(of)) + 1, [len(order)]]).tolist()
+        runs = [(int(of[low]), order[low:high]) for low, high in pairwise(bounds) if low < high]
+
+        def open_run(run: int) -> Any:
+            block, members = runs[run]
+            return self._block(block).shuffled(members - self._starts[block])
+
+        return BlockObjective(open_run, [len(members) for _, members in runs], self.size, self.dtype, self.threads)
+
+    def _parts(self, weights: Floats) -> Iterator[Part]:
+        for b, length in enumerate(self._lengths):
+            if length:
+                loss, gradient = self._block(b).loss_and_gradient(weights)
+            else:
+                loss, gradient = 0.0, np.zeros(self.size, self.dtype)
+            yield Part(b, 1, loss, gradient)
+
+    def _block(self, number: int) -> Any:
+        if self._opened is None or self._opened[0] != number:
+            self._opened = None  # its memory first
+            self._opened = number, self._open(number)
+        return self._opened[1]
+
+    def _runs(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+        """block, first, last of the sentences of every block among sentences first .. last - 1."""
+        block = int(np.searchsorted(self._starts, first, side="right")) - 1
+        while first < last:
+            start, end = int(self._starts[block]), int(self._starts[block + 1])
+            if (high := min(last, end)) > first:
+                yield block, first - start, high - start
+                first = high
+            block += 1
+
 
 Floats = NDArray[Any]
 
@@ -117,3 +289,41 @@ class ShardedObjective:
 def writable(state_arrays: Arrays) -> dict[str, Floats]:
     """Copies of arrays that came to a worker: trainers change them in place, and kernels are compiled for such."""
     return {name: np.array(array) for name, array in state_arrays.items()}
+
+
+@dataclass(frozen=True)
+class Mixing(TrainerAround):
+    """A trainer on shards: every iteration it goes over each shard from the mixed state, and the states are mixed.
+
+    All arrays of the state are averaged, each shard with the same share (the paper's uniform mixing): weights; sums of
+    weights, whose mean is the sum of the means; and AdaGrad's squares, which are then those of one pass over one shard:
+    mixed weights have moved as far as one shard moves them, so the steps must not be as short as after all shards.
+    Numbers are steps made; the largest stands for all, as if a smaller shard had waited without updates.
+
+    Attributes:
+        trainer: the trainer of a shard.
+        shards: the sentences.
+    """
+
+    shards: ShardedObjective
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """As `Trainer`."""
+        return self.shards.start(self.trainer, weights)
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One iteration over every shard; the loss is the sum of theirs. An iteration cut short leaves no trace."""
+        sums: dict[str, Floats] = {}
+        states = []
+        for own in self.shards.epochs(self.trainer, state):
+            for name, array in own.arrays.items():
+                if name in sums:
+                    sums[name] += array
+                else:
+                    sums[name] = array.copy()
+            states.append(replace(own, arrays={}))
+        state.arrays = {name: total / total.dtype.type(len(states)) for name, total in sums.items()}
+        state.numbers = {name: max(own.numbers[name] for own in states) for name in state.numbers}
+        state.loss = sum(own.loss for own in states)
+        state.converged = all(own.converged for own in states)
+        state.iteration += 1

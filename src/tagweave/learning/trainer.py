@@ -43,19 +43,6 @@ class Objective(Protocol):
         """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
         ...
 
-    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
-        """For each sentence whose best sequence contradicts its evidence, subtracts features(best sequence) -
-        features(best sequence that the evidence allows) from the weights, and `step` times as much from the totals.
-        Updates once per `batch` of sentences first .. last - 1, and counts `step` up. Returns the number of such
-        sentences."""
-        ...
-
-    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """If the best sequence of a sentence contradicts its evidence, adds features(best sequence) - features(best
-        sequence that the evidence allows) to `gradient`. Returns at how many positions it does, and how often the
-        sentence counts, which the difference leaves out."""
-        ...
-
     def touched(self, first: int, last: int) -> Blocks:
         """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1."""
         ...
@@ -67,6 +54,48 @@ class Objective(Protocol):
 
     def shuffled(self, order: NDArray[np.int64]) -> Objective:
         """The objective over these sentences, in this order."""
+        ...
+
+
+class MistakeObjective(Protocol):
+    """The mistakes of a model's weights on training sentences."""
+
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        ...
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:
+        """The type of weights and gradients."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def touched(self, first: int, last: int) -> Blocks:
+        """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1."""
+        ...
+
+    def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
+        """The sentences of an iteration in the order in which it takes batches of them: a function of the arguments
+        alone, so that resumed training repeats it."""
+        ...
+
+    def shuffled(self, order: NDArray[np.int64]) -> MistakeObjective:
+        """The objective over these sentences, in this order."""
+        ...
+
+    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
+        """For each sentence whose best sequence contradicts its evidence, subtracts features(best sequence) -
+        features(best sequence that the evidence allows) from the weights, and `step` times as much from the totals.
+        Updates once per `batch` of sentences first .. last - 1, and counts `step` up. Returns the number of such
+        sentences."""
+        ...
+
+    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
+        """If the best sequence of a sentence contradicts its evidence, adds features(best sequence) - features(best
+        sequence that the evidence allows) to `gradient`. Returns at how many positions it does, and how often the
+        sentence counts, which the difference leaves out."""
         ...
 
 
@@ -128,15 +157,15 @@ class Trainer(Protocol):
         """The trainer for weights that are good already: its first steps must not undo them."""
         ...
 
-    def start(self, objective: Objective, weights: Floats) -> State:
+    def start(self, objective: Any, weights: Floats) -> State:
         """The state before the first iteration, from initial weights."""
         ...
 
-    def rules(self, objective: Objective) -> StateRules:
+    def rules(self, objective: Any) -> StateRules:
         """Requirements on a state read from a file."""
         ...
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Any, state: State) -> None:
         """One iteration: one epoch, or one step of a batch method."""
         ...
 
@@ -169,15 +198,15 @@ class TrainerAround:
         """The same around the trainer for fine-tuning."""
         return replace(self, trainer=self.trainer.fine_tuning())
 
-    def start(self, objective: Objective, weights: Floats) -> State:
+    def start(self, objective: Any, weights: Floats) -> State:
         """See `Trainer.start`."""
         return self.trainer.start(objective, weights)
 
-    def rules(self, objective: Objective) -> StateRules:
+    def rules(self, objective: Any) -> StateRules:
         """See `Trainer.rules`."""
         return self.trainer.rules(objective)
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Any, state: State) -> None:
         """See `Trainer.step`."""
         self.trainer.step(objective, state)
 
@@ -186,7 +215,7 @@ class TrainerAround:
         return self.trainer.result(state)
 
 
-def state_weights(objective: Objective) -> ArrayRule:
+def state_weights(objective: Any) -> ArrayRule:
     """The rule for arrays of a state that have the type and size of the weights."""
     return ArrayRule((np.dtype(objective.dtype).name,), (objective.size,), -LARGEST, LARGEST)
 

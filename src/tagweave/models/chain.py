@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import decode
+from tagweave.labels import OF_CHARACTERS
+from tagweave.labels.sets import LabelRows
 from tagweave.labels.space import LabelSpace
-from tagweave.labels.tasks import OF_CHARACTERS
 from tagweave.models.chain_scorer import ChainScoring, ScorerParameters
+from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.objective import chunk_bounds
-from tagweave.models.parameters import ChainParameters
-from tagweave.models.parts import Arrays
+from tagweave.models.packing import Arrays
+from tagweave.structures import CHAIN
 from tagweave.structures.chain import Chain, ChainScores, best_labels, pair_marginals
-from tagweave.structures.kinds import CHAIN
-from tagweave.structures.lockstep import Batch, Sums, Workspace
+from tagweave.structures.lockstep import Batch, Sums
 from tagweave.structures.rejected_spans import best_without_rejected
 from tagweave.structures.transitions import Transitions
 
@@ -55,7 +56,7 @@ class ChainModel:
     """A trained model over label sequences.
 
     Every method takes an `Encoded` corpus of N tokens and, to respect its evidence, `masks` [sets, Y]: the label sets
-    to which `encoded.allow` refers by number. Without masks every label is allowed.
+    to which `encoded.evidence.sets` refers by number. Without masks every label is allowed.
 
     Attributes:
         parameters: the label space, and what the weights mean.
@@ -121,11 +122,11 @@ class ChainModel:
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
-            if masks is not None and encoded.allow[tokens].any():  # set 0 excludes nothing
-                decode.exclude(scores, encoded.allow[tokens], masks)
-            given, ptr = ChainScores(scores, transitions), encoded.sentence_ptr[first : last + 1] - tokens.start
-            at, others = best_without_rejected(self.space.names, given, encoded, first, last)
-            labels[tokens] = best_labels(given, ptr)
+            evidence, given = encoded.evidence.part(first, last), ChainScores(scores, transitions)
+            if masks is not None and evidence.sets.any():  # set 0 excludes nothing
+                decode.exclude(scores, evidence.sets, masks)
+            at, others = best_without_rejected(self.space.names, given, evidence)
+            labels[tokens] = best_labels(given, evidence.sentence_ptr)
             labels[tokens][at] = others
 
         self._over_chunks(encoded, run, threads, scoring)
@@ -140,8 +141,9 @@ class ChainModel:
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
             batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
-            gamma[batch.tokens] = sums.marginals()[batch.rows]
-            log_z[first + batch.order] = sums.log_z + self._log_scale(encoded, batch, transitions)
+            tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
+            gamma[tokens] = sums.marginals()[batch.rows]
+            log_z[first + batch.order] = sums.log_z + self._log_scale(batch, transitions)
 
         self._over_chunks(encoded, run, threads)
         return gamma, log_z
@@ -162,7 +164,8 @@ class ChainModel:
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
             batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
-            visit(batch.tokens, sums.marginals()[batch.rows], pair_marginals(sums, batch, transitions))
+            tokens = slice(int(encoded.sentence_ptr[first]), int(encoded.sentence_ptr[last]))
+            visit(tokens, sums.marginals()[batch.rows], pair_marginals(sums, batch, transitions))
 
         self._over_chunks(encoded, run, 1)
 
@@ -178,17 +181,16 @@ class ChainModel:
             raise ValueError(f"found k = {k}, expected 1 or more")
         scores = self._scores(encoded, sentence, sentence + 1)
         if masks is not None:
-            tokens = slice(encoded.sentence_ptr[sentence], encoded.sentence_ptr[sentence + 1])
-            decode.exclude(scores, encoded.allow[tokens], self._in_precision(masks))
-        return Chain.k_best(ChainScores(scores, self.transitions), Batch.of(encoded, sentence, sentence + 1), k)
+            decode.exclude(scores, encoded.evidence.part(sentence, sentence + 1).sets, self._in_precision(masks))
+        batch = self._batch(encoded, sentence, sentence + 1, None)
+        return Chain.k_best(ChainScores(scores, self.transitions), batch, k)
 
     def samples(
         self, encoded: Encoded, sentence: int, n: int, seed: int = 0, masks: Masks | None = None
     ) -> NDArray[np.int32]:
         """int32[n, L]: n label sequences of one sentence, drawn from their distribution."""
         scores = ChainScores(self._scores(encoded, sentence, sentence + 1), self.transitions)
-        batch = Batch.of(encoded, sentence, sentence + 1)
-        return self._chain(len(scores.emission), masks).samples(scores, batch, n, seed)
+        return Chain().samples(scores, self._batch(encoded, sentence, sentence + 1, masks), n, seed)
 
     def sequence_score(self, encoded: Encoded, sentence: int, labels: NDArray[np.int32]) -> float:
         """The score of a label sequence of one sentence; its probability is exp(score - log Z)."""
@@ -223,22 +225,21 @@ class ChainModel:
     def _sums(
         self, encoded: Encoded, first: int, last: int, scores: Floats, transitions: Transitions, masks: Masks | None
     ) -> tuple[Batch, Sums]:
-        batch, chain = Batch.of(encoded, first, last), self._chain(len(scores), masks)
+        batch, chain = self._batch(encoded, first, last, masks), Chain()
         sums = chain.sums if masks is None else chain.restricted_product
         return batch, sums(ChainScores(scores, transitions), batch)
+
+    def _batch(self, encoded: Encoded, first: int, last: int, masks: Masks | None) -> Batch:
+        rows = None if masks is None else LabelRows(masks.astype(self.weights.dtype, copy=False))
+        return Batch.of(encoded.evidence.part(first, last).under(rows))
 
     def _in_precision(self, masks: Masks | None) -> Masks | None:
         """Numbers in the precision of the weights, for which kernels are compiled."""
         return masks if masks is None or masks.dtype == np.uint8 else masks.astype(self.weights.dtype)
 
-    def _chain(self, tokens: int, masks: Masks | None) -> Chain:
-        """The structure, with buffers for batches of up to `tokens` tokens."""
-        space = Workspace(max(1, tokens), len(self.space), self.weights.dtype.type)
-        return Chain(None if masks is None else masks.astype(self.weights.dtype), space)
-
-    def _log_scale(self, encoded: Encoded, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
-        """What the scaling of transition potentials took out of log Z, by batch row."""
-        lengths = encoded.lengths[batch.first : batch.last][batch.order]
+    def _log_scale(self, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
+        """Return what the scaling of transition potentials took out of log Z, by batch row."""
+        lengths = batch.evidence.lengths[batch.order]
         return np.asarray((lengths - 1) * transitions.step + transitions.edge, np.float64)
 
     @cached_property

@@ -11,23 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus import chunk_schemes
-from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.files import in_blocks
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
+from tagweave.evidence.layers import allowed_sets, rejected_spans
 from tagweave.features.encoded import Encoded
-from tagweave.features.evidence import allowed_sets, rejected_spans
 from tagweave.harvest.runs import segmentation
-from tagweave.kernels import emission
-from tagweave.kernels.blas import one_blas_thread
+from tagweave.kernels import weight_vectors
+from tagweave.kernels.compiled_code import one_blas_thread
+from tagweave.labels import SPANS
 from tagweave.labels.coding import SEGMENTATION, as_layer, recode, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
-from tagweave.labels.split_labels import span_types
-from tagweave.labels.tasks import SPANS
+from tagweave.labels.spans import span_types
 from tagweave.models.chain import ChainModel
-from tagweave.models.ranking import Ranked, ranked
-from tagweave.models.spans import ProbableSpan, continuing, probable_spans, word_probabilities
+from tagweave.models.ranking import ProbableSpan, Ranked, continuing, probable_spans, ranked, word_probabilities
 from tagweave.models.word_rows import WordRows
 
 Floats = NDArray[Any]
@@ -67,7 +66,7 @@ class ChainPredictor:
 
     @property
     def guidelines(self) -> tuple[str, ...]:
-        """The guidelines of all layers in the output, the tagger's own first."""
+        """Return the guidelines of all layers in the output, the tagger's own first."""
         return tuple(dict.fromkeys((self.guideline, *self._others)))
 
     def layer_in(self, names: Collection[str], guideline: str | None = None) -> str | None:
@@ -79,15 +78,15 @@ class ChainPredictor:
         return next((each for each in (name, *self.model.layers(name)) if each in names), None)
 
     def knows(self, candidate: str) -> bool:
-        """Whether a candidate is a label, or a wildcard for some, of one of the model's guidelines."""
+        """Return whether a candidate is a label, or a wildcard for some, of one of the model's guidelines."""
         return any(view.knows(candidate) for view in self.model.space.sides)
 
     def tokens(self, sentences: Sequence[Sentence], layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens the model labels, with `layer` as evidence: pieces, for a model of pieces."""
+        """Return the sentences whose tokens the model labels (for one of pieces, pieces), with `layer` as evidence."""
         return self.model.encoder.tokens(sentences, self.threads, layer)
 
     def tag(self, sentences: Iterable[Sentence], whole_runs: bool = False) -> Iterator[Sentence]:
-        """The sentences with the best labels in the layer of the tagger's guideline, in order, block by block.
+        """Return the sentences with the best labels in the layer of the tagger's guideline, in order, block by block.
 
         Args:
             sentences: of the model's tokens.
@@ -107,7 +106,7 @@ class ChainPredictor:
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
 
     def complete(self, corpus: Corpus) -> Corpus:
-        """The corpus with unknown and ambiguous labels filled in; given labels never change.
+        """Return the corpus with unknown and ambiguous labels filled in; given labels never change.
 
         The labels are those of the best sequence that the annotation allows, without rejected spans. If the corpus's
         guideline is a view of the model's labels, they are projected to it, and every layer that is a view counts as
@@ -153,7 +152,7 @@ class ChainPredictor:
         return tables
 
     def log_probabilities(self, sentences: Sequence[Sentence], layer: str) -> list[float]:
-        """The log probability of what a layer says of each sentence: 0 where it says nothing.
+        """Return the log probability of what a layer says of each sentence: 0 where it says nothing.
 
         Numbers of candidates are likelihoods.
 
@@ -166,12 +165,12 @@ class ChainPredictor:
             with one_blas_thread():
                 _, restricted = self.model.marginals(encoded, sets.masks, self.threads)
                 _, free = self.model.marginals(encoded, None, self.threads)
-            scales = np.add.reduceat(np.append(sets.log_scales[encoded.allow], 0), encoded.sentence_ptr[:-1])
+            scales = np.add.reduceat(np.append(sets.log_scales[encoded.evidence.sets], 0), encoded.sentence_ptr[:-1])
             found.extend((restricted - free + np.where(encoded.lengths > 0, scales, 0)).tolist())
         return found
 
     def _spelled(self, view: View) -> View:
-        """The view whose tags are those of the output: of spans in BIOES, labels in IOB2."""
+        """Return the view whose tags are those of the output: of spans in BIOES, labels in IOB2."""
         if self.model.coding != "BIOES":
             return view
         spelled = [_IOB2[name[0]] + name[1:] for name in view.names]
@@ -181,13 +180,13 @@ class ChainPredictor:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the labels."""
+        """Return the names of the labels."""
         return self._view.names
 
     def k_best(
         self, sentence: Sentence, k: int, layer: str | None = None, covered: Sequence[str] | None = None
     ) -> list[Ranked]:
-        """The k best tag sequences of one sentence with their probabilities, the most probable first.
+        """Return the k best tag sequences of one sentence with their probabilities, the most probable first.
 
         With `layer`, only sequences that it allows, with probabilities conditioned on it as in `probabilities`. If
         several labels of the model share a tag, the probability of a tag sequence sums over all label sequences that
@@ -227,7 +226,7 @@ class ChainPredictor:
                     gamma, pairs = self.model.pair_marginals(encoded, number, None if sets is None else sets.masks)
                 rejected = {
                     (start, stop, types[kind])
-                    for _, start, stop, kind, _ in encoded.rejected_in(number, number + 1).tolist()
+                    for _, start, stop, kind, _ in encoded.evidence.rejected_in(number, number + 1).tolist()
                 }
                 found = probable_spans(gamma, pairs, self.model.space.names, least)
                 yield [each for each in found if each[:3] not in rejected]
@@ -256,7 +255,7 @@ class ChainPredictor:
         return [each.tolist() for each in np.split(found, np.cumsum(counts)[:-1])]
 
     def words(self, sentence: Sentence) -> Sentence:
-        """A labelled sentence of characters as words, with their tags in the same layer if the labels carry any.
+        """Return a labelled sentence of characters as words, with their tags in the same layer if the labels carry any.
 
         Raises:
             CorpusError: a position does not have exactly one label.
@@ -274,7 +273,7 @@ class ChainPredictor:
         if self._view.is_identity:
             return gamma
         by_tag = np.zeros((len(gamma), len(self._view.names)), gamma.dtype)
-        emission.gather(gamma, self._view.projection, *emission.EVERY_LABEL, by_tag)
+        weight_vectors.gather(gamma, self._view.projection, *weight_vectors.EVERY_LABEL, by_tag)
         return by_tag
 
     def _begin(self, table: Floats, gamma: Floats, encoded: Encoded, masks: NDArray[Any] | None) -> None:
@@ -293,7 +292,7 @@ class ChainPredictor:
     def _labelled(
         self, block: Sequence[Sentence], encoded: Encoded, labels: NDArray[np.int32], views: Mapping[str, View]
     ) -> Iterator[Sentence]:
-        """The sentences with one layer per view: the projection of the labels to it."""
+        """Return the sentences with one layer per view: the projection of the labels to it."""
         if len(labels) and labels.min() < 0:
             at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
             raise _contradiction(block[at])
@@ -307,7 +306,7 @@ class ChainPredictor:
     def _best(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
     ) -> tuple[Encoded, NDArray[np.int32]]:
-        """The block, and the best label of every token."""
+        """Return the block, and the best label of every token."""
         encoded, scoring = (self._rows and self._rows.encoded(block)) or (self._plain(block), None)
         masks = None
         if layer is not None:
@@ -326,7 +325,7 @@ class ChainPredictor:
         return self._evidence(block, layer, covered)
 
     def _with_runs(self, sentence: Sentence) -> Sentence:
-        """The sentence with the evidence of runs, and no other."""
+        """Return the sentence with the evidence of runs, and no other."""
         tags = self.guideline if self.model.task == "segtag" else None  # unknown tags
         known = Sentence(sentence.forms, {SEGMENTATION: segmentation(sentence.forms)}, location=sentence.location)
         layer = recode(known, self.guideline, self.model.coding, tags).layers[self.guideline]
@@ -335,7 +334,7 @@ class ChainPredictor:
         return replace(sentence, layers={**others, self.guideline: layer})
 
     def _coded(self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None) -> Corpus:
-        """The sentences with their spans in the model's scheme; each layer is read by one scheme in all of them."""
+        """Return the sentences with their spans in the model's scheme; a layer has one scheme in all of them."""
         corpus = Corpus(tuple(block), guideline, covered=None if covered is None else tuple(covered))
         for name in self.model.space.guidelines:
             corpus = chunk_schemes.coded(corpus, self.model.coding, name)
@@ -356,10 +355,10 @@ class ChainPredictor:
         if self.model.task == SPANS:
             corpus = self._coded(block, guideline, covered)
             block, covered = corpus.sentences, corpus.covered
-        allow, rejected = allowed_sets(block, sets, self.model.parameters.scheme, covered), encoded.rejected
+        allow, rejected = allowed_sets(block, sets, self.model.parameters.scheme, covered), encoded.evidence.rejected
         if self.model.task == SPANS and self.model.coding != "IOB1":
             rejected = rejected_spans(block, self.model.space)
-        return replace(encoded, allow=allow, rejected=rejected).including_allowed(sets.masks), sets
+        return encoded.with_evidence(allow, rejected=rejected, rows=sets.rows).including_allowed(), sets
 
 
 def _positions(view: View) -> NDArray[np.object_]:
@@ -381,6 +380,6 @@ def _in_iob2(sentence: Sentence, labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
-    """The sentence with one layer only: the old one under its new name, unknown everywhere if missing."""
+    """Return the sentence with one layer only: the old one under its new name, unknown everywhere if missing."""
     layer, rejected = sentence.layers.get(old, (None,) * len(sentence)), sentence.rejected.get(old, ())
     return replace(sentence, layers={new: layer}, rejected={new: rejected})

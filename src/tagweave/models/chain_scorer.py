@@ -1,12 +1,12 @@
-"""What a scorer of chains consists of: the parameters that a model keeps, and the scorers made of them.
+"""Base classes of scorers of chains: the parameters that a model keeps, and the scores under a weight vector.
 
-A new scorer is a file with subclasses of these three classes, and its parameters in `SCORERS` (`chain_scorers`).
+A new scorer is a file with subclasses of both, and its parameters in `SCORERS` (`linear_scorer`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,9 +16,8 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.rules import ArrayRule, Rule
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models.parts import Arrays
+from tagweave.models.packing import Arrays
 from tagweave.structures.chain import ChainGradient, ChainScores
-from tagweave.structures.lockstep import Batch, Workspace
 from tagweave.structures.transitions import Transitions
 
 Floats = NDArray[Any]
@@ -26,53 +25,8 @@ Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 Description = dict[str, Any]
 
 
-class ChainScorer(ABC):
-    """The scores of batches, and the gradient of the weights, for one thread.
-
-    The gradient of transition scores, the same in all batches, is accumulated in `pairs` and `paths`; a scorer with
-    weights of transitions adds it in `finish`.
-
-    Args:
-        space: buffers, used by one thread.
-        transitions: the transition scores.
-    """
-
-    def __init__(self, space: Workspace, transitions: Transitions) -> None:
-        self.space, self.transitions = space, transitions
-        self.pairs, self.paths = np.zeros_like(transitions.score), np.zeros_like(transitions.score)
-
-    @abstractmethod
-    def scores(self, batch: Batch) -> ChainScores:
-        """The scores of a batch of sentences, from which the structure computes; the next call overwrites them."""
-
-    @abstractmethod
-    def add_gradient(self, batch: Batch, d_scores: ChainGradient) -> None:
-        """Add to the gradient of the weights, given that of the loss with respect to the scores of the batch.
-
-        `d_scores` comes from `gradient`.
-        """
-
-    def gradient(self, batch: Batch) -> ChainGradient:
-        """The gradient with respect to the scores of a batch, of emission scores 0, to be added to."""
-        emission = self.space.matrix("difference", len(batch.rows))
-        emission[:] = 0
-        return ChainGradient(emission, self.pairs, self.paths)
-
-    def merge(self, other: Any) -> None:  # noqa: B027 - nothing is accumulated by default
-        """Add what another thread has accumulated for `finish`."""
-
-    def finish(self, gradient: Floats) -> None:  # noqa: B027
-        """Add what was accumulated over all batches to the gradient."""
-
-    def merge_pass(self, other: Any) -> None:  # noqa: B027
-        """Add what another thread has accumulated for `finish_pass`."""
-
-    def finish_pass(self, encoded: Encoded) -> None:  # noqa: B027
-        """Add what was accumulated for the whole corpus over a full pass."""
-
-
 class ChainScoring(ABC):
-    """All scores under one weight vector, shared by threads.
+    """The scores under a weight vector, shared by threads, and how their gradient becomes one of the weights.
 
     Attributes:
         transitions: the transition scores.
@@ -80,17 +34,34 @@ class ChainScoring(ABC):
 
     transitions: Transitions
 
-    def prepared(self, encoded: Encoded) -> ChainScoring:
-        """The same, with what is worth computing once for a whole corpus."""
-        return self
+    def scores(self, encoded: Encoded, first: int, last: int) -> ChainScores:
+        """Return the scores of sentences first .. last - 1."""
+        ptr, transitions = encoded.sentence_ptr, self.transitions
+        scores = np.empty((int(ptr[last] - ptr[first]), len(transitions.start)), transitions.score.dtype)
+        self.write(encoded, first, last, scores)
+        return ChainScores(scores, transitions)
 
     @abstractmethod
     def write(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
-        """Set scores [n, Y] to those of the labels of sentences first .. last - 1."""
+        """Set scores [n, Y] to the emission scores of sentences first .. last - 1."""
 
     @abstractmethod
-    def scorer(self, gradient: Floats, space: Workspace) -> ChainScorer:
-        """The scorer of a thread; gradients are added to `gradient`."""
+    def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
+        """Add to the gradient of the weights, given that of emission scores [n, Y]."""
+
+    def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:  # noqa: B027
+        """Add to the gradient of the weights, given that of transition scores over several batches."""
+
+    def prepared(self, encoded: Encoded) -> ChainScoring:
+        """Return the same scores, with what is worth computing once for a whole corpus."""
+        return self
+
+    def fork(self) -> ChainScoring:
+        """Return the same scores for one thread of a full pass."""
+        return self
+
+    def finish_pass(self, others: Sequence[Any], encoded: Encoded, gradient: Floats) -> None:  # noqa: B027
+        """Add the gradient that this thread and others have not added yet, after a full pass."""
 
 
 class ScorerParameters(ABC):
@@ -101,6 +72,7 @@ class ScorerParameters(ABC):
         space: the labels and their views.
         scheme: the transitions that the coding of the labels allows.
         transitions: whether labels depend on their neighbours; if not, every position is classified by itself.
+        edges: whether first and last labels have scores.
     """
 
     kind: ClassVar[str]
@@ -108,6 +80,7 @@ class ScorerParameters(ABC):
     space: LabelSpace
     scheme: TransitionScheme
     transitions: bool
+    edges: bool = False
 
     @property
     @abstractmethod
@@ -116,29 +89,13 @@ class ScorerParameters(ABC):
 
     @abstractmethod
     def scoring(self, weights: Floats) -> ChainScoring:
-        """The scores under a weight vector [size]."""
+        """Return the scores under a weight vector [size]."""
 
     def touched(self, encoded: Encoded) -> Callable[[int, int], Blocks]:
         """A function from first, last to the weights that sentences first .. last - 1 can touch, by default all: blocks
         start[i] .. stop[i] - 1 of the vector."""
         every = np.array([0]), np.array([self.size])
         return lambda first, last: every
-
-    def correct(
-        self, weights: Floats, totals: Floats, encoded: Encoded, masks: Floats, first: int, last: int, *steps: int
-    ) -> int:
-        """Perceptron steps: see `ChainObjective.correct`. Raises ValueError unless the scorer is linear."""
-        raise ValueError(f"found the perceptron with {self.kind} scores, expected another learner")
-
-    def mistake(
-        self, weights: Floats, encoded: Encoded, masks: Floats, sentence: int, gradient: Floats, space: Workspace
-    ) -> int:
-        """The difference of features of a mistake: see `ChainObjective.mistake`. Returns the number of wrong labels.
-
-        Raises:
-            ValueError: the scorer is not linear.
-        """
-        raise ValueError(f"found a mistake-driven learner with {self.kind} scores, expected another learner")
 
     @abstractmethod
     def to_json(self) -> Description:

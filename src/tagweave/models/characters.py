@@ -11,10 +11,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.blanks import BLANKS
-from tagweave.corpus.code_points import public_points
-from tagweave.corpus.errors import InputError
-from tagweave.corpus.width import folded_points
+from tagweave.corpus.characters import BLANKS, folded_points, public_points
+from tagweave.errors import TagweaveError
 from tagweave.features.columns import SCALAR_COLUMNS, FormColumns
 from tagweave.kernels.hashing import OUTSIDE
 from tagweave.kernels.raw_text import BLANK
@@ -29,7 +27,7 @@ IDENTITIES = ("form", "folded")
 _WITHOUT_CLASS = ("Cn", "Co", "Cs")  # unassigned, private, surrogates: no column distinguishes them
 
 
-class UnfitModelError(InputError):
+class UnfitModelError(TagweaveError):
     """A model that cannot segment by tables of pairs; `ChainPredictor` runs every model."""
 
 
@@ -62,7 +60,7 @@ class Characters:
 
     @classmethod
     def of(cls, columns: Collection[str], known: NDArray[np.int64], lead: int, trail: int) -> Characters:
-        """The entries for templates over `columns`, with features for the code points `known`.
+        """Return the entries for templates over `columns`, with features for the code points `known`.
 
         Args:
             columns: the names of columns.
@@ -103,7 +101,7 @@ class Characters:
         return cls(identity, same, number, values, classes, size, pads.astype(np.uint16), class_count + len(outside))
 
     def representatives(self) -> tuple[NDArray[np.int64], dict[str, Codes]]:
-        """int64[class_count], an entry of every class, and the columns of a different character of each class.
+        """Return int64[class_count], an entry of every class, and the columns of a different character of each class.
 
         A pad is alone in its class and stands for the different character as well.
         """
@@ -116,7 +114,7 @@ class Characters:
 
 
 def identity_of(columns: Collection[str]) -> str:
-    """The column among these that distinguishes characters.
+    """Return the column among these that distinguishes characters.
 
     Raises:
         UnfitModelError: there are two.
@@ -128,13 +126,13 @@ def identity_of(columns: Collection[str]) -> str:
 
 
 def canonical(identity: str) -> NDArray[np.uint32]:
-    """uint32[0x110000]: for every code point, the one that represents all with the same value of `identity`."""
+    """Return uint32[0x110000]: for every code point, the one that represents all with the same value of `identity`."""
     return folded_points() if identity == "folded" else np.arange(POINTS, dtype=np.uint32)
 
 
 @cache
 def _plain_points() -> NDArray[np.int64]:
-    """The code points that columns can distinguish, followed by one that represents all others."""
+    """Return the code points that columns can distinguish, followed by one that represents all others."""
     plain = [point for point in public_points() if unicodedata.category(chr(point)) not in _WITHOUT_CLASS]
     return np.array([*plain, POINTS - 1])  # never assigned
 
@@ -146,7 +144,7 @@ def _checked(column: str) -> str:
 
 
 def _classes(columns: dict[str, Codes], points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """int64[points], the class of every code point, and the first point of every class."""
+    """Return int64[points], the class of every code point, and the first point of every class."""
     class_of = np.zeros(points, np.int64)
     for name, codes in columns.items():
         distinct, number = np.unique(codes, return_inverse=True)

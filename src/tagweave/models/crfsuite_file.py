@@ -1,4 +1,6 @@
-"""Models of CRFsuite (`lCRF`, version 100). Numbers are little-endian; offsets of chunks count from the file's begin.
+"""Models of CRFsuite (`lCRF`, version 100), whose features are attributes of tokens, as chain models.
+
+Numbers are little-endian; offsets of chunks count from the file's begin.
 
     header      magic "lCRF", size u4, type "FOMC", version u4, features u4, labels u4, attributes u4,
                 offsets u4 of: features, labels, attributes, references of labels, references of attributes
@@ -14,13 +16,111 @@ References only list the features of each label and attribute, so they are not r
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tagweave.models.attribute_model import Weights, attribute_model
+from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.columns import FormColumns
+from tagweave.features.encoder import FeatureIndex
+from tagweave.features.rules import LARGEST
+from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
-from tagweave.models.memory import check_labels_of_file
+from tagweave.models.layout import Layout
+from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.storage import check_labels_of_file
+
+GUIDELINE = "label"
+_CODE_BITS = 40
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of pairs, each pair at most once.
+
+    Attributes:
+        source: int64[n], attributes, or labels before.
+        label: int64[n], labels.
+        value: float64[n].
+    """
+
+    source: NDArray[np.int64]
+    label: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+
+def attribute_model(
+    labels: Sequence[str], attributes: Sequence[str], states: Weights, transitions: Weights, about: dict[str, Any]
+) -> ChainModel:
+    """Return the model of these weights; the numbers of labels and attributes are their places in the lists.
+
+    Raises:
+        ValueError: no names or names that repeat, numbers out of range, pairs that repeat, or weights that are no
+            finite numbers.
+    """
+    if not labels:
+        raise ValueError("no labels, expected some")
+    _check_names(labels, "label")
+    _check_names(attributes, "attribute")
+    states, transitions = _sorted(states, len(attributes), len(labels)), _sorted(transitions, *[len(labels)] * 2)
+    ends = np.searchsorted(states.source, np.arange(len(attributes) + 1))
+    cells = np.promote_types(np.uint16, np.min_scalar_type(len(labels)))
+    layout = Layout(ends.astype(np.int32), states.label.astype(cells))
+    pairs = np.zeros((len(labels), len(labels)))
+    pairs[transitions.source, transitions.label] = transitions.value
+    space = LabelSpace.plain(GUIDELINE, labels)
+    scheme = TransitionScheme.free(len(labels))
+    parameters = ChainParameters(space, (layout,), scheme, True, False, (pairs != 0,))
+    weights = np.concatenate([states.value, pairs.reshape(-1), np.zeros(2 * len(labels))])
+    index = FeatureIndex.of_codes(_codes(attributes))
+    return ChainModel(parameters, AttributeEncoder(index, attributes), weights, about=about)
+
+
+def _check_names(names: Sequence[str], what: str) -> None:
+    if len(set(names)) < len(names):
+        repeated = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"the {what} {repeated!r} twice, expected each once")
+    if what == "label" and "" in names:
+        raise ValueError("a label without a name, expected names")
+
+
+def _sorted(weights: Weights, sources: int, labels: int) -> Weights:
+    """Return the weights in the order of their pairs.
+
+    Raises:
+        ValueError: a number out of range, a pair that repeats, or a weight that is no finite number.
+    """
+    for numbers, limit in ((weights.source, sources), (weights.label, labels)):
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < limit:
+            raise ValueError(f"a feature of number {numbers.max()}, expected numbers below {limit}")
+    if not (np.abs(weights.value) <= LARGEST).all():
+        raise ValueError(f"a weight that is nan or larger than {LARGEST:g}, expected finite numbers")
+    pair = weights.source * labels + weights.label
+    order = np.argsort(pair, kind="stable")
+    if (np.diff(pair[order]) == 0).any():
+        raise ValueError("a feature twice, expected each once")
+    return Weights(weights.source[order], weights.label[order], weights.value[order])
+
+
+def _codes(names: Sequence[str]) -> NDArray[np.uint64]:
+    """Return a code for each name, no two the same: the next free one where hashes are equal."""
+    codes = FormColumns(list(names)).form() if names else np.zeros(0, np.uint64)
+    codes &= np.uint64((1 << _CODE_BITS) - 1)
+    _, first = np.unique(codes, return_index=True)
+    repeated = np.setdiff1d(np.arange(len(codes)), first)
+    used = set(codes.tolist()) | {0}
+    for at in [*repeated.tolist(), *np.flatnonzero(codes == 0).tolist()]:
+        code = int(codes[at]) + 1
+        while code in used:
+            code += 1
+        used.add(code)
+        codes[at] = code
+    return codes
+
 
 MAGIC = b"lCRF"
 _HEADER, _DATABASE = struct.Struct("<4sI4s9I"), struct.Struct("<4sI4I")
@@ -44,7 +144,7 @@ class _Header(NamedTuple):
 
 
 def model_of(data: bytes) -> ChainModel:
-    """The model in the bytes of a file.
+    """Return the model in the bytes of a file.
 
     Raises:
         ValueError: not such a model, or a damaged one.
@@ -79,7 +179,7 @@ def _unpacked(form: struct.Struct, data: bytes, at: int, what: str) -> tuple[Any
 
 
 def _features(data: bytes, at: int) -> Any:
-    """The features, as an array of records."""
+    """Return the features, as an array of records."""
     magic, _, count = _unpacked(struct.Struct("<4sII"), data, at, "list of features")
     if magic != b"FEAT":
         raise ValueError(f"{magic!r} at byte {at}, expected the features, b'FEAT'")
@@ -89,7 +189,7 @@ def _features(data: bytes, at: int) -> Any:
 
 
 def _names(data: bytes, at: int, expected: int, what: str) -> list[str]:
-    """The names of all numbers of a constant database."""
+    """Return the names of all numbers of a constant database."""
     magic, _, _, byte_order, count, backward = _unpacked(_DATABASE, data, at, f"database of {what}s")
     if (magic, byte_order) != (b"CQDB", _BYTE_ORDER):
         raise ValueError(f"{magic!r} at byte {at}, expected the {what}s, b'CQDB'")

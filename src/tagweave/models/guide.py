@@ -1,16 +1,18 @@
-"""Guide features: the labels of a model of another guideline for the same tokens, in a column for templates.
+"""Models that annotate sentences before a model's templates look at them: guides, and proposals of candidate labels.
 
-The two-stage CRF of Jiang et al. 2009, with which li-2015 compares (sections 1 and 5.2); feature-based stacking in
-sun-wan-2012 (4.3), Model 1 in jiang-2015 (4.2). The source model, trained on the source corpora, is the guide; the
-target model sees the guide's labels like the words:
+A guide labels the same tokens by another guideline (the two-stage CRF of Jiang et al. 2009, with which li-2015
+compares, sections 1 and 5.2; feature-based stacking in sun-wan-2012, 4.3; Model 1 in jiang-2015, 4.2):
 
     sentence ── guide of GUIDELINE ──> column guide:GUIDELINE ── templates `user:guide:GUIDELINE[0]` ──> features
 
-Known labels of the source guideline replace the guide's; this is how a model with a guide converts a corpus from one
-guideline to the other (li-2015, 5.4).
-
-The column has another name than the layer, since a column file gives every layer a string column of its name, from
+Known labels of that guideline replace the guide's, so the model converts a corpus between guidelines (li-2015, 5.4).
+The column's name differs from the layer's, since a column file gives every layer a string column of its name, from
 which training would take gold labels for features.
+
+A proposal prunes a coupled model (Li, Chao and Zhang 2016): a bundle is a candidate at a token if both of its sides are
+likely under the marginals of a tagger of that side:
+
+    sentence ── a model of each side ──> columns proposed:GUIDELINE ("NN VV") ── all pairs of these ──> candidates
 """
 
 from __future__ import annotations
@@ -19,23 +21,141 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.evidence.sequences import CandidateLabels
 from tagweave.features.columns import LIST_COLUMNS
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.labels.space import is_wildcard
-from tagweave.models.cascade_encoder import CascadeEncoder
+from tagweave.labels.space import LabelSpace, View, is_wildcard
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.parts import nested
+from tagweave.models.packing import nested
+
+
+class CascadeEncoder:
+    """The templates of a cascade.
+
+    Args:
+        encoder: the templates, which may use columns that the other models fill.
+    """
+
+    def __init__(self, encoder: TemplateEncoder) -> None:
+        self.encoder = encoder
+
+    @property
+    def windows(self) -> NDArray[np.int64]:
+        """Return int64[F], how many tokens see each feature."""
+        return self.encoder.windows
+
+    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
+        """Return the sentences whose tokens are labelled: `sentences` themselves."""
+        return sentences
+
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
+        """Stop growing; see `TemplateEncoder.freeze`."""
+        self.encoder.freeze(encoded, minimum_count)
+
+
+_CELLS = 1 << 24  # tokens x labels that are held at a time
+
+
+def proposal_column(guideline: str) -> str:
+    """Return the column of the proposed tags of a guideline."""
+    return f"proposed:{guideline}"
+
+
+def proposals(
+    model: ChainModel, sentences: Sequence[Sentence], threshold: float, threads: int = 1
+) -> list[tuple[str, ...]]:
+    """Return the likely tags under a model that sees no layer of the sentences."""
+    return likely_tags(model, [replace(sentence, layers={}) for sentence in sentences], threshold, threads)
+
+
+def likely_tags(
+    model: ChainModel, sentences: Sequence[Sentence], threshold: float, threads: int = 1
+) -> list[tuple[str, ...]]:
+    """For every token, the best tag and all whose marginal reaches the threshold, separated by blanks."""
+    tagger = ChainPredictor(model, threads)
+    return [_likely(table, tagger.labels, threshold) for table in tagger.probabilities(sentences)]
+
+
+def _likely(table: NDArray[Any], names: Sequence[str], threshold: float) -> tuple[str, ...]:
+    chosen = (table >= threshold) | (table == table.max(axis=1, keepdims=True))
+    return tuple(" ".join(names[tag] for tag in np.flatnonzero(row).tolist()) for row in chosen)
+
+
+class ProposingEncoder(CascadeEncoder):
+    """Templates, and candidate labels for every token.
+
+    A sentence keeps the columns `proposed:GUIDELINE` that it has; the models propose the others.
+
+    Args:
+        encoder: the templates.
+        space: the labels, bundles of the tags of its sides.
+        models: one for each side, in their order.
+        threshold: the probability from which a tag is proposed.
+    """
+
+    kind = "proposing"
+
+    def __init__(
+        self, encoder: TemplateEncoder, space: LabelSpace, models: Sequence[ChainModel], threshold: float
+    ) -> None:
+        super().__init__(encoder)
+        self.space, self.models, self.threshold = space, tuple(models), threshold
+
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """Return the features of sentences and their candidate labels, without evidence."""
+        encoded = self.encoder.encode(sentences, threads)
+        numbers, masks = [], []
+        for view, model in zip(self.space.sides, self.models, strict=True):
+            proposed = [each for row in self._proposals(sentences, view, model, threads) for each in row]
+            number = {each: i for i, each in enumerate(dict.fromkeys(proposed))}
+            numbers.append(np.array([number[each] for each in proposed], np.int64))
+            masks.append(np.array([_mask(each, view) for each in number], bool).reshape(len(number), len(self.space)))
+        size = max(1, _CELLS // len(self.space))
+        parts = [
+            CandidateLabels.of_mask(
+                np.all([m[n[low : low + size]] for n, m in zip(numbers, masks, strict=True)], axis=0)
+            )
+            for low in range(0, encoded.tokens, size)
+        ]
+        return encoded.with_evidence(encoded.evidence.sets, candidates=CandidateLabels.concatenate(parts))
+
+    def _proposals(
+        self, sentences: Sequence[Sentence], view: View, model: ChainModel, threads: int
+    ) -> list[tuple[str, ...]]:
+        """Return the proposals for every sentence, from its column or from the model."""
+        column = proposal_column(view.guideline)
+        known = [sentence.columns.get(column) for sentence in sentences]
+        unknown = [sentence for sentence, own in zip(sentences, known, strict=True) if own is None]
+        of_model = iter(proposals(model, unknown, self.threshold, threads))
+        return [next(of_model) if own is None else own for own in known]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the templates, the threshold and the descriptions of the models."""
+        proposals = {"models": [model.to_json() for model in self.models], "threshold": self.threshold}
+        return {**self.encoder.to_json(), "kind": self.kind, "proposals": proposals}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays stored with a model; those of the proposing models are named `proposals.NUMBER.NAME`."""
+        parts = [nested(model.arrays(), f"proposals.{i}") for i, model in enumerate(self.models)]
+        return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
+
+
+def _mask(proposed: str, view: View) -> NDArray[np.bool_]:
+    """Return bool[Y]: the labels that project to one of these tags; unknown tags are ignored."""
+    tags = [view.number[tag] for tag in proposed.split(" ") if tag in view.number]
+    return np.isin(view.projection, tags)
 
 
 def guide_column(guideline: str) -> str:
-    """The column of a guide's labels."""
+    """Return the column of a guide's labels."""
     return f"guide:{guideline}"
 
 
@@ -82,7 +202,7 @@ class GuidedEncoder(CascadeEncoder):
         self.column = guide_column(self.guideline)
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences, without evidence.
+        """Return the features of sentences, without evidence.
 
         Raises:
             CorpusError: as `guided`; or a sentence lacks another column that a template uses.
@@ -90,7 +210,7 @@ class GuidedEncoder(CascadeEncoder):
         return self.encoder.encode(self.guided(sentences, threads))
 
     def guided(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
-        """The sentences, each with the column; the guide labels all that need it at once.
+        """Return the sentences, each with the column; the guide labels all that need it at once.
 
         Raises:
             CorpusError: a partly labelled layer has a label that the guide does not know, or labels that exclude one
@@ -105,12 +225,12 @@ class GuidedEncoder(CascadeEncoder):
         ]
 
     def _known_labels(self, sentence: Sentence) -> tuple[str, ...] | None:
-        """The column of a sentence that does not need the guide."""
+        """Return the column of a sentence that does not need the guide."""
         names = self.guide.space.views[0].number
         return sentence.columns.get(self.column) or one_label_each(sentence.layers.get(self.guideline), names)
 
     def _predictions(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
-        """The guide's labels, which agree with the layer of its guideline."""
+        """Return the guide's labels, which agree with the layer of its guideline."""
         inputs = tuple(self._with_own_layer(sentence) for sentence in sentences)
         completed = ChainPredictor(self.guide, threads).complete(Corpus(inputs, self.guideline))
         return [labels_of(sentence, self.guideline) for sentence in completed]
@@ -120,16 +240,16 @@ class GuidedEncoder(CascadeEncoder):
         return replace(sentence, layers={self.guideline: layer})
 
     def to_json(self) -> dict[str, Any]:
-        """The templates, and the description of the guide."""
+        """Return the templates, and the description of the guide."""
         return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays stored with a model; those of the guide are named `guide.NAME`."""
+        """Return the arrays stored with a model; those of the guide are named `guide.NAME`."""
         return {**self.encoder.arrays(), **nested(self.guide.arrays(), "guide")}
 
 
 def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...] | None:
-    """The labels of a layer if every position has exactly one, else `None`.
+    """Return the labels of a layer if every position has exactly one, else `None`.
 
     A wildcard does not count as a label, unless `names` has a label of that name.
     """
@@ -142,5 +262,5 @@ def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...
 
 
 def labels_of(sentence: Sentence, layer: str) -> tuple[str, ...]:
-    """The labels of a layer that a model has filled in: one per position."""
+    """Return the labels of a layer that a model has filled in: one per position."""
     return tuple(candidates[0] for candidates in sentence.layers[layer] if candidates)

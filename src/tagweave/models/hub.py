@@ -1,7 +1,7 @@
-"""Models on the Hugging Face hub: `hf:OWNER/NAME[@REVISION]`, a file each, kept in that hub's own folder of caches.
+"""Models on the Hugging Face hub: `hf:OWNER/NAME[@REVISION]`, one file each, kept in the hub's own cache folder.
 
-Tokens are the business of huggingface_hub: it takes them from its own login or `HF_TOKEN`. None is read, written or
-named here, and errors are told in words of this package, without requests and their headers.
+huggingface_hub handles tokens (its login or `HF_TOKEN`). None is read, written or named here, and errors are reported
+in the words of this package, without requests and their headers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tagweave.corpus.errors import InputError
+from tagweave.errors import TagweaveError
 
 PREFIX = "hf:"
 MODEL, CARD = "model.tagweave", "README.md"
@@ -22,7 +22,7 @@ _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _NAME = re.compile(rf"(?P<repository>{_PART}/{_PART})(?:@(?P<revision>[\w./-]+))?")
 
 
-class HubError(InputError):
+class HubError(TagweaveError):
     """A name of no repository, or a hub that does not answer as expected."""
 
 
@@ -37,7 +37,7 @@ class HubName(NamedTuple):
 
 
 def hub_name(text: str) -> HubName:
-    """The parts of `[hf:]OWNER/NAME[@REVISION]`.
+    """Return the parts of `[hf:]OWNER/NAME[@REVISION]`.
 
     Raises:
         HubError: it has another form.
@@ -49,7 +49,7 @@ def hub_name(text: str) -> HubName:
 
 
 def model_file(path: Path | str) -> str:
-    """The path of a model's file, fetched if `path` is `hf:OWNER/NAME` and no file, or else `path` itself.
+    """Return the path of a model's file, fetched if `path` is `hf:OWNER/NAME` and no file, or else `path` itself.
 
     Raises:
         HubError: no such repository, no model in it, or no network.
@@ -59,19 +59,19 @@ def model_file(path: Path | str) -> str:
 
 
 def fetched(name: HubName) -> str:
-    """The file of a model on the hub, from the hub's folder of caches if it is there. Raises as `model_file`."""
+    """Return the file of a model on the hub, from the hub's folder of caches if it is there. Raises as `model_file`."""
     with told(str(name)) as hub:
         return str(hub.hf_hub_download(name.repository, MODEL, revision=name.revision, endpoint=endpoint()))
 
 
 def endpoint() -> str | None:
-    """The address of the hub; `None`: the usual one."""
+    """Return the address of the hub; `None`: the usual one."""
     return os.environ.get("HF_ENDPOINT") or None
 
 
 @contextmanager
 def told(what: str) -> Iterator[Any]:
-    """The package huggingface_hub; its errors are raised as `HubError`."""
+    """Return the package huggingface_hub; its errors are raised as `HubError`."""
     try:
         import huggingface_hub as hub
     except ImportError:

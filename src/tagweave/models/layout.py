@@ -1,17 +1,26 @@
-"""The layout of a view's weights: which (feature, label) pairs have one, and at which index."""
+"""The layout of a view's weights, and emission scores and gradients under weights of this layout.
+
+A layout says which (feature, label) pairs have a weight, and at which index: all pairs, or those that evidence
+observes. One pass over encoded sentences collects pairs of features and label *sets*; if sets are large, these are far
+fewer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
 from tagweave.features.rules import refuse
-from tagweave.models.observed_pairs import CELL, observed_cells
+from tagweave.kernels import hashing, weight_vectors
+from tagweave.labels.space import View
+
+if TYPE_CHECKING:
+    from tagweave.models.linear_scorer import ChainParameters
 
 _FEATURES = 1 << 16  # checked at a time
 
@@ -30,17 +39,18 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """The number of weights."""
+        """Return the number of weights."""
         return int(self.ptr[-1])
 
     @classmethod
     def dense(cls, windows: NDArray[np.int64], labels: int) -> Layout:
-        """Every feature with every label."""
+        """Return every feature with every label."""
         return cls(_pointers(windows * labels), np.zeros(0, CELL))
 
     @classmethod
     def observed(cls, encoded: Encoded, windows: NDArray[np.int64], masks: NDArray[np.uint8]) -> Layout:
-        """The pairs that the evidence of `encoded` observes: a token has the feature, and its label set the label.
+        """Return the pairs that the evidence of `encoded` observes: a token has the feature, and its label set the
+        label.
 
         A set of all labels observes no pair.
 
@@ -54,7 +64,7 @@ class Layout:
 
     @classmethod
     def union(cls, layouts: Sequence[Layout]) -> Layout:
-        """The pairs that any of several layouts of observed pairs of the same features has."""
+        """Return the pairs that any of several layouts of observed pairs of the same features has."""
         width = 1 + max((int(each.cell.max()) for each in layouts if len(each.cell)), default=0)
         features = len(layouts[0].ptr) - 1
         codes = np.zeros(0, np.int64)
@@ -93,3 +103,231 @@ def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
         cell = layout.cell[layout.ptr[low] : layout.ptr[min(low + _FEATURES, len(rows))]]
         if (cell >= np.repeat(dense_rows[part], rows[part])).any():
             refuse("cells", "layout", "cells in the window of their feature")
+
+
+CELL = np.uint16
+"""The type of cells wherever it suffices. Kernels are compiled for each type, and bytes would save little."""
+
+
+def observed_cells(
+    encoded: Encoded, masks: NDArray[np.uint8], windows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return int64[F], how many pairs each feature has, and the cells position * Y + label of all, rising within a
+    feature.
+
+    Args:
+        encoded: sentences with evidence.
+        masks: uint8[sets, Y], the labels of each set; a set of all labels observes no pair.
+        windows: int64[F], how many tokens see each feature.
+    """
+    sets, labels = masks.shape
+    positions = int(windows.max(initial=1))
+    codes = _feature_sets(encoded, masks, positions * sets)
+    dtype = np.result_type(CELL, np.min_scalar_type(positions * labels))
+    counts, no_cells = np.zeros(len(windows), np.int64), np.zeros(0, dtype)
+    hashing.expand(codes, positions, masks, counts, no_cells)
+    cells = np.empty(int(counts.sum()), dtype)
+    hashing.expand(codes, positions, masks, counts, cells)
+    return counts, cells
+
+
+def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
+    """Return the rising codes feature * width + position * sets + set of all sets that occur with a feature."""
+    is_evidence = ~masks.all(axis=1)
+    pairs = _Pairs(width)
+    if encoded.grams.shape[1]:
+        pairs.fill(
+            lambda table, limit, progress: hashing.enter_grams(
+                table,
+                encoded.grams,
+                encoded.high,
+                encoded.low,
+                encoded.lead,
+                encoded.sentence_ptr,
+                encoded.evidence.sets,
+                is_evidence,
+                limit,
+                progress,
+            ),
+            len(encoded),
+        )
+    # tokens of one word type under one label set observe the same pairs
+    joint = np.unique(encoded.word_types.astype(np.int64) * len(masks) + encoded.evidence.sets)
+    word_types, sets = joint // len(masks), joint % len(masks)
+    pairs.fill(
+        lambda table, limit, progress: hashing.enter_types(
+            table, encoded.type_ptr, encoded.type_features, word_types, sets, is_evidence, limit, progress
+        ),
+        len(word_types),
+    )
+    return pairs.sorted()
+
+
+class _Pairs:
+    """A hash set of codes that grows between calls of the kernel that fills it."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._table = np.full(1 << 16, -1, np.int64)
+        self._count = 0
+
+    def fill(self, enter: Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], None], stop: int) -> None:
+        """Call `enter` until its progress reaches `stop`, with a larger table whenever the table is full."""
+        progress = np.array([0, self._count], np.int64)
+        while progress[0] < stop:
+            enter(self._table, np.array([len(self._table) // 2, self._width], np.int64), progress)
+            if progress[0] < stop:
+                self._grow()
+        self._count = int(progress[1])
+
+    def _grow(self) -> None:
+        old = self._table
+        self._table = np.full(4 * len(old), -1, np.int64)
+        hashing.rehash(old, self._table)
+
+    def sorted(self) -> NDArray[np.int64]:
+        """Return the codes, rising."""
+        return np.sort(self._table[self._table >= 0])
+
+
+Floats = NDArray[Any]
+Tables = Sequence[Floats | None]
+
+_TABLE_CELLS = 1 << 25  # most cells of a table of all word types; a larger one takes too much memory
+
+
+class ViewEmission:
+    """The emission scores of one view, and the gradient of its weights.
+
+    Args:
+        view: which labels project to which tag.
+        layout: the layout of the weights.
+        weights: the emission weights, or their gradient.
+    """
+
+    def __init__(self, view: View, layout: Layout, weights: Floats) -> None:
+        self.view, self.layout, self.weights = view, layout, weights
+        self._tags = len(view.names)
+
+    def type_table(self, encoded: Encoded) -> Floats | None:
+        """[word types, tags]: the scores of word types from features of their own form; `None` if too large."""
+        word_types = len(encoded.type_ptr) - 1
+        if word_types * self._tags > _TABLE_CELLS:
+            return None
+        table = np.empty((word_types, self._tags), self.weights.dtype)
+        self._type_scores(encoded, np.arange(word_types, dtype=np.int32), table)
+        return table
+
+    def _type_scores(self, encoded: Encoded, word_types: NDArray[np.int32], out: Floats) -> None:
+        layout, e = self.layout, encoded
+        weight_vectors.type_scores(
+            self.weights, layout.ptr, layout.cell, e.type_ptr, e.type_features, e.type_values, word_types, out
+        )
+
+    def write_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
+        """Set scores [n, tags] to the scores of this view alone for sentences first .. last - 1.
+
+        Args:
+            encoded: the corpus.
+            first, last: the sentences.
+            table: the scores of all word types, or `None` to compute those needed.
+            scores: [n, tags].
+        """
+        word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
+        if not len(encoded.type_features):
+            scores[...] = 0
+        elif table is None:
+            self._type_scores(encoded, word_types, scores)
+        else:
+            np.take(table, word_types, axis=0, out=scores, mode="clip")
+        self.add_grams(encoded, first, last, scores)
+
+    def add_grams(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
+        """Add the scores of grams to scores [n, tags] of sentences first .. last - 1."""
+        layout, e = self.layout, encoded
+        if e.grams.shape[1]:
+            weight_vectors.gram_scores(
+                self.weights,
+                layout.ptr,
+                layout.cell,
+                e.grams,
+                e.low,
+                e.high,
+                e.lead,
+                e.sentence_ptr,
+                first,
+                last,
+                scores,
+            )
+
+    def add_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
+        """Like `write_scores`, but adds to the scores [n, Y] of the labels that project to each tag."""
+        own = np.empty((len(scores), self._tags), scores.dtype)
+        self.write_scores(encoded, first, last, table, own)
+        weight_vectors.project(own, self.view.projection, *_candidates(encoded, first, last), scores)
+
+    def add_gradient(self, encoded: Encoded, first: int, last: int, table: Floats | None, difference: Floats) -> None:
+        """The transpose of `add_scores`; `weights` is the gradient here, and `table` the gradient of the table."""
+        own = difference
+        if not self.view.is_identity:
+            own = np.zeros((len(difference), self._tags), difference.dtype)
+            weight_vectors.gather(difference, self.view.projection, *_candidates(encoded, first, last), own)
+        word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
+        if len(encoded.type_features) and table is None:
+            self._add_type_gradient(encoded, word_types, own)
+        elif len(encoded.type_features) and table is not None:
+            weight_vectors.collect(own, word_types, table)
+        layout, e = self.layout, encoded
+        weight_vectors.gram_gradient(
+            self.weights, layout.ptr, layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr, first, last, own
+        )
+
+    def add_table_gradient(self, encoded: Encoded, table: Floats) -> None:
+        """Add the gradient of the table of word types to the gradient of the weights."""
+        self._add_type_gradient(encoded, np.arange(len(table), dtype=np.int32), table)
+
+    def _add_type_gradient(self, encoded: Encoded, word_types: NDArray[np.int32], difference: Floats) -> None:
+        layout, e = self.layout, encoded
+        weight_vectors.type_gradient(
+            self.weights, layout.ptr, layout.cell, e.type_ptr, e.type_features, e.type_values, word_types, difference
+        )
+
+
+def emissions(parameters: ChainParameters, vector: Floats) -> list[ViewEmission]:
+    """Return the emission of every view with weights, for a weight vector or a gradient."""
+    parts = zip(parameters.weighted, parameters.split(vector), strict=True)
+    return [ViewEmission(view, layout, weights.emission) for (view, layout), weights in parts]
+
+
+def write_emission(
+    views: Sequence[ViewEmission],
+    encoded: Encoded,
+    first: int,
+    last: int,
+    scores: Floats,
+    tables: Tables | None = None,
+) -> None:
+    """Set scores [n, Y] to the emission scores of sentences first .. last - 1, summed over views; -inf for labels that
+    are no candidates.
+
+    `tables`: per view, the scores of all word types, or `None` to compute those needed.
+    """
+    pairs = list(zip(views, tables or [None] * len(views), strict=True))
+    whole = next((i for i, view in enumerate(views) if view.view.is_identity), None)
+    if whole is None:
+        scores[...] = 0
+    else:  # needs no intermediate array
+        view, table = pairs.pop(whole)
+        view.write_scores(encoded, first, last, table, scores)
+    for view, table in pairs:
+        view.add_scores(encoded, first, last, table, scores)
+    if encoded.evidence.candidates is not None:
+        weight_vectors.exclude_outside(scores, *_candidates(encoded, first, last))
+
+
+def _candidates(encoded: Encoded, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the pointers and the candidate labels of the tokens of sentences; empty if these are all labels."""
+    if encoded.evidence.candidates is None:
+        return weight_vectors.EVERY_LABEL
+    tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last] + 1)
+    return encoded.evidence.candidates.ptr[tokens], encoded.evidence.candidates.labels

@@ -1,23 +1,26 @@
-"""Linear scores of chains, from weights of template features."""
+"""The linear scorer of chains: the layout of its weights, and the scores of template features under them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
-from tagweave.kernels import emission
-from tagweave.models.chain_scorer import Blocks, ChainScorer, ChainScoring
-from tagweave.models.emission import Tables, emissions, write_emission
-from tagweave.structures.chain import ChainGradient, ChainScores
-from tagweave.structures.lockstep import Batch, Workspace
+from tagweave.features.rules import BOOLEANS, CELLS, POINTERS, ArrayRule, Rule, flag, list_of, refuse
+from tagweave.kernels import perceptron as kernels
+from tagweave.kernels import weight_vectors
+from tagweave.labels.space import LabelSpace, View
+from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.models.chain_scorer import Blocks, ChainScoring, Description, ScorerParameters
+from tagweave.models.layout import Layout, Tables, check_layout, emissions, write_emission
+from tagweave.models.packing import Arrays
+from tagweave.structures.chain import ChainGradient
 from tagweave.structures.transitions import Transitions
-
-if TYPE_CHECKING:
-    from tagweave.models.parameters import ChainParameters
 
 Floats = NDArray[Any]
 
@@ -38,6 +41,7 @@ class LinearScoring(ChainScoring):
         self.parameters, self.weights, self.transitions = parameters, weights, transitions
         self.views = emissions(parameters, weights)
         self.tables: Sequence[Floats | None] = tables or [None] * len(self.views)
+        self._table_gradients: list[Any] = [None] * len(self.views)
 
     def prepared(self, encoded: Encoded) -> LinearScoring:
         """The same, with the scores of all word types."""
@@ -48,66 +52,29 @@ class LinearScoring(ChainScoring):
         """See `ChainScoring.write`."""
         write_emission(self.views, encoded, first, last, scores, self.tables)
 
-    def scorer(self, gradient: Floats, space: Workspace) -> LinearScorer:
-        """See `ChainScoring.scorer`."""
-        return LinearScorer(self, gradient, space)
+    def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
+        """See `ChainScoring.add_gradient`; that of word types with tables waits for `finish_pass`."""
+        views = emissions(self.parameters, gradient)
+        for view, table in zip(views, self._table_gradients, strict=True):
+            view.add_gradient(encoded, first, last, table, emission)
 
+    def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:
+        """See `ChainScoring.add_transition_gradient`."""
+        self.parameters.add_transition_gradient(gradient, d_scores.transition, d_scores.start, d_scores.end)
 
-class LinearScorer(ChainScorer):
-    """The scores of batches, and the gradient of the weights.
+    def fork(self) -> LinearScoring:
+        """Return the same scores with gradients of tables of its own."""
+        own = LinearScoring(self.parameters, self.weights, self.transitions, list(self.tables))
+        own._table_gradients = [None if table is None else np.zeros_like(table) for table in self.tables]
+        return own
 
-    Args:
-        scoring: the scores.
-        gradient: [size]; gradients are added to it.
-        space: buffers, used by one thread.
-    """
-
-    def __init__(self, scoring: LinearScoring, gradient: Floats, space: Workspace) -> None:
-        super().__init__(space, scoring.transitions)
-        self._scoring, self._gradients = scoring, emissions(scoring.parameters, gradient)
-        self._table_gradients = [None if table is None else np.zeros_like(table) for table in scoring.tables]
-        self._start, self._end = np.zeros((2, len(scoring.parameters.space)), scoring.weights.dtype)
-
-    def scores(self, batch: Batch) -> ChainScores:
-        """See `ChainScorer.scores`."""
-        scores = self.space.matrix("scores", len(batch.rows))
-        self._scoring.write(batch.encoded, batch.first, batch.last, scores)
-        return ChainScores(scores, self.transitions)
-
-    def add_gradient(self, batch: Batch, d_scores: ChainGradient) -> None:
-        """See `ChainScorer.add_gradient`."""
-        difference = d_scores.emission
-        if self._scoring.parameters.edges:
-            ptr = batch.ptr
-            filled = ptr[1:] > ptr[:-1]
-            self._start += difference[ptr[:-1][filled]].sum(axis=0)
-            self._end += difference[ptr[1:][filled] - 1].sum(axis=0)
-        for view, table in zip(self._gradients, self._table_gradients, strict=True):
-            view.add_gradient(batch.encoded, batch.first, batch.last, table, difference)
-
-    def merge(self, other: LinearScorer) -> None:
-        """Add the transition gradient accumulated by another thread."""
-        for mine, others in zip(self._shared(), other._shared(), strict=True):
-            np.add(mine, others, out=mine)
-
-    def merge_pass(self, other: LinearScorer) -> None:
-        """Add the gradient of the scores of word types accumulated by another thread."""
-        for mine, others in zip(self._table_gradients, other._table_gradients, strict=True):
-            if mine is not None and others is not None:
-                np.add(mine, others, out=mine)
-
-    def _shared(self) -> tuple[Floats, ...]:
-        return self.pairs, self.paths, self._start, self._end
-
-    def finish(self, gradient: Floats) -> None:
-        """Add the gradient of transition weights."""
-        pairs = self.pairs * self.transitions.potential - self.paths
-        self._scoring.parameters.add_transition_gradient(gradient, pairs, self._start, self._end)
-
-    def finish_pass(self, encoded: Encoded) -> None:
+    def finish_pass(self, others: Sequence[LinearScoring], encoded: Encoded, gradient: Floats) -> None:
         """Add the gradient of the scores of word types."""
-        for view, table in zip(self._gradients, self._table_gradients, strict=True):
+        for i, view in enumerate(emissions(self.parameters, gradient)):
+            table = self._table_gradients[i]
             if table is not None:
+                for other in others:
+                    np.add(table, other._table_gradients[i], out=table)
                 view.add_table_gradient(encoded, table)
 
 
@@ -134,7 +101,7 @@ class TouchedWeights:
         most = (rows[1] - rows[0]) * e.grams.shape[1] + int(self._type_sizes[word_types].sum())
         features = np.empty(most, np.int32)
         self._calls += 1
-        count = emission.touched_features(
+        count = weight_vectors.touched_features(
             e.grams, *rows, e.type_ptr, e.type_features, word_types, self._seen, self._calls, features
         )
         starts: list[NDArray[np.int64]] = []
@@ -145,3 +112,199 @@ class TouchedWeights:
             starts += [layout.ptr[at].astype(np.int64) + offset, np.array([offset + layout.size])]
             stops += [layout.ptr[at + 1].astype(np.int64) + offset, np.array([end])]  # transitions are always touched
         return np.concatenate(starts), np.concatenate(stops)
+
+
+@dataclass(frozen=True)
+class ViewWeights:
+    """The weights of one view, as parts of one vector.
+
+    Attributes:
+        emission: one for each pair of the view's layout.
+        transition: [Y, Y], row: from.
+        start, end: [Y], for the first and the last label of a sentence.
+    """
+
+    emission: Floats
+    transition: Floats
+    start: Floats
+    end: Floats
+
+
+@dataclass(frozen=True)
+class ChainParameters(ScorerParameters):
+    """The parameters of the linear scorer: the label space of a chain model and the layout of its weights.
+
+    Attributes:
+        space: the labels and their views.
+        layouts: one for each view; a view with `None` has no weights, and serves evidence and output alone.
+        scheme: the transitions that the coding of the labels allows.
+        transitions: whether there are transition weights; without them every position is classified by itself.
+        edges: whether the first and the last label have weights (tsuboi-2008's S and E).
+        observed_transitions: per view with weights, bool[Y, Y]: the transitions that have one; `None`: all.
+    """
+
+    kind: ClassVar[str] = "linear"
+
+    space: LabelSpace
+    layouts: tuple[Layout | None, ...]
+    scheme: TransitionScheme
+    transitions: bool = True
+    edges: bool = True
+    observed_transitions: tuple[NDArray[np.bool_], ...] | None = None
+
+    @cached_property
+    def weighted(self) -> tuple[tuple[View, Layout], ...]:
+        """The views with weights, and their layouts."""
+        pairs = zip(self.space.views, self.layouts, strict=True)
+        return tuple((view, layout) for view, layout in pairs if layout is not None)
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """Where the weights of each of these views begin, followed by the end of the last."""
+        ends = [0]
+        for view, layout in self.weighted:
+            tags = len(view.names)
+            ends.append(ends[-1] + layout.size + tags * tags + 2 * tags)
+        return tuple(ends)
+
+    @property
+    def size(self) -> int:
+        """The length of the weight vector."""
+        return self.offsets[-1]
+
+    def scoring(self, weights: Floats) -> LinearScoring:
+        """See `ScorerParameters.scoring`."""
+        return LinearScoring(self, weights, self.transition_scores(weights))
+
+    def touched(self, encoded: Encoded) -> TouchedWeights:
+        """See `ScorerParameters.touched`."""
+        return TouchedWeights(self, encoded)
+
+    def to_json(self) -> Description:
+        """See `ScorerParameters.to_json`."""
+        weighted = [layout is not None for layout in self.layouts]
+        return {"weighted": weighted, "transitions": self.transitions, "edges": self.edges}
+
+    @classmethod
+    def rules(cls) -> dict[str, Rule]:
+        """See `ScorerParameters.rules`."""
+        return {"weighted": list_of(flag), "transitions": flag, "edges": flag}
+
+    @classmethod
+    def check(cls, description: Description, where: str) -> None:
+        """See `ScorerParameters.check`."""
+        weighted, views = description["weighted"], description["space"]["views"]
+        if len(weighted) != len(views) or not any(weighted):
+            refuse(weighted, f"{where}weighted", "one for each view, and one that has weights")
+
+    @classmethod
+    def array_rules(cls, description: Description, arrays: Arrays) -> dict[str, ArrayRule]:
+        """See `ScorerParameters.array_rules`."""
+        labels, features = len(description["space"]["names"]), len(arrays.get("index.codes", ()))
+        rules = {
+            "scheme.transition": ArrayRule(BOOLEANS, (labels, labels)),
+            "scheme.start": ArrayRule(BOOLEANS, (labels,)),
+            "scheme.end": ArrayRule(BOOLEANS, (labels,)),
+        }
+        weighted = 0
+        for i, (view, has) in enumerate(zip(description["space"]["views"], description["weighted"], strict=True)):
+            if has:
+                rules[f"layout.{i}.ptr"] = ArrayRule(POINTERS, (features + 1,), is_pointer=True)
+                rules[f"layout.{i}.cell"] = ArrayRule(CELLS, (None,))
+                if "observed.0" in arrays:
+                    rules[f"observed.{weighted}"] = ArrayRule(BOOLEANS, (len(view["names"]),) * 2)
+                weighted += 1
+        return rules
+
+    @classmethod
+    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> ChainParameters:
+        """See `ScorerParameters.of_parts`."""
+        weighted = description["weighted"]
+        layouts = tuple(
+            Layout(arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"]) if has_weights else None
+            for i, has_weights in enumerate(weighted)
+        )
+        scheme = TransitionScheme(*(arrays[f"scheme.{part}"] for part in ("transition", "start", "end")))
+        observed = tuple(arrays[f"observed.{i}"] for i in range(sum(weighted))) if "observed.0" in arrays else None
+        return cls(space, layouts, scheme, description["transitions"], description["edges"], observed)
+
+    def check_encoder(self, windows: NDArray[np.int64]) -> None:
+        """See `ScorerParameters.check_encoder`."""
+        for view, layout in self.weighted:
+            check_layout(layout, windows, len(view.names))
+
+    def arrays(self) -> Arrays:
+        """The arrays of a model file, by name."""
+        scheme = self.scheme
+        arrays: Arrays = {
+            "scheme.transition": scheme.transition,
+            "scheme.start": scheme.start,
+            "scheme.end": scheme.end,
+        }
+        for i, layout in enumerate(self.layouts):
+            if layout is not None:
+                arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"] = layout.ptr, layout.cell
+        for i, observed in enumerate(self.observed_transitions or ()):
+            arrays[f"observed.{i}"] = observed
+        return arrays
+
+    def split(self, vector: Floats) -> tuple[ViewWeights, ...]:
+        """The parts of a weight vector (or a gradient) for each view with weights; nothing is copied."""
+        parts = []
+        for (view, layout), offset in zip(self.weighted, self.offsets, strict=False):
+            tags = len(view.names)
+            square = offset + layout.size
+            start = square + tags * tags
+            parts.append(
+                ViewWeights(
+                    vector[offset:square],
+                    vector[square:start].reshape(tags, tags),
+                    vector[start : start + tags],
+                    vector[start + tags : start + 2 * tags],
+                )
+            )
+        return tuple(parts)
+
+    def transition_scores(self, vector: Floats) -> Transitions:
+        """Transition scores, summed over views, -inf where the scheme forbids, and their potentials."""
+        Y = len(self.space)
+        score, start, end = (np.zeros(shape, vector.dtype) for shape in ((Y, Y), Y, Y))
+        for (view, _), weights in zip(self.weighted, self.split(vector), strict=True):
+            if self.transitions and view.is_identity:
+                score += weights.transition
+            elif self.transitions:
+                kernels.spread_pairs(weights.transition, view.projection, score)
+            if self.edges:
+                start += weights.start[view.projection]
+                end += weights.end[view.projection]
+        if not self.scheme.is_free:
+            score[~self.scheme.transition] = -np.inf
+            start[~self.scheme.start], end[~self.scheme.end] = -np.inf, -np.inf
+        return Transitions.of_scores(score, start, end)
+
+    def add_transition_gradient(self, gradient: Floats, pairs: Floats, start: Floats, end: Floats) -> None:
+        """Add the gradient of the joint transition scores to that of every view's weights."""
+        for i, ((view, _), weights) in enumerate(zip(self.weighted, self.split(gradient), strict=True)):
+            if self.transitions:
+                by_tag = pairs
+                if not view.is_identity:
+                    by_tag = np.zeros_like(weights.transition)
+                    kernels.collect_pairs(pairs, view.projection, by_tag)
+                if self.observed_transitions is not None:
+                    by_tag = np.where(self.observed_transitions[i], by_tag, 0)
+                weights.transition[...] += by_tag
+            if self.edges:
+                weights.start[...] += _fold(start, view)
+                weights.end[...] += _fold(end, view)
+
+
+def _fold(values: Floats, view: View) -> Floats:
+    """Sum the rows of `values` that project to the same tag."""
+    if view.is_identity:
+        return values
+    folded = np.zeros((len(view.names), *values.shape[1:]), values.dtype)
+    np.add.at(folded, view.projection, values)
+    return folded
+
+
+SCORERS: dict[str, type[ScorerParameters]] = {ChainParameters.kind: ChainParameters}

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
-from tagweave.kernels import update
-from tagweave.labels.sets import Posteriors
-from tagweave.models.chain_scorer import Blocks, ChainScorer, ChainScoring, ScorerParameters
-from tagweave.models.label_share import WINDOW, LabelShare, RunningShare
+from tagweave.kernels import weight_vectors
+from tagweave.models import mistakes
+from tagweave.models.chain_scorer import Blocks, ChainScoring, ScorerParameters
+from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.sampling import Order, drawn, of_like_length
-from tagweave.structures.chain import Chain, ChainScores
-from tagweave.structures.expected_count import add_count_gradient, expected_count
-from tagweave.structures.lockstep import Batch, Workspace
-from tagweave.structures.loss import add_loss
-from tagweave.structures.rejected_spans import add_rejection_loss
+from tagweave.structures.chain import Chain, ChainGradient
+from tagweave.structures.lockstep import Batch
+from tagweave.structures.loss import loss
+from tagweave.structures.terms import WINDOW, CountAtSlope, LabelShare, RunningShare, expected_count
 
 Floats = NDArray[Any]
 
@@ -36,42 +36,36 @@ class ChainObjective:
     Sentences whose evidence excludes nothing are left out: their loss and gradient are exactly 0.
 
     Args:
-        parameters: the label space and the weights' meaning, from which scorers are made.
-        encoded: training sentences with their evidence.
-        masks: [sets, Y], the label sets or likelihoods to which `encoded.allow` refers by number.
+        parameters: the label space and the weights' meaning, from which scores are made.
+        encoded: training sentences with their evidence and the table of their label sets.
         threads: how many threads share a pass. The same number gives bit-identical sums.
         dtype: of weights and sums; log Z is always summed in float64.
         corpora: int32[S], the corpus of every sentence.
         sizes: how many sentences of each corpus an iteration takes (li-2015, Algorithm 1); empty: all.
         share: a penalty on the expected share of some labels. With it, every sentence counts.
-        posteriors: the probabilities that some of the sets are to have.
-        log_scales: float64[sets], the logarithms of what likelihoods were divided by; `None`: 0.
     """
 
     def __init__(
         self,
         parameters: ScorerParameters,
         encoded: Encoded,
-        masks: NDArray[Any],
         threads: int = 1,
         dtype: type[np.floating[Any]] = np.float64,
         corpora: NDArray[np.int32] | None = None,
         sizes: Sequence[int] = (),
         share: LabelShare | None = None,
-        posteriors: Posteriors | None = None,
-        log_scales: NDArray[np.float64] | None = None,
     ) -> None:
-        informative = encoded.informative() if share is None else np.ones(len(encoded), np.bool_)
+        evidence = encoded.evidence
+        if evidence.rows is None:
+            raise ValueError("found evidence without a table of label sets, expected one (`Evidence.under`)")
+        informative = evidence.informative() if share is None else np.ones(len(encoded), np.bool_)
+        encoded = replace(encoded, evidence=evidence.under(evidence.rows.in_precision(dtype)))
         self.parameters = parameters
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
-        self.masks = masks.astype(dtype, copy=False)
-        self._only = np.where((masks > 0).sum(axis=1) == 1, masks.argmax(axis=1), -1).astype(np.int32)
-        self._posteriors = posteriors
-        self._log_scales = log_scales if log_scales is not None and log_scales.any() else None
         self.threads = threads
         self.dtype = dtype
-        self._chunks: list[list[Batch]] | None = None
-        self._workspaces: dict[int, Workspace] = {}
+        self._chunks: list[list[_Chunk]] | None = None
+        self._chains: dict[int, Chain] = {}
         self._touched = parameters.touched(self.encoded)
         self._scratch: dict[int, Floats] = {}
         corpus = np.zeros(len(encoded), np.int32) if corpora is None or not sizes else corpora
@@ -89,29 +83,34 @@ class ChainObjective:
         return len(self.encoded)
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """The loss of all sentences and its gradient [size]."""
-        scoring = self.parameters.scoring(weights).prepared(self.encoded)
-        threads = range(len(self._full_pass()))
+        """Return the loss of all sentences and its gradient [size]."""
+        scoring, chunks = self.parameters.scoring(weights).prepared(self.encoded), self._full_pass()
         with ThreadPoolExecutor(self.threads) as pool:
             slope, penalty = self._penalty(scoring, pool)
-            parts = list(pool.map(lambda thread: self._run(scoring, thread, slope), threads))
-        _, gradient, scorer = parts[0]
-        for _, others, other in parts[1:]:
+            parts = list(pool.map(lambda thread: self._run(scoring.fork(), thread, slope), range(len(chunks))))
+        _, gradient, own = parts[0]
+        for _, others, _ in parts[1:]:
             gradient += others
-            scorer.merge_pass(other)
-        scorer.finish_pass(self.encoded)
-        return sum(loss for loss, _, _ in parts) + penalty - self._log_scale(0, len(self)), gradient
+        own.finish_pass([scoring for _, _, scoring in parts[1:]], self.encoded, gradient)
+        return sum(loss for loss, _, _ in parts) + penalty, gradient
 
-    def _log_scale(self, first: int, last: int) -> float:
-        """The sum of the logarithms of what the likelihoods of sentences were divided by."""
-        if self._log_scales is None:
-            return 0.0
-        of_token = np.repeat(self.encoded.weights[first:last], self.encoded.lengths[first:last])
-        bounds = self.encoded.sentence_ptr[first], self.encoded.sentence_ptr[last]
-        return float(of_token @ self._log_scales[self.encoded.allow[slice(*bounds)]])
+    def _run(self, scoring: ChainScoring, thread: int, slope: float | None) -> tuple[float, Floats, ChainScoring]:
+        """Return loss and gradient over the batches of one thread, and what is to be added after a full pass."""
+        gradient, total, d_scores = np.zeros(self.size, self.dtype), 0.0, None
+        for first, last, batch in self._full_pass()[thread]:
+            scores = scoring.scores(self.encoded, first, last)
+            losses, d_scores = loss(self._chain(thread), scores, batch, self._terms(slope), d_scores)
+            scoring.add_gradient(self.encoded, first, last, d_scores.emission, gradient)
+            total += float(losses.sum())
+        if d_scores is not None:
+            scoring.add_transition_gradient(d_scores, gradient)
+        return total, gradient, scoring
+
+    def _terms(self, slope: float | None) -> list[CountAtSlope]:
+        return [] if self.share is None else [CountAtSlope(self.share.labels, slope or 0.0)]
 
     def _penalty(self, scoring: ChainScoring, pool: ThreadPoolExecutor) -> tuple[float | None, float]:
-        """The slope of the penalty on the share over all sentences, and the penalty; `None`, 0 without one."""
+        """Return the slope of the penalty on the share over all sentences, and the penalty; `None`, 0 without one."""
         if self.share is None:
             return None, 0.0
         tokens, parts = self._weighted_tokens(0, len(self)), self._full_pass()
@@ -119,23 +118,20 @@ class ChainObjective:
         found = count / max(1.0, tokens)
         return self.share.slope(found), self.share.loss(found) * tokens
 
-    def _expected_count(self, scoring: ChainScoring, thread: int, batches: Sequence[Batch]) -> float:
-        """How many tokens of batches are expected to have the labels of the share."""
+    def _expected_count(self, scoring: ChainScoring, thread: int, chunks: Sequence[_Chunk]) -> float:
+        """Return how many tokens of batches are expected to have the labels of the share."""
         assert self.share is not None  # noqa: S101 - no caller is without one
-        space = self._workspace(thread, max((len(batch.rows) for batch in batches), default=0))
         structure, count = self._chain(thread), 0.0
-        for batch in batches:
-            scores = ChainScores(space.matrix("scores", len(batch.rows)), scoring.transitions)
-            scoring.write(self.encoded, batch.first, batch.last, scores.emission)
-            count += expected_count(structure, scores, batch, self.share.labels)
+        for first, last, batch in chunks:
+            count += expected_count(structure, scoring.scores(self.encoded, first, last), batch, self.share.labels)
         return count
 
     def _weighted_tokens(self, first: int, last: int) -> float:
-        """The tokens of sentences, each as often as its sentence counts."""
-        return float(self.encoded.weights[first:last] @ self.encoded.lengths[first:last])
+        """Return the number of tokens of sentences, each as often as its sentence counts."""
+        return float(self.encoded.evidence.weights[first:last] @ self.encoded.lengths[first:last])
 
     def _slope(self, scoring: ChainScoring) -> float | None:
-        """The slope of the penalty at the running share, which an epoch begins with the share of its first tokens."""
+        """Return the slope of the penalty at the running share, which an epoch begins with its first tokens."""
         running = self._running
         if running is None:
             return None
@@ -143,46 +139,45 @@ class ChainObjective:
             last = int(np.searchsorted(self.encoded.sentence_ptr, WINDOW, side="right")) - 1
             bounds = chunk_bounds(self.encoded, len(self.parameters.space))
             ends = [bound for bound in bounds if bound <= max(1, last)]
-            batches = [Batch.of(self.encoded, *pair) for pair in pairwise(ends if len(ends) > 1 else bounds[:2])]
-            running.add(
-                self._expected_count(scoring, 0, batches), self._weighted_tokens(batches[0].first, batches[-1].last)
-            )
+            chunks = [self._chunk(*pair) for pair in pairwise(ends if len(ends) > 1 else bounds[:2])]
+            tokens = self._weighted_tokens(chunks[0].first, chunks[-1].last)
+            running.add(self._expected_count(scoring, 0, chunks), tokens)
         return running.of.slope(running.share)
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
-        """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
-        scoring = self.parameters.scoring(weights)
+        """Add the gradient of sentences first .. last - 1 to `gradient`; return their loss."""
+        scoring, evidence = self.parameters.scoring(weights), self.encoded.evidence
         work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.parameters.space) ** 2
         bounds = np.linspace(first, last, (self.threads if work >= _SHARED_WORK else 1) + 1).astype(int).tolist()
-        batches = [Batch.of(self.encoded, low, high) for low, high in pairwise(bounds)]
-        scorers = [
-            scoring.scorer(self._scratch_gradient(i, gradient), self._workspace(i, len(batch.rows)))
-            for i, batch in enumerate(batches)
-        ]
-
         slope = self._slope(scoring)
 
-        def run(thread: int) -> tuple[float, float]:
-            return self._add_loss(scorers[thread], self._chain(thread), batches[thread], slope)
+        def run(thread: int) -> tuple[float, ChainGradient, float]:
+            low, high = bounds[thread : thread + 2]
+            terms, scores = self._terms(slope), scoring.scores(self.encoded, low, high)
+            losses, d_scores = loss(self._chain(thread), scores, evidence.part(low, high), terms)
+            scratch = self._scratch_gradient(thread, gradient)
+            scoring.add_gradient(self.encoded, low, high, d_scores.emission, scratch)
+            return float(losses.sum()), d_scores, sum(term.count for term in terms)
 
-        if len(scorers) == 1:
-            loss, count = run(0)
+        if len(bounds) == 2:
+            parts = [run(0)]
         else:
-            with ThreadPoolExecutor(len(scorers)) as pool:
-                parts = list(pool.map(run, range(len(scorers))))
-            loss, count = (sum(values) for values in zip(*parts, strict=True))
-            for i in range(1, len(scorers)):
-                scorers[0].merge(scorers[i])
-                update.move(self._scratch[i], *self.touched(bounds[i], bounds[i + 1]), gradient)
-        scorers[0].finish(gradient)
+            with ThreadPoolExecutor(len(bounds) - 1) as pool:
+                parts = list(pool.map(run, range(len(bounds) - 1)))
+        total, d_scores, count = parts[0]
+        for i, (more, others, counted) in enumerate(parts[1:], 1):
+            total, count = total + more, count + counted
+            d_scores.merge(others)
+            weight_vectors.move(self._scratch[i], *self.touched(bounds[i], bounds[i + 1]), gradient)
+        scoring.add_transition_gradient(d_scores, gradient)
         if self._running is not None:
             tokens = self._weighted_tokens(first, last)
             self._running.add(count, tokens)
-            loss += self._running.of.loss(self._running.share) * tokens
-        return loss - self._log_scale(first, last)
+            total += self._running.of.loss(self._running.share) * tokens
+        return total
 
     def _scratch_gradient(self, thread: int, gradient: Floats) -> Floats:
-        """Where a thread adds its part: the first thread to the gradient itself, others to vectors of zeros."""
+        """Return where a thread adds its part: the first to the gradient itself, others to vectors of zeros."""
         if thread == 0:
             return gradient
         return self._scratch.setdefault(thread, np.zeros(self.size, self.dtype))
@@ -200,11 +195,10 @@ class ChainObjective:
         Raises:
             ContradictionError: no label sequence agrees with the evidence of a mistaken sentence.
         """
-        return self.parameters.correct(weights, totals, self.encoded, self.masks, first, last, batch, step)
+        return mistakes.correct(self._linear, weights, totals, self.encoded, first, last, batch, step)
 
     def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """If the best sequence of a sentence contradicts its evidence, adds features(best) - features(best allowed) to
-        `gradient`.
+        """If the best sequence of a sentence contradicts its evidence, add features(best) - features(best allowed).
 
         Returns:
             How many labels of the best sequence the evidence excludes, and how often the sentence counts.
@@ -212,91 +206,70 @@ class ChainObjective:
         Raises:
             ContradictionError: no label sequence agrees with the evidence of a mistaken sentence.
         """
-        weight = float(self.encoded.weights[sentence])
+        weight = float(self.encoded.evidence.weights[sentence])
         if weight <= 0:
             return 0, weight
-        space = self._workspace(0, int(self.encoded.lengths[sentence]))
-        return self.parameters.mistake(weights, self.encoded, self.masks, sentence, gradient, space), weight
+        scoring = self._linear.scoring(weights)
+        return mistakes.add_mistake(scoring, self._chain(0), self.encoded, sentence, gradient), weight
+
+    @property
+    def _linear(self) -> ChainParameters:
+        if not isinstance(self.parameters, ChainParameters):
+            raise ValueError(f"found a mistake-driven learner with {self.parameters.kind} scores, expected another")
+        return self.parameters
 
     def touched(self, first: int, last: int) -> Blocks:
-        """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1 of the vector."""
+        """Return the weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1."""
         return self._touched(first, last)
 
     def order(self, seed: int, iteration: int, batch: int) -> Order:
-        """The sentences of an iteration, in the order in which it takes batches of them."""
+        """Return the sentences of an iteration, in the order in which it takes batches of them."""
         order = drawn(self._members, self._sizes, seed, iteration)
         if len(self.parameters.space) < _LARGE_SPACE:
             return order
         return of_like_length(order, self.encoded.lengths, batch, seed, iteration)
 
     def shuffled(self, order: Order) -> ChainObjective:
-        """The same objective over these sentences, in this order."""
-        encoded = self.encoded.take(order)
-        other = self._beside(self.parameters, encoded)
-        other._workspaces, other._scratch = self._workspaces, self._scratch  # shared: they grow as needed
+        """Return the same objective over these sentences, in this order."""
+        other = self._beside(self.parameters, self.encoded.take(order))
+        other._chains, other._scratch = self._chains, self._scratch  # shared: buffers grow as needed
         return other
 
     def with_parameters(self, parameters: ScorerParameters) -> ChainObjective:
-        """The objective of other parameters over the same label space, for the same sentences."""
+        """Return the objective of other parameters over the same label space, for the same sentences."""
         other = self._beside(parameters, self.encoded)
         other._members, other._sizes = self._members, self._sizes
         return other
 
     def _beside(self, parameters: ScorerParameters, encoded: Encoded) -> ChainObjective:
-        return ChainObjective(
-            parameters,
-            encoded,
-            self.masks,
-            self.threads,
-            self.dtype,
-            share=self.share,
-            posteriors=self._posteriors,
-            log_scales=self._log_scales,
-        )
+        return ChainObjective(parameters, encoded, self.threads, self.dtype, share=self.share)
 
-    def _workspace(self, thread: int, rows: int) -> Workspace:
-        """The buffers of a thread, for at least `rows` tokens."""
-        if thread not in self._workspaces or self._workspaces[thread].rows < rows:
-            self._workspaces[thread] = Workspace(rows + rows // 2, len(self.parameters.space), self.dtype)
-        return self._workspaces[thread]
+    def _chunk(self, first: int, last: int) -> _Chunk:
+        return _Chunk(first, last, self._chain(0).batch(self.encoded.evidence.part(first, last)))
 
-    def _full_pass(self) -> list[list[Batch]]:
-        """The batches of every thread: consecutive sentences, with about as many tokens for each thread."""
+    def _full_pass(self) -> list[list[_Chunk]]:
+        """Return the batches of each thread: consecutive sentences, with about as many tokens for each thread."""
         if self._chunks is None:
             bounds = chunk_bounds(self.encoded, len(self.parameters.space))
-            batches = [Batch.of(self.encoded, low, high) for low, high in pairwise(bounds)]
-            share = max(1, -(-len(batches) // self.threads))
-            self._chunks = [batches[i : i + share] for i in range(0, len(batches), share)] or [[]]
+            chunks = [self._chunk(low, high) for low, high in pairwise(bounds)]
+            share = max(1, -(-len(chunks) // self.threads))
+            self._chunks = [chunks[i : i + share] for i in range(0, len(chunks), share)] or [[]]
         return self._chunks
 
-    def _run(self, scoring: ChainScoring, thread: int, slope: float | None) -> tuple[float, Floats, ChainScorer]:
-        """The loss and gradient over the batches of one thread; the scorer holds what is added after a full pass."""
-        gradient, batches = np.zeros(self.size, self.dtype), self._full_pass()[thread]
-        rows = max((len(batch.rows) for batch in batches), default=0)
-        scorer = scoring.scorer(gradient, self._workspace(thread, rows))
-        structure = self._chain(thread)
-        loss = sum((self._add_loss(scorer, structure, batch, slope)[0] for batch in batches), 0.0)
-        scorer.finish(gradient)
-        return loss, gradient, scorer
-
-    def _add_loss(
-        self, scorer: ChainScorer, structure: Chain, batch: Batch, slope: float | None
-    ) -> tuple[float, float]:
-        """Add the gradient of the loss and of slope times the expected count of labels; returns loss and count."""
-        d_scores, scores, count = scorer.gradient(batch), scorer.scores(batch), 0.0
-        loss = add_loss(structure, scores, batch, d_scores)
-        names, transitions = self.parameters.space.names, self.parameters.transitions
-        loss += add_rejection_loss(names, self.masks, scores, batch, d_scores, transitions)
-        if self.share is not None and slope:
-            count = add_count_gradient(structure, scores, batch, self.share.labels, slope, d_scores)
-        elif self.share is not None:
-            count = expected_count(structure, scores, batch, self.share.labels)
-        scorer.add_gradient(batch, d_scores)
-        return loss, count
-
     def _chain(self, thread: int) -> Chain:
-        space = self._workspace(thread, 0)
-        return Chain(self.masks, space, self._only, self.parameters.transitions, self._posteriors)
+        """Return the structure of a thread."""
+        if thread not in self._chains:
+            parameters = self.parameters
+            self._chains[thread] = Chain(parameters.space.names, parameters.transitions, parameters.edges)
+        return self._chains[thread]
+
+
+class _Chunk(NamedTuple):
+    """Sentences first .. last - 1, laid out."""
+
+    first: int
+    last: int
+    batch: Batch
 
 
 def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:

@@ -1,29 +1,32 @@
-"""Lossless compression of the arrays of a model.
+"""Arrays of a model in a file: compressed without loss, rounded to a grid, shared by the processes of a machine.
 
 An array is written plane by plane: the lowest byte of every number, then the next one, and so on. A plane is cut into
 pieces. Each is compressed (one Zstandard frame that states its size), or stored as it is if that is hardly longer;
 nothing is written for a piece of zeros. Two kinds of arrays are reduced first:
 
 NAME.ptr      to differences of neighbours
-float32       if all are multiples of a power of two (`models.rounding`): to the multiples as int8; -128 stands for one
+float32       if all are multiples of a power of two: to the multiples as int8; -128 stands for one
               that does not fit, and these follow as int16
 
 A description states the `dtype` of every array, its `shape`, the `step` (the exponent of the power of two, if any) and
-the `lengths` of all pieces.
+the `lengths` of all pieces. On development data of four languages, rounding lowered no score by 0.02 points.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import zstandard
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from tagweave.models.aligned import aligned_zeros
-from tagweave.models.parts import Arrays
+from tagweave.cluster.shared_file import MappedArrays, mark_used, remove_old
+from tagweave.corpus.files import whole_file
 
 Bytes = NDArray[np.uint8]
 FORMS = "arrays"  # the entry of a description for the packing of arrays
@@ -68,7 +71,7 @@ def _planes_of(name: str, array: NDArray[Any]) -> tuple[dict[str, Any], list[Byt
 
 
 def _multiples(flat: NDArray[np.float32]) -> tuple[int, NDArray[np.int16]] | None:
-    """The exponent of the largest power of two that divides all weights, and the quotients, int16[n]."""
+    """Return the exponent of the largest power of two that divides all weights, and the quotients, int16[n]."""
     largest = float(np.abs(flat).max(initial=0))
     if not largest < 2.0 ** (_STEPS.stop + 14):
         return None
@@ -86,7 +89,7 @@ def _multiples(flat: NDArray[np.float32]) -> tuple[int, NDArray[np.int16]] | Non
 
 
 def _rises(name: str, dtype: np.dtype[Any]) -> bool:
-    """Whether an array is stored as differences of neighbours."""
+    """Return whether an array is stored as differences of neighbours."""
     return name.endswith(".ptr") and dtype.kind in "iu"
 
 
@@ -107,7 +110,7 @@ def _pieces(plane: Bytes, compressed: bool) -> Iterator[bytes]:
 
 
 def unpack(forms: dict[str, Any], packed: Arrays) -> Arrays:
-    """The arrays that were given to `pack`.
+    """Return the arrays that were given to `pack`.
 
     Raises:
         ValueError: bytes that do not fit the description.
@@ -193,7 +196,7 @@ class _Pieces:
         return numbers.view(dtype)
 
     def _piece(self, size: int) -> Bytes | None:
-        """The next piece; `None` for zeros."""
+        """Return the next piece; `None` for zeros."""
         length = next(self._lengths, None)
         if length is None:
             raise ValueError("fewer pieces than the shape has")
@@ -221,3 +224,91 @@ class _Pieces:
         """
         if next(self._lengths, None) is not None:
             raise ValueError("more pieces than the shape has")
+
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def nested(arrays: Arrays, part: str) -> Arrays:
+    """Return the arrays of a part, under their names in the whole model: `PART.NAME`."""
+    return {f"{part}.{name}": array for name, array in arrays.items()}
+
+
+def unnested(arrays: Arrays, part: str) -> Arrays:
+    """Return the arrays of a part, under their own names."""
+    prefix = f"{part}."
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+_LINE = 64  # bytes of a cache line
+
+
+def aligned_zeros(size: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Zeros that start at a cache line."""
+    length = size * np.dtype(dtype).itemsize
+    buffer = np.zeros(length + _LINE, np.uint8)
+    start = -buffer.ctypes.data % _LINE
+    return buffer[start : start + length].view(dtype)
+
+
+def is_aligned(weights: NDArray[Any]) -> bool:
+    """Return whether the weights start at a cache line."""
+    return bool(weights.ctypes.data % _LINE == 0)
+
+
+_FINER = 5  # powers of two between the mean size of a weight and the grid
+_NORMAL = 126  # powers of two up to this one, and their inverses, are float32: multiplying takes a tenth of `ldexp`
+
+
+def rounded(weights: NDArray[Any]) -> NDArray[Any]:
+    """Float32 weights as multiples of a power of two, about a thirtieth of the mean size of the nonzero ones.
+
+    Weights in float64, chosen for their precision, and weights that are not all finite stay as they are.
+    """
+    sizes = np.abs(weights)
+    largest = float(sizes.max(initial=0))
+    if weights.dtype != np.float32 or not math.isfinite(largest) or largest == 0:
+        return weights
+    mean = float(sizes.sum(dtype=np.float64)) / int(np.count_nonzero(sizes))
+    step = max(round(math.log2(mean)) - _FINER, math.frexp(largest)[1] - 14)  # at most 2^14 times the step
+    near: NDArray[Any]
+    if abs(step) > _NORMAL:
+        near = np.ldexp(np.rint(np.ldexp(weights, -step)), step)
+        return near
+    near = weights * np.float32(2.0**-step)
+    np.rint(near, out=near)
+    near *= np.float32(2.0**step)
+    return near
+
+
+_KEPT = 4  # models whose arrays stay in the folder, those used last
+
+
+def shared_arrays(folder: Path, key: str, arrays: Callable[[], Arrays]) -> Arrays:
+    """Arrays from a folder, mapped into memory; a process that changes one gets its own copy of what it changes.
+
+    Args:
+        folder: where arrays are kept, a folder that nobody else can write.
+        key: their name there, a digest of all that they depend on.
+        arrays: makes the arrays if the folder does not have them.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    file, entries = folder / f"{key}.arrays", folder / f"{key}.json"
+    while True:
+        with suppress(FileNotFoundError):  # not there yet, or another process has just removed them as old
+            return _read(file, entries)
+        for pattern in ("*.arrays", "*.json"):  # processes that map a file keep what they have
+            remove_old(folder.glob(pattern), _KEPT - 1)
+        with whole_file(file) as part:
+            mapped = MappedArrays.write(part, arrays())
+        with whole_file(entries) as part:
+            part.write_text(json.dumps(mapped.entries), "utf-8")
+
+
+def _read(file: Path, entries: Path) -> Arrays:
+    for each in (file, entries):
+        mark_used(each)
+    found = [(name, dtype, tuple(shape), at) for name, dtype, shape, at in json.loads(entries.read_text("utf-8"))]
+    return MappedArrays(str(file), tuple(found)).read("c")

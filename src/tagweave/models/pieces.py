@@ -22,15 +22,14 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.labels.pieces import certain_starts, joined, label_of, spans, starts
-from tagweave.models.cascade_encoder import CascadeEncoder
+from tagweave.labels.coding import certain_starts, joined, label_of, spans, starts
 from tagweave.models.chain import ChainModel
-from tagweave.models.guide import GuidedEncoder
-from tagweave.models.parts import nested
+from tagweave.models.guide import CascadeEncoder, GuidedEncoder
+from tagweave.models.packing import nested
 
 
 def piece_column(guideline: str) -> str:
-    """The column of a tagger's labels of pieces."""
+    """Return the column of a tagger's labels of pieces."""
     return f"piece:{guideline}"
 
 
@@ -101,17 +100,17 @@ class PieceEncoder(CascadeEncoder):
         return pieces
 
     def is_cut(self, sentence: Sentence) -> bool:
-        """Whether the tokens of a sentence are pieces already."""
+        """Return whether the tokens of a sentence are pieces already."""
         return all(column in sentence.columns for column in self.columns)
 
     def labels(self, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[tuple[str, ...], ...]]:
-        """The labels of the characters of every sentence, one tuple from each tagger."""
+        """Return the labels of the characters of every sentence, one tuple from each tagger."""
         inputs = [_without(sentence, self.guidelines[0]) for sentence in sentences]
         labels = [[each.columns[guide.column] for each in guide.guided(inputs, threads)] for guide in self._guides]
         return list(zip(*labels, strict=True))
 
     def cut(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str | None = None) -> Sentence:
-        """A sentence of characters in pieces, given the labels of each tagger; `layer` as in `tokens`."""
+        """Return a sentence of characters in pieces, given the labels of each tagger; `layer` as in `tokens`."""
         begins = [any(each) for each in zip(*map(starts, labels), strict=True)]
         if layer is None:
             return self._of_pieces(sentence, list(spans(begins)), labels)
@@ -150,7 +149,7 @@ class PieceEncoder(CascadeEncoder):
         )
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences of pieces, or of characters, which are cut first; without evidence.
+        """Return the features of sentences of pieces, or of characters, which are cut first; without evidence.
 
         Raises:
             CorpusError: as `tokens`; or a sentence lacks a column that a template uses.
@@ -158,27 +157,28 @@ class PieceEncoder(CascadeEncoder):
         return self.encoder.encode(self.tokens(sentences, threads))
 
     def to_json(self) -> dict[str, Any]:
-        """The templates, and the descriptions of the taggers."""
+        """Return the templates, and the descriptions of the taggers."""
         return {**self.encoder.to_json(), "kind": self.kind, "taggers": [each.to_json() for each in self.taggers]}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays stored with a model; those of the taggers are named `taggers.NUMBER.NAME`."""
+        """Return the arrays stored with a model; those of the taggers are named `taggers.NUMBER.NAME`."""
         parts = (nested(tagger.arrays(), f"taggers.{i}") for i, tagger in enumerate(self.taggers))
         return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
 
 
 def of_pieces(model: ChainModel) -> bool:
-    """Whether the tokens of a model are pieces."""
+    """Return whether the tokens of a model are pieces."""
     return isinstance(model.encoder, PieceEncoder)
 
 
 def piece_lengths(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
-    """int64[N]: the number of characters in every token."""
+    """Return int64[N]: the number of characters in every token."""
     return np.array([len(form) for sentence in sentences for form in sentence.forms], np.int64)
 
 
 def _within_words(pieces: Sequence[tuple[int, int]], evidence: Layer | list[Any], begins: Sequence[bool]) -> Layer:
-    """The evidence of pieces; if it is impossible at one piece, unknown in the whole run of pieces linked by words."""
+    """Return the evidence of pieces; if it is impossible at one piece, unknown in the whole run of pieces linked by
+    words."""
     runs: list[list[int]] = []
     for number, (start, _) in enumerate(pieces):
         if begins[start]:
@@ -193,7 +193,7 @@ def _within_words(pieces: Sequence[tuple[int, int]], evidence: Layer | list[Any]
 
 
 def _without(sentence: Sentence, layer: str) -> Sentence:
-    """The sentence without a layer: the answer, which no tagger may see."""
+    """Return the sentence without a layer: the answer, which no tagger may see."""
     if layer not in sentence.layers:
         return sentence
     return replace(sentence, layers={name: each for name, each in sentence.layers.items() if name != layer})

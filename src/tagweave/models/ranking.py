@@ -1,7 +1,7 @@
-"""The best label sequences of a sentence, as tag sequences of one view of the labels, with their probabilities.
+"""Rankings and probabilities beyond the best labels: the k best tag sequences, spans, entropies.
 
-Where every label is its own tag, these are the k best sequences of the chain. Where several labels project to one tag
-(a bundle of two guidelines, seen from one of them), a tag sequence t stands for many label sequences y:
+Where every label is its own tag, the k best tag sequences are those of the chain. Where several labels project to one
+tag (a bundle of two guidelines, seen from one of them), a tag sequence t stands for many label sequences y:
 
     p(t | x) = sum over y that project to t of p(y | x) = Z(x; labels that project to t) / Z(x)
 
@@ -9,24 +9,160 @@ so its probability is a quotient of the same sums as in the loss. Finding the mo
 trying all of them; the candidates are the distinct projections of the best label sequences. They are found by Lawler's
 division of the space of sequences (1972, "A procedure for computing the k best solutions to discrete optimization
 problems"): without the projection of its best sequence, a space falls into one part for each position i, whose
-sequences agree with the best one's tags before i and have another tag at i. Constrained decoding finds the best
-sequence of a part.
+sequences agree with the best one's tags before i and have another tag at i.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
+from tagweave.kernels import distributions
+from tagweave.kernels.compiled_code import one_blas_thread
+from tagweave.labels.coding import to_characters
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
-from tagweave.models.chain import ChainModel
+from tagweave.labels.transition_scheme import split_label
+from tagweave.models.chain import ChainModel, Masks
+
+Floats = NDArray[Any]
+Numbers = NDArray[np.int64]
+
+
+def span_entropies(model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers) -> NDArray[np.float64]:
+    """Return float64[K]: the entropy of the labels of each span, in nats (tsuboi-2008, section 5.1).
+
+    Args:
+        model: the model.
+        encoded: N tokens.
+        start, stop: int64[K], starts rising; span k is the tokens start[k] .. stop[k] - 1 of all N, in one sentence.
+    """
+    entropies = np.empty(len(start))
+
+    def visit(tokens: slice, gamma: Floats, pairs: Floats) -> None:
+        inside = _beginning_in(tokens, start)
+        own = (bound[inside] - tokens.start for bound in (start, stop))
+        distributions.span_entropies(gamma, pairs, *own, entropies[inside])
+
+    with one_blas_thread():
+        model.visit_pair_marginals(encoded, visit)
+    return entropies
+
+
+def word_probabilities(
+    model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers, masks: Masks | None = None
+) -> NDArray[np.float64]:
+    """Return float64[K]: the probability that each span of characters is a word, with any tag.
+
+    Arguments are those of `span_entropies`; with `masks`, as `ChainModel.marginals`, under the evidence of `encoded`.
+
+    Raises:
+        ValueError: the labels of the model do not code words.
+    """
+    probabilities, sets, ptr = np.empty(len(start)), word_sets(model), encoded.sentence_ptr
+    sentence = np.searchsorted(ptr, start, side="right") - 1
+    bounds = (start, stop, ptr[sentence], ptr[sentence + 1])
+
+    def visit(tokens: slice, gamma: Floats, pairs: Floats) -> None:
+        inside = _beginning_in(tokens, start)
+        own = (np.asarray(bound[inside] - tokens.start, np.int64) for bound in bounds)
+        distributions.word_probabilities(gamma, pairs, sets, *own, probabilities[inside])
+
+    with one_blas_thread():
+        model.visit_pair_marginals(encoded, visit, masks)
+    return probabilities
+
+
+def word_sets(model: ChainModel) -> NDArray[np.bool_]:
+    """Return bool[6, Y]: the labels of a character before a word, at its beginning, inside, at its end, alone in it,
+    after it.
+
+    Raises:
+        ValueError: the labels of the model do not code words.
+    """
+    space = model.space
+    if not model.of_characters or len(space.views) > 1:
+        raise ValueError("found labels that are not those of one word coding, expected a model that segments")
+    coded = to_characters(Sentence(("xxx", "x")), "coded", model.coding).layers["coded"]
+    begin, inside, end, single = (str(candidates[0]) for candidates in coded if candidates)
+    letters = ({end, single}, {begin}, {inside}, {end}, {single}, {begin, single})
+    return np.array([[split_label(name)[0] in allowed for name in space.names] for allowed in letters])
+
+
+class ProbableSpan(NamedTuple):
+    """A chunk: the tokens start .. stop - 1 of a sentence, its type, and the probability of both together."""
+
+    start: int
+    stop: int
+    label: str
+    probability: float
+
+
+def probable_spans(gamma: Floats, pairs: Floats, names: Sequence[str], least: float) -> list[ProbableSpan]:
+    """Return all chunks of a sentence with a probability of at least `least`, exactly, the most probable first.
+
+    A chain's posterior is a chain. With [i > j] = 1 if a chunk goes on from label i to label j (B or I, then I or E, of
+    one type; so in IOB1, IOB2 and BIOES), for a chunk of tokens a .. b:
+
+        v[a, j] = gamma[a, j] - sum_i [i > j] pairs[a, i, j]
+        v[t, j] = sum_i [i > j] v[t-1, i] pairs[t, i, j] / gamma[t-1, i]
+        P = sum_j v[b, j] - sum_j v[b+1, j]
+
+    Args:
+        gamma, pairs: [L, Y] and [L, Y, Y], as `ChainModel.pair_marginals` gives them.
+        names: the Y labels; those without a type code no chunk.
+        least: above 0.
+    """
+    found = [
+        span
+        for kind in dict.fromkeys(split_label(name)[1] for name in names)
+        if kind
+        for span in _of_type(gamma, pairs, names, kind, least)
+    ]
+    return sorted(found, key=lambda each: (-each.probability, each))
+
+
+def continuing(pairs: Floats, names: Sequence[str]) -> Floats:
+    """[L, Y]: the probability that a token has a label and goes on with the chunk before it.
+
+    Args:
+        pairs: [L, Y, Y], as `ChainModel.pair_marginals` gives them.
+        names: the Y labels.
+    """
+    parts = [split_label(name) for name in names]
+    goes_on = np.array([[a in "BI" and b in "IE" and kind == other for b, other in parts] for a, kind in parts])
+    inner: Floats = (pairs * goes_on).sum(axis=1)
+    return inner
+
+
+def _of_type(gamma: Floats, pairs: Floats, names: Sequence[str], kind: str, least: float) -> Iterator[ProbableSpan]:
+    own = [number for number, name in enumerate(names) if split_label(name)[1] == kind]
+    letters = [split_label(names[number])[0] for number in own]
+    goes_on = np.array([[one in "BI" and other in "IE" for other in letters] for one in letters])
+    gamma, inner = gamma[:, own], pairs[:, own][:, :, own] * goes_on
+    begins = np.maximum(gamma - inner.sum(axis=1), 0)
+    steps = inner[1:] / np.maximum(gamma[:-1], np.finfo(gamma.dtype).tiny)[:, :, None]
+    for start in np.flatnonzero(begins.sum(axis=1) >= least).tolist():
+        v, stop = begins[start], start + 1
+        while (reached := float(v.sum())) >= least:
+            v = v @ steps[stop - 1] if stop < len(gamma) else np.zeros_like(v)
+            if (probability := reached - float(v.sum())) >= least:
+                yield ProbableSpan(start, stop, kind, probability)
+            stop += 1
+
+
+def _beginning_in(tokens: slice, start: Numbers) -> slice:
+    """Which of the spans begin among these tokens."""
+    low, high = np.searchsorted(start, (tokens.start, tokens.stop))
+    return slice(int(low), int(high))
+
 
 Ints = NDArray[np.int32]
 
@@ -45,7 +181,7 @@ class Ranked:
 
 
 def ranked(model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, k: int) -> list[Ranked]:
-    """The n <= k best tag sequences of one encoded sentence that its evidence allows, the most probable first.
+    """Return the n <= k best tag sequences of one encoded sentence that its evidence allows, the most probable first.
 
     Args:
         model: the model.
@@ -75,15 +211,15 @@ def ranked(model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, k:
 def _log_probabilities(
     model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, tags: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """float64[n]: log p of tag sequences [n, L] under the evidence: log Z restricted to the tags, minus log Z."""
-    of_tag, allow = _TagSets(sets, view), sentence.allow.tolist()
+    """Return float64[n]: log p of tag sequences [n, L] under the evidence, log Z of the tags minus log Z."""
+    of_tag, allow = _TagSets(sets, view), sentence.evidence.sets.tolist()
     given = [[sets.join(a, of_tag.only(tag)) for a, tag in zip(allow, row, strict=True)] for row in tags.tolist()]
     _, log_z = model.marginals(_copies(sentence, [allow, *given]), sets.masks)
     return np.asarray(log_z[1:] - log_z[0])
 
 
 def _copies(sentence: Encoded, evidence: Sequence[Sequence[int]]) -> Encoded:
-    """The sentence once for each of several evidences."""
+    """Return the sentence once for each of several evidences."""
     allow = np.array(evidence, np.int32).reshape(-1)
     return sentence.take(np.zeros(len(evidence), np.int64)).with_evidence(allow)
 
@@ -98,7 +234,7 @@ class _TagSets:
         return self._sets.of_labels(np.flatnonzero(self._view.projection == tag))
 
     def without(self, number: int, tag: int) -> int | None:
-        """The set `number` without the labels of a tag; `None` if nothing is left."""
+        """Return the set `number` without the labels of a tag; `None` if nothing is left."""
         left = [label for label in self._sets.labels(number) if self._view.projection[label] != tag]
         return self._sets.of_labels(left) if left else None
 
@@ -115,7 +251,7 @@ class _Division:
     def best(self, k: int) -> NDArray[Any]:
         """[n, L], n <= k: the distinct tag sequences of the best label sequences, best first."""
         found: list[list[int]] = []
-        self._add([(self._sentence.allow.tolist(), 0)])
+        self._add([(self._sentence.evidence.sets.tolist(), 0)])
         while self._queue and len(found) < k:
             _, _, tags, allow, first = heappop(self._queue)
             found.append(tags)
@@ -124,7 +260,7 @@ class _Division:
         return np.array(found, np.int32).reshape(len(found), self._sentence.tokens)
 
     def _divided(self, tags: list[int], allow: list[int], first: int) -> list[tuple[list[int], int]]:
-        """The parts of a part without its best sequence; its tags before `first` are fixed."""
+        """Return the parts of a part without its best sequence; its tags before `first` are fixed."""
         parts, prefix = [], list(allow)
         for i in range(first, len(tags)):
             if (other := self._of_tag.without(allow[i], tags[i])) is not None:

@@ -1,35 +1,194 @@
-"""Models on disk: one safetensors file, arrays and a JSON description in its header. Loading one executes nothing."""
+"""Models on disk: one safetensors file, arrays and a JSON description in its header. Loading one executes nothing.
+
+Models of other programs are recognised by how their files begin. The memory that a model needs is estimated before
+anything is allocated: labels take memory by the square, and a packed zero takes none on disk, so a small file could ask
+for any amount.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
+from math import isqrt
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, ClassVar, Protocol, TypeVar, overload
 
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from tagweave import __version__
 from tagweave.corpus.describe import digest
-from tagweave.corpus.errors import InputError
-from tagweave.corpus.whole_file import whole_file
-from tagweave.features.digest import digest_of
-from tagweave.features.rules import check_unicode, one_of, record, text, whole
-from tagweave.models.foreign import foreign_model, is_foreign
+from tagweave.corpus.files import whole_file
+from tagweave.errors import CorpusError, TagweaveError
+from tagweave.features.rules import check_unicode, digest_of, one_of, record, text, whole
 from tagweave.models.hub import model_file
-from tagweave.models.memory import check_model, most_bytes, needed_bytes
-from tagweave.models.packing import FORMS, pack, unpack, unpacked_bytes
-from tagweave.models.parts import Arrays
-from tagweave.models.shared_arrays import shared_arrays
-from tagweave.models.stored_model import StoredModel
-from tagweave.structures.kinds import CHAIN, TREE
+from tagweave.models.packing import FORMS, Arrays, pack, shared_arrays, unpack, unpacked_bytes
+from tagweave.structures import CHAIN, TREE
+
+
+class StoredModel(Protocol):
+    """Labels, scorer, weights, structure and facts about the model; `about["plan"]` is how it was trained."""
+
+    kind: ClassVar[str]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Facts about the model and its training."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a plain description of all but the arrays; `kind` is part of it."""
+        ...
+
+    def arrays(self) -> Arrays:
+        """Return the arrays of a model file, by name."""
+        ...
+
+
+FOREIGN = {b"lCRF": "tagweave.models.crfsuite_file"}
+"""What the files of a program begin with, and the module whose `model_of` reads their bytes."""
+
+
+def is_foreign(path: Path | str) -> bool:
+    """Return whether a file begins like a model of another program.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        return _module(file.read(_LONGEST)) is not None
+
+
+def foreign_model(path: Path | str) -> StoredModel:
+    """Return the model of another program in a file.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: damaged, or a model of a kind that has no counterpart here.
+    """
+    data = Path(path).read_bytes()
+    if (module := _module(data[:_LONGEST])) is None:
+        raise ValueError(
+            f"a file that begins with {data[:_LONGEST]!r}, expected one of {', '.join(map(repr, FOREIGN))}"
+        )
+    model: StoredModel = import_module(module).model_of(data)
+    return model
+
+
+_LONGEST = max(map(len, FOREIGN))
+
+
+def _module(start: bytes) -> str | None:
+    return next((module for magic, module in FOREIGN.items() if start.startswith(magic)), None)
+
+
+_OF_PAIR = 20  # bytes for each pair of labels: weights, potentials, their exponentials, and what codings allow
+_OF_ARRAYS = 2  # times the arrays of a file: an index of their codes, and other copies
+_LEAST, _RATIO = 1 << 29, 64  # most bytes for a model: this many times those of its file, but at least _LEAST
+_SHARE = 16  # of the memory of the machine, what tables of labels may take in training
+_CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
+
+
+def machine_memory() -> int:
+    """Return how many bytes of memory this process may use: all, or what its control group or its limits leave it."""
+    limits = [1 << 62]
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    if _CONTROL_GROUP.is_file() and (group := _CONTROL_GROUP.read_text("ascii").strip()).isdigit():
+        limits.append(int(group))
+    try:
+        import resource
+    except ImportError:  # Windows
+        return min(limits)
+    own = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return min([*limits, own] if own >= 0 else limits)  # without a limit it is -1
+
+
+def check_model(description: dict[str, Any], arrays: int, file: int) -> None:
+    """Refuse a model that would need far more memory than its file lets expect, or than there is.
+
+    Args:
+        description: a checked description.
+        arrays: the bytes of its arrays, unpacked.
+        file: the bytes of its file.
+
+    Raises:
+        ValueError: it would.
+    """
+    needed, most = needed_bytes(description, arrays), most_bytes(file)
+    if needed > most:
+        labels = max(_labels(description), default=0)
+        raise ValueError(f"{labels:,} labels and {_size(arrays)} of arrays, which need {_size(needed)}, {_most(file)}")
+
+
+def check_labels_of_file(labels: int, file: int) -> None:
+    """Refuse as many labels if they would need far more memory than a file of this size lets expect.
+
+    Raises:
+        ValueError: they would.
+    """
+    needed = 2 * _OF_PAIR * labels**2  # in double precision
+    if needed > most_bytes(file):
+        raise ValueError(f"{labels:,} labels, which need {_size(needed)}, {_most(file)}")
+
+
+def needed_bytes(description: dict[str, Any], arrays: int) -> int:
+    """Estimate the memory of a model in use, from its checked description and the bytes of its arrays."""
+    return _OF_ARRAYS * arrays + sum(_OF_PAIR * labels**2 for labels in _labels(description))
+
+
+def most_bytes(file: int) -> int:
+    """Return the most memory that a model in a file of so many bytes may need."""
+    return min(machine_memory(), max(_LEAST, _RATIO * file))
+
+
+def check_labels(names: Sequence[str], path: str, bytes_of_each: int = 0) -> None:
+    """Refuse to train with so many labels that their tables take too much of the memory of this machine.
+
+    Args:
+        names: the labels.
+        path: the file of a corpus with them.
+        bytes_of_each: for each label in the parameters; 0: tables of pairs of labels.
+
+    Raises:
+        CorpusError: too many.
+    """
+    most, count = max(_LEAST, machine_memory() // _SHARE), len(names)
+    needed = bytes_of_each * count if bytes_of_each else _OF_PAIR * count**2
+    if needed > most:
+        fewer = most // bytes_of_each if bytes_of_each else isqrt(most // _OF_PAIR)
+        shown = ", ".join(repr(name) for name in names[:3])
+        expected = f"at most {fewer:,} on this machine: these would need {_size(needed)}. Are words taken for labels?"
+        hint = "Name the layer of the labels, FILE#LAYER; for pairs of labels, give a `mapping`"
+        raise CorpusError(f"{count:,} labels ({shown} ...)", f"{expected} {hint}", path)
+
+
+def _labels(description: dict[str, Any]) -> Iterator[int]:
+    """Yield the number of labels of a chain model, and of all models inside it."""
+    if "space" in description:
+        yield len(description["space"]["names"])
+    for value in (value for key, value in description.items() if key != "about"):
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, dict):
+                yield from _labels(each)
+
+
+def _most(file: int) -> str:
+    few = most_bytes(file) == machine_memory()
+    why = "the memory of this machine" if few else f"what a file of {_size(file)} may ask for"
+    return f"expected at most {_size(most_bytes(file))}, {why}"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:,.0f} MB" if count >= 1e6 else f"{count:,} bytes"
+
 
 _Model = TypeVar("_Model", bound=StoredModel)
-_ASSEMBLIES = {CHAIN: "tagweave.models.chain_assembly", TREE: "tagweave.models.tree_assembly"}
+_ASSEMBLIES = {CHAIN: "tagweave.models.chain_file", TREE: "tagweave.models.tree_file"}
 """Where models of each kind are put together: `check` is the rule for their descriptions, and `assemble` makes one."""
 _HEAD = record({"format": whole(), "version": text, "kind": one_of(*_ASSEMBLIES)}, others=True)
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
@@ -37,7 +196,7 @@ _KEY = "tagweave"  # a single key: the order of several would be random
 _FORMAT = 7  # raised with every change of the file's content
 
 
-class ModelFileError(InputError):
+class ModelFileError(TagweaveError):
     """A file that is not a model, is damaged, or is of a newer version."""
 
 
@@ -104,7 +263,7 @@ def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: P
 
 
 def describe_model(path: Path | str) -> dict[str, Any]:
-    """The description in a model's header, without its arrays. Raises as `load_model`."""
+    """Return the description in a model's header, without its arrays. Raises as `load_model`."""
     path = model_file(path)
     if (foreign := _foreign(path)) is not None:
         return {"format": _FORMAT, "version": __version__, **foreign.to_json()}
@@ -117,7 +276,7 @@ def describe_model(path: Path | str) -> dict[str, Any]:
 
 
 def _foreign(path: Path | str) -> StoredModel | None:
-    """The model of another program in a file; `None` if it is of none. Raises as `load_model`."""
+    """Return the model of another program in a file; `None` if it is of none. Raises as `load_model`."""
     try:
         return foreign_model(path) if Path(path).is_file() and is_foreign(path) else None
     except OSError as error:
@@ -128,7 +287,7 @@ def _foreign(path: Path | str) -> StoredModel | None:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[Any]:
-    """The open file; errors are raised as `ModelFileError`."""
+    """Return the open file; errors are raised as `ModelFileError`."""
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such model file")
     try:

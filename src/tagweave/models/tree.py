@@ -12,17 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
+from tagweave.features.arc_templates import check_lengths, given_columns
 from tagweave.features.arcs import EncodedArcs, encode_arcs
-from tagweave.features.given_columns import given_columns
-from tagweave.features.sentence_length import check_lengths
 from tagweave.kernels.projective import are_whole_trees
-from tagweave.models.aligned import aligned_zeros, is_aligned
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.arc_scorer import ArcBatch, ArcScorerParameters, batch_bounds
-from tagweave.models.parts import Arrays, nested
-from tagweave.structures.free_tree import tree_structure
-from tagweave.structures.kinds import TREE
-from tagweave.structures.tree import Tree, exclude, word_scores
+from tagweave.models.packing import Arrays, aligned_zeros, is_aligned, nested
+from tagweave.structures import TREE
+from tagweave.structures.tree import Tree, exclude, tree_structure, word_scores
 
 Floats = NDArray[Any]
 
@@ -118,7 +115,7 @@ class TreeModel:
         """
         structure = self._structure(projective)
         if evidence and (whole := _whole(encoded, structure)).any():
-            heads = encoded.token_heads
+            heads = encoded.evidence.token_heads
             others = encoded.take(np.flatnonzero(~whole))
             heads[np.repeat(~whole, encoded.lengths)] = self.best(others, True, threads, projective)
             return heads
@@ -137,8 +134,8 @@ class TreeModel:
     def marginals(
         self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1
     ) -> tuple[Floats, NDArray[np.float64]]:
-        """The probability of every arc, by cell (`EncodedArcs.cells`), and log Z [S]."""
-        cells, structure = encoded.cells(0, len(encoded)), self._structure()
+        """The probability of every arc, by cell (`ArcEvidence.cells`), and log Z [S]."""
+        cells, structure = encoded.evidence.cells, self._structure()
         probabilities, log_z = np.zeros(int(cells[-1]), self.weights.dtype), np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
@@ -190,5 +187,5 @@ class TreeModel:
 def _whole(encoded: EncodedArcs, structure: Tree) -> NDArray[np.bool_]:
     """bool[S]: whether the evidence of a sentence is one tree of the structure."""
     whole = np.empty(len(encoded), np.bool_)
-    are_whole_trees(encoded.token_heads, encoded.lengths, structure.single_root, structure.projective, whole)
+    are_whole_trees(encoded.evidence.token_heads, encoded.lengths, structure.single_root, structure.projective, whole)
     return whole

@@ -8,15 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.evidence.ragged import pointers
 from tagweave.features.arcs import EncodedArcs
-from tagweave.features.ragged import pointers
 from tagweave.kernels.projective import are_whole_trees
 from tagweave.models.arc_scorer import ArcBatch, ArcScorer, ArcScorerParameters, Blocks, batch_bounds
 from tagweave.models.mistakes import correct_mistakes
 from tagweave.models.sampling import drawn
-from tagweave.structures.free_tree import tree_structure
-from tagweave.structures.loss import ContradictionError, add_loss
-from tagweave.structures.tree import ArcGradient, Tree, add_trees, allowed_cells, arc_cells, exclude, known_heads
+from tagweave.structures.loss import contradiction, loss
+from tagweave.structures.tree import (
+    Tree,
+    add_trees,
+    allowed_cells,
+    arc_cells,
+    exclude,
+    known_heads,
+    tree_structure,
+)
 
 Floats = NDArray[Any]
 
@@ -50,12 +57,12 @@ class TreeObjective:
         dtype: type[np.floating[Any]] = np.float32,
         projective: bool = True,
     ) -> None:
-        informative = encoded.informative()
+        informative = encoded.evidence.informative()
         self.features, self.single_root, self.threads, self.dtype = features, single_root, threads, dtype
         self._structure = tree_structure(single_root, projective)
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
         if (no_trees := _no_trees(self.encoded, self._structure)).any():
-            raise self._contradiction(int(np.flatnonzero(informative)[no_trees.argmax()]))
+            raise contradiction(self.encoded.evidence.ids[no_trees.argmax()], self._structure.contradiction)
         self._threshold = _NEGLIGIBLE if dtype == np.float32 else 0.0
         self._touched = features.touched()
         self._written: tuple[int, int, ArcScorer] | None = None
@@ -100,7 +107,9 @@ class TreeObjective:
         Returns:
             The number of such sentences.
         """
-        return int((self._add_mistakes(weights, first, last, gradient, self.encoded.weights[first:last]) > 0).sum())
+        return int(
+            (self._add_mistakes(weights, first, last, gradient, self.encoded.evidence.weights[first:last]) > 0).sum()
+        )
 
     def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
         """If the best tree of a sentence contradicts its evidence, adds features(best) - features(best allowed).
@@ -109,7 +118,7 @@ class TreeObjective:
             How many tokens have a head that the evidence excludes, and how often the sentence counts.
         """
         errors = self._add_mistakes(weights, sentence, sentence + 1, gradient, np.ones(1))
-        return int(errors[0]), float(self.encoded.weights[sentence])
+        return int(errors[0]), float(self.encoded.evidence.weights[sentence])
 
     def _add_mistakes(
         self, weights: Floats, first: int, last: int, gradient: Floats, counts: NDArray[np.float64]
@@ -127,13 +136,13 @@ class TreeObjective:
         if (target < 0).any():
             exclude(scores, batch)
             target = self._structure.best(scores, batch)
-        if (target[np.repeat(wrong, batch.lengths)] < 0).any():
-            raise self._contradiction(first, last)
+        if (impossible := np.repeat(wrong, batch.lengths) & (target < 0)).any():
+            sentence = int(np.searchsorted(batch.evidence.token_ptr, impossible.argmax(), "right")) - 1
+            raise contradiction(batch.evidence.ids[sentence], self._structure.contradiction)
         times = np.repeat(wrong * counts, batch.lengths)
-        d_scores = ArcGradient()
-        d_scores.arcs = np.zeros(batch.size, self.dtype)
-        add_trees(d_scores.arcs, batch, best, times)
-        add_trees(d_scores.arcs, batch, target, -times)
+        d_scores = np.zeros(batch.size, self.dtype)
+        add_trees(d_scores, batch, best, times)
+        add_trees(d_scores, batch, target, -times)
         scorer.add_gradient(batch, d_scores)
         self._written = first, last, scorer
         return errors
@@ -166,34 +175,26 @@ class TreeObjective:
         return other
 
     def _add_loss(self, scorer: ArcScorer, batch: ArcBatch) -> float:
-        """The loss of a batch; the scorer adds its gradient."""
-        d_scores = ArcGradient()
-        try:
-            loss = add_loss(self._structure, scorer.scores(batch), batch, d_scores)
-        except ContradictionError as error:
-            raise self._contradiction(batch.first, batch.last) from error
+        """Return the loss of a batch; the scorer adds its gradient."""
+        losses, d_scores = loss(self._structure, scorer.scores(batch), batch)
         scorer.add_gradient(batch, d_scores)
-        return loss
+        return float(losses.sum())
 
     def _errors(self, batch: ArcBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
         """int64[S]: how many arcs of each tree its evidence excludes; 0 for sentences that do not count."""
         known = known_heads(batch)
         is_known = bool((known >= 0).all())
         wrong = heads != known if is_known else allowed_cells(batch)[arc_cells(batch, heads)] == 0
-        counts: NDArray[np.bool_] = self.encoded.weights[batch.first : batch.last] > 0
+        counts: NDArray[np.bool_] = self.encoded.evidence.weights[batch.first : batch.last] > 0
         return np.add.reduceat(wrong.astype(np.int64), pointers(batch.lengths)[:-1]) * counts
-
-    def _contradiction(self, first: int, last: int = 0) -> ContradictionError:
-        sentences = f"sentences {first + 1} to {last}" if last > first + 1 else f"sentence {first + 1}"
-        return ContradictionError(f"training {sentences}: {self._structure.contradiction}")
 
 
 def _no_trees(encoded: EncodedArcs, structure: Tree) -> NDArray[np.bool_]:
     """bool[S]: whether the heads of a sentence are all known but no tree of the structure."""
-    heads, lengths = encoded.token_heads, encoded.lengths
+    heads, lengths, noise = encoded.evidence.token_heads, encoded.lengths, encoded.evidence.noise
     are_trees = np.empty(len(encoded), np.bool_)
     are_whole_trees(heads, lengths, structure.single_root, structure.projective, are_trees)
     is_open = np.append(heads < 0, False)
-    if len(encoded.noise):
-        is_open[:-1] |= np.delete(encoded.noise, encoded.position_ptr[:-1]) > 0
+    if len(noise):
+        is_open[:-1] |= np.delete(noise, encoded.position_ptr[:-1]) > 0
     return ~are_trees & ~np.logical_or.reduceat(is_open, encoded.token_ptr[:-1])

@@ -1,4 +1,4 @@
-"""The predictor of tree models: applies one to sentences, and adds heads and relations."""
+"""The predictor of tree models: parses sentences, and adds heads and relations."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.blocks import in_blocks
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.files import in_blocks
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
+from tagweave.errors import CorpusError
+from tagweave.evidence.relations import allowed_labels
 from tagweave.features.arc_templates import guide_layer
 from tagweave.features.arcs import EncodedArcs
-from tagweave.models.relation_evidence import allowed_labels
 from tagweave.models.tree import TreeModel
 
 _BLOCK = 2000  # sentences parsed at a time
@@ -35,7 +35,7 @@ class TreePredictor:
         self.projective = model.projective if projective is None else projective
 
     def parse(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with the best tree in the head layer of the model, in order, block by block.
+        """Return the sentences with the best tree in the head layer of the model, in order, block by block.
 
         Raises:
             CorpusError: a sentence lacks tags or columns that the model uses, or is too long.
@@ -46,7 +46,7 @@ class TreePredictor:
             yield from self.with_arcs(block, encoded, heads)
 
     def complete(self, sentences: Iterable[Sentence], layer: str | None = None) -> Iterator[Sentence]:
-        """The sentences with the gaps of a head layer (by default the model's own) filled in.
+        """Return the sentences with the gaps of a head layer (by default the model's own) filled in.
 
         Given arcs never change: among several heads or relations one is chosen, and a given whole tree stays even if it
         is not projective.
@@ -58,7 +58,7 @@ class TreePredictor:
         for block in in_blocks(sentences, _BLOCK):
             encoded = self.encode(block, layer)
             heads = self.model.best(encoded, True, self.threads, self.projective)
-            heads = np.where(heads < 0, encoded.token_heads, heads)
+            heads = np.where(heads < 0, encoded.evidence.token_heads, heads)
             if (heads < 0).any():
                 at = int(np.searchsorted(encoded.token_ptr[1:], np.argmin(heads), "right"))
                 tree = "a projective tree" if self.projective else "a tree"
@@ -77,11 +77,11 @@ class TreePredictor:
             return []
         encoded = self.encode(sentences, layer)
         flat, _ = self.model.marginals(encoded, layer is not None, self.threads)
-        tables = np.split(flat, encoded.cells(0, len(encoded))[1:-1])
+        tables = np.split(flat, encoded.evidence.cells[1:-1])
         return [table.reshape(n + 1, n + 1) for table, n in zip(tables, encoded.lengths.tolist(), strict=True)]
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
-        """The encoded sentences, parsed by the model's guide, with the evidence of a layer.
+        """Return the encoded sentences, parsed by the model's guide, with the evidence of a layer.
 
         Raises:
             CorpusError: as `guided`; or columns or layers that the model uses are missing.
@@ -93,7 +93,7 @@ class TreePredictor:
     def with_arcs(
         self, block: Sequence[Sentence], encoded: EncodedArcs, heads: NDArray[np.int32], layer: str | None = None
     ) -> Iterator[Sentence]:
-        """The sentences with arcs to these heads; with relations as `layer` allows them, if one is named."""
+        """Return the sentences with arcs to these heads; with relations as `layer` allows them, if one is named."""
         relations: list[str | None] = [None] * len(heads)
         if self.model.labels is not None:
             labels = self.model.labels
@@ -111,7 +111,7 @@ class TreePredictor:
 
 
 def guided(sentences: Sequence[Sentence], guide: TreeModel, threads: int = 1) -> list[Sentence]:
-    """The sentences, each with a guide tree, which guided models use.
+    """Return the sentences, each with a guide tree, which guided models use.
 
     The guide tree is in a layer of its own (`guide_layer`). A sentence that has this layer keeps it. In others, arcs of
     the layer of the guide's guideline are kept (so a guided model converts a treebank), and the guide fills the gaps;
@@ -141,7 +141,7 @@ def _arcs(heads: Sequence[int], relations: Sequence[str | None]) -> list[tuple[A
 
 
 def _kept(given: HeadLayer | None, arcs: HeadLayer) -> HeadLayer:
-    """The arcs, with given relations where the model does not know them."""
+    """Return the arcs, with given relations where the model does not know them."""
     if given is None:
         return arcs
     kept: list[tuple[Arc, ...]] = []

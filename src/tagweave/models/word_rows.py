@@ -1,8 +1,15 @@
-"""What each word form adds to the scores of the tokens around it, added up once: a row of a table for every form."""
+"""Rows of scores by word form: everything that a form adds to the tokens around it, summed when it is first met.
+
+Known forms have numbers, and the codes of their columns are computed once, not once per text.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from itertools import count as count_from
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -10,16 +17,90 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
+from tagweave.evidence.sequences import Evidence
 from tagweave.features.columns import FormColumns
 from tagweave.features.encoded import Encoded
-from tagweave.features.encoder import TemplateEncoder, joined_codes
-from tagweave.features.known_forms import KnownForms, looks_at_one_form
-from tagweave.kernels import emission
+from tagweave.features.encoder import TemplateEncoder, final_forms, hashed_grams, joined_codes, term_numbers
+from tagweave.features.templates import Family, Reach
+from tagweave.kernels import weight_vectors
 from tagweave.kernels.hashing import OUTSIDE
 from tagweave.models.chain import ChainModel
-from tagweave.models.emission import ViewEmission
-from tagweave.models.linear_scorer import LinearScoring
-from tagweave.models.parameters import ChainParameters
+from tagweave.models.layout import ViewEmission
+from tagweave.models.linear_scorer import ChainParameters, LinearScoring
+
+Codes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """Sentences whose forms have numbers.
+
+    Attributes:
+        sentence_ptr: int64[S + 1], the first token of every sentence.
+        ids: int32[N], the number of the form of every token.
+        new: the columns of the forms that were new; `None` if none was.
+        first: the number of the first of these.
+    """
+
+    sentence_ptr: NDArray[np.int64]
+    ids: NDArray[np.int32]
+    new: FormColumns | None
+    first: int
+
+
+class KnownForms:
+    """The forms of the texts so far, for an encoder whose templates look at forms only.
+
+    Attributes:
+        alone: the families that look at one form, the form at their anchor.
+        joint: those that look at several.
+
+    Args:
+        encoder: of the templates.
+        most: how many forms are kept at most.
+        first: the number of the first form.
+    """
+
+    def __init__(self, encoder: TemplateEncoder, most: int, first: int) -> None:
+        families = encoder.templates.families
+        self.alone = tuple(family for family in families if looks_at_one_form(family))
+        self.joint = Reach.of([family for family in families if not looks_at_one_form(family)])
+        self._encoder, self._most, self._first = encoder, most, first
+        self._names = sorted({term.column for family in self.joint.families for term in family.terms})
+        starts = np.arange(len(self._names) + 1, dtype=np.int64) * most
+        self._terms = starts, term_numbers(self.joint.families, self._names, lambda column: int(column == "final"))
+        self._numbers: defaultdict[str, int] = defaultdict(count_from(self._first).__next__)
+        self._codes = np.empty((len(self._names), self._most), np.uint64)
+
+    def numbered(self, sentences: Sequence[Sentence]) -> Numbered | None:
+        """Return the forms of sentences as numbers; `None`, for good, if they are too many beside the known ones."""
+        texts = [sentence.forms for sentence in sentences]  # then neither loop below runs Python code for a step
+        ptr = np.concatenate([[0], np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))])
+        known = len(self._numbers)
+        ids = np.fromiter(map(self._numbers.__getitem__, chain.from_iterable(texts)), np.int32, int(ptr[-1]))
+        count = len(self._numbers) - known
+        first = known + self._first
+        if first + count > self._most:
+            return None
+        if not count:
+            return Numbered(ptr, ids, None, first)
+        new = FormColumns(list(islice(reversed(self._numbers), count))[::-1], self._encoder.clusters)
+        for row, name in zip(self._codes, self._names, strict=True):
+            row[first : first + count] = new.scalar(name)
+        return Numbered(ptr, ids, new, first)
+
+    def grams(self, text: Numbered) -> NDArray[np.int32]:
+        """Return int32[M, K]: the grams of the families `joint`, as in `Encoded`."""
+        ids = np.stack([text.ids, final_forms(text.ids, text.sentence_ptr)])
+        return hashed_grams(
+            ids, text.sentence_ptr, self._codes.reshape(-1), *self._terms, self.joint, self._encoder.index
+        )
+
+
+def looks_at_one_form(family: Family) -> bool:
+    """Return whether the grams of a family depend on the form at their anchor alone."""
+    return all(term.depends_on_form_only for term in family.terms)
+
 
 Floats = NDArray[Any]
 
@@ -59,12 +140,12 @@ class RowEmission(ViewEmission):
         rows[:] = 0
         for low, high, ptr, features in parts:
             begin, width = (self._high - high) * self._tags, (high - low + 1) * self._tags
-            emission.add_to_rows(self.weights, layout.ptr, layout.cell, ptr, features, begin, width, rows)
+            weight_vectors.add_to_rows(self.weights, layout.ptr, layout.cell, ptr, features, begin, width, rows)
 
     def write_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
         """See `ViewEmission.write_scores`."""
         window = self._low, self._high
-        emission.row_scores(self._rows, encoded.word_types, encoded.sentence_ptr, first, last, *window, scores)
+        weight_vectors.row_scores(self._rows, encoded.word_types, encoded.sentence_ptr, first, last, *window, scores)
         self.add_grams(encoded, first, last, scores)
 
 
@@ -102,7 +183,7 @@ class WordRows:
 
     @classmethod
     def of(cls, model: ChainModel) -> WordRows | None:
-        """The rows of a model; `None` if its features are not those of forms, or its labels too many for rows."""
+        """Return the rows of a model; `None` if its features are not those of forms, or it has too many labels."""
         encoder, parameters = model.encoder, model.parameters
         if type(encoder) is not TemplateEncoder or not isinstance(parameters, ChainParameters):
             return None
@@ -131,9 +212,9 @@ class WordRows:
             if text.new is not None:
                 self._set_rows(text.first, len(text.new.length), self._parts(text.new))
             grams, views = self._forms.grams(text), self._views
-        joint = self._forms.joint
+        joint, weights = self._forms.joint, np.array([sentence.weight for sentence in sentences], np.float64)
         encoded = Encoded(
-            sentence_ptr=text.sentence_ptr,
+            evidence=Evidence.unknown(text.sentence_ptr, weights),
             word_types=text.ids,
             type_ptr=np.zeros(1, np.int64),
             type_features=np.zeros(0, np.int32),
@@ -142,9 +223,6 @@ class WordRows:
             lead=joint.lead,
             low=joint.low,
             high=joint.high,
-            allow=np.zeros(tokens, np.int32),
-            noise=np.zeros(0),
-            weights=np.array([sentence.weight for sentence in sentences], np.float64),
         )
         return encoded, RowScoring(self._scoring, views)
 
@@ -162,7 +240,7 @@ class WordRows:
             view.set_rows(first, count, known)
 
     def _parts(self, columns: FormColumns) -> Iterator[_Part]:
-        """The features of new forms."""
+        """Return the features of new forms."""
         ptr, codes = self._encoder.inside(columns)
         yield _Part(0, 0, ptr, self._encoder.index.ids(codes))
         for family in self._forms.alone:
@@ -171,7 +249,7 @@ class WordRows:
             yield _Part(family.low, family.high, np.arange(len(features) + 1), features)
 
     def _outside(self, codes: NDArray[np.uint64]) -> Iterator[_Part]:
-        """The features of positions outside sentences."""
+        """Return the features of positions outside sentences."""
         for family in self._forms.alone:
             values = [codes] * len(family.terms)
             features = self._encoder.index.ids(joined_codes(np.uint64(family.seed), values, family.window))
@@ -179,6 +257,6 @@ class WordRows:
 
 
 def _window(encoder: TemplateEncoder) -> tuple[int, int]:
-    """The smallest and the largest offset of a form from a token that it adds to."""
+    """Return the smallest and the largest offset of a form from a token that it adds to."""
     alone = [family for family in encoder.templates.families if looks_at_one_form(family)]
     return min([0, *(family.low for family in alone)]), max([0, *(family.high for family in alone)])

@@ -1,16 +1,282 @@
-"""What spaCy finds by entry points: the component `tagweave` and the tokenizer `tagweave.Segmenter.v1`."""
+"""Models in spaCy's pipelines: the component `tagweave` and the tokenizer `tagweave.Segmenter.v1`, its entry points.
+
+A pipeline is saved with its models: their files are copied into it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from spacy.language import Language
 from spacy.util import registry
 
-from tagweave.pipelines.component import Component
-from tagweave.pipelines.kept_model import KeptModel
-from tagweave.pipelines.segmenter_tokenizer import SegmenterTokenizer
+from tagweave.errors import PipelineError
+from tagweave.front.loading import load_model
+from tagweave.models.storage import ModelFileError
+
+if TYPE_CHECKING:
+    from tagweave.front.model import Model
+    from tagweave.front.taggers import Segmenter
+
+ErrorHandler = Callable[[str, Any, list[Any], Exception], None]
+_FILE = "tagweave.model"
+_META = "tagweave"
+_BATCH, _TEXTS = 128, 1_000  # documents, and texts, unless the pipeline says how many
+
+
+class PipelinePart:
+    """A part of a pipeline with a model, which comes from its file or with the pipeline.
+
+    Args:
+        path: the file; `None`: the model comes with the pipeline.
+        threads: how many threads share the work.
+    """
+
+    def __init__(self, path: str | None, threads: int = 1) -> None:
+        self._path, self._threads = path, threads
+        self._model: Model | None = None
+
+    def check(self) -> None:
+        """Raise PipelineError if the model is of no use here."""
+
+    def open(self, nlp: Any) -> Self:
+        """Read the file and check the model, unless it comes with the pipeline.
+
+        The pipeline notes its files among its meta data, so that it needs none of them where it is read.
+
+        Raises:
+            PipelineError: a model that is of no use here.
+            ModelFileError, OSError: as `tagweave.load_model`.
+        """
+        known = nlp.meta.setdefault(_META, [])
+        if self._path is not None and self._path not in known:
+            self._model = load_model(self._path, self._threads)
+            known.append(self._path)
+            self.check()
+        return self
+
+    @property
+    def model(self) -> Model:
+        """The model.
+
+        Raises:
+            PipelineError: it has not come yet.
+            ModelFileError, OSError: as `tagweave.load_model`.
+        """
+        if self._model is None:
+            if self._path is None:
+                raise PipelineError(
+                    "found no model, expected the file of one (model), or a pipeline that was saved with it"
+                )
+            self._model = load_model(self._path, self._threads)
+        return self._model
+
+    def to_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> None:
+        """Write the model into a folder. Raises OSError."""
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.model.save(folder / _FILE)
+
+    def from_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> Self:
+        """Read the model from its folder. Raises as `open`."""
+        self._model = load_model(str(Path(path) / _FILE), self._threads)
+        self.check()
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Return the bytes of the model's file."""
+        with TemporaryDirectory() as folder:
+            self.to_disk(folder)
+            return (Path(folder) / _FILE).read_bytes()
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Self:
+        """Read the model from the bytes of its file. Raises as `open`."""
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / _FILE
+            file.write_bytes(data)
+            try:
+                self._model = load_model(str(file), self._threads)
+            except ModelFileError as error:
+                raise ModelFileError(str(error).replace(str(file), "bytes of a pipeline")) from None
+            self._model.name = "the model"
+        self.check()
+        return self
+
+
+class Annotation(Protocol):
+    """Annotation of documents by a model."""
+
+    labels: tuple[str, ...]
+
+    def set(self, docs: Sequence[Any]) -> None:
+        """Annotate documents."""
+        ...
+
+
+class Component(PipelinePart):
+    """A model as a component: it sets tags, entities, or trees, as the model was trained.
+
+    Args:
+        name: of the component in its pipeline.
+        path, threads: as for `PipelinePart`.
+        attribute: `tag` or `pos`, where a tagger's labels are put.
+        guideline: of the labels; by default the model's target.
+        overwrite: whether existing annotation is replaced.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: str | None,
+        threads: int = 1,
+        attribute: str | None = None,
+        guideline: str | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        super().__init__(path, threads)
+        self.name, self._attribute, self._guideline, self._overwrite = name, attribute, guideline, overwrite
+        self._annotation: Annotation | None = None
+        self._error_handler: ErrorHandler = _raise
+
+    @property
+    def annotation(self) -> Annotation:
+        """The annotation that the model sets.
+
+        Raises:
+            PipelineError: no model, one that is of no use here, or options that do not fit it.
+            StreamError: a guideline that it does not know.
+        """
+        if self._annotation is None:
+            self.check()
+        assert self._annotation is not None  # noqa: S101
+        return self._annotation
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that are set: tags, types of entities, or relations; none while the model is still to come."""
+        return () if self._annotation is None else self._annotation.labels
+
+    def __call__(self, doc: Any) -> Any:
+        """Annotate a document."""
+        self.annotation.set([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Any], *, batch_size: int = _BATCH) -> Iterator[Any]:
+        """Annotate documents in batches."""
+        docs = iter(stream)
+        while batch := list(islice(docs, batch_size)):
+            yield from self._annotated(batch)
+
+    def set_error_handler(self, error_handler: ErrorHandler) -> None:
+        """Set what is done about a document that cannot be annotated, as `Language.set_error_handler` asks."""
+        self._error_handler = error_handler
+
+    def get_error_handler(self) -> ErrorHandler:
+        """Return what is done about a document that cannot be annotated."""
+        return self._error_handler
+
+    def check(self) -> None:
+        """Raise PipelineError if the model, or the options, are of no use here."""
+        from tagweave.front.parser import Parser
+        from tagweave.front.taggers import Segmenter
+
+        model: Any = self.model
+        if isinstance(model, Segmenter):
+            expected = "a tagger or a parser; a segmenter is a tokenizer: [nlp.tokenizer] tagweave.Segmenter.v1"
+            raise PipelineError(f"{model.name}: found a segmenter, expected {expected}")
+        self._annotation = self._of_parser(model) if isinstance(model, Parser) else self._of_tagger(model)
+
+    def _of_parser(self, model: Any) -> Annotation:
+        from tagweave.pipelines.annotations import Trees
+
+        if self._guideline not in (None, *model.guidelines):
+            found = f"guideline {self._guideline!r}, expected {model.guidelines[0]!r}, that of the parser"
+            raise PipelineError(f"{model.name}: found {found}")
+        self._refuse_attribute("a parser")
+        return Trees(model, self._overwrite)
+
+    def _of_tagger(self, model: Any) -> Annotation:
+        from tagweave.labels.transition_scheme import codes_spans
+        from tagweave.pipelines.annotations import Entities, Tags
+
+        tagger = model.under([self._guideline] if self._guideline is not None else [])
+        if codes_spans(tagger.labels):
+            self._refuse_attribute("a model of entities")
+            return Entities(tagger, self._overwrite)
+        return Tags(tagger, self._attribute, self._overwrite)
+
+    def _refuse_attribute(self, what: str) -> None:
+        if self._attribute is not None:
+            raise PipelineError(f"{self.model.name}: found attribute with {what}, expected it with a tagger")
+
+    def _annotated(self, batch: list[Any]) -> Iterator[Any]:
+        """Yield the documents of a batch without those that fail; after a failure they are taken one by one."""
+        try:
+            self.annotation.set(batch)
+        except Exception as error:
+            if len(batch) > 1:
+                for doc in batch:
+                    yield from self._annotated([doc])
+            else:
+                self._error_handler(self.name, self, batch, error)
+        else:
+            yield from batch
+
+
+def _raise(_name: str, _component: Any, _docs: list[Any], error: Exception) -> None:
+    raise error
+
+
+class SegmenterTokenizer(PipelinePart):
+    """Cuts texts into the words of a segmenter; blanks that spaCy cannot imply are tokens, as in its own tokenizers."""
+
+    def __init__(self, vocab: Any, path: str | None, threads: int = 1) -> None:
+        super().__init__(path, threads)
+        self.vocab = vocab
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """The model.
+
+        Raises:
+            PipelineError: no model, or another one than a segmenter.
+        """
+        from tagweave.front.taggers import Segmenter
+
+        model = self.model
+        if not isinstance(model, Segmenter):
+            expected = 'a segmenter; other models are components: nlp.add_pipe("tagweave")'
+            raise PipelineError(f"{model.name}: found a model of words, expected {expected}")
+        return model
+
+    def check(self) -> None:
+        """Raise PipelineError if the model is no segmenter."""
+        _ = self.segmenter
+
+    def __call__(self, text: str) -> Any:
+        """Return the document of a text."""
+        return self._doc(text, self.segmenter.cut(text))
+
+    def pipe(self, texts: Iterable[str], batch_size: int = _TEXTS) -> Iterator[Any]:
+        """Yield the documents of texts, many at a time, which is faster."""
+        several = iter(texts)
+        while batch := list(islice(several, batch_size)):
+            lines = [each.splitlines() for each in batch]
+            words = self.segmenter.cut_all(line for each in lines for line in each)
+            for text, own in zip(batch, lines, strict=True):
+                yield self._doc(text, [word for found in islice(words, len(own)) for word in found])
+
+    def _doc(self, text: str, words: Sequence[str]) -> Any:
+        from spacy.tokens import Doc
+        from spacy.util import get_words_and_spaces
+
+        forms, blanks = get_words_and_spaces(words, text)
+        return Doc(self.vocab, words=forms, spaces=blanks)
+
 
 _ASSIGNS = (
     "token.tag",
@@ -36,27 +302,13 @@ def component(
     overwrite: bool,
     threads: int,
 ) -> Component:
-    """A model as a component. Raises as `Component.annotation`, and as `tagweave.load_model`."""
-    kept = KeptModel(model, threads)
-    is_open = kept.open(nlp)
-    made = Component(name, kept, attribute, guideline, overwrite)
-    if is_open:
-        _ = made.annotation
-    return made
+    """Make a model a component. Raises as `PipelinePart.open`."""
+    return Component(name, model, threads, attribute, guideline, overwrite).open(nlp)
 
 
 def tokenizer(model: str | None = None, threads: int = 1) -> Callable[[Any], SegmenterTokenizer]:
-    """Makes the tokenizer of a pipeline. Raises as `SegmenterTokenizer.segmenter`, and as `tagweave.load_model`."""
-
-    def of_pipeline(nlp: Any) -> SegmenterTokenizer:
-        kept = KeptModel(model, threads)
-        is_open = kept.open(nlp)
-        made = SegmenterTokenizer(nlp.vocab, kept)
-        if is_open:
-            _ = made.segmenter
-        return made
-
-    return of_pipeline
+    """Return a function that makes the tokenizer of a pipeline, which raises as `PipelinePart.open`."""
+    return lambda nlp: SegmenterTokenizer(nlp.vocab, model, threads).open(nlp)
 
 
 registry.tokenizers("tagweave.Segmenter.v1", func=tokenizer)

@@ -15,25 +15,18 @@ from starlette.staticfiles import StaticFiles
 
 from tagweave.serve import endpoints, inception, label_studio
 from tagweave.serve.served_models import OPERATIONS
-from tagweave.serve.settings import Settings
-from tagweave.serve.site import Endpoint, Site, refusal_outside, route
-from tagweave.web.headers import SecurityHeaders
-
-_LABEL_STUDIO: dict[str, Endpoint] = {
-    "setup": label_studio.setup,
-    "predict": label_studio.predict,
-    "webhook": label_studio.webhook,
-    "train": label_studio.train,
-}
+from tagweave.serve.serving import ServerSettings
+from tagweave.serve.site import ServerSite, refusal_outside, route
+from tagweave.web.http import SecurityHeaders
 
 
-def application(settings: Settings) -> Starlette:
-    """The endpoints of some models, which are read first. Raises as `ServedModels`."""
-    return application_of(Site.of(settings))
+def application(settings: ServerSettings) -> Starlette:
+    """Read the models and return the application that serves them. Raises as `ServedModels`."""
+    return application_of(ServerSite.of(settings))
 
 
-def application_of(site: Site) -> Starlette:
-    """The endpoints of a site."""
+def application_of(site: ServerSite) -> Starlette:
+    """Return the application of a site."""
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -45,23 +38,18 @@ def application_of(site: Site) -> Starlette:
         route(site, "/metrics", "GET", endpoints.metrics),
         route(site, "/openapi.json", "GET", endpoints.openapi),
         route(site, "/", "GET", endpoints.description),
-        *(
-            route(site, f"{prefix}/{name}", "POST", endpoint)
-            for prefix in ("", "/label-studio/{model}")
-            for name, endpoint in _LABEL_STUDIO.items()
-        ),
-        *(
-            route(site, f"{prefix}/{name}", "GET", endpoint)
-            for prefix in ("", "/label-studio/{model}")
-            for name, endpoint in {"health": endpoints.health, "versions": label_studio.versions}.items()
-        ),
-        route(site, "/{model}/predict", "POST", inception.predict),
-        route(site, "/{model}/train", "POST", inception.train),
-        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
     ]
+    for prefix in ("", "/label-studio/{model}"):
+        for name in ("setup", "predict", "webhook", "train"):
+            routes.append(route(site, f"{prefix}/{name}", "POST", getattr(label_studio, name)))
+        routes.append(route(site, f"{prefix}/health", "GET", endpoints.health))
+        routes.append(route(site, f"{prefix}/versions", "GET", label_studio.versions))
+    routes.append(route(site, "/{model}/predict", "POST", inception.predict))
+    routes.append(route(site, "/{model}/train", "POST", inception.train))
+    static = Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*site.settings.hosts] or ["*"], www_redirect=False)
     app = Starlette(
-        routes=routes,
+        routes=[*routes, static],
         middleware=[Middleware(SecurityHeaders), hosts],
         exception_handlers={HTTPException: refusal_outside, Exception: refusal_outside},
         lifespan=lifespan,

@@ -1,4 +1,4 @@
-"""Requests of many connections, computed together: one batch after the other, in a thread.
+"""Requests of many connections, computed together, and the metrics of that.
 
 While a batch is computed, further requests wait; those that ask the same of the same model are the next batch. So
 nobody waits for company, and under load the fixed cost of a call is paid once for many requests.
@@ -8,20 +8,68 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Thread
 
-from tagweave.front.errors import message
-from tagweave.serve.documents import Item
-from tagweave.serve.errors import RefusedError
-from tagweave.serve.messages import LabelResponse
-from tagweave.serve.metrics import Metrics
-from tagweave.serve.parsing import Parsing
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from tagweave.errors import RequestError
+from tagweave.front.options import message
+from tagweave.serve.operations import Parsing
+from tagweave.serve.requests import Item, LabelResponse
 from tagweave.serve.served_models import ServedModels
-from tagweave.serve.settings import Limits
+from tagweave.serve.serving import Limits
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable of the folder in which several processes count."""
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_REQUESTS = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
+class Metrics:
+    """The numbers that Prometheus reads; several processes count together."""
+
+    content_type = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        registry = self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "tagweave_requests", "Requests, by path and status", ["path", "status"], registry=registry
+        )
+        self._seconds = Histogram(
+            "tagweave_request_seconds", "Until the answer", ["path"], buckets=_SECONDS, registry=registry
+        )
+        self._tokens = Counter("tagweave_tokens", "Tokens of answers, by operation", ["operation"], registry=registry)
+        self._batches = Histogram(
+            "tagweave_batch_requests", "Requests that were computed together", buckets=_REQUESTS, registry=registry
+        )
+
+    def request(self, path: str, status: int, seconds: float) -> None:
+        """Count a request. Paths are those of routes, so there are few."""
+        self._requests.labels(path, str(status)).inc()
+        self._seconds.labels(path).observe(seconds)
+
+    def tokens(self, operation: str, count: int) -> None:
+        """Count tokens."""
+        self._tokens.labels(operation).inc(count)
+
+    def batch(self, requests: int) -> None:
+        """Count a batch."""
+        self._batches.observe(requests)
+
+    def text(self) -> bytes:
+        """Return all numbers, of all processes."""
+        registry = self._registry
+        if FOLDER in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
+
 
 LOG = logging.getLogger("tagweave.serve")
 _ITEMS = 500  # texts of a batch of several requests
@@ -58,13 +106,7 @@ class _Batch:
 
 
 class Batches:
-    """Computes requests with some models.
-
-    Args:
-        models: the models.
-        limits: how long a request waits, and how much may wait.
-        metrics: count batches.
-    """
+    """Computes requests with some models, one batch after the other, in a thread."""
 
     def __init__(self, models: ServedModels, limits: Limits, metrics: Metrics) -> None:
         self._models, self._limits, self._metrics = models, limits, metrics
@@ -74,13 +116,13 @@ class Batches:
         Thread(target=self._work, name="compute", daemon=True).start()
 
     async def response(self, key: Key, items: Sequence[Item], characters: int) -> LabelResponse:
-        """The answer to a request.
+        """Answer a request.
 
         Raises:
-            RefusedError: what the model refuses; or too much is waiting, or it has waited too long (503).
+            RequestError: the model refuses; or too much is waiting, or it has waited too long (503).
         """
         if sum(each.characters for each in self._waiting) > _WAITING * self._limits.characters:
-            raise RefusedError("found more requests than can be computed, expected fewer; try again later", 503)
+            raise RequestError("found more requests than can be computed, expected fewer; try again later", 503)
         work = _Work(key, items, characters)
         self._waiting.append(work)
         if self._computing is None:
@@ -89,7 +131,7 @@ class Batches:
             async with asyncio.timeout(self._limits.seconds):
                 return await work.answer
         except TimeoutError:
-            raise RefusedError(
+            raise RequestError(
                 f"found no time for this request in {self._limits.seconds} seconds, expected it; try again later", 503
             ) from None
         finally:
@@ -137,7 +179,7 @@ class Batches:
                 batch.loop.call_soon_threadsafe(batch.finish, outcomes)
 
     def _outcomes(self, batch: Sequence[_Work]) -> list[LabelResponse | Exception]:
-        """The answer or error of each; what is wrong with one of them does not concern the others."""
+        """Return an answer or an error per request; one bad request does not affect the others."""
         try:
             self._models.refresh()
         except Exception:  # a version that cannot be read; the one before goes on
@@ -168,6 +210,6 @@ class Batches:
 
 
 def _told(error: Exception) -> Exception:
-    """An error that the client can mend, as a refusal; any other as it is."""
-    reason = None if isinstance(error, RefusedError) else message(error)
-    return error if reason is None else RefusedError(reason)
+    """Return an error that the client can mend as a refusal; any other as it is."""
+    reason = None if isinstance(error, RequestError) else message(error)
+    return error if reason is None else RequestError(reason)

@@ -18,17 +18,14 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.exchange import cas as uima
+from tagweave.errors import CorpusError, RequestError
+from tagweave.exchange import inception as uima
 from tagweave.exchange.document import Document, Mark
-from tagweave.exchange.members import Member
+from tagweave.exchange.members import ExportFile
 from tagweave.exchange.tokens import Offsets, lines
-from tagweave.serve.annotations import AnnotatedText, annotated_text
-from tagweave.serve.documents import Item, check, of_offsets
-from tagweave.serve.errors import RefusedError
-from tagweave.serve.marks import marks
-from tagweave.serve.messages import LabelRequest, decoded
-from tagweave.serve.site import Site, in_thread
+from tagweave.serve.requests import Item, LabelRequest, check, decoded, of_offsets
+from tagweave.serve.retraining import AnnotatedText, annotated_text, marks
+from tagweave.serve.site import ServerSite, in_thread
 
 PREDICTED = "inception_internal_predicted"
 """The feature by which INCEpTION tells predictions from annotations."""
@@ -68,8 +65,8 @@ class TrainRequest(msgspec.Struct, frozen=True, rename="camel"):
     type_system: str
 
 
-async def predict(site: Site, request: Request, body: bytes) -> dict[str, str]:
-    """The document with predictions."""
+async def predict(site: ServerSite, request: Request, body: bytes) -> dict[str, str]:
+    """Return the document with predictions."""
     asked: PredictRequest = decoded(body, PredictRequest)
     served = site.models.that_can("tag", request.path_params["model"])
     types = _member("the type system", asked.type_system)
@@ -78,7 +75,7 @@ async def predict(site: Site, request: Request, body: bytes) -> dict[str, str]:
     return {"document": await in_thread(document.with_predictions, list(marks(answer.results[0])))}
 
 
-async def train(site: Site, request: Request, body: bytes) -> Response:
+async def train(site: ServerSite, request: Request, body: bytes) -> Response:
     """Train on the documents of a user."""
     asked: TrainRequest = decoded(body, TrainRequest)
     retrainer = site.retrainer(site.models.that_can("tag", request.path_params["model"]).name)
@@ -102,7 +99,7 @@ class _Cas:
     """A document, with the layer and feature in question.
 
     Raises:
-        RefusedError: its types have no such layer or feature; annotations beyond the text.
+        RequestError: its types have no such layer or feature; annotations beyond the text.
     """
 
     def __init__(self, cas: Any, metadata: Metadata) -> None:
@@ -110,29 +107,29 @@ class _Cas:
         name = metadata.layer
         types = cas.typesystem
         if not types.contains_type(name) or not types.is_instance_of(name, uima.ANNOTATION):
-            raise RefusedError(f"found no layer {name[:200]!r} of annotations among the types, expected it")
+            raise RequestError(f"found no layer {name[:200]!r} of annotations among the types, expected it")
         self._type = types.get_type(name)
         self._features = {each.name: each.rangeType.name for each in self._type.all_features}
         if self._features.get(self._feature) != uima.STRING:
-            raise RefusedError(f"found no feature {self._feature[:200]!r} of text in {name[:200]}, expected it")
+            raise RequestError(f"found no feature {self._feature[:200]!r} of text in {name[:200]}, expected it")
         found = uima.text_of(cas, _member("the document", ""))
         self.text = found.text
         for each in cas.select_all_annotations():  # the library cannot write such a document
             if not 0 <= each.begin <= each.end <= len(self.text):
                 place = f"an annotation from {each.begin} to {each.end}"
-                raise RefusedError(f"found {place}, expected characters of the text, 0 to {len(self.text)}")
+                raise RequestError(f"found {place}, expected characters of the text, 0 to {len(self.text)}")
         self.sentences: Sequence[Offsets] = found.sentences or tuple(lines(found.text))
         self.tokens = found.tokens
 
     @property
     def item(self) -> Item:
-        """What is tagged."""
+        """The text or the tokens to tag."""
         if self.tokens is None:
             return self.text
         return of_offsets(self.text, self.tokens, self.sentences)
 
     def annotated(self, key: str) -> AnnotatedText:
-        """What the user marked, with the sentences in which that is."""
+        """Return the user's marks, with the sentences that have some."""
         found = tuple(self._marks())
         starts = [start for start, _ in self.sentences]
         kept = {bisect_right(starts, mark.start) - 1 for mark in found} - {-1}
@@ -141,13 +138,9 @@ class _Cas:
         return annotated_text(key, Document(self.text, {"tag": found}, key, tokens, sentences=own), found)
 
     def with_predictions(self, found: Sequence[Mark]) -> str:
-        """The XMI of the document with predictions.
-
-        Raises:
-            RefusedError: its types have no place for these.
-        """
+        """Return the XMI of the document with predictions. Raises RequestError if its types have no place for them."""
         if self._features.get(PREDICTED) != uima.BOOLEAN:
-            raise RefusedError(f"found no feature {PREDICTED} of the layer, expected it, as INCEpTION sends it")
+            raise RequestError(f"found no feature {PREDICTED} of the layer, expected it, as INCEpTION sends it")
         scored = self._features.get(f"{self._feature}{_SCORE}") in uima.NUMBERS
         for mark in found:
             values: dict[str, Any] = {self._feature: mark.label, PREDICTED: True}
@@ -164,23 +157,19 @@ class _Cas:
                 yield Mark(each.begin, each.end, value)
 
 
-def _loaded(document: SentDocument, types: Member) -> Any:
+def _loaded(document: SentDocument, types: ExportFile) -> Any:
     return uima.load_xmi(_member("the document", document.xmi), types)
 
 
-def _member(name: str, xml: str) -> Member:
-    """XML of a request as a file of an export.
-
-    Raises:
-        RefusedError: it declares entities, or is no Unicode.
-    """
+def _member(name: str, xml: str) -> ExportFile:
+    """Wrap XML of a request as a file of an export. Raises RequestError for entities, CorpusError for no Unicode."""
     if "<!DOCTYPE" in xml or "<!ENTITY" in xml:
-        raise RefusedError(f"found a document type declaration in {name}, expected XML without")
+        raise RequestError(f"found a document type declaration in {name}, expected XML without")
     try:
-        return Member(PurePosixPath(name), xml.encode(), f"{name} of the request")
+        return ExportFile(PurePosixPath(name), xml.encode(), f"{name} of the request")
     except UnicodeEncodeError as error:
         raise CorpusError(str(error), "Unicode") from None
 
 
-def _checked(document: _Cas, site: Site) -> int:
+def _checked(document: _Cas, site: ServerSite) -> int:
     return check(LabelRequest(text=document.text), site.settings.limits)

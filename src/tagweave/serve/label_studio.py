@@ -1,57 +1,150 @@
-"""Label Studio's ML backend: predictions for its tasks, and training on what is annotated there.
+"""Label Studio's ML backend: predictions for its tasks, and training on annotations made there.
 
 Label Studio posts to `setup` when it connects, to `predict` with tasks, and to `webhook` when annotations are made and
-when somebody presses "Start Training"; `train` is what versions before 1.5 call. An annotation is kept when it comes,
-under its number, so that it is replaced when it is changed; training begins when somebody asks for it. With the address
-of Label Studio, all annotations of the project are fetched first, also those from before it was connected.
+when somebody presses "Start Training"; `train` is for versions before 1.5. An annotation is kept under its number, so a
+changed one replaces it; training begins when somebody asks for it. With the address of Label Studio, all annotations of
+the project are fetched first, also those from before it was connected.
 """
 
 from __future__ import annotations
 
+import json
+import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from http.client import HTTPException
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import HTTPRedirectHandler, build_opener
+from xml.etree import ElementTree as Xml
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location
-from tagweave.exchange import label_studio
+from tagweave.errors import CorpusError, RequestError
+from tagweave.exchange import json_exports
 from tagweave.exchange.document import Document
-from tagweave.exchange.json_values import Values
+from tagweave.exchange.json_exports import Values
 from tagweave.labels.transition_scheme import codes_spans, split_label
-from tagweave.serve.annotations import AnnotatedText, annotated_text
-from tagweave.serve.documents import check
-from tagweave.serve.errors import RefusedError
-from tagweave.serve.label_config import LabelConfig
-from tagweave.serve.label_studio_api import annotated_tasks
-from tagweave.serve.marks import marks
-from tagweave.serve.messages import LabelRequest, decoded
+from tagweave.serve.requests import LabelRequest, check, decoded
+from tagweave.serve.retraining import AnnotatedText, annotated_text, marks
 from tagweave.serve.served_models import ServedModel
-from tagweave.serve.site import Site, in_thread, json_response
+from tagweave.serve.site import ServerSite, in_thread, json_response
+
+_LONGEST = 1_000_000
+
+
+@dataclass(frozen=True)
+class LabelConfig:
+    """Names of a labelling configuration, as far as predictions need it.
+
+        <View><Labels name="label" toName="text"><Label value="PER"/></Labels><Text name="text" value="$text"/></View>
+
+    `control` is the tag `Labels`, `text` the tag `Text` to which it belongs, `data` names the text in the data of a
+    task, if that is known, and `labels` are those that people can choose; empty: unknown.
+    """
+
+    control: str = "label"
+    text: str = "text"
+    data: str | None = None
+    labels: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, xml: object) -> LabelConfig:
+        """Read a configuration in XML; `None` and "" are the usual one. Raises RequestError."""
+        if xml in (None, ""):
+            return cls()
+        if not isinstance(xml, str) or len(xml) > _LONGEST or "<!" in xml.replace("<!--", ""):
+            raise RequestError("found a labelling configuration that is no plain XML, expected one of Label Studio")
+        try:
+            root = Xml.fromstring(xml)  # noqa: S314  # without a DTD there are no entities to expand
+        except (Xml.ParseError, ValueError, RecursionError) as error:
+            raise RequestError(f"found a labelling configuration that is no XML ({error}), expected one") from None
+        texts = {each.get("name", ""): each.get("value", "") for each in root.iter("Text")}
+        for each in root.iter("Labels"):
+            name, text = each.get("name", ""), each.get("toName", "")
+            if name and text in texts:
+                labels = tuple(label.get("value", "") for label in each.iter("Label"))
+                return cls(name, text, texts[text].removeprefix("$") or None, labels)
+        raise RequestError("found no Labels of a Text in the labelling configuration, expected them")
+
+
+_SECONDS = 60
+_LONGEST_EXPORT = 200_000_000  # bytes
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Whoever is redirected to would get the key, too."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Follow none."""
+
+
+def annotated_tasks(url: str, key: str, project: str) -> Sequence[Values]:
+    """Fetch the tasks of a project that somebody has annotated, as they are exported.
+
+    The key is an access token of a user, or a personal one, for which an access token is fetched.
+
+    Raises:
+        RequestError: Label Studio cannot be reached, refuses, or answers something else (502).
+    """
+    if not project.isdecimal():
+        raise RequestError(f"found the project {project!r}, expected a number")
+    authorization = f"Token {key}"
+    if key.count(".") == 2:
+        found = _answer(f"{url}/api/token/refresh", {"Content-Type": "application/json"}, _json({"refresh": key}))
+        access = found.get("access") if isinstance(found, dict) else None
+        if not isinstance(access, str):
+            raise RequestError(f"found no access token at {url}, expected one for LABEL_STUDIO_API_KEY", 502)
+        authorization = f"Bearer {access}"
+    export = f"{url}/api/projects/{project}/export?exportType=JSON"
+    tasks = _answer(export, {"Authorization": authorization})
+    if not isinstance(tasks, list) or not all(isinstance(each, dict) for each in tasks):
+        raise RequestError(f"found no tasks at {export}, expected a list of them", 502)
+    return [Values(each, Location(url, number)) for number, each in enumerate(tasks, 1)]
+
+
+def _answer(url: str, headers: dict[str, str], body: bytes | None = None) -> object:
+    request = urllib.request.Request(url, body, headers)  # noqa: S310  # the command line takes no other scheme than HTTP
+    try:
+        with build_opener(_NoRedirects).open(request, timeout=_SECONDS) as answer:
+            found = answer.read(_LONGEST_EXPORT + 1)
+            if len(found) > _LONGEST_EXPORT:
+                raise ValueError(f"more than {_LONGEST_EXPORT:,} bytes")
+            return json.loads(found)
+    except (OSError, ValueError, RecursionError, HTTPException) as error:
+        if isinstance(error, HTTPError):
+            error.close()
+        raise RequestError(f"{url}: {error}", 502) from None
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value).encode()
+
 
 _KEPT = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED")
 _DELETED = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
 _TRAIN = "START_TRAINING"
 
 
-async def setup(site: Site, request: Request, body: bytes) -> dict[str, str]:
-    """Whether the labels of a project are those of the model."""
+async def setup(site: ServerSite, request: Request, body: bytes) -> dict[str, str]:
+    """Check that the project and the model have labels in common."""
     sent, served = _object(body), _served(site, request)
     own = _labels(served)
     config = LabelConfig.of(sent.values.get("schema"))
     if config.labels and not {*own} & {*config.labels}:
         found = f"found the labels {', '.join(config.labels)} in the project"
-        raise RefusedError(f"{found}, expected some of {', '.join(own)}, which {served.name} has")
+        raise RequestError(f"{found}, expected some of {', '.join(own)}, which {served.name} has")
     return {"model_version": served.version}
 
 
-async def predict(site: Site, request: Request, body: bytes) -> dict[str, Any]:
-    """Predictions with scores, one for each task."""
+async def predict(site: ServerSite, request: Request, body: bytes) -> dict[str, Any]:
+    """Return predictions with scores, one for each task."""
     sent, served = _object(body), _served(site, request)
     config = LabelConfig.of(sent.values.get("label_config"))
-    texts = [label_studio.text_of(each, config.data) for each in _objects(sent, "tasks")]
+    texts = [json_exports.text_of(each, config.data) for each in _objects(sent, "tasks")]
     asked = LabelRequest(texts=texts, probabilities=True)
     characters = check(asked, site.settings.limits)
     answer = await site.batches.response(("tag", served.name, True), texts, characters)
@@ -59,12 +152,12 @@ async def predict(site: Site, request: Request, body: bytes) -> dict[str, Any]:
     for text, each in zip(texts, answer.results, strict=True):
         own = tuple(mark for mark in marks(each) if not config.labels or mark.label in config.labels)
         document = Document(text, {answer.version: own})
-        results.append(label_studio.prediction(document, answer.version, config.control, config.text))
+        results.append(json_exports.prediction(document, answer.version, config.control, config.text))
     return {"results": results, "model_version": answer.version}
 
 
-async def webhook(site: Site, request: Request, body: bytes) -> Response:
-    """What happened in Label Studio: annotations are kept, and training begins if it is asked for."""
+async def webhook(site: ServerSite, request: Request, body: bytes) -> Response:
+    """Keep annotations, or begin training, when something happens in Label Studio."""
     sent, served = _object(body), _served(site, request)
     action = sent.values.get("action", _TRAIN)  # some versions leave it out, and send all annotations
     if action in (*_KEPT, *_DELETED) and site.settings.retraining is None:
@@ -83,7 +176,7 @@ async def webhook(site: Site, request: Request, body: bytes) -> Response:
     return json_response({"status": f"nothing is done on {str(action)[:50]}"})
 
 
-async def train(site: Site, request: Request, body: bytes) -> Response:
+async def train(site: ServerSite, request: Request, body: bytes) -> Response:
     """Train on all annotations: those that were kept, and those of the request."""
     sent, served = _object(body), _served(site, request)
     retrainer = site.retrainer(served.name)
@@ -102,12 +195,12 @@ async def train(site: Site, request: Request, body: bytes) -> Response:
     return json_response({"status": "training", "documents": count, "job": f"{served.name}"}, 201)
 
 
-async def versions(site: Site, request: Request, _body: bytes) -> dict[str, Any]:
-    """The version that is served."""
+async def versions(site: ServerSite, request: Request, _body: bytes) -> dict[str, Any]:
+    """Return the version that is served."""
     return {"versions": [_served(site, request).version], "message": "the version that is served"}
 
 
-async def _keep(site: Site, served: ServedModel, several: Sequence[Callable[[], AnnotatedText]]) -> Response:
+async def _keep(site: ServerSite, served: ServedModel, several: Sequence[Callable[[], AnnotatedText]]) -> Response:
     retrainer = site.retrainer(served.name)
 
     def keep() -> None:
@@ -136,34 +229,34 @@ def _annotated_text(task: Values, annotation: Values, project: str, name: str | 
     key = f"{project}/{annotation.get('id', int)}"
     if annotation.values.get("was_cancelled"):
         return AnnotatedText(key)
-    document = label_studio.document(task, name)
+    document = json_exports.document(task, name)
     return annotated_text(key, document, [mark for own in document.marks.values() for mark in own or ()])
 
 
 def _with_annotations(task: Values, annotations: Iterable[Values]) -> Values:
-    """A task with these annotations alone."""
+    """Return a task with these annotations alone."""
     own = {"id": task.values.get("id"), "data": task.values.get("data")}
     return Values({**own, "annotations": [each.values for each in annotations]}, task.location)
 
 
 def _project(sent: Values) -> str:
-    """The number of the project: `7`, of `"7.1699999999"` or `{"id": 7}`."""
+    """Return the number of the project: `7`, of `"7.1699999999"` or `{"id": 7}`."""
     project = sent.values.get("project")
     if isinstance(project, dict):
         project = project.get("id")
     return str(project if isinstance(project, (str, int)) else "").partition(".")[0][:50]
 
 
-def _served(site: Site, request: Request) -> ServedModel:
-    """The model of the path, or the first one that can tag words."""
+def _served(site: ServerSite, request: Request) -> ServedModel:
+    """Return the model of the path, or the first one that can tag words."""
     served = site.models.that_can("tag", request.path_params.get("model"))
     if "segment" in served.operations:
-        raise RefusedError(f"found {served.name}, a model that segments, expected a tagger of words")
+        raise RequestError(f"found {served.name}, a model that segments, expected a tagger of words")
     return served
 
 
 def _labels(served: ServedModel) -> Sequence[str]:
-    """The labels of marks: types of spans, or those of tokens."""
+    """Return the labels of marks: types of spans, or labels of tokens."""
     labels = served.model.under().labels
     return sorted({split_label(each)[1] for each in labels} - {""}) if codes_spans(labels) else labels
 
@@ -179,7 +272,7 @@ def _values(value: object) -> Values:
     try:
         return Values.of(value, _PLACE)
     except CorpusError as error:
-        raise RefusedError(str(error)) from None
+        raise RequestError(str(error)) from None
 
 
 def _objects(sent: Values, name: str) -> list[Values]:

@@ -1,4 +1,4 @@
-"""Training a model again on what annotation tools send, beside the server; the new version is served when it is there.
+"""Training a model again on annotations from annotation tools, beside the server.
 
 A version is a file `NAME-3.model` of a folder, and appears whole. All processes of a server look for new ones, and read
 them between two batches, so an answer is that of one version. A file lock keeps two trainings from one folder.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
@@ -20,23 +22,106 @@ from typing import IO
 import msgspec
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.files import whole_file
 from tagweave.corpus.formats import columns
-from tagweave.corpus.found_spans import SPANS, TAGS
 from tagweave.corpus.load import save
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.whole_file import whole_file
-from tagweave.exchange.reading import Notes, Unmarked, sentences
+from tagweave.corpus.spans import SPANS, TAGS
+from tagweave.errors import CorpusError, RequestError
+from tagweave.exchange.document import Document, Mark
+from tagweave.exchange.sentences import Notes, Unmarked, sentences
 from tagweave.exchange.tokens import Tokenizer
-from tagweave.front.errors import message
+from tagweave.front.options import message
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.serve.annotations import AnnotatedText, Annotations
-from tagweave.serve.errors import RefusedError, ServeError
-from tagweave.serve.settings import Retraining
-from tagweave.serve.versions import next_version
-from tagweave.training.again import again, exported
-from tagweave.training.training_command import ANNOTATED, MODEL, run, take
+from tagweave.serve.requests import TextResult
+from tagweave.serve.served_models import next_version
+from tagweave.serve.serving import Retraining
+from tagweave.training.retraining import ANNOTATED, MODEL, again, exported, run, take
+
+
+def marks(result: TextResult) -> Iterator[Mark]:
+    """Yield the spans of a result as marks; of labels that code none, the tokens."""
+    offsets, numbers = result.offsets or [], result.probabilities or []
+    if result.spans is not None:
+        for each in result.spans:
+            if each.start is not None and each.end is not None:
+                yield Mark(each.start, each.end, each.label, _probability(each.probability))
+        return
+    for at, label in enumerate(result.labels or ()):
+        number = numbers[at] if at < len(numbers) else None
+        yield Mark(*offsets[at], label, _probability(number))
+
+
+def _probability(number: object) -> float:
+    return min(1.0, max(number, 1e-6)) if isinstance(number, float) else 1.0
+
+
+Offsets = tuple[int, int]
+
+
+class AnnotatedText(msgspec.Struct, frozen=True):
+    """A text that somebody has annotated; without text, one that was deleted."""
+
+    key: str
+    text: str = ""
+    marks: list[tuple[int, int, str]] = []
+    tokens: list[Offsets] | None = None
+    sentences: list[Offsets] | None = None
+
+    def document(self) -> Document:
+        """Return the document. Raises CorpusError for marks beyond the text."""
+        marks = tuple(Mark(*each) for each in self.marks)
+        tokens, sentences = (None if each is None else tuple(each) for each in (self.tokens, self.sentences))
+        return Document(self.text, {"tag": marks}, self.key, tokens, sentences=sentences)
+
+
+def annotated_text(key: str, document: Document, marks: Iterable[Mark]) -> AnnotatedText:
+    """Return a document with the marks of one annotator."""
+    bounds = [None if each is None else list(each) for each in (document.tokens, document.sentences)]
+    return AnnotatedText(key, document.text, [each[:3] for each in marks], *bounds)
+
+
+class Annotations:
+    """The annotations that a model learns from, in a file of JSON Lines; several processes may add to it.
+
+    Of documents with the same key, the last one stands.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def add(self, several: Iterable[AnnotatedText]) -> None:
+        """Add documents, in one piece. Raises OSError."""
+        lines = b"".join(msgspec.json.encode(each) + b"\n" for each in several)
+        with open(self._path, "ab+", opener=partial(os.open, mode=0o600)) as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                lines = lines if file.read(1) == b"\n" else b"\n" + lines  # a full disk cut the last line off
+            file.write(lines)
+
+    def replace(self, several: Iterable[AnnotatedText], project: str) -> None:
+        """Make these the documents whose keys begin with that of a project. Raises OSError."""
+        known, new = self.read(), {each.key: each for each in several}
+        gone = [AnnotatedText(key) for key in known if key.startswith(f"{project}/") and key not in new]
+        self.add([*(each for key, each in new.items() if known.get(key) != each), *gone])
+
+    def read(self) -> Mapping[str, AnnotatedText]:
+        """Return what stands, by key. Other lines than ours are logged and left out. Raises OSError."""
+        found: dict[str, AnnotatedText] = {}
+        for number, line in enumerate(self._path.read_bytes().splitlines() if self._path.exists() else (), 1):
+            if not line:
+                continue
+            try:
+                each = msgspec.json.decode(line, type=AnnotatedText)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                LOG.warning("%s:%d: left out: found no annotation (%s), expected one a line", self._path, number, error)
+                continue
+            found.pop(each.key, None)
+            if each.text:
+                found[each.key] = each
+        return found
+
 
 LOG = logging.getLogger("tagweave.serve")
 _LOCK = "serving.lock"
@@ -44,18 +129,12 @@ _LONGEST = 200  # characters of a label
 
 
 class Retrainer:
-    """Trains one of the models that are served.
-
-    Args:
-        name: of the model.
-        tagger: the model, a tagger of words.
-        settings: where and on what.
-        cut: cuts texts into words.
+    """Trains a tagger that is served again.
 
     Raises:
         ServeError: the folder cannot be locked.
         PlanError: the model does not tell how it was trained, or cannot be trained on these corpora.
-        OSError: the folder cannot be made.
+        OSError: the folder cannot be created.
     """
 
     def __init__(self, name: str, tagger: ChainPredictor, settings: Retraining, cut: Tokenizer) -> None:
@@ -69,20 +148,20 @@ class Retrainer:
         self._ended, self._thread = Event(), Thread()
 
     def start(self) -> int:
-        """Begin to train on all annotations so far; returns how many documents these are.
+        """Begin to train on all annotations so far; return the number of documents.
 
         Raises:
-            RefusedError: there are none, or a training is under way (429).
+            RequestError: there are none, or a training is under way (429).
             CorpusError: annotations without any label.
             OSError: files that cannot be read, written or locked.
         """
         lock = take(self._folder / _LOCK)
         if lock is None:
-            raise RefusedError("found a training under way, expected its end; try again later", 429)
+            raise RequestError("found a training under way, expected its end; try again later", 429)
         try:
             kept = self.annotations.read()
             if not kept:
-                raise RefusedError(f"found no annotations for {self._name}, expected some to learn from")
+                raise RequestError(f"found no annotations for {self._name}, expected some to learn from")
             version = self._folder / next_version(self._folder, self._name)
             annotated, plan = version.with_suffix(".col"), version.with_suffix(".json")
             save(self._corpus(kept), str(annotated), _FORM)
@@ -111,17 +190,17 @@ class Retrainer:
         return each
 
     def usable(self, several: Iterable[Callable[[], AnnotatedText]]) -> list[AnnotatedText]:
-        """Return the annotations that can be made and trained on; the log says why others are left out.
+        """Return the annotations that can be made and trained on; log why others are left out.
 
         Raises:
-            CorpusError, RefusedError: there are others only; the reason for the first one.
+            CorpusError, RequestError: for the first one, if all are left out.
         """
         found: list[AnnotatedText] = []
-        errors: list[CorpusError | RefusedError] = []
+        errors: list[CorpusError | RequestError] = []
         for make in several:
             try:
                 found.append(self.checked(make()))
-            except (CorpusError, RefusedError) as error:
+            except (CorpusError, RequestError) as error:
                 LOG.warning("%s: an annotation is left out: %s", self._name, message(error))
                 errors.append(error)
         if errors and not found:
@@ -177,15 +256,3 @@ class Retrainer:
 
 
 _FORM = columns.FORMAT.name
-
-
-def retrainer(name: str, tagger: ChainPredictor, settings: Retraining, cut: Tokenizer) -> Retrainer:
-    """A `Retrainer`, with errors that name its model.
-
-    Raises:
-        ServeError: the model cannot be trained again.
-    """
-    try:
-        return Retrainer(name, tagger, settings, cut)
-    except ValueError as error:
-        raise ServeError(f"{name}: {error}") from error

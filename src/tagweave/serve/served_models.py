@@ -1,25 +1,44 @@
-"""The models of a server: what each can do, and its newest version."""
+"""The models of a server: the operations of each, and its newest version, a file `NAME-3.model` of a folder."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tagweave.errors import RequestError, ServeError
 from tagweave.exchange.tokens import Offsets, tokenizer
+from tagweave.front.label_model import CutLines, by_line
 from tagweave.front.loading import load_model
-from tagweave.front.tokenised import Cut, by_line
 from tagweave.labels.transition_scheme import split_label
-from tagweave.serve.documents import Item
-from tagweave.serve.errors import RefusedError, ServeError
-from tagweave.serve.messages import ModelDescription, TextResult
-from tagweave.serve.settings import Settings
-from tagweave.serve.versions import newest
+from tagweave.serve.operations import Parsing, Segmenting, Tagging
+from tagweave.serve.requests import Item, ModelDescription, TextResult
+from tagweave.serve.serving import ServerSettings
 
 if TYPE_CHECKING:
     from tagweave.front.model import Model
     from tagweave.models.chain_predictor import ChainPredictor
+
+
+def newest(folder: str | Path | None, name: str) -> str | None:
+    """Return the file of the newest version; `None` if there is none."""
+    found = _versions(folder, name)
+    return found[max(found)] if found else None
+
+
+def next_version(folder: Path, name: str) -> str:
+    """Return the name of the file of the next version."""
+    return f"{name}-{max(_versions(folder, name), default=0) + 1}.model"
+
+
+def _versions(folder: str | Path | None, name: str) -> dict[int, str]:
+    if folder is None or not Path(folder).is_dir():
+        return {}
+    pattern = re.compile(re.escape(name) + r"-([0-9]{1,9})\.model")
+    return {int(match[1]): str(each) for each in Path(folder).iterdir() if (match := pattern.fullmatch(each.name))}
+
 
 OPERATIONS = ("tag", "segment", "parse")
 _PAUSE = 1.0  # seconds between two looks for new versions
@@ -27,24 +46,17 @@ _WARM = "1"  # a text with which every kernel is compiled, or read
 
 
 class Operation(Protocol):
-    """What a model does to texts."""
+    """An operation of a model on texts."""
 
     name: str
 
     def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
-        """The results of items, in their order; raises RefusedError, and other errors that clients can mend."""
+        """Return the results of items, in their order; raise RequestError, and other errors that clients can mend."""
         ...
 
 
 class ServedModel:
-    """A model, and what it can do.
-
-    Attributes:
-        name: in requests.
-        path: the file of this version.
-        model: the model.
-        operations: by name.
-    """
+    """A model under a name, from the file `path` of its version, and its operations by name."""
 
     def __init__(self, name: str, path: str) -> None:
         self.name, self.path = name, path
@@ -57,7 +69,7 @@ class ServedModel:
         return Path(self.path).stem
 
     def description(self, tokens: str) -> ModelDescription:
-        """What clients are told."""
+        """Return the description of the model for clients."""
         labels = [*self.model.under().labels] if "tag" in self.operations else None
         if labels and "segment" in self.operations:
             labels = sorted({split_label(each)[1] for each in labels})
@@ -68,16 +80,13 @@ class ServedModel:
 class ServedModels:
     """The models of a server.
 
-    Args:
-        settings: of the server.
-
     Raises:
         ServeError: no models, or two of one name.
         ExchangeError: an unknown way to cut texts.
         ModelFileError, OSError: a file that is no model, or cannot be read.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         names = [name for name, _ in settings.models]
         if not names or len({*names}) < len(names):
             raise ServeError(f"found the models {', '.join(names) or 'none'}, expected one or more of different names")
@@ -92,30 +101,26 @@ class ServedModels:
                 operation.results([_WARM])
 
     def that_can(self, operation: str, name: str | None = None) -> ServedModel:
-        """The model of a name, or the first one, that can do something.
-
-        Raises:
-            RefusedError: there is none; the reason says what there is.
-        """
+        """Return the model of a name, or the first one, that has an operation. Raises RequestError if there is none."""
         for each in self.all:
             if name in (None, each.name) and operation in each.operations:
                 return each
         there = "; ".join(f"{each.name}: {', '.join(each.operations)}" for each in self.all)
         if name is not None and name not in [each.name for each in self.all]:
-            raise RefusedError(f"found the model {name!r}, expected one that is served ({there})", 404)
-        raise RefusedError(f"found no model that can {operation}{f' in {name!r}' if name else ''}, only {there}")
+            raise RequestError(f"found the model {name!r}, expected one that is served ({there})", 404)
+        raise RequestError(f"found no model that can {operation}{f' in {name!r}' if name else ''}, only {there}")
 
     def descriptions(self) -> list[ModelDescription]:
-        """What there is."""
+        """Return the descriptions of all models."""
         return [each.description(self.tokens) for each in self.all]
 
     def cut_line(self, line: str) -> list[Offsets]:
-        """The tokens of a line, as the models of words see them."""
+        """Return the tokens of a line, as the models of words see them."""
         return self.cut([line])[0]
 
     def taggers(self) -> Iterator[tuple[str, ChainPredictor]]:
-        """The taggers of words, by their names."""
-        from tagweave.front.tagger import Tagger
+        """Return the taggers of words, by their names."""
+        from tagweave.front.taggers import Tagger
 
         return ((each.name, each.model.under()) for each in self.all if isinstance(each.model, Tagger))
 
@@ -134,32 +139,25 @@ class ServedModels:
 
     def _operations(self, served: ServedModel) -> dict[str, Operation]:
         from tagweave.front.parser import Parser
-        from tagweave.front.segmenter import Segmenter
+        from tagweave.front.taggers import Segmenter
 
         model: Any = served.model
         found: list[Operation]
         if isinstance(model, Parser):
-            from tagweave.serve.parsing import Parsing
-
             found = [
                 Parsing(model, self.cut, lambda: (tagger for _, tagger in self.taggers()), self._settings.limits.tokens)
             ]
         elif isinstance(model, Segmenter):
-            from tagweave.serve.segmenting import Segmenting
-
             found = [Segmenting(model)]
             if model.chain.task == "segtag":
                 found.append(Segmenting(model, tags=True))
         else:
-            from tagweave.serve.tagging import Tagging
-
             found = [Tagging(model, self.cut)]
         return {each.name: each for each in found}
 
-    def _cut(self) -> tuple[Cut, str]:
-        """How texts become tokens, and what that is called."""
-        from tagweave.front.segmenter import Segmenter
-        from tagweave.serve.segmenting import Segmenting
+    def _cut(self) -> tuple[CutLines, str]:
+        """Return how texts become tokens, and the name of that."""
+        from tagweave.front.taggers import Segmenter
 
         if self._settings.tokens is not None:
             return by_line(tokenizer(self._settings.tokens)), self._settings.tokens

@@ -1,4 +1,7 @@
-"""The socket and the processes of a server."""
+"""How a server is set up and started: settings are plain data, which travels to its processes.
+
+This module imports neither the application nor the client of Prometheus, which looks for its folder when imported.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +9,91 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tagweave.serve.settings import LOOPBACK, Settings
-from tagweave.web.server import listening, processes, server
+from tagweave.web.http import listening, processes, server
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits on a request.
+
+    Attributes:
+        texts: number of texts, or of lists of tokens.
+        characters: of all texts together.
+        bytes: of the body.
+        tokens: of a sentence to parse; parsing takes time in proportion to its cube.
+        seconds: until a request is answered, and for which the server waits for requests when it ends.
+    """
+
+    texts: int = 1_000
+    characters: int = 200_000
+    bytes: int = 10_000_000
+    tokens: int = 256
+    seconds: int = 30
+
+
+@dataclass(frozen=True)
+class Retraining:
+    """Training on documents that annotation tools send.
+
+    Attributes:
+        folder: holds annotations, training data, new models and logs.
+        train: corpora to train on as well, as arguments of the command line.
+        label_studio: the address of Label Studio, from which all annotations of a project are fetched; `None`: train on
+            those alone that it has sent.
+        key: of its API.
+    """
+
+    folder: str
+    train: tuple[str, ...] = ()
+    label_studio: str | None = None
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Settings of a server.
+
+    Attributes:
+        models: names and files, in the order in which they are asked.
+        tokens: a tokenizer (`exchange.tokens`); `None`: the first segmenter served, or else `words`.
+        token: the token that requests must bring, if any.
+        hosts: host names that requests may use; empty: any.
+    """
+
+    models: tuple[tuple[str, str], ...]
+    tokens: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    token: str | None = None
+    hosts: tuple[str, ...] = ()
+    retraining: Retraining | None = None
+
 
 def hosts(host: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """The names by which requests may call a server: what a page of another site in a browser cannot choose.
+    """Return the host names that requests may use, which blocks DNS rebinding.
 
-    On a loopback address these are its own names, elsewhere any, unless some are given.
+    On a loopback address these are the server's own names; elsewhere any, unless some are given.
     """
     own = ("127.0.0.1", "localhost", "[::1]")
     return (*own, *allowed) if host in LOOPBACK or allowed else ()
 
 
-def run(settings: Settings, host: str, port: int, workers: int, tell: Callable[[str], None]) -> None:
-    """Serve until somebody ends it; requests that have begun are answered first.
+def run(settings: ServerSettings, host: str, port: int, workers: int, tell: Callable[[str], None]) -> None:
+    """Serve until interrupted; requests that have begun are answered first.
 
     Args:
         settings: of the server.
-        host, port: where to listen; port 0 is any that is free.
-        workers: how many processes; one is this one.
-        tell: takes what is served and, once it listens, the address.
+        host, port: where to listen; port 0 is any free one.
+        workers: number of processes; one is this one.
+        tell: is called with the address.
 
     Raises:
         OSError: the address cannot be listened on.
@@ -51,8 +112,7 @@ def run(settings: Settings, host: str, port: int, workers: int, tell: Callable[[
             processes(partial(_application, settings), workers, [opened], patience).run()
 
 
-def _application(settings: Settings) -> Starlette:
-    """The application; a process imports what it needs only when it can be told to end."""
-    from tagweave.serve.app import application
+def _application(settings: ServerSettings) -> Starlette:
+    from tagweave.serve.app import application  # a process imports it only when it can be told to end
 
     return application(settings)

@@ -1,7 +1,9 @@
-"""What all endpoints share, and how an endpoint becomes one of Starlette: checks, errors, numbers."""
+"""The state that all endpoints share, and the route of an endpoint: access, checks, errors, metrics."""
 
 from __future__ import annotations
 
+import base64
+import hmac
 import logging
 import time
 from asyncio import CancelledError
@@ -16,66 +18,91 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tagweave.front.errors import message
-from tagweave.serve.access import check_token, check_type
-from tagweave.serve.batches import Batches
-from tagweave.serve.errors import RefusedError
-from tagweave.serve.messages import ErrorResponse
-from tagweave.serve.metrics import Metrics
+from tagweave.errors import RequestError, ServeError
+from tagweave.front.options import message
+from tagweave.serve.batches import Batches, Metrics
+from tagweave.serve.requests import ErrorResponse
 from tagweave.serve.served_models import ServedModels
-from tagweave.serve.settings import Settings
-from tagweave.web.body_limit import read_body
+from tagweave.serve.serving import ServerSettings
+from tagweave.web.http import read_body
 
 if TYPE_CHECKING:
     from tagweave.serve.retraining import Retrainer
 
+OPEN = frozenset({"/health"})
+"""Paths that need no token: orchestrators ask whether the server is there."""
+
+
+def check_token(request: Request, token: str | None) -> None:
+    """Raise RequestError (401) unless a request brings the token, as `Bearer TOKEN`, or as the password of `Basic`."""
+    if request.url.path not in OPEN and not has_token(request, token):
+        raise RequestError("found no token or another one, expected Authorization: Bearer with the right one", 401)
+
+
+def has_token(request: Request, token: str | None) -> bool:
+    """Return whether a request brings the token, or needs none."""
+    if token is None:
+        return True
+    kind, _, value = request.headers.get("authorization", "").partition(" ")
+    given = value.strip() if kind.lower() == "bearer" else _password(value) if kind.lower() == "basic" else ""
+    return hmac.compare_digest(given.encode(), token.encode())
+
+
+def check_type(request: Request) -> None:
+    """Raise RequestError (415) unless a request says that it is JSON, which forms of other sites cannot say."""
+    found = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if found != "application/json":
+        raise RequestError(f"found the content type {found[:50]!r}, expected application/json", 415)
+
+
+def _password(value: str) -> str:
+    try:
+        return base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
+    except ValueError:  # not in the alphabet of Base64, or not even ASCII
+        return ""
+
+
 LOG = logging.getLogger("tagweave.serve")
 Result = TypeVar("Result")
-Endpoint = Callable[["Site", Request, bytes], Awaitable[Any]]
+Endpoint = Callable[["ServerSite", Request, bytes], Awaitable[Any]]
 """From the body of a request to its answer: a `Response`, or a value that becomes JSON."""
 
 
 @dataclass(frozen=True)
-class Site:
-    """What endpoints share.
+class ServerSite:
+    """The state that endpoints share; `retrainers` are by the names of taggers."""
 
-    Attributes:
-        settings: of the server.
-        models: that are served.
-        batches: compute requests.
-        metrics: count them.
-        retrainers: train taggers again, by the names of these.
-    """
-
-    settings: Settings
+    settings: ServerSettings
     models: ServedModels
     batches: Batches
     metrics: Metrics
     retrainers: Mapping[str, Retrainer] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, settings: Settings) -> Site:
-        """The site of settings. Raises as `ServedModels`, and ServeError for models that cannot be trained again."""
+    def of(cls, settings: ServerSettings) -> ServerSite:
+        """Make the site of settings. Raises as `ServedModels`, and ServeError if a model cannot be trained again."""
         models, metrics = ServedModels(settings), Metrics()
         retrainers = {}
         if settings.retraining is not None:
-            from tagweave.serve.retraining import retrainer
+            from tagweave.serve.retraining import Retrainer
 
-            cut = models.cut_line
             for name, tagger in models.taggers():
-                retrainers[name] = retrainer(name, tagger, settings.retraining, cut)
+                try:
+                    retrainers[name] = Retrainer(name, tagger, settings.retraining, models.cut_line)
+                except ValueError as error:
+                    raise ServeError(f"{name}: {error}") from error
         return cls(settings, models, Batches(models, settings.limits, metrics), metrics, retrainers)
 
     def retrainer(self, name: str) -> Retrainer:
-        """What trains a model again. Raises RefusedError if nothing does."""
+        """Return the retrainer of a model. Raises RequestError if there is none."""
         if name not in self.retrainers:
-            raise RefusedError(
+            raise RequestError(
                 f"found no training of {name} on this server, expected one started by tagweave serve --models FOLDER"
             )
         return self.retrainers[name]
 
     def close(self) -> None:
-        """End what runs beside the requests."""
+        """End retraining and batches."""
         for each in self.retrainers.values():
             each.close()
         self.batches.close()
@@ -87,12 +114,12 @@ async def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
 
 
 def json_response(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """A value as JSON."""
+    """Respond with a value as JSON."""
     return Response(msgspec.json.encode(value), status, headers, "application/json")
 
 
-def route(site: Site, path: str, method: str, endpoint: Endpoint) -> Route:
-    """An endpoint as a route: its request is checked, errors become JSON, and it is counted."""
+def route(site: ServerSite, path: str, method: str, endpoint: Endpoint) -> Route:
+    """Return the route of an endpoint: its request is checked, errors become JSON, and it is counted."""
 
     async def answer(request: Request) -> Response:
         began = time.perf_counter()
@@ -104,15 +131,15 @@ def route(site: Site, path: str, method: str, endpoint: Endpoint) -> Route:
                 body = await read_body(request, site.settings.limits.bytes)
             found = await endpoint(site, request, body)
             response = found if isinstance(found, Response) else json_response(found)
-        except (RefusedError, HTTPException) as error:
+        except (RequestError, HTTPException) as error:
             response = refusal(request, error)
         except CancelledError:  # by the server, which ends
-            response = refusal(request, RefusedError("found the end of the server, expected it later; try again", 503))
+            response = refusal(request, RequestError("found the end of the server, expected it later; try again", 503))
         except Exception as error:
             reason = message(error) if isinstance(error, ValueError) else None
             if reason is None:
                 LOG.exception("%s %r failed", request.method, request.url.path)
-            response = refusal(request, error if reason is None else RefusedError(reason))
+            response = refusal(request, error if reason is None else RequestError(reason))
         site.metrics.request(path, response.status_code, time.perf_counter() - began)
         return response
 
@@ -120,14 +147,14 @@ def route(site: Site, path: str, method: str, endpoint: Endpoint) -> Route:
 
 
 async def refusal_outside(request: Request, error: Exception) -> Response:
-    """The response where no endpoint was reached: an unknown path, or a method that it does not have."""
+    """Respond where no endpoint was reached: to an unknown path, or a method that it does not have."""
     return refusal(request, error)
 
 
 def refusal(request: Request, error: Exception) -> Response:
-    """The response to an error; what was not the client's fault is not described."""
+    """Respond to an error; defects of the server are not described."""
     status, reason, headers = 500, "something went wrong; the log of the server says what", {}
-    if isinstance(error, RefusedError):
+    if isinstance(error, RequestError):
         status, reason = error.status, str(error)
     elif isinstance(error, HTTPException):
         status, reason, headers = error.status_code, error.detail, dict(error.headers or {})

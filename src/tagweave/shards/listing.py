@@ -1,19 +1,196 @@
-"""Finds shards by paths, folders and patterns."""
+"""Finds shards by paths, folders and patterns.
+
+Folders on file systems: local paths, `s3://`, `gs://`, `hdfs://`, and whatever fsspec knows.
+
+Credentials come from the environment, as the libraries of each file system document it.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
+import secrets
 import stat
+import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import Any
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
-from tagweave.corpus.printable import printable
-from tagweave.shards.errors import ShardError
-from tagweave.shards.store import FOLDER, Store, split_url
+from tagweave.corpus.characters import printable
+from tagweave.corpus.files import remove_left, whole_file
+from tagweave.errors import ShardError
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+FOLDER = "_tagweave"
+"""The folder of a manifest, and of files that are being written, in an output folder."""
+UNFINISHED = (FOLDER, "unfinished")
+"""The folder of files that are being written, in an output folder."""
+_OF_ARROW = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
+"""The schemes for which pyarrow brings a file system; fsspec needs a package for each."""
+_OBJECTS = ("s3", "gs", "gcs", "abfs", "abfss")
+"""The schemes of object stores: they have no folders, and show a file when it is whole."""
+_NAME = 40  # characters of a name that tell its format
+
+
+class Store:
+    """A folder on a file system, as plain data: its path or URL.
+
+    Raises:
+        ShardError: an unknown scheme, or one whose package is not installed.
+        OSError: the file system cannot be reached.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.scheme = scheme_of(url)
+        self.url = url.rstrip("/") if self.scheme else os.path.abspath(url)  # noqa: PTH100 - resolves no links
+
+    def __reduce__(self) -> tuple[type[Store], tuple[str]]:
+        return Store, (self.url,)
+
+    @cached_property
+    def _opened(self) -> tuple[AbstractFileSystem, str]:
+        try:
+            return _open(self.scheme, self.url)
+        except (ImportError, ValueError) as error:
+            found = f"{self.url}: found no way to read {self.scheme}:// ({error})"
+            raise ShardError(f"{found}, expected a known file system") from error
+
+    @property
+    def system(self) -> AbstractFileSystem:
+        """The file system."""
+        return self._opened[0]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether paths are paths of this machine."""
+        return not self.scheme
+
+    def path(self, *parts: str) -> str:
+        """A path in the folder, on its file system."""
+        return "/".join([self._opened[1].rstrip("/"), *parts]) or "/"
+
+    def name(self, path: str) -> str:
+        """The name, relative to the folder, of a path on its file system."""
+        return path[len(self.path("")) :]
+
+    def exists(self, *parts: str) -> bool:
+        """Whether there is such a file or folder."""
+        return bool(self.system.exists(self.path(*parts)))
+
+    def entries(self, *parts: str) -> dict[str, dict[str, Any]]:
+        """Name and description of every file in a folder and the folders below it; nothing if there is no such one."""
+        found = self.system.find(self.path(*parts), detail=True)
+        return {self.name(path): info for path, info in found.items()}
+
+    def read(self, *parts: str) -> bytes:
+        """The content of a file."""
+        content: bytes = self.system.cat_file(self.path(*parts))
+        return content
+
+    def remove_unfinished(self, seconds: float) -> None:
+        """Remove what killed runs have left unfinished: in a folder of this machine whatever nobody is writing, and
+        elsewhere what is older than so many seconds."""
+        if self.is_local:
+            remove_left(Path(self.path(*UNFINISHED)))
+        for name, info in self.entries(*UNFINISHED).items():
+            modified = info.get("mtime") or 0
+            changed = modified.timestamp() if isinstance(modified, datetime) else float(modified)
+            if time.time() - changed > seconds:
+                with suppress(OSError):
+                    self.remove(name)
+
+    def remove(self, *parts: str) -> None:
+        """Remove a file if there is one."""
+        with suppress(FileNotFoundError):
+            self.system.rm_file(self.path(*parts))
+
+    @contextmanager
+    def readable(self, name: str) -> Iterator[str]:
+        """A local path of a file: its own, or that of a temporary copy."""
+        if self.is_local:
+            yield self.path(name)
+            return
+        with tempfile.TemporaryDirectory(prefix="tagweave-") as folder:
+            copy = str(Path(folder) / Path(name).name)
+            self.system.get_file(self.path(name), copy)
+            yield copy
+
+    @contextmanager
+    def written(self, *parts: str) -> Iterator[str]:
+        """A local path to write to; the file takes its name when the block ends without an exception.
+
+        Raises:
+            ShardError: a link leads out of the folder.
+        """
+        last = parts[-1].rpartition("/")[2]
+        unfinished = self.path(*UNFINISHED, f"{secrets.token_hex(8)}-{last[-_NAME:]}")
+        self._make_parent(unfinished)
+        if self.is_local:
+            final = self.path(*parts)
+            self._make_parent(final)
+            root = os.path.realpath(self.path())
+            if not Path(os.path.realpath(final)).is_relative_to(root):
+                raise ShardError(f"{final}: found a link out of {root}, expected folders in it")
+            with whole_file(final, Path(unfinished).parent) as part:
+                yield str(part)
+            return
+        with tempfile.TemporaryDirectory(prefix="tagweave-") as folder:
+            local = str(Path(folder) / last[-_NAME:])
+            yield local
+            self.system.put_file(local, unfinished)
+        self._move(unfinished, self.path(*parts))
+
+    def _move(self, unfinished: str, final: str) -> None:
+        self._make_parent(final)
+        if self.scheme not in _OBJECTS and self.system.exists(final):
+            self.system.rm_file(final)
+        self.system.mv(unfinished, final)
+
+    def _make_parent(self, path: str) -> None:
+        if self.scheme not in _OBJECTS:
+            self.system.makedirs(path.rpartition("/")[0], exist_ok=True)
+
+
+def scheme_of(url: str) -> str:
+    """The scheme of a URL; "" for a local path."""
+    return url.partition("://")[0].lower() if "://" in url else ""
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """The folder and the name of a file."""
+    folder, slash, name = url.rpartition("/")
+    return (folder or "/") if slash else ".", name
+
+
+def _open(scheme: str, url: str) -> tuple[AbstractFileSystem, str]:
+    if not scheme:
+        from fsspec.implementations.local import LocalFileSystem
+
+        return LocalFileSystem(), url
+    if scheme not in _OF_ARROW:
+        from fsspec.core import url_to_fs
+
+        system, path = url_to_fs(url)
+        return system, path
+    try:
+        from fsspec.implementations.arrow import ArrowFSWrapper
+        from pyarrow.fs import FileSystem, S3FileSystem
+    except ImportError as error:
+        raise ImportError("it needs pyarrow: pip install '.[ray]' in a checkout of tagweave") from error
+    if scheme == "s3":  # by hand: `from_uri` asks Amazon for the region of the bucket, whatever the endpoint
+        endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+        return ArrowFSWrapper(S3FileSystem(endpoint_override=endpoint)), url.partition("://")[2]
+    system, path = FileSystem.from_uri(url)
+    return ArrowFSWrapper(system), path
+
 
 _MAGIC = re.compile(r"[*?\[]")
 

@@ -2,16 +2,205 @@
 
 A cell may hold several lines, which are sentences; its annotation is that of its lines, in the same order. All other
 columns stay as they are. Tables pass through in blocks of rows.
+
+What tables of all kinds share: the columns of text and of annotation, and how a block of cells is annotated.
+
+Cells of text through a function of files: their lines are sentences, and get the annotation of these.
+
+JSON Lines: an object in each line, which stays as it stands and gets the annotation of its text at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
 
-from tagweave.shards.cells import FileFunction, Notes, annotated
-from tagweave.shards.errors import ShardError
-from tagweave.shards.json_lines import through_json_lines
-from tagweave.shards.table import Annotate, Cell
+from tagweave.corpus.files import read_lines, written
+from tagweave.errors import ShardError
+
+COLUMN = "annotated"
+"""The column that tables get."""
+BLOCK_ROWS = 8192
+"""Rows that are annotated at a time, at most."""
+BLOCK_SIZE = 1 << 24
+"""Characters or bytes of the rows that are annotated at a time, unless one row has more."""
+
+
+class Cell(NamedTuple):
+    """The text of a row; rows count from 1, and those of JSON Lines are the lines of the file."""
+
+    row: int
+    text: str | None
+
+
+Annotate = Callable[[Sequence[Cell]], list[str | None]]
+"""From a block of cells to their annotation."""
+
+
+def check_columns(names: Sequence[str], place: str, column: str) -> None:
+    """Raise unless there is a column of text, and none that has the name of the annotation.
+
+    Args:
+        names: of all columns.
+        place: the table, or the table and the row, for the error.
+        column: the name of the column of text.
+
+    Raises:
+        ShardError: there is no such column, or there is a column `COLUMN`.
+    """
+    if column not in names:
+        columns = f"the columns {', '.join(names)}" if names else "no columns"
+        raise ShardError(f"{place}: found {columns}, expected {column!r} (`text_column`)")
+    if COLUMN in names:
+        raise ShardError(f"{place}: found a column {COLUMN!r}, expected none: the annotation gets this name")
+
+
+Notes = Sequence[str]
+FileFunction = Callable[[str, str], Notes]
+"""Reads a file of lines, and writes one with as many lines, or as many blocks of lines that end with an empty one."""
+
+_RANKED = '{"sentence": 1, "rank": 1, '  # how the k best sequences begin (`streams/conversion.py`)
+_EXPECTED = (
+    "expected one annotation for every sentence: a harvest leaves sentences out, and `best` gives several sequences; "
+    "both take files of text, a sentence a line, but no tables"
+)
+
+
+def annotated(function: FileFunction, cells: Sequence[Cell], source: str) -> tuple[list[str | None], Notes]:
+    """The annotation of every cell, and the notes of the function.
+
+    A cell is cut into sentences as a text file is: at `\\n` and `\\r\\n`, without a byte order mark at its beginning.
+    Empty lines are left out.
+
+    Raises:
+        ShardError: text that cannot be stored in a file, that the function refuses, or of which it annotates other
+            sentences.
+    """
+    lines = [_sentences(cell, source) for cell in cells]
+    rows = [cell.row for cell, own in zip(cells, lines, strict=True) for _ in own]
+    if not rows:
+        return [cell.text and "" for cell in cells], []
+    output, notes = _through_files(function, [line for own in lines for line in own], rows, source)
+    blocks, separator = _blocks(output)
+    if output.startswith(_RANKED):
+        raise ShardError(f"{source}: found ranked sequences (`best`), {_EXPECTED}")
+    if len(blocks) != len(rows):
+        where = f"than rows {rows[0]} to {rows[-1]} have ({len(rows)})"
+        raise ShardError(f"{source}: found another number of annotated sentences ({len(blocks)}) {where}, {_EXPECTED}")
+    rest = iter(blocks)
+    return [
+        None if cell.text is None else separator.join(islice(rest, len(own)))
+        for cell, own in zip(cells, lines, strict=True)
+    ], notes
+
+
+def _sentences(cell: Cell, source: str) -> list[str]:
+    text = cell.text or ""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        found = f"half of a surrogate pair at character {error.start + 1}"
+        raise ShardError(f"{source}:{cell.row}: found {found} of the text, expected Unicode") from error
+    return [line for line in text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n") if line.strip()]
+
+
+def _through_files(function: FileFunction, lines: Sequence[str], rows: Sequence[int], source: str) -> tuple[str, Notes]:
+    """The output for some lines, and the notes; both notes and errors name the rows of the lines."""
+    with tempfile.TemporaryDirectory(prefix="tagweave-") as folder:
+        text, output = Path(folder) / "text.txt", Path(folder) / "annotated"
+        mark = (
+            "\ufeff" if lines[0].startswith("\ufeff") else ""
+        )  # or the reader would take that of the text for its own
+        text.write_text(mark + "".join(f"{line}\n" for line in lines), "utf-8")
+        try:
+            notes = function(str(text), str(output))
+        except ValueError as error:
+            raise ShardError(_with_rows(str(error), str(text), rows, source)) from error
+        return output.read_text("utf-8"), [_with_rows(note, str(text), rows, source) for note in notes]
+
+
+def _with_rows(message: str, text: str, rows: Sequence[int], source: str) -> str:
+    """A message with rows of the table in place of lines of the text."""
+
+    def place(match: re.Match[str]) -> str:
+        line = int(match[1] or 0)
+        return f"{source}:{rows[line - 1]}" if 0 < line <= len(rows) else f"the text of {source}"
+
+    return re.sub(re.escape(text) + r"(?::(\d+))?", place, message)
+
+
+def _blocks(output: str) -> tuple[list[str], str]:
+    """The annotation of every sentence, and what separates it from the next one.
+
+    An annotation is a line of its own, or if there are empty lines, all lines up to one.
+    """
+    lines, separator = output.removesuffix("\n"), "\n\n"
+    if lines.endswith("\n") or separator in lines:
+        return lines.rstrip("\n").split(separator), separator
+    return lines.split("\n"), "\n"
+
+
+class _Line(NamedTuple):
+    json: str
+    cell: Cell
+
+
+def through_json_lines(annotate: Annotate, source: str, target: str, column: str) -> None:
+    """Write a table with the annotation of its text; empty lines are left out.
+
+    Raises:
+        ShardError: a line that is no object with text in `column`, or has a column `COLUMN`; what `annotate` raises.
+        CorpusError, OSError: as `read_lines` and `written`.
+    """
+    with written(target) as stream:
+        for block in _line_blocks(source, column):
+            for line, annotation in zip(block, annotate([line.cell for line in block]), strict=True):
+                stream.write(_extended(line.json, annotation) + "\n")
+
+
+def _extended(line: str, annotation: str | None) -> str:
+    """The object with one more member; numbers, escapes and repeated names of the others would not survive a parser."""
+    end = line.rindex("}")
+    return f'{line[:end]}, "{COLUMN}": {json.dumps(annotation, ensure_ascii=False)}{line[end:]}'
+
+
+def _line_blocks(source: str, column: str) -> Iterator[list[_Line]]:
+    block: list[_Line] = []
+    size = 0
+    for line in _lines(source, column):
+        block.append(line)
+        size += len(line.json)
+        if len(block) == BLOCK_ROWS or size >= BLOCK_SIZE:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def _lines(source: str, column: str) -> Iterator[_Line]:
+    for number, line in enumerate(read_lines(source), 1):
+        if line.strip():
+            yield _Line(line, Cell(number, _text(line, f"{source}:{number}", column)))
+
+
+def _text(line: str, place: str, column: str) -> str | None:
+    try:
+        row = json.loads(line, parse_int=float)  # an int of thousands of digits would be refused
+    except (ValueError, RecursionError) as error:
+        raise ShardError(f"{place}: found broken JSON ({error}), expected an object") from error
+    if not isinstance(row, dict):
+        raise ShardError(f"{place}: found {type(row).__name__}, expected an object with {column!r}")
+    check_columns(list(row), place, column)
+    text = row[column]
+    if not isinstance(text, str | None):
+        raise ShardError(f"{place}: found {type(text).__name__} in {column!r}, expected text")
+    return text
+
 
 __all__ = ["Notes", "is_table", "through_rows"]
 

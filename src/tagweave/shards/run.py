@@ -1,24 +1,200 @@
-"""A run over shards: gives them to an executor, reports progress, and sets bad ones aside."""
+"""A run over shards: gives them to an executor, reports progress, and sets bad ones aside.
+
+The manifest of an output folder: which shards are done, from which input, by which work.
+
+    OUT/_tagweave/work.json          the work: its function, the digests of its models, and its options
+    OUT/_tagweave/done/NAME.json     a record of every finished shard, written after the shard has taken its name
+    OUT/_tagweave/failed/NAME.json   why a shard was set aside; the next run tries it again
+    OUT/_tagweave/unfinished/        files that are being written
+
+All of it is plain JSON, and may be read by other programs. Whoever finishes a shard records it, so what is recorded
+does not depend on the process that began the run.
+
+What a worker does with one shard: reads it, passes it through the function of the work, and writes it whole.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
+from tagweave import __version__
 from tagweave.cluster.executor import Failure
-from tagweave.corpus.errors import is_for_users
-from tagweave.shards.errors import ShardError
-from tagweave.shards.listing import Shard, shards_of
-from tagweave.shards.manifest import Manifest
-from tagweave.shards.store import Store, scheme_of, split_url
-from tagweave.shards.work import Finished, ShardTask, Work, carry_out
+from tagweave.errors import ShardError, is_for_users
+from tagweave.shards.listing import FOLDER, Shard, Store, scheme_of, shards_of, split_url
+from tagweave.shards.rows import Notes, is_table, through_rows
 
 if TYPE_CHECKING:
     from tagweave.cluster.executor import Executor
+
+_READERS = 32  # records read at the same time: an object store takes a while for each
+_ABANDONED = 24 * 3600  # seconds after which an unfinished file belongs to no run
+_LONGEST = 200  # bytes of a name from which its record is named by a digest
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The manifest of an output folder."""
+
+    store: Store
+
+    def begin(self, work: Mapping[str, Any]) -> None:
+        """Record what is done to shards, or check that it is what has been done before.
+
+        Raises:
+            ShardError: the folder holds shards of other work.
+            OSError: it cannot be written.
+        """
+        self.store.remove_unfinished(_ABANDONED)
+        if self.store.exists(FOLDER, "work.json"):
+            before = _json(self.store, FOLDER, "work.json")
+            if before == dict(work):
+                return
+            if self.store.entries(FOLDER, "done"):
+                raise ShardError(f"{self.store.url}: {_difference(before, work)}, expected another folder for this")
+        self._write(work, FOLDER, "work.json")
+
+    def done(self, shards: Iterable[Shard]) -> set[str]:
+        """The names of shards that are finished, and neither side of which has changed since.
+
+        Raises:
+            ShardError: a damaged record.
+        """
+        sizes = {name: info["size"] for name, info in self.store.entries().items()}
+        recorded = [each for each in shards if _record("done", each.name) in sizes]
+        with ThreadPoolExecutor(_READERS) as pool:
+            records = pool.map(lambda shard: _json(self.store, _record("done", shard.name)), recorded)
+            return {
+                shard.name
+                for shard, record in zip(recorded, records, strict=True)
+                if (record.get("size"), record.get("modified")) == (shard.size, shard.modified)
+                and record.get("output_size") == sizes.get(shard.name)
+            }
+
+    def finish(self, shard: Shard, **facts: Any) -> None:
+        """Record a finished shard."""
+        self._write({**asdict(shard), **facts, "version": __version__}, _record("done", shard.name))
+        self.store.remove(_record("failed", shard.name))
+
+    def set_aside(self, shard: Shard, problem: str) -> None:
+        """Record why a shard was not finished, and remove what an earlier run made of it."""
+        self.store.remove(_record("done", shard.name))
+        self.store.remove(shard.name)
+        self._write({**asdict(shard), "problem": problem}, _record("failed", shard.name))
+
+    def _write(self, content: Mapping[str, Any], *parts: str) -> None:
+        with self.store.written(*parts) as path:
+            Path(path).write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def _record(kind: str, name: str) -> str:
+    """The name of a record in the output folder."""
+    folder, slash, last = name.rpartition("/")
+    if len(last.encode()) > _LONGEST:
+        last = sha256(last.encode()).hexdigest()
+    return f"{FOLDER}/{kind}/{folder}{slash}{last}.json"
+
+
+def _json(store: Store, *parts: str) -> dict[str, Any]:
+    path = store.path(*parts)
+    try:
+        content = json.loads(store.read(*parts))
+    except (ValueError, RecursionError) as error:
+        raise ShardError(f"{path}: found a damaged file ({error}), expected a record in JSON; remove it") from error
+    if not isinstance(content, dict):
+        raise ShardError(f"{path}: found JSON of another kind, expected a record; remove it")
+    return content
+
+
+def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    names = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
+    changes = (f"{name} {_short(before.get(name))}, now {_short(now.get(name))}" for name in names)
+    return f"found shards of other work ({'; '.join(changes)})"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+class Work(Protocol):
+    """What is done to every shard: plain data that travels to the workers."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """All that determines the output, as plain data for JSON."""
+        ...
+
+    def shared(self, executor: Executor) -> Work:
+        """The same work, with its files readable on all workers."""
+        ...
+
+    def carry_out(self, source: str, target: str) -> Notes:
+        """Read one local file and write another one; returns notes on assumptions about it."""
+        ...
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """A shard and what is to be done with it.
+
+    Attributes:
+        work: what is done.
+        shard: the shard.
+        manifest: that of the output folder.
+        text_column: the column of tables that holds the text.
+    """
+
+    work: Work
+    shard: Shard
+    manifest: Manifest
+    text_column: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished shard: bytes written, and notes on assumptions about it."""
+
+    written: int
+    notes: tuple[str, ...]
+
+
+def carry_out(task: ShardTask) -> Finished:
+    """Do the work of a task, and record it in the manifest.
+
+    Raises:
+        ShardError: the shard cannot be read, or the work refuses it.
+        OSError: a file cannot be read or written.
+    """
+    begin, shard, store = time.perf_counter(), task.shard, task.manifest.store
+    with Store(shard.base).readable(shard.name) as source:
+        notes = _through(task, source)
+    written = int(store.system.info(store.path(shard.name))["size"])
+    task.manifest.finish(shard, output_size=written, seconds=round(time.perf_counter() - begin, 3))
+    return Finished(written, tuple(note.replace(source, shard.url) for note in notes))
+
+
+def _through(task: ShardTask, source: str) -> Notes:
+    """Write what becomes of a local file, and return notes; messages name the shard, whatever its local path."""
+    store, name = task.manifest.store, task.shard.name
+    with store.written(name) as target:
+        try:
+            if is_table(source):
+                return through_rows(task.work.carry_out, source, target, task.text_column)
+            return task.work.carry_out(source, target)
+        except (ValueError, OSError) as error:
+            if not is_for_users(error):
+                raise
+            text = str(error).replace(source, task.shard.url).replace(target, store.path(name))
+            raise ShardError(text or type(error).__name__) from error
+
 
 _NOTES = 20  # notes that are kept
 _LINES = 20  # lines of a traceback that are recorded

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus import chunk_labels
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.soft import Soft
-from tagweave.features.ragged import pointers, rows
-from tagweave.kernels.answers import link_previous
+from tagweave.corpus import chunk_schemes
+from tagweave.corpus.candidates import Soft
+from tagweave.errors import CorpusError, SourceError
+from tagweave.evidence.ragged import pointers, rows
+from tagweave.kernels.distributions import link_previous
 from tagweave.labels.space import LabelSpace, View, collect_names
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.sources.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,7 +61,7 @@ class Answers:
     @cached_property
     def scheme(self) -> TransitionScheme:
         """Which label may follow which: that of IOB2 for labels of spans; otherwise every label may."""
-        if chunk_labels.codes_chunks(self.labels):
+        if chunk_schemes.codes_chunks(self.labels):
             return TransitionScheme.of("IOB2", self.labels)
         return TransitionScheme.free(len(self.labels))
 
@@ -203,7 +202,7 @@ def _cells(
 def _labels(answers: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """The labels that answers name; of spans, all labels of their types."""
     names = collect_names([tuple(answers)])
-    return chunk_labels.labels(names, "IOB2") if chunk_labels.codes_chunks(names) else names
+    return chunk_schemes.labels(names, "IOB2") if chunk_schemes.codes_chunks(names) else names
 
 
 def _tables(

@@ -5,25 +5,31 @@ Given the probability gamma of the true label at its position, an answer l of so
     gamma[l] theta xi(l) / (1 - theta + theta xi(l)) + 1 - gamma[l]
 
 Variational inference replaces parameters by the exponentials of their expected logarithms (Hovy et al. 2013, 3.3).
+
+Votes of sources on whole spans.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tagweave.kernels.answers import add_likelihoods, count_answers
-from tagweave.sources.dirichlet import Floats, log_probabilities, prior_term
-from tagweave.sources.estimate import Estimate
-from tagweave.sources.reliability import Prior, updated
-from tagweave.sources.truth import IndependentLabels
+from tagweave.errors import SourceError
+from tagweave.kernels.distributions import add_likelihoods, count_answers
+from tagweave.labels.transition_scheme import split_label
+from tagweave.sources.estimate import Estimate, IndependentLabels
+from tagweave.sources.reliability import Floats, Prior, log_probabilities, prior_term, updated
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
     from tagweave.sources.answers import Answers
-    from tagweave.sources.mace import MaceOptions
-    from tagweave.sources.method import Run
+    from tagweave.sources.methods import MaceOptions, Run
 
 _NONE = np.zeros(0, np.int64)
 _CERTAIN = 1e6
@@ -118,3 +124,56 @@ def _prior_term(guessing: _Guessing, answers: Answers, options: MaceOptions, run
     own = np.array([name not in run.known for name in answers.sources])
     parts = (guessing.knows[own], options.guessing), (guessing.guesses[own], options.guesses)
     return sum(prior_term(each, np.full_like(each, pseudo), 1, not options.point) for each, pseudo in parts)
+
+
+class _Marked(NamedTuple):
+    """A span of positions, as one source marked it."""
+
+    start: int
+    stop: int
+    type: str
+
+
+def whole_spans(answers: Answers) -> NDArray[np.int32]:
+    """int32[N]: the labels of the spans that more than half of those who answered at their start mark; others are O.
+
+    Raises:
+        SourceError: the labels are not those of spans.
+    """
+    if answers.scheme.is_free:
+        raise SourceError(f"found the labels {' '.join(answers.labels[:8])}, expected those of spans, as B-X I-X O")
+    number = {label: i for i, label in enumerate(answers.labels)}
+    votes = Counter(_marked(answers))
+    voters = np.bincount(answers.position, answers.shares, answers.positions)
+    best = np.full(answers.positions, number["O"], np.int32)
+    for span, count in votes.most_common():
+        if 2 * count > voters[span.start] and (best[span.start : span.stop] == number["O"]).all():
+            best[span.start : span.stop] = number[_label("I", span.type)]
+            best[span.start] = number[_label("B", span.type)]
+    return best
+
+
+def _label(letter: str, kind: str) -> str:
+    return f"{letter}-{kind}" if kind else letter
+
+
+def _marked(answers: Answers) -> Iterator[_Marked]:
+    """The spans of every source; of several labels at a position the first with the largest share counts."""
+    parts = [split_label(label) for label in answers.labels]
+    sentence = np.searchsorted(answers.sentence_ptr, answers.position, side="right")
+    order = np.lexsort((-answers.shares, answers.position, answers.source))
+    start, stop, kind, last = -1, -1, "", (-1, -1, -1)
+    for row in order:
+        at, source, label = int(answers.position[row]), int(answers.source[row]), int(answers.label[row])
+        if (source, at) == last[:2]:
+            continue
+        letter, own = parts[label]
+        goes_on = letter == "I" and own == kind and start >= 0 and (source, at - 1, sentence[row]) == last
+        if start >= 0 and not goes_on:
+            yield _Marked(start, stop, kind)
+            start = -1
+        if letter != "O":
+            start, stop, kind = start if goes_on else at, at + 1, own
+        last = (source, at, int(sentence[row]))
+    if start >= 0:
+        yield _Marked(start, stop, kind)

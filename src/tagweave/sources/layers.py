@@ -2,24 +2,39 @@
 
 A file may hold sources as columns, or as layers of another format; or every source has a file of its own, with the same
 text. `None` at a position of a source's layer: the source said nothing there.
+
+Sources that code spans in one way: as IOB2, which aggregation reads.
+
+From what answers say together to a layer of sentences.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import chain, pairwise, zip_longest
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from tagweave.corpus import chunk_schemes
+from tagweave.corpus.candidates import with_probabilities
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.columns import with_column_layers
 from tagweave.corpus.formats.format import Format
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.errors import CorpusError
 from tagweave.exchange.load import load, stream
+from tagweave.labels.transition_scheme import split_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tagweave.corpus.sentence import Candidates
+    from tagweave.sources.answers import Answers
+    from tagweave.sources.posterior import Aggregate
 
 FILES = "files"
 """The selection that makes every file a source."""
@@ -196,3 +211,63 @@ def _check_forms(sentence: Sentence, first: Sentence) -> None:
     where = f"{first.location.path}:{first.location.line}"
     path, line = sentence.location
     raise CorpusError(f"{found} as token {at + 1}", f"{expected}, as in the sentence at {where}", path, line)
+
+
+def in_iob2(corpus: Corpus, sources: Sequence[str]) -> Corpus:
+    """The corpus with spans of all sources in IOB2, whichever coding they share; other labels stay as they are.
+
+    `E` and `S` are signs of BIOES; `I` after `O`, and no `B` there, those of IOB1.
+
+    Raises:
+        CorpusError: labels of a source that its coding forbids, if that is not IOB2.
+    """
+    names: set[str] = set()
+    starts: Counter[str] = Counter()
+    for sentence in corpus:
+        for source in sources:
+            layer = [each[0] if each else "O" for each in sentence.layers.get(source, ())]
+            names.update(layer)
+            starts.update(label[0] for last, label in pairwise(["O", *layer]) if last == "O" and label != "O")
+    if not chunk_schemes.codes_chunks(names):
+        return corpus
+    if {split_label(name)[0] for name in names} & {"E", "S"}:
+        scheme = "BIOES"
+    elif starts["I"] and not starts["B"]:
+        scheme = "IOB1"
+    else:
+        return corpus
+    for source in sources:
+        corpus = chunk_schemes.convert(corpus, "IOB2", scheme, source)
+    return corpus
+
+
+def with_aggregate(
+    sentences: Iterable[Sentence], answers: Answers, result: Aggregate, layer: str, hard: bool = False
+) -> Iterator[Sentence]:
+    """The sentences with one layer: labels with their probabilities, the best one first.
+
+    What nobody labelled stays unknown. Sources leave, with the columns of their names.
+
+    Args:
+        sentences: those of the answers.
+        answers: what sources said.
+        result: what that says together.
+        layer: the name of the layer.
+        hard: the best label alone.
+    """
+    spelled: dict[tuple[int, bytes], Candidates] = {}
+
+    def candidates(t: int) -> Candidates:
+        row = result.probabilities[t].round(4)
+        key = int(result.best[t]), b"" if hard else row.tobytes()
+        if key not in spelled:
+            best = result.labels[key[0]]
+            spelled[key] = (best,) if hard else with_probabilities(result.labels, row.tolist(), best)
+        return spelled[key]
+
+    start = 0
+    for sentence in sentences:
+        own = tuple(candidates(t) if answers.answered[t] else None for t in range(start, start + len(sentence)))
+        columns = {name: column for name, column in sentence.columns.items() if name not in sentence.layers}
+        start += len(sentence)
+        yield replace(sentence, layers={layer: own}, columns=columns)

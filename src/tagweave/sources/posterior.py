@@ -1,16 +1,25 @@
-"""From the answers of many sources to probabilities of labels, and to the reliability of every source."""
+"""From the answers of many sources to probabilities of labels, and to the reliability of every source.
+
+Where another annotator would tell most.
+
+An answer l of a source with the confusion matrix theta tells, of a true label with the probabilities p,
+
+    I = H(sum over y of p(y) theta(. | y)) - sum over y of p(y) H(theta(. | y))
+
+nats on average: much where p is undecided between labels that the source tells apart, and nothing where it is certain.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import xlogy
 
-from tagweave.kernels.blas import one_blas_thread
-from tagweave.sources.errors import SourceError
-from tagweave.sources.method import Run
-from tagweave.sources.registry import AGGREGATIONS
+from tagweave.errors import SourceError
+from tagweave.kernels.compiled_code import one_blas_thread
+from tagweave.sources.methods import AGGREGATIONS, Run
 from tagweave.structures.chain import ChainScores, best_labels
 from tagweave.structures.transitions import Transitions
 
@@ -21,8 +30,7 @@ if TYPE_CHECKING:
 
     from tagweave.labels.transition_scheme import TransitionScheme
     from tagweave.sources.answers import Answers
-    from tagweave.sources.dirichlet import Floats
-    from tagweave.sources.reliability import Reliability
+    from tagweave.sources.reliability import Floats, Reliability
 
 __all__ = ["AGGREGATIONS", "Aggregate", "aggregate"]
 
@@ -107,3 +115,38 @@ def _allowed(scheme: TransitionScheme) -> Transitions:
     return Transitions.of_scores(
         *(np.where(each, 0.0, -np.inf) for each in (scheme.transition, scheme.start, scheme.end))
     )
+
+
+class Question(NamedTuple):
+    """A sentence that deserves another annotator.
+
+    Attributes:
+        sentence: its number, from 0.
+        gain: what an answer of an average source would tell of all its labels, in nats.
+        position: where it would tell most, from 0.
+    """
+
+    sentence: int
+    gain: float
+    position: int
+
+
+def expected_gains(probabilities: NDArray[np.floating], reliability: Reliability) -> Floats:
+    """float64[N]: what an answer of an average source would tell at each position, in nats."""
+    answers = reliability.expected[~reliability.is_known].sum(axis=0) + 1 / len(reliability.labels)
+    theta = answers / answers.sum(axis=1, keepdims=True)
+    own = -xlogy(theta, theta).sum(axis=1)
+    answer = probabilities @ theta
+    gains: Floats = np.maximum(-xlogy(answer, answer).sum(axis=1) - probabilities @ own, 0)
+    return gains
+
+
+def questions(result: Aggregate, sentence_ptr: NDArray[np.int64], count: int) -> list[Question]:
+    """The sentences with the largest expected gains, the largest first."""
+    gains = expected_gains(result.probabilities.astype(np.float64), result.reliability)
+    sums = np.diff(np.concatenate([[0.0], np.cumsum(gains)])[sentence_ptr])
+    order = np.argsort(-sums, kind="stable")[:count]
+    order = order[np.diff(sentence_ptr)[order] > 0]
+    return [
+        Question(s, float(sums[s]), int(gains[sentence_ptr[s] : sentence_ptr[s + 1]].argmax())) for s in order.tolist()
+    ]

@@ -4,21 +4,74 @@
 
 A plain confusion matrix (Dawid and Skene 1979) has one context, and ignores what the source said before. That of
 Simpson and Gurevych (2019) has a context for every label: who has begun a span goes on with it.
+
+Rows of probabilities with Dirichlet priors: what counts say of their logarithms, and what the prior says of them.
+
+    point estimate   theta = c / sum c,               which maximises log likelihood + sum of prior log theta
+    variational      E[log theta] = psi(c) - psi(sum c),  with the bound log likelihood - KL(Dirichlet(c) || prior)
+
+c are expected counts plus pseudo-counts. An entry whose pseudo-count is 0 is impossible.
+
+What it says of the true label that a source is silent: for sources that could label every position, and choose some.
+
+A labelling function that gives a single label, or an annotator who marks only names, tells the true label by answering
+at all: whatever the truth, its answers are the same. So there is, for every source and true label y,
+
+    P(source k answers | true label y) = rate[k, y],     with a Beta prior of one answer and one silence,
+
+beside the confusion matrix of the answers that it gives. A source that never saw a text is silent for other reasons;
+of annotators, silence says nothing. Nor does it of a source that gives no label but `O`: it is not sure there.
+
+How far each source is to be believed, as rows and as plain data.
 """
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.special import betaincinv, digamma, gammaln
 
-from tagweave.kernels import answers as kernels
+from tagweave.corpus.spans import OUTSIDE
+from tagweave.kernels import distributions as kernels
 from tagweave.sources.answers import Answers
-from tagweave.sources.dirichlet import Floats, log_probabilities, prior_term
+
+Floats = NDArray[np.float64]
+
+
+def log_probabilities(counts: Floats, axis: int, variational: bool) -> Floats:
+    """The logarithms of the probabilities along an axis: of their estimate, or their expectations.
+
+    A row without any count is uniform.
+    """
+    total = counts.sum(axis, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if variational:
+            logarithms: Floats = digamma(counts) - digamma(total)
+        else:
+            logarithms = np.log(counts) - np.log(total)
+    return np.where(total > 0, np.where(counts > 0, logarithms, -np.inf), -np.log(counts.shape[axis]))
+
+
+def prior_term(counts: Floats, prior: Floats, axis: int, variational: bool) -> float:
+    """What the prior adds to the objective, which then never falls: sum of prior log theta, or -KL."""
+    if not variational:
+        logarithms = log_probabilities(counts, axis, variational)
+        return float((prior * np.where(prior > 0, logarithms, 0)).sum())
+    has_mass = (prior > 0) & (counts > 0)
+    safe, safe_prior = np.where(has_mass, counts, 1), np.where(has_mass, prior, 1)
+    expected = np.where(has_mass, log_probabilities(counts, axis, variational), 0)
+    entries = gammaln(safe_prior) - gammaln(safe) + (safe - safe_prior) * expected
+    totals = [np.where(has_mass, each, 0).sum(axis) for each in (counts, prior)]
+    own, other = (gammaln(np.where(total > 0, total, 1)) for total in totals)
+    return -float(np.where(has_mass, entries, 0).sum() + (own - other).sum())
+
 
 _CERTAIN = 1e6  # answers that a known reliability counts for
 _LEAST_ERROR = 1e-6  # a source that never errs would leave no label possible where two of them differ
@@ -157,3 +210,93 @@ def updated(answers: Answers, gamma: Floats, prior: Prior) -> Reliability:
 def _columns(answers: Answers, table: Floats) -> tuple[NDArray[np.generic], ...]:
     previous = answers.previous if table.shape[1] > 1 else np.zeros(0, np.int64)
     return answers.position, answers.source, answers.label, answers.share, previous
+
+
+_PSEUDO = 1.0  # answers, and silences
+
+
+@dataclass(frozen=True)
+class Silence:
+    """How often sources answer.
+
+    Attributes:
+        answered: of each source that gives other labels than `O`, int64[.]: the positions that it answers.
+        rates: float64[sources, Y], the probability of an answer given the true label.
+    """
+
+    answered: tuple[NDArray[np.int64], ...]
+    rates: Floats
+
+    @classmethod
+    def of(cls, answers: Answers, gamma: Floats) -> Silence:
+        """The rates under probabilities of true labels, float64[N, Y]."""
+        named = np.unique(answers.source[np.array(answers.labels)[answers.label] != OUTSIDE])
+        answered = tuple(np.unique(answers.position[answers.source == k]).astype(np.int64) for k in named)
+        return cls(answered, np.zeros((len(answered), gamma.shape[1]))).updated(gamma)
+
+    def updated(self, gamma: Floats) -> Silence:
+        """The rates estimated again."""
+        counts = np.array([gamma[own].sum(axis=0) for own in self.answered]).reshape(self.rates.shape)
+        return replace(self, rates=(counts + _PSEUDO) / (gamma.sum(axis=0) + 2 * _PSEUDO))
+
+    def add_likelihoods(self, rows: Floats) -> None:
+        """Add log P(which sources answer | true label) to float64[N, Y]."""
+        silent = np.log1p(-self.rates)
+        rows += silent.sum(axis=0)
+        for own, gain in zip(self.answered, np.log(self.rates) - silent, strict=True):
+            rows[own] += gain
+
+    def prior_term(self) -> float:
+        """What the prior adds to the objective."""
+        return _PSEUDO * float((np.log(self.rates) + np.log1p(-self.rates)).sum())
+
+
+FIELDS = ("source", "label", "answers", "right", "low", "high")
+
+
+def source_rows(reliability: Reliability, level: float = 0.95) -> list[dict[str, Any]]:
+    """For every source a row over all labels, and one for each true label.
+
+    Every row has the number of answers where that is the true label (expected), the probability that such an answer is
+    right, and the ends of its interval.
+    """
+    overall, by_label = reliability.accuracy(level), reliability.recall(level)
+    answers = reliability.expected.sum(axis=2)
+    rows = []
+    for k, source in enumerate(reliability.sources):
+        rows.append(_row(source, "", answers[k].sum(), overall[k]))
+        rows += [_row(source, label, answers[k, y], by_label[k, y]) for y, label in enumerate(reliability.labels)]
+    return rows
+
+
+def _row(source: str, label: str, answers: float, numbers: np.ndarray[Any, Any]) -> dict[str, Any]:
+    right, low, high = (round(float(each), 4) for each in numbers)
+    return dict(zip(FIELDS, (source, label, round(float(answers), 1), right, low, high), strict=True))
+
+
+def inside_labels(reliability: Reliability) -> list[int] | None:
+    """The numbers of all labels but `O`, if there is one."""
+    if OUTSIDE not in reliability.labels or len(reliability.labels) == 1:
+        return None
+    return [y for y, label in enumerate(reliability.labels) if label != OUTSIDE]
+
+
+def write_csv(reliability: Reliability, stream: IO[str]) -> None:
+    """The rows as a table."""
+    writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(source_rows(reliability))
+
+
+def write_json(reliability: Reliability, stream: IO[str]) -> None:
+    """The rows, and the confusion matrix of every source: P(answer | true label), a row for each true label."""
+    found = {
+        "labels": reliability.labels,
+        "known": dict(reliability.prior.known),
+        "rows": source_rows(reliability),
+        "confusion": {
+            source: matrix.round(5).tolist()
+            for source, matrix in zip(reliability.sources, reliability.confusion, strict=True)
+        },
+    }
+    stream.write(json.dumps(found, ensure_ascii=False, indent=1) + "\n")

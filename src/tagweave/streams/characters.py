@@ -2,6 +2,8 @@
 
 Blanks in raw text are boundaries and not part of words; no word begins inside a run: a Latin word, a number, a URL or
 an e-mail address.
+
+Segments raw text in blocks of lines, if tables can replace the weights of the model.
 """
 
 from __future__ import annotations
@@ -10,21 +12,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats import raw, segmented, tagged
+from tagweave.corpus.files import STANDARD_STREAM, first_lines, read_blocks, written
+from tagweave.corpus.formats import plain, tagged
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
-from tagweave.corpus.formats.recognition import recognise
-from tagweave.corpus.formats.registry import chosen_format
+from tagweave.corpus.formats.registry import chosen_format, recognise
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.corpus.text_file import STANDARD_STREAM, first_lines
+from tagweave.errors import StreamError
 from tagweave.harvest.runs import without_blanks
 from tagweave.labels.coding import to_characters, to_words
-from tagweave.streams import raw_text
-from tagweave.streams.errors import StreamError
-from tagweave.streams.input import Input
+from tagweave.streams.inputs import Input
 from tagweave.streams.labelling import Labelling
 from tagweave.streams.stream import Progress
 from tagweave.training.task import Task
@@ -32,7 +33,32 @@ from tagweave.training.task import Task
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
     from tagweave.models.chain_predictor import ChainPredictor
-    from tagweave.models.table_segmenter import TableSegmenter
+    from tagweave.models.pair_tables import TableSegmenter
+
+
+def by_tables(tagger: ChainPredictor, whole_runs: bool = True, folder: Path | None = None) -> TableSegmenter | None:
+    """The fast path from raw text to words; `None` if the model has none. `folder`: as `TableSegmenter`."""
+    from tagweave.models.characters import UnfitModelError
+    from tagweave.models.pair_tables import TableSegmenter
+
+    try:
+        return TableSegmenter(tagger.model, tagger.threads, whole_runs, folder)
+    except UnfitModelError:
+        return None
+
+
+def write_segmented(segmenter: TableSegmenter, path: str, output: str) -> None:
+    """Segment a file of raw text.
+
+    Raises:
+        CorpusError, OSError: as `Stream.write`.
+    """
+    with written(output) as stream:
+        binary = cast("TextIO", stream).buffer
+        for block in segmenter.blocks(read_blocks(path)):
+            binary.write(block)
+            if output == STANDARD_STREAM:
+                binary.flush()  # the reader of a pipe should not wait for more
 
 
 _FIRST_LINES = 50
@@ -54,7 +80,7 @@ class CharacterLabelling(Labelling):
     @property
     def chosen_format(self) -> Format:
         """The format of the input by option or name, by default raw text."""
-        return super().chosen_format or raw.FORMAT
+        return super().chosen_format or plain.RAW
 
     @cached_property
     def input(self) -> Input:
@@ -77,7 +103,7 @@ class CharacterLabelling(Labelling):
         form = self.input_format
         if form.labels == "word" or (form.labels == "character" and self.completes):
             return form
-        return segmented.FORMAT if self.tagger.model.task == "segment" else tagged.SLASH
+        return plain.SEGMENTED if self.tagger.model.task == "segment" else tagged.SLASH
 
     def check_format(self, form: Format) -> None:
         """Raise StreamError for a format of characters without words, and for several guidelines, whose words may
@@ -122,7 +148,7 @@ class CharacterLabelling(Labelling):
         if segmenter is None:
             super().write(output, format, progress)
         else:
-            raw_text.write_segmented(segmenter, self.input.path, output)
+            write_segmented(segmenter, self.input.path, output)
 
     def _note_on_labels(self) -> str:
         """A note on a file that is read as raw text, because nothing names its format, but looks labelled; or ""."""
@@ -130,7 +156,7 @@ class CharacterLabelling(Labelling):
         if super().chosen_format is not None or not (lines := first_lines(path, _FIRST_LINES)):
             return ""
         form = recognise(lines).format
-        if form.labels is None or form is segmented.FORMAT:
+        if form.labels is None or form is plain.SEGMENTED:
             return ""
         line = next((number for number, each in enumerate(lines, 1) if recognise([each]).format is form), 1)
         name = "standard input" if path == STANDARD_STREAM else path
@@ -140,9 +166,9 @@ class CharacterLabelling(Labelling):
     def _is_raw_to_segmented(self, output: str, format: str | None) -> bool:  # noqa: A002
         return (
             not self.completes
-            and self.chosen_format is raw.FORMAT
+            and self.chosen_format is plain.RAW
             and parse_argument(self.argument).layer is None
-            and chosen_format(format, output) in (segmented.FORMAT, None)
+            and chosen_format(format, output) in (plain.SEGMENTED, None)
             and self.tagger.guidelines == (self.tagger.model.space.views[0].guideline,)
         )
 

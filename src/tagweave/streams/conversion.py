@@ -1,22 +1,135 @@
-"""A stream that converts annotated sentences to another guideline."""
+"""A stream that converts annotated sentences to another guideline.
+
+Finds the guideline of an input and the requested guideline among those of a model.
+
+The tokens of a conversion that a person should review.
+
+A stream that converts labelled words to another guideline; the labels of the input are evidence.
+
+Labels with their probabilities as lines, for every token or for the best sequences.
+"""
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Any
 
+from tagweave.conversion import convert, review, sources, without_contradictions
+from tagweave.corpus.candidates import format_candidates, with_probabilities
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import tagged
-from tagweave.streams.review import ReviewList
-from tagweave.streams.stream import Block, Stream
+from tagweave.corpus.load import names_guideline
+from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.errors import CorpusError, StreamError
+from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.streams.stream import Block, Stream, check_can_hold
 
 if TYPE_CHECKING:
-    from tagweave.conversion.labels import UncertainToken
-    from tagweave.corpus.corpus import Corpus
+    from tagweave.conversion import UncertainToken
     from tagweave.corpus.formats.format import Format
-    from tagweave.corpus.sentence import Sentence
-    from tagweave.streams.input import Input
+    from tagweave.models.chain import ChainModel
+    from tagweave.streams.inputs import Input
+    from tagweave.streams.labelling import Labelling
+
+
+def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
+    """Raise unless the model knows the guideline.
+
+    Raises:
+        StreamError: it does not; `name` is the name of the model.
+    """
+    known = model.space.guidelines
+    if guideline not in known:
+        expected = f"{known[0]}, the guideline" if len(known) == 1 else f"one of {', '.join(known)}, the guidelines"
+        raise StreamError(f"found `to={guideline}`, expected {expected} of {name}")
+
+
+def guideline_in(model: ChainModel, layer: str) -> str:
+    """Return the guideline that a layer of a file has in a model; without one, or with several, the layer's name."""
+    known = model.space.guidelines
+    trained = [name for name in known if layer in model.layers(name)]
+    return layer if layer in known or len(trained) != 1 else trained[0]
+
+
+def other_side(model: ChainModel, guideline: str, name: str) -> str:
+    """The only other guideline of a model beside that of a corpus.
+
+    Raises:
+        StreamError: there is none, or there are several; `name` is the name of the model.
+    """
+    others = [view.guideline for view in model.space.sides if view.guideline != guideline]
+    if len(others) != 1:
+        expected = " or ".join(f"`to={other}`" for other in others) or "a model of another guideline, too"
+        raise StreamError(f"{name}: found a corpus of the guideline {guideline!r}, expected {expected}")
+    return others[0]
+
+
+def source_name(
+    helpful: tuple[str, ...], guideline: str, to: str, name: str, is_named: bool, what: str = "labels"
+) -> tuple[str, str]:
+    """The name of a corpus's guideline in the model, and a note if that is an assumption, otherwise "".
+
+    Args:
+        helpful: the guidelines whose annotation helps the model to convert.
+        guideline: the guideline of the corpus.
+        to: the guideline to convert to.
+        name: the name of the model, for messages.
+        is_named: whether the user or the file named the guideline of the corpus.
+        what: what is converted, for messages.
+
+    Raises:
+        StreamError: guidelines that do not fit.
+    """
+    if guideline == to:
+        raise StreamError(f"found a corpus of the guideline {to} and `to={to}`, expected two guidelines")
+    if guideline in helpful:
+        return guideline, ""
+    if not helpful:
+        return guideline, f"{name} knows the guideline {to} only: the {what} of {guideline!r} do not guide it"
+    if is_named or len(helpful) > 1:
+        problem = f"found a corpus of the guideline {guideline!r}"
+        raise StreamError(f"{problem}, expected {_one_of(helpful)}, guidelines of {name} (named GUIDELINE=FILE)")
+    return helpful[0], f"the {what} of {guideline!r} are taken as {helpful[0]}"
+
+
+def _one_of(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+
+
+_COLUMNS = ("probability", "word", "given", "chosen", "others", "context", "place", "token")
+
+
+@dataclass
+class ReviewList:
+    """The least certain tokens of the sentences that have passed.
+
+    Attributes:
+        size: the maximum number of tokens.
+        tokens: the tokens, the least certain first.
+    """
+
+    size: int = 0
+    tokens: list[UncertainToken] = field(default_factory=list)
+
+    def add(self, tokens: Iterable[UncertainToken]) -> None:
+        """Add tokens, and keep the least certain."""
+        self.tokens = nsmallest(self.size, [*self.tokens, *tokens], key=lambda each: each.probability)
+
+    def lines(self) -> Iterator[str]:
+        """A header and a row for each token, with fields separated by tabs."""
+        yield "\t".join(_COLUMNS)
+        for each in self.tokens:
+            others = " ".join(f"{tag} {probability:.4f}" for tag, probability in each.alternatives)
+            context = each.context
+            given = "|".join(each.given or ("_",))
+            texts = (context.word, given, each.chosen, others, str(context), context.source, str(context.position))
+            yield "\t".join((f"{each.probability:.4f}", *texts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,3 +200,183 @@ class Conversion(Stream):
         if not self.confidence or form.confidence is None:
             return sentence
         return form.confidence.written(sentence, converted.confidence or ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelConversion(Conversion):
+    """An input and the model of words that converts it.
+
+    Args:
+        model: the model.
+        to: the guideline to convert to.
+        retag: whether to ignore labels that the corpus has under that guideline.
+        overruled: how many labels contradicted, under the model, those that the corpus has under that guideline; grows
+            as sentences pass.
+        fields: the fields of CoNLL-U, other than the usual one, that hold the new labels; filled as sentences pass.
+    """
+
+    model: ChainModel
+    to: str
+    retag: bool = False
+    overruled: Counter[str] = field(default_factory=Counter)
+    fields: set[str] = field(default_factory=set)
+
+    @cached_property
+    def tagger(self) -> ChainPredictor:
+        """The model as a tagger of the guideline to convert to."""
+        return ChainPredictor(self.model, self.threads, self.to)
+
+    def blocks(self) -> Iterator[Block]:
+        """See `Conversion.blocks`."""
+        for given in self.input.blocks():
+            sentences = tuple(self._evidence(sentence) for sentence in given)
+            evidence = Corpus(sentences, self.source, "word", path=self.input.path)
+            consistent = without_contradictions(self.model, evidence, self.to)
+            self.overruled[self.source] += _known(evidence) - _known(consistent)
+            yield Block(given, consistent)
+
+    def notes(self) -> Iterator[str]:
+        """Tell how many labels were overruled, and which layer to name when the output is read."""
+        for source, count in self.overruled.items():
+            if count:
+                yield (
+                    f"{count:,} labels of {source} do not go together with those that the text has of {self.to}, which"
+                    " stay (`retag` puts them aside)"
+                )
+        for name in self.fields:
+            yield f"the labels of {self.to} are the layer {name}: {self.to}=FILE#{name} reads them"
+
+    def convert(self, evidence: Corpus) -> Corpus:
+        """As `conversion.labels.convert`."""
+        return convert(self.model, evidence, self.to, self.threads, self.soft)
+
+    def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
+        """As `conversion.labels.review`."""
+        return review(self.model, evidence, converted, self.review.size, self.threads)
+
+    def check_format(self, form: Format) -> None:
+        """Raise StreamError unless the format can hold the labels, and their probabilities."""
+        if form.labels != "word":
+            raise StreamError(f"found {form.name} as the format of the output, expected a format of words with labels")
+        if self.confidence:
+            check_can_hold(form, "`confidence`", lambda each: each.confidence is not None)
+        if self.soft:
+            check_can_hold(form, "`soft`", lambda each: each.partial)
+
+    def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
+        """The sentence as read, with the new labels where the format can hold them."""
+        if form.names_layers:  # such a comment would name the last layer, now the new one
+            given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
+        new = self._new_layer(given, form)
+        if self._leads(form):
+            own = replace(given, layers={new: converted.layers[self.to]})
+            return form.with_labels(own, self._old_layer(form), self._given_labels(given))
+        replaced = self.input_layer if self.retag else None
+        labels = converted.layers[self.to]
+        written = form.with_labels(given, new, labels, replaced)
+        if form.holds_several and not form.names_layers:
+            self.fields.update(name for name in form.layers[1:] if written.layers.get(name) == labels)
+        return written
+
+    def layer(self, form: Format) -> str:
+        """The layer that a format writes as the corpus's own: the new one, unless the input has a field of its own."""
+        is_new = form.names_layers or not form.holds_several or self._leads(form)
+        return self._new_layer(self.input.first, form) if is_new else self.input_layer
+
+    def _new_layer(self, given: Sentence | None, form: Format) -> str:
+        """The layer of the new labels: one that the guideline had in training, or one of its name."""
+        names = {*(given.layers if given else ()), *form.layers} - {self.input_layer}
+        if self._leads(form):
+            names = {*form.layers} - {self._old_layer(form)}
+        return self.tagger.layer_in(names) or self.to
+
+    def _old_layer(self, form: Format) -> str:
+        """The field of the given labels in a format with fixed fields."""
+        return self.tagger.layer_in(form.layers, self.source) or self.source
+
+    def _leads(self, form: Format) -> bool:
+        """Whether the new labels take the first field of a format with fixed fields, none of which the input has."""
+        return form.holds_several and not form.names_layers and self.input_layer not in form.layers
+
+    def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words and labels, unchanged."""
+        return forms, labels
+
+    @cached_property
+    def _relevant(self) -> frozenset[str]:
+        """The guidelines whose labels the model uses."""
+        known = {*self.model.space.guidelines, *sources(self.model, self.to)}
+        return frozenset(known - {self.to} if self.retag else known)
+
+    def _given_labels(self, sentence: Sentence) -> Layer:
+        """The labels to convert, unknown where the sentence has none."""
+        return sentence.layers.get(self.input_layer, (None,) * len(sentence))
+
+    def _evidence(self, sentence: Sentence) -> Sentence:
+        """The layer under the name of its guideline, with the other layers that the model uses."""
+        rest = [name for name in sentence.layers if name != self.input_layer]
+        found = {name: self.tagger.layer_in(rest, name) for name in self._relevant}
+        layers = {name: sentence.layers[layer] for name, layer in found.items() if layer is not None}
+        layers[self.source] = self._given_labels(sentence)
+        return replace(sentence, layers=layers)
+
+
+def label_conversion(
+    model: ChainModel, name: str, given: Input, to: str | None, **options: Any
+) -> tuple[LabelConversion, str]:
+    """The conversion of an input by a model, and a note if the guideline of the input is an assumption, otherwise "".
+
+    The default of `to` is the only other side of the model. A layer whose guideline is not named, or is unknown to the
+    model, is taken as the only other side. The options are further fields of `LabelConversion`.
+
+    Raises:
+        StreamError: a model of characters, or guidelines that do not fit it; `name` is the name of the model.
+        CorpusError: an input of characters, or without labels.
+    """
+    if model.of_characters:
+        raise StreamError(f"{name}: found a model of characters, expected a model of words to convert tags with")
+    if to is not None:
+        check_guideline(model, to, name)
+    if given.first and given.of_characters:
+        raise CorpusError(f"{given.format.name} text, characters", "words with labels to convert", given.path)
+    helpful = sources(model, to) if to else ()
+    layer = given.layer(helpful, [each for name in helpful for each in model.layers(name)])
+    if given.first and layer not in given.layers:
+        raise CorpusError("no labels", "labels to convert (tagweave tag gives labels to text)", given.path)
+    guideline = given.guideline or guideline_in(model, layer)
+    to = to or other_side(model, guideline, name)
+    source, note = source_name(sources(model, to), guideline, to, name, given.guideline is not None)
+    return LabelConversion(model=model, input=given, input_layer=layer, source=source, to=to, **options), note
+
+
+def _known(corpus: Corpus) -> int:
+    """The number of known positions of the corpus's own layer."""
+    return sum(each is not None for sentence in corpus for each in sentence.layers.get(corpus.guideline, ()))
+
+
+def probability_rows(labelling: Labelling) -> Iterator[str]:
+    """A row per token with its labels and their marginal probabilities, and "" after each sentence.
+
+    The label of the best sequence comes first.
+    """
+    tagger = labelling.tagger
+    for block in labelling.blocks():
+        labelled = tagger.complete(block.evidence)
+        tables = tagger.probabilities(block.evidence.sentences, tagger.guideline, block.evidence.covered)
+        for sentence, table in zip(labelled, tables, strict=True):
+            for form, candidates, row in zip(sentence.forms, sentence.layers[tagger.guideline], table, strict=True):
+                soft = with_probabilities(tagger.labels, row.tolist(), (candidates or ("",))[0])
+                yield f"{form}\t{format_candidates(soft)}"
+            yield ""
+
+
+def best_lines(labelling: Labelling | LabelConversion, k: int) -> Iterator[str]:
+    """The k best sequences of every sentence under its evidence, with their probabilities, in JSON."""
+    tagger, number = labelling.tagger, 0
+    for block in labelling.blocks():
+        for sentence in tagger.tokens(block.evidence.sentences, tagger.guideline):
+            number += 1
+            for rank, ranked in enumerate(tagger.k_best(sentence, k, tagger.guideline, block.evidence.covered), 1):
+                words, labels = labelling.words(sentence.forms, ranked.labels)
+                line = {"sentence": number, "rank": rank, "probability": ranked.probability, "tokens": list(words)}
+                yield json.dumps({**line, **({"labels": list(labels)} if any(labels) else {})}, ensure_ascii=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from tagweave.corpus.errors import shortened
-from tagweave.corpus.printable import printable
+from tagweave.corpus.characters import printable
+from tagweave.errors import shortened
 
 Tell = Callable[[str], None]
 """Receives a note."""

@@ -1,1 +1,6 @@
 """Structures: from scores and evidence to loss, gradient, best and k-best outputs and marginals; without features."""
+
+CHAIN = "chain"
+"""Sequences of labels."""
+TREE = "tree"
+"""Dependency trees."""

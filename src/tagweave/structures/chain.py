@@ -5,7 +5,7 @@ score(y) = sum_t emission[t, y_t] + transition[y_t-1, y_t]  + start[y_0] + end[y
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -13,10 +13,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import chain, decode, fitted_marginals
-from tagweave.labels.sets import Posteriors
-from tagweave.structures.lockstep import Batch, Sums, Workspace
-from tagweave.structures.logarithms import LogSums, sum_in_logarithms
+from tagweave.evidence.sequences import Evidence
+from tagweave.kernels import chain, decode, distributions
+from tagweave.labels.sets import LabelRows, Posteriors
+from tagweave.structures.lockstep import Batch, LogSums, Sums, Workspace, sum_in_logarithms
+from tagweave.structures.loss import Structure
 from tagweave.structures.transitions import Transitions
 
 Floats = NDArray[Any]
@@ -55,83 +56,134 @@ class KnownPaths(NamedTuple):
     labels: NDArray[np.int32]
 
 
-@dataclass(frozen=True)
+@dataclass
 class ChainGradient:
     """The gradient of the loss with respect to the scores of chains.
 
     Attributes:
-        emission: [n, Y], for the current batch.
+        emission: [n, Y], for the tokens of the last batch.
+        start, end: [Y], of first and last labels, summed over batches.
+        potential: [Y, Y], of transitions.
         pairs: [Y, Y], summed over batches; multiplied by the potentials they are expected transitions.
         paths: [Y, Y], transitions counted one by one, negative.
     """
 
     emission: Floats
+    start: Floats
+    end: Floats
+    potential: Floats
     pairs: Floats
     paths: Floats
 
+    @classmethod
+    def zeros(cls, scores: ChainScores) -> ChainGradient:
+        """Make the gradient 0 of scores."""
+        shape, dtype = scores.transitions.score.shape, scores.emission.dtype
+        start, end, pairs, paths = (np.zeros(each, dtype) for each in (shape[0], shape[0], shape, shape))
+        return cls(np.zeros_like(scores.emission), start, end, scores.transitions.potential, pairs, paths)
 
-class Chain:
-    """The structure of label sequences over Y labels.
+    @property
+    def transition(self) -> Floats:
+        """[Y, Y], of consecutive labels (row: from), summed over batches."""
+        return self.pairs * self.potential - self.paths
+
+    def merge(self, other: ChainGradient) -> None:
+        """Add what another thread has summed over its batches."""
+        for name in ("start", "end", "pairs", "paths"):
+            mine = getattr(self, name)
+            np.add(mine, getattr(other, name), out=mine)
+
+
+class Chain(Structure):
+    """The structure of label sequences over Y labels. It keeps buffers, so each thread needs one.
+
+    Where evidence gives probabilities of labels (`labels.sets.Posteriors`), sums under evidence are those of the
+    nearest distribution with these marginals, and their log Z is less by the logarithms of its factors, so that log Z -
+    restricted log Z is its divergence from the chain.
 
     Args:
-        masks: float[sets, Y], the label sets, or likelihoods, to which evidence refers by number; `None` ignores it.
-        space: buffers, used by one thread.
-        only: int32[sets], the label of each single-label set, -1 for the others; `None` skips the shortcut for them.
-        transitions: whether to compute expected transitions.
-        posteriors: the probabilities that evidence gives the labels of some sets. Sums under evidence are then those of
-            the nearest distribution with these marginals, and their log Z is less by the logarithms of its factors, so
-            that log Z - restricted log Z is its divergence from the chain.
+        names: the Y labels, in whose coding spans are rejected; not needed without rejected spans.
+        transitions: whether the gradient has expected transitions.
+        edges: whether it has first and last labels.
     """
 
     contradiction: ClassVar[str] = "no label sequence agrees with both the annotation and the coding of the labels"
 
-    def __init__(
-        self,
-        masks: Floats | None,
-        space: Workspace,
-        only: NDArray[np.int32] | None = None,
-        transitions: bool = True,
-        posteriors: Posteriors | None = None,
-    ) -> None:
-        self._masks, self._space, self._only, self._transitions = masks, space, only, transitions
-        self._posteriors = posteriors
+    def __init__(self, names: Sequence[str] = (), transitions: bool = True, edges: bool = True) -> None:
+        from tagweave.structures.rejected_spans import RejectedSpans
+
+        self.transitions, self.edges, self.terms = transitions, edges, (RejectedSpans(names),)
+        self._space = Workspace(0, 0, np.float64)
         self._potentials: tuple[Batch, Potentials] | None = None
 
+    def batch(self, evidence: Evidence | Batch, scores: ChainScores | None = None) -> Batch:
+        """Lay out sentences, once for all passes over them."""
+        return evidence if isinstance(evidence, Batch) else Batch.of(evidence)
+
+    def gradient(self, scores: ChainScores, batch: Batch, into: ChainGradient | None = None) -> ChainGradient:
+        """Make the gradient 0; with `into`, which earlier batches have, only that of emission scores."""
+        if into is None:
+            return ChainGradient.zeros(scores)
+        into.emission = np.zeros_like(scores.emission)
+        return into
+
+    def finish(self, batch: Batch, gradient: ChainGradient) -> ChainGradient:
+        """Add up the gradient of the scores of first and last labels."""
+        if self.edges:
+            ptr = batch.evidence.sentence_ptr
+            filled = ptr[1:] > ptr[:-1]
+            gradient.start += gradient.emission[ptr[:-1][filled]].sum(axis=0)
+            gradient.end += gradient.emission[ptr[1:][filled] - 1].sum(axis=0)
+        return gradient
+
     def sums(self, scores: ChainScores, batch: Batch) -> Sums:
-        """Sums over all label sequences."""
+        """Sum over all label sequences."""
         self._potentials = None
+        self._make_room(scores)
         return self._sum_product(
             self._free(scores, batch), scores.transitions, batch, lambda tokens: scores.emission[tokens]
         )
 
     def restricted_sums(self, scores: ChainScores, batch: Batch) -> Sums | KnownPaths:
-        """Sums over the label sequences that the evidence allows."""
+        """Sum over the label sequences that the evidence allows."""
         labels = self._known_labels(batch)
-        return self.restricted_product(scores, batch) if labels is None else KnownPaths(labels)
+        if labels is not None:
+            return KnownPaths(labels)
+        sums, evidence = self.restricted_product(scores, batch), batch.evidence
+        if (log_scales := _rows_of(evidence).log_scales) is not None:
+            of_token = np.append(log_scales[evidence.sets], 0)
+            sums.log_z[...] += np.add.reduceat(of_token, evidence.sentence_ptr[:-1])[batch.order]
+        return sums
 
     def restricted_product(self, scores: ChainScores, batch: Batch) -> Sums:
-        """As `restricted_sums`, but always by the recurrence."""
-        assert self._masks is not None  # noqa: S101 - no caller has evidence without masks
-        encoded = batch.encoded
-        noise = encoded.noise[batch.tokens] if len(encoded.noise) else encoded.noise
-        return self._under(self._masks, encoded.allow[batch.tokens], noise, scores, batch)
+        """As `restricted_sums`, always by the recurrence, and of likelihoods as they stand in their table."""
+        evidence = batch.evidence
+        rows = _rows_of(evidence).in_precision(scores.emission.dtype)
+        return self._under(rows, evidence.sets, evidence.noise, scores, batch)
 
     def weighted_sums(self, scores: ChainScores, batch: Batch, likelihood: Floats) -> Sums:
-        """Sums over all label sequences with the potential of label y at every token multiplied by likelihood[y]."""
+        """Sum over all label sequences with the potential of label y at every token multiplied by likelihood[y]."""
         everywhere = np.zeros(len(batch.rows), np.int32)
-        return self._under(likelihood[None, :], everywhere, np.zeros(0), scores, batch)
+        return self._under(LabelRows(likelihood[None, :]), everywhere, np.zeros(0), scores, batch)
+
+    def _make_room(self, scores: ChainScores) -> None:
+        """Have buffers for a batch."""
+        (rows, labels), dtype, space = scores.emission.shape, scores.emission.dtype.type, self._space
+        if space.rows < rows or (space.labels, space.dtype) != (labels, dtype):
+            self._space = Workspace(rows + rows // 2 if space.rows else rows, labels, dtype)
 
     def _under(
-        self, masks: Floats, allow: NDArray[np.int32], noise: NDArray[np.float64], scores: ChainScores, batch: Batch
+        self, rows: LabelRows, sets: NDArray[np.int32], noise: NDArray[np.float64], scores: ChainScores, batch: Batch
     ) -> Sums:
-        """Sums under evidence: masks [sets, Y], and for every token its set and its noise."""
-        exact = partial(allowed_scores, scores.emission, masks, allow, noise)
-        posteriors = self._posteriors
-        if posteriors is None or (posteriors.of_set[allow] < 0).all():
-            potentials = self._restricted(masks, allow, noise, scores, batch)
+        """Sum under evidence: for every token its set and its noise."""
+        self._make_room(scores)
+        masks, posteriors = rows.masks, rows.posteriors
+        exact = partial(allowed_scores, scores.emission, masks, sets, noise)
+        if posteriors is None or (posteriors.of_set[sets] < 0).all():
+            potentials = self._restricted(masks, sets, noise, scores, batch)
             return self._sum_product(potentials, scores.transitions, batch, exact)
-        potentials = self._restricted_rows(masks, allow, noise, scores, batch, self._free_rows(scores, batch))
-        gain = _fit(posteriors, potentials.E, potentials.shift, scores.transitions, allow, batch)
+        potentials = self._restricted_rows(masks, sets, noise, scores, batch, self._free_rows(scores, batch))
+        gain = _fit(posteriors, potentials.E, potentials.shift, scores.transitions, sets, batch)
         fitted = partial(_logarithms, potentials.E, potentials.shift, batch.rows)
         sums = self._sum_product(potentials, scores.transitions, batch, fitted)
         sums.log_z[...] -= gain[batch.order]
@@ -169,8 +221,12 @@ class Chain:
 
     def add_expectations(
         self, sums: Sums | KnownPaths, scores: ChainScores, batch: Batch, factor: float, gradient: ChainGradient
-    ) -> float:
-        """See `Structure.add_expectations`. Of known paths the factor is -1."""
+    ) -> NDArray[np.float64]:
+        """Add factor * weight * expected counts to the gradient; of known paths the factor is -1.
+
+        Returns:
+            float64[S], log Z of each sentence, less what the scaling of transitions took out of all of them.
+        """
         if isinstance(sums, KnownPaths):
             return self._follow(sums.labels, scores, batch, gradient)
         sign = 1 if factor > 0 else -1
@@ -178,25 +234,27 @@ class Chain:
         if (weights != 1).any():
             chain.weigh(sums.gamma, batch.steps, sums.lists, weights)
             chain.weigh(sums.beyond, batch.steps, sums.lists, weights)
-        if self._transitions:
+        if self.transitions:
             before = self._space.matrix("before", len(batch.rows))
             chain.add_pairs(sums.alpha, sums.beyond, batch.steps, sign, sums.lists, before, gradient.pairs)
         chain.add_rows(sums.gamma, batch.rows, sums.lists, sign, gradient.emission)
         for batch_row, exact in sums.exact.items():
             self._add_exact(exact, sign * weights[batch_row], batch.tokens_of(batch_row), gradient)
-        return float(batch.weights @ sums.log_z) if np.isfinite(sums.log_z).all() else -np.inf
+        log_z = np.zeros(len(batch.evidence))
+        log_z[batch.order] = sums.log_z
+        return log_z
 
     def _add_exact(self, exact: LogSums, factor: float, tokens: slice, gradient: ChainGradient) -> None:
         """Add factor times the expectations of a sentence."""
         gradient.emission[tokens] += (factor * exact.gamma).astype(gradient.emission.dtype)
-        if self._transitions:
+        if self.transitions:
             for pairs in exact.pairs():
                 gradient.paths[...] -= (factor * pairs).astype(gradient.paths.dtype)
 
     @staticmethod
     def best(scores: ChainScores, batch: Batch) -> NDArray[np.int32]:
         """int32[n]: the best label sequence of each sentence, -1 where none is allowed; emission is overwritten."""
-        return best_labels(scores, batch.ptr)
+        return best_labels(scores, batch.evidence.sentence_ptr)
 
     @staticmethod
     def k_best(scores: ChainScores, batch: Batch, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -211,7 +269,7 @@ class Chain:
 
     def samples(self, scores: ChainScores, batch: Batch, n: int, seed: int) -> NDArray[np.int32]:
         """See `Structure.samples`: draws labels from left to right, each given the one before."""
-        sums = self.sums(scores, batch) if self._masks is None else self.restricted_product(scores, batch)
+        sums = self.sums(scores, batch) if batch.evidence.rows is None else self.restricted_product(scores, batch)
         pairs, random = pair_marginals(sums, batch, scores.transitions), np.random.default_rng(seed)
         gamma = sums.marginals()
         labels = np.empty((n, len(batch.rows)), np.int32)
@@ -224,12 +282,11 @@ class Chain:
     def _free(self, scores: ChainScores, batch: Batch) -> Potentials:
         """The potentials of all labels, or of the candidates; cached, since both sums of a batch start from them."""
         if self._potentials is None or self._potentials[0] is not batch:
-            candidates = batch.encoded.candidates
-            own = None if candidates is None else candidates.ptr[batch.tokens.start : batch.tokens.stop + 1]
-            if candidates is None or own is None or int(own[-1] - own[0]) > _SPARSE * scores.emission.size:
+            candidates = batch.evidence.candidates
+            if candidates is None or int(candidates.ptr[-1] - candidates.ptr[0]) > _SPARSE * scores.emission.size:
                 made = self._free_rows(scores, batch)
             else:
-                made = self._free_lists(scores, batch, own, candidates.labels)
+                made = self._free_lists(scores, batch, candidates.ptr, candidates.labels)
             self._potentials = batch, made
         return self._potentials[1]
 
@@ -251,31 +308,23 @@ class Chain:
 
     def _known_labels(self, batch: Batch) -> NDArray[np.int32] | None:
         """int32[n]: the label of every token of the batch, if the evidence allows exactly one for each."""
-        if self._only is None or len(batch.encoded.noise):
+        if len(batch.evidence.noise):
             return None
-        labels: NDArray[np.int32] = self._only[batch.encoded.allow[batch.tokens]]
+        labels: NDArray[np.int32] = _rows_of(batch.evidence).only[batch.evidence.sets]
         return labels if len(labels) and labels.min() >= 0 else None
 
-    def _follow(self, labels: NDArray[np.int32], scores: ChainScores, batch: Batch, gradient: ChainGradient) -> float:
-        """Subtract known paths from the gradient.
-
-        Returns their weighted scores, less what scaling took out of the free log Z.
-        """
-        t, ptr, weights = scores.transitions, batch.ptr, batch.encoded.weights[batch.first : batch.last]
-        total = chain.follow_paths(
-            scores.emission,
-            labels,
-            ptr,
-            t.score,
-            t.start_score,
-            t.end_score,
-            weights,
-            gradient.emission,
-            gradient.paths,
+    def _follow(
+        self, labels: NDArray[np.int32], scores: ChainScores, batch: Batch, gradient: ChainGradient
+    ) -> NDArray[np.float64]:
+        """Subtract known paths from the gradient; their scores, less what scaling took out of the free log Z."""
+        t, ptr, weights = scores.transitions, batch.evidence.sentence_ptr, batch.evidence.weights
+        totals = np.empty(len(weights))
+        of_transitions = t.score, t.start_score, t.end_score
+        chain.follow_paths(
+            scores.emission, labels, ptr, *of_transitions, weights, gradient.emission, gradient.paths, totals
         )
         lengths = np.diff(ptr)
-        scaling = (lengths - 1) * t.step + t.edge
-        return float(total - weights[lengths > 0] @ scaling[lengths > 0])
+        return np.where(lengths > 0, totals - ((lengths - 1) * t.step + t.edge), 0.0)
 
     def _sum_product(
         self,
@@ -300,13 +349,20 @@ class Chain:
         return sums
 
 
+def _rows_of(evidence: Evidence) -> LabelRows:
+    if evidence.rows is None:
+        raise ValueError("found evidence without a table of label sets, expected one (`Evidence.under`)")
+    return evidence.rows
+
+
 def _fit(
     posteriors: Posteriors, E: Floats, shift: Floats, transitions: Transitions, allow: NDArray[np.int32], batch: Batch
 ) -> NDArray[np.float64]:
     """Fit potentials to posteriors, in place; float64[S], sum_t sum_g share log f of each sentence."""
-    t, gain = transitions, np.zeros(len(batch.ptr) - 1)
+    t, ptr = transitions, batch.evidence.sentence_ptr
+    gain = np.zeros(len(ptr) - 1)
     given = posteriors.of_set, posteriors.group, posteriors.share
-    fitted_marginals.fit(E, shift, batch.rows, batch.ptr, t.potential, t.start, t.end, allow, *given, _SWEEPS, gain)
+    distributions.fit(E, shift, batch.rows, ptr, t.potential, t.start, t.end, allow, *given, _SWEEPS, gain)
     return gain
 
 

@@ -10,28 +10,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import arc_labels
+from tagweave.evidence.relations import RelationEvidence
+from tagweave.kernels import arc_features
+from tagweave.structures.loss import Structure
 
 Floats = NDArray[Any]
-
-
-class Positions(NamedTuple):
-    """A batch of positions and their evidence.
-
-    Attributes:
-        features: int32[A, F], the rows of weights of every position.
-        allowed: bool[A, Y], the labels that the evidence allows; or their numbers, float64.
-        noise: float64[A], the share of its potential that an excluded label keeps.
-        weights: float64[A], how often a position counts.
-        posterior: bool[A], whether the numbers of a position are probabilities q rather than likelihoods. Its loss is
-            then E_q[-log p].
-    """
-
-    features: NDArray[np.int32]
-    allowed: NDArray[Any]
-    noise: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    posterior: NDArray[np.bool_]
 
 
 class IndependentSums(NamedTuple):
@@ -41,16 +24,16 @@ class IndependentSums(NamedTuple):
     log_z: NDArray[np.float64]
 
 
-class Independent:
+class Independent(Structure):
     """The structure of labels that do not depend on one another; its gradient is float64[A, Y]."""
 
     contradiction: ClassVar[str] = "no label agrees with the annotation"
 
-    def sums(self, scores: Floats, batch: Positions) -> IndependentSums:
+    def sums(self, scores: Floats, batch: RelationEvidence) -> IndependentSums:
         """Sums over all labels."""
         return self._sums(scores, np.ones_like(batch.allowed), batch.noise)
 
-    def restricted_sums(self, scores: Floats, batch: Positions) -> IndependentSums:
+    def restricted_sums(self, scores: Floats, batch: RelationEvidence) -> IndependentSums:
         """Sums over the labels that the evidence allows."""
         sums = self._sums(scores, batch.allowed, batch.noise)
         if batch.posterior.any():
@@ -62,31 +45,31 @@ class Independent:
 
     def _sums(self, scores: Floats, allowed: NDArray[Any], noise: NDArray[np.float64]) -> IndependentSums:
         p, log_z = np.empty(scores.shape), np.empty(len(scores))
-        arc_labels.label_sums(scores, allowed, noise, p, log_z)
+        arc_features.label_sums(scores, allowed, noise, p, log_z)
         return IndependentSums(p, log_z)
 
     def add_expectations(
         self,
         sums: IndependentSums,
         scores: Floats,
-        batch: Positions,
+        batch: RelationEvidence,
         factor: float,
         gradient: NDArray[np.float64],
-    ) -> float:
-        """See `Structure.add_expectations`."""
+    ) -> NDArray[np.float64]:
+        """Add factor * weight * probabilities to the gradient; return log Z of each position."""
         gradient += factor * batch.weights[:, None] * sums.marginals
-        return float(batch.weights @ sums.log_z)
+        return sums.log_z
 
-    def best(self, scores: Floats, batch: Positions) -> NDArray[np.int32]:
+    def best(self, scores: Floats, batch: RelationEvidence) -> NDArray[np.int32]:
         """int32[A]: the best label of every position."""
         return np.asarray(scores.argmax(axis=1), np.int32)
 
-    def k_best(self, scores: Floats, batch: Positions, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def k_best(self, scores: Floats, batch: RelationEvidence, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """See `Structure.k_best`; a sentence is one position."""
         order = np.argsort(-scores[0], kind="stable")[:k]
         return order[:, None].astype(np.int32), scores[0, order].astype(np.float64)
 
-    def samples(self, scores: Floats, batch: Positions, n: int, seed: int) -> NDArray[np.int32]:
+    def samples(self, scores: Floats, batch: RelationEvidence, n: int, seed: int) -> NDArray[np.int32]:
         """See `Structure.samples`; a sentence is one position."""
         (p,) = self.restricted_sums(scores, batch).marginals
         drawn = np.random.default_rng(seed).choice(len(p), (n, 1), p=p / p.sum())

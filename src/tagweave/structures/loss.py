@@ -1,46 +1,111 @@
 """The loss, the same for every structure.
 
-    loss  =  sum over sentences of weight * (log Z(all) - log Z(allowed by the evidence))
-    d loss / d scores  =  sum over sentences of weight * (E[counts | all] - E[counts | allowed by the evidence])
+    loss  =  weight * (log Z(all) - log Z(allowed by the evidence))
+    d loss / d scores  =  weight * (E[counts | all] - E[counts | allowed by the evidence])
 
-(tsuboi-2008, equations 3 and 4; li-2015, equations 5 and 6). The regulariser belongs to the trainer.
+(tsuboi-2008, equations 3 and 4; li-2015, equations 5 and 6). The regulariser belongs to the learner.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tagweave.corpus.errors import InputError
-from tagweave.structures.structure import Structure
-
-Scores = TypeVar("Scores")
-Batch = TypeVar("Batch")
-Sums = TypeVar("Sums")
-Gradient = TypeVar("Gradient")
+from tagweave.errors import TagweaveError
 
 
-class ContradictionError(InputError):
+class ContradictionError(TagweaveError):
     """Evidence that excludes every output of the structure."""
 
 
-def add_loss(
-    structure: Structure[Scores, Batch, Sums, Gradient], scores: Scores, batch: Batch, gradient: Gradient
-) -> float:
-    """The loss of a batch of sentences; puts its gradient with respect to the scores into `gradient`.
+class Term(Protocol):
+    """What is added to the loss of sentences."""
 
-    The loss is nan if the weights have grown out of bounds; the trainer reports it.
+    def add(self, structure: Any, scores: Any, batch: Any, gradient: Any) -> NDArray[np.float64] | float:
+        """Add the gradient of the term; return what it adds to the loss of each sentence."""
+        ...
+
+
+class Structure(ABC):
+    """A set of possible outputs for a sentence, over which scores are summed.
+
+    Label sequences (`chain`), projective or all trees (`tree`), or labels that do not depend on one another
+    (`independent`). Each also has `best`, `k_best` and `samples`. A batch is evidence laid out for the kernels.
+
+    Attributes:
+        contradiction: the message for evidence that excludes every output.
+        terms: what the structure itself adds to the loss.
+    """
+
+    contradiction: ClassVar[str]
+    terms: Sequence[Term] = ()
+
+    @abstractmethod
+    def sums(self, scores: Any, batch: Any) -> Any:
+        """Sum over all outputs."""
+
+    @abstractmethod
+    def restricted_sums(self, scores: Any, batch: Any) -> Any:
+        """Sum over the outputs that the evidence allows, by the same recurrence."""
+
+    @abstractmethod
+    def add_expectations(self, sums: Any, scores: Any, batch: Any, factor: float, gradient: Any) -> NDArray[np.float64]:
+        """Add factor * weight * expected counts to the gradient; return log Z of each sentence.
+
+        It is called with the free sums of a batch (factor +1) before the restricted ones (factor -1).
+        """
+
+    def batch(self, evidence: Any, scores: Any) -> Any:
+        """Lay out evidence; a batch stays as it is."""
+        return evidence
+
+    def gradient(self, scores: Any, batch: Any, into: Any = None) -> Any:
+        """Make the gradient 0 of scores, or go on with one of earlier batches."""
+        return np.zeros(scores.shape)
+
+    def finish(self, batch: Any, gradient: Any) -> Any:
+        """Complete the gradient of a batch and return it."""
+        return gradient
+
+
+def loss(
+    structure: Structure, scores: Any, evidence: Any, terms: Sequence[Term] = (), into: Any = None
+) -> tuple[NDArray[np.float64], Any]:
+    """Return the loss of each sentence and the gradient of their sum with respect to all scores.
+
+    Args:
+        structure: sums over outputs.
+        scores: of the sentences, as the structure takes them.
+        evidence: of the same sentences, or a batch that the structure has made of it.
+        terms: what is added to the loss.
+        into: the gradient of earlier batches under the same transition scores, to go on with.
+
+    Returns:
+        float64[S], nan for all if the scores have grown out of bounds; and the gradient: `ChainGradient`, or an array
+        like the scores of arcs or relations.
 
     Raises:
         ContradictionError: the evidence of a sentence excludes every output.
     """
-    free = structure.sums(scores, batch)
-    everything = structure.add_expectations(free, scores, batch, +1, gradient)
-    restricted = structure.restricted_sums(scores, batch)
-    allowed = structure.add_expectations(restricted, scores, batch, -1, gradient)
-    if not np.isfinite(everything):
-        return float("nan")
-    if not np.isfinite(allowed):  # not only -inf: a contradiction of weight 0 gives nan
-        raise ContradictionError(structure.contradiction)
-    return everything - allowed
+    batch = structure.batch(evidence, scores)
+    evidence = getattr(batch, "evidence", evidence)
+    gradient = structure.gradient(scores, batch, into)
+    free = structure.add_expectations(structure.sums(scores, batch), scores, batch, +1, gradient)
+    allowed = structure.add_expectations(structure.restricted_sums(scores, batch), scores, batch, -1, gradient)
+    if not np.isfinite(free).all():
+        return np.full(len(free), np.nan), structure.finish(batch, gradient)
+    if not (is_possible := np.isfinite(allowed)).all():
+        raise contradiction(evidence.ids[is_possible.argmin()], structure.contradiction)
+    losses = evidence.weights * (free - allowed)
+    for term in (*structure.terms, *terms):
+        losses = losses + term.add(structure, scores, batch, gradient)
+    return losses, structure.finish(batch, gradient)
+
+
+def contradiction(number: int, problem: str) -> ContradictionError:
+    """Make the error of a sentence, given its number from 0."""
+    return ContradictionError(f"training sentence {number + 1}: {problem}")

@@ -2,61 +2,62 @@
 
     loss  =  log Z(all) - log Z(allowed by the evidence, without rejected spans)
 
-A rejected span is an event over several tokens. Over split labels (`labels.split_labels`) it is excluded by a set for
+A rejected span is an event over several tokens. Over split labels (`labels.spans`) it is excluded by a set for
 each token, however many spans of a sentence are rejected, so the ordinary recurrence computes the second sum, exactly
-and without a difference of probabilities. `add_rejection_loss` is a term beside the loss of the labels alone: log
-Z(allowed by the evidence) less the second sum.
+and without a difference of probabilities. `RejectedSpans` is a term beside the loss of the labels alone: log Z(allowed
+by the evidence) less the second sum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.encoded import Encoded
-from tagweave.features.ragged import rows
-from tagweave.labels.split_labels import SplitLabels
+from tagweave.evidence.ragged import rows
+from tagweave.evidence.sequences import Evidence
+from tagweave.labels.sets import LabelRows
+from tagweave.labels.spans import SplitLabels
 from tagweave.structures.chain import Chain, ChainGradient, ChainScores, best_labels
-from tagweave.structures.lockstep import Batch, Workspace
-from tagweave.structures.loss import ContradictionError
+from tagweave.structures.lockstep import Batch
+from tagweave.structures.loss import contradiction
 from tagweave.structures.transitions import Transitions
-
-Floats = NDArray[Any]
 
 
 class _Split(NamedTuple):
     """The sentences of a batch that have rejected spans, over W split labels.
 
     Attributes:
-        encoded: these sentences, of n tokens.
+        sentences: int64[R], their numbers in the batch.
+        evidence: these sentences, of n tokens.
         tokens: int64[n], their tokens in the batch.
         projection: int64[W], the label that each split label stands for.
         allowed: bool[n, W], the split labels that the rejected spans leave to each token.
         scores: of split labels.
     """
 
-    encoded: Encoded
+    sentences: NDArray[np.int64]
+    evidence: Evidence
     tokens: NDArray[np.int64]
     projection: NDArray[np.int64]
     allowed: NDArray[np.bool_]
     scores: ChainScores
 
     @classmethod
-    def of(cls, names: Sequence[str], scores: ChainScores, encoded: Encoded, first: int, last: int) -> _Split | None:
-        """Split the labels of sentences first .. last - 1; `None` if none of them has a rejected span."""
-        sentences = np.unique(encoded.rejected_in(first, last)[:, 0]).astype(np.int64)
-        if not len(sentences):
+    def of(cls, names: Sequence[str], scores: ChainScores, evidence: Evidence) -> _Split | None:
+        """Split the labels; `None` if no sentence has a rejected span."""
+        if not len(evidence.rejected):
             return None
-        own = encoded.take(sentences + first)
-        tokens, ptr = rows(encoded.sentence_ptr[first : last + 1] - encoded.sentence_ptr[first], sentences)
+        sentences = np.unique(evidence.rejected[:, 0]).astype(np.int64)
+        own = evidence.take(sentences)
+        tokens, ptr = rows(evidence.sentence_ptr, sentences)
         labels = SplitLabels(names, own.rejected)
         emission = scores.emission[tokens[:, None], labels.projection]
         split = ChainScores(emission, _transitions(labels, scores.transitions))
-        return cls(own, tokens, labels.projection, labels.allowed(ptr), split)
+        return cls(sentences, own, tokens, labels.projection, labels.allowed(ptr), split)
 
 
 def _transitions(labels: SplitLabels, t: Transitions) -> Transitions:
@@ -66,62 +67,66 @@ def _transitions(labels: SplitLabels, t: Transitions) -> Transitions:
     return Transitions.of_scores(score, t.start_score[own], np.where(labels.ends, t.end_score[own], never))
 
 
-def add_rejection_loss(
-    names: Sequence[str],
-    masks: Floats,
-    scores: ChainScores,
-    batch: Batch,
-    gradient: ChainGradient,
-    transitions: bool = True,
-) -> float:
-    """Add what rejected spans add to the loss of a batch, and its gradient; both are 0 without rejected spans.
+@dataclass(frozen=True)
+class RejectedSpans:
+    """The term of rejected spans; it is 0 without any.
 
-    Args:
+    Attributes:
         names: the Y labels.
-        masks: float[sets, Y], as of `Chain`.
-        scores: of the batch.
-        batch: its encoded corpus has the rejected spans.
-        gradient: is added to.
-        transitions: whether to compute expected transitions.
-
-    Raises:
-        ContradictionError: the evidence of a sentence allows only sequences that have rejected spans.
     """
-    split = _Split.of(names, scores, batch.encoded, batch.first, batch.last)
-    if split is None:
-        return 0.0
-    encoded, (n, wide), dtype = split.encoded, split.allowed.shape, scores.emission.dtype
-    share = masks[encoded.allow]
-    if len(encoded.noise):
-        share = np.maximum(share, encoded.noise[:, None])
-    as_before = np.arange(wide) < len(names)
-    evidence = np.concatenate([share[:, split.projection] * kept for kept in (as_before, split.allowed)])
-    chain = Chain(evidence.astype(dtype), Workspace(n, wide, dtype.type), transitions=transitions)
-    own = ChainGradient(*(np.zeros(shape, dtype) for shape in ((n, wide), (wide, wide), (wide, wide))))
-    loss = 0.0
-    for first, sign in ((0, 1), (n, -1)):
-        under = replace(encoded, allow=np.arange(first, first + n, dtype=np.int32), noise=np.zeros(0))
-        limited = Batch.of(under, 0, len(under))
-        sums = chain.restricted_product(split.scores, limited)
-        loss += sign * chain.add_expectations(sums, split.scores, limited, sign, own)
-    if loss == np.inf:
-        raise ContradictionError("all label sequences that agree with the annotation have a rejected span")
-    fold = np.eye(len(names), dtype=dtype)[split.projection]
-    gradient.emission[split.tokens] += own.emission @ fold
-    gradient.paths[...] -= fold.T @ (own.pairs * split.scores.transitions.potential - own.paths) @ fold
-    return loss
+
+    names: Sequence[str]
+
+    def add(
+        self, structure: Chain, scores: ChainScores, batch: Batch, gradient: ChainGradient
+    ) -> NDArray[np.float64] | float:
+        """Add the gradient of the term; return what it adds to the loss of each sentence.
+
+        Raises:
+            ContradictionError: the evidence of a sentence allows only sequences that have rejected spans.
+        """
+        split, given = _Split.of(self.names, scores, batch.evidence), batch.evidence.rows
+        if split is None or given is None:
+            return 0.0
+        evidence, (n, wide), dtype = split.evidence, split.allowed.shape, scores.emission.dtype
+        share = given.masks[evidence.sets]
+        if len(evidence.noise):
+            share = np.maximum(share, evidence.noise[:, None])
+        as_before = np.arange(wide) < len(self.names)
+        table = np.concatenate([share[:, split.projection] * kept for kept in (as_before, split.allowed)])
+        chain, own = Chain(transitions=structure.transitions), ChainGradient.zeros(split.scores)
+        log_z = []
+        for first, sign in ((0, 1), (n, -1)):
+            limited = chain.batch(_under(evidence, table.astype(dtype), first))
+            sums = chain.restricted_product(split.scores, limited)
+            log_z.append(chain.add_expectations(sums, split.scores, limited, sign, own))
+        if (impossible := log_z[1] == -np.inf).any():
+            problem = "all label sequences that agree with the annotation have a rejected span"
+            raise contradiction(evidence.ids[impossible.argmax()], problem)
+        fold = np.eye(len(self.names), dtype=dtype)[split.projection]
+        gradient.emission[split.tokens] += own.emission @ fold
+        gradient.paths[...] -= fold.T @ own.transition @ fold
+        losses = np.zeros(len(batch.evidence))
+        losses[split.sentences] = evidence.weights * (log_z[0] - log_z[1])
+        return losses
+
+
+def _under(evidence: Evidence, table: NDArray[np.floating], first: int) -> Evidence:
+    """Return the sentences with a row of the table for each token, from `first` on."""
+    sets = np.arange(first, first + len(evidence.sets), dtype=np.int32)
+    return replace(evidence, sets=sets, rows=LabelRows(table), noise=np.zeros(0), candidates=None)
 
 
 def best_without_rejected(
-    names: Sequence[str], scores: ChainScores, encoded: Encoded, first: int, last: int
+    names: Sequence[str], scores: ChainScores, evidence: Evidence
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the tokens of sentences first .. last - 1 that have rejected spans, and their best labels without these.
+    """Return the tokens of sentences that have rejected spans, and their best labels without these.
 
     Scores of labels that evidence excludes are -inf; where no sequence is left, labels are -1.
     """
-    split = _Split.of(names, scores, encoded, first, last)
+    split = _Split.of(names, scores, evidence)
     if split is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int32)
     split.scores.emission[~split.allowed] = -np.inf
-    best = best_labels(split.scores, split.encoded.sentence_ptr)
+    best = best_labels(split.scores, split.evidence.sentence_ptr)
     return split.tokens, np.where(best < 0, -1, split.projection[best]).astype(np.int32)

@@ -2,7 +2,7 @@
 
 score(tree) = sum over words of arc[head, word] + pair[head, sibling, word]
 
-Pairs of siblings (`kernels.siblings`) have scores in projective trees only, if at all. Scores, marginals and gradients
+Pairs of siblings (`kernels.tree`) have scores in projective trees only, if at all. Scores, marginals and gradients
 are arrays of all arcs of a batch, by cell, and behind them those of its pairs. A likelihood multiplies the potential of
 its arc; evidence says nothing of pairs.
 
@@ -16,62 +16,72 @@ nearest distribution by its entropy, no function of the scores, and the gradient
 whose probabilities are taken from the trees weighed by the products of q over their arcs. With a probability of 1
 everywhere this is the score of a known tree. If no distribution over trees has these marginals, the gradient is as
 well defined, but the loss may be negative.
+
+Dependency trees whose arcs may cross: the structure of `structures.tree` over all trees, with their own kernels.
+
+The loss is log det of the Laplacian of the potentials, less the same of those that the evidence leaves (Koo et al.
+2007, Structured Prediction Models via the Matrix-Tree Theorem). Pairs of siblings have no scores.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.arc_evidence import are_numbers
-from tagweave.features.arcs import EncodedArcs
-from tagweave.features.ragged import pointers
-from tagweave.kernels import k_best_trees, siblings, tree
+from tagweave.evidence.ragged import pointers
+from tagweave.evidence.trees import ArcEvidence, are_numbers
+from tagweave.kernels import arborescence_sums, tree
+from tagweave.kernels.arborescence import best_arborescence, k_best
 from tagweave.kernels.tree_sums import marginals
+from tagweave.structures.loss import Structure
 
 Floats = NDArray[Any]
 
+_LONGEST = 255
+"""Words of a sentence whose pairs of siblings have scores. Their number grows with the cube of the length: 22 MB."""
 
-class Batch(Protocol):
-    """Sentences first .. last - 1 of an encoded corpus, with their arcs in one array."""
 
-    @property
-    def encoded(self) -> EncodedArcs:
-        """The corpus."""
-        ...
+@dataclass(frozen=True)
+class TreeBatch:
+    """Sentences with their arcs, and pairs of siblings behind them, in one array.
 
-    @property
-    def first(self) -> int:
-        """The first sentence."""
-        ...
+    Attributes:
+        evidence: the sentences.
+        cells: int64[S + 1], the first arc of each.
+        pair_ptr: int64[S + 1], the first pair of siblings of each (`kernels.tree`), counted on from the arcs; the
+            same again of a sentence whose pairs have no scores.
+    """
 
-    @property
-    def last(self) -> int:
-        """The sentence after the last one."""
-        ...
+    evidence: ArcEvidence
+    cells: NDArray[np.int64]
+    pair_ptr: NDArray[np.int64]
 
-    @property
-    def ptr(self) -> NDArray[np.int64]:
-        """int64[n + 1], the first position of each sentence, from 0."""
-        ...
-
-    @property
-    def cells(self) -> NDArray[np.int64]:
-        """int64[n + 1], the first arc of each sentence, from 0."""
-        ...
+    @classmethod
+    def of(cls, evidence: ArcEvidence, has_siblings: bool) -> TreeBatch:
+        """Lay out sentences."""
+        return cls(evidence, *layout(evidence, has_siblings))
 
     @property
-    def pair_ptr(self) -> NDArray[np.int64]:
-        """int64[n + 1], the first pair of siblings of each sentence, counted on from the arcs."""
-        ...
+    def size(self) -> int:
+        """The number of arcs and pairs."""
+        return int(self.pair_ptr[-1])
 
-    @property
+    @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """int64[n], tokens."""
-        ...
+        """int64[S], tokens."""
+        return self.evidence.lengths
+
+
+def layout(evidence: ArcEvidence, has_siblings: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the arcs and the pairs of each sentence begin, int64[S + 1]."""
+    lengths, cells = evidence.lengths, evidence.cells
+    pairs = np.where(lengths <= _LONGEST, lengths * (lengths + 1) * (lengths + 2) // 3, 0)
+    return cells, cells[-1] + pointers(pairs if has_siblings else np.zeros_like(pairs))
 
 
 class TreeSums(NamedTuple):
@@ -89,13 +99,12 @@ class KnownTrees(NamedTuple):
 
 
 class ArcGradient:
-    """The gradient of the loss with respect to the scores of arcs and pairs, for the current batch."""
+    """Where the gradient of the scores of arcs and pairs will be."""
 
-    def __init__(self) -> None:
-        self.arcs: Floats = np.zeros(0)
+    arcs: Floats
 
 
-class Tree:
+class Tree(Structure):
     """The structure of projective dependency trees.
 
     Args:
@@ -108,7 +117,21 @@ class Tree:
     def __init__(self, single_root: bool = True) -> None:
         self.single_root = single_root
 
-    def sums(self, scores: Floats, batch: Batch, allowed: NDArray[np.uint8] | None = None) -> TreeSums:
+    def batch(self, evidence: ArcEvidence | TreeBatch, scores: Floats) -> TreeBatch:
+        """Lay out sentences; pairs of siblings have scores if there are more scores than arcs."""
+        if isinstance(evidence, TreeBatch):
+            return evidence
+        return TreeBatch.of(evidence, len(scores) > evidence.cells[-1])
+
+    def gradient(self, scores: Floats, batch: TreeBatch, into: None = None) -> ArcGradient:
+        """Return where the gradient will be."""
+        return ArcGradient()
+
+    def finish(self, batch: TreeBatch, gradient: ArcGradient) -> Floats:
+        """Return the gradient of arcs and pairs."""
+        return gradient.arcs
+
+    def sums(self, scores: Floats, batch: TreeBatch, allowed: NDArray[np.uint8] | None = None) -> TreeSums:
         """Sums over all trees, or over those whose arcs are all allowed."""
         marginal, log_z = np.empty(len(scores), scores.dtype), np.empty(len(batch.lengths))
         everything = np.zeros(0, np.uint8) if allowed is None else allowed
@@ -117,16 +140,16 @@ class Tree:
         )
         return TreeSums(marginal, log_z)
 
-    def restricted_sums(self, scores: Floats, batch: Batch) -> TreeSums | KnownTrees:
+    def restricted_sums(self, scores: Floats, batch: TreeBatch) -> TreeSums | KnownTrees:
         """Sums over the trees that the evidence allows."""
         known = known_heads(batch)
-        if (known < 0).any() or _noise(batch).any():
+        if (known < 0).any() or batch.evidence.noise.any():
             return self.restricted_product(scores, batch)
         return KnownTrees(known, np.add.reduceat(word_scores(scores, batch, known), pointers(batch.lengths)[:-1]))
 
-    def restricted_product(self, scores: Floats, batch: Batch) -> TreeSums:
+    def restricted_product(self, scores: Floats, batch: TreeBatch) -> TreeSums:
         """As `restricted_sums`, but always by the recurrence, unless heads have probabilities."""
-        is_posterior = batch.encoded.posterior[batch.first : batch.last]
+        is_posterior = batch.evidence.posterior
         if not is_posterior.any():
             return self.sums(*_under_evidence(scores, batch))
         is_given = is_posterior | _are_known(batch)
@@ -137,7 +160,7 @@ class Tree:
         joined = np.where(_by_part(is_given, batch), sums.marginals, others.marginals)
         return TreeSums(joined, np.where(is_given, sums.log_z, others.log_z))
 
-    def _expectations(self, scores: Floats, batch: Batch) -> TreeSums:
+    def _expectations(self, scores: Floats, batch: TreeBatch) -> TreeSums:
         """Sums where the evidence is the marginals: the expected score in place of log Z."""
         share, arcs, expected = allowed_cells(batch), int(batch.cells[-1]), np.zeros_like(scores)
         if len(scores) > arcs:
@@ -149,10 +172,11 @@ class Tree:
         return TreeSums(expected, np.add.reduceat(score[:arcs], batch.cells[:-1]) + of_pairs)
 
     def add_expectations(
-        self, sums: TreeSums | KnownTrees, scores: Floats, batch: Batch, factor: float, gradient: ArcGradient
-    ) -> float:
-        """See `Structure.add_expectations`. The free sums of a batch become its gradient."""
-        weights = batch.encoded.weights[batch.first : batch.last]
+        self, sums: TreeSums | KnownTrees, scores: Floats, batch: TreeBatch, factor: float, gradient: ArcGradient
+    ) -> NDArray[np.float64]:
+        """Add factor * weight * probabilities to the gradient, which the free sums become; return log Z of each
+        sentence."""
+        weights = batch.evidence.weights
         if isinstance(sums, KnownTrees):
             add_trees(gradient.arcs, batch, sums.heads, factor * np.repeat(weights, batch.lengths))
         else:
@@ -163,15 +187,15 @@ class Tree:
                 gradient.arcs = expected
             else:
                 gradient.arcs -= expected
-        return float(weights @ sums.log_z) if np.isfinite(sums.log_z).all() else -np.inf
+        return sums.log_z
 
-    def best(self, scores: Floats, batch: Batch) -> NDArray[np.int32]:
+    def best(self, scores: Floats, batch: TreeBatch) -> NDArray[np.int32]:
         """int32[n]: the heads of the best trees; -1 where none is allowed (`exclude`)."""
         heads = np.empty(int(batch.lengths.sum()), np.int32)
         self._set_best(scores, batch.cells, batch.pair_ptr, batch.lengths, self.single_root, heads)
         return heads
 
-    def k_best(self, scores: Floats, batch: Batch, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def k_best(self, scores: Floats, batch: TreeBatch, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """See `Structure.k_best`."""
         length, arcs = int(batch.lengths[0]), int(batch.cells[-1])
         heads, totals = np.empty((k, length), np.int32), np.empty(k)
@@ -179,7 +203,7 @@ class Tree:
         exists = totals > -np.inf
         return heads[exists], totals[exists]
 
-    def samples(self, scores: Floats, batch: Batch, n: int, seed: int) -> NDArray[np.int32]:
+    def samples(self, scores: Floats, batch: TreeBatch, n: int, seed: int) -> NDArray[np.int32]:
         """See `Structure.samples`; draws trees head by head, each given those before.
 
         Every head takes one run of the recurrence.
@@ -199,10 +223,10 @@ class Tree:
 
     _set_sums = staticmethod(marginals)
     _set_best = staticmethod(tree.best_heads)
-    _set_k_best = staticmethod(k_best_trees.k_best)
+    _set_k_best = staticmethod(tree.k_best)
 
 
-def word_scores(scores: Floats, batch: Batch, heads: NDArray[np.int32]) -> NDArray[np.float64]:
+def word_scores(scores: Floats, batch: TreeBatch, heads: NDArray[np.int32]) -> NDArray[np.float64]:
     """float64[n]: what every word of whole trees adds to their scores; `heads` is int32[n]."""
     of_words = scores[arc_cells(batch, heads)].astype(np.float64)
     pairs = _pair_cells(batch, heads)
@@ -210,31 +234,31 @@ def word_scores(scores: Floats, batch: Batch, heads: NDArray[np.int32]) -> NDArr
     return of_words
 
 
-def add_trees(values: Floats, batch: Batch, heads: NDArray[np.int32], times: Floats) -> None:
+def add_trees(values: Floats, batch: TreeBatch, heads: NDArray[np.int32], times: Floats) -> None:
     """Add times[n], word by word, to the values of the arcs and pairs of whole trees."""
     own, pairs = times.astype(values.dtype), _pair_cells(batch, heads)
     values[arc_cells(batch, heads)] += own
     values[pairs[pairs >= 0]] += own[pairs >= 0]
 
 
-def _pair_cells(batch: Batch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
+def _pair_cells(batch: TreeBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
     """int64[n]: the pair of every word of whole trees, -1 where pairs have no scores."""
     cells = np.full(len(heads), -1, np.int64)
     if batch.pair_ptr[-1] > batch.pair_ptr[0]:
-        siblings.pair_cells(heads, pointers(batch.lengths), batch.pair_ptr, cells)
+        tree.pair_cells(heads, pointers(batch.lengths), batch.pair_ptr, cells)
     return cells
 
 
-def _by_part(values: NDArray[Any], batch: Batch) -> NDArray[Any]:
+def _by_part(values: NDArray[Any], batch: TreeBatch) -> NDArray[Any]:
     """Values of sentences, for each of their arcs and pairs."""
     return np.concatenate([np.repeat(values, np.diff(ptr)) for ptr in (batch.cells, batch.pair_ptr)])
 
 
-def _under_evidence(scores: Floats, batch: Batch) -> tuple[Floats, Batch, NDArray[np.uint8] | None]:
+def _under_evidence(scores: Floats, batch: TreeBatch) -> tuple[Floats, TreeBatch, NDArray[np.uint8] | None]:
     """Scores and allowed arcs under the evidence; an arc keeps its likelihood, or the noise, of its potential."""
-    share, noise = allowed_cells(batch), _noise(batch)
+    share, noise, ptr = allowed_cells(batch), batch.evidence.noise, batch.evidence.position_ptr
     if noise.any():
-        of_modifiers = [np.tile(noise[low:high], high - low) for low, high in pairwise(batch.ptr.tolist())]
+        of_modifiers = [np.tile(noise[low:high], high - low) for low, high in pairwise(ptr.tolist())]
         share = np.where(share > 0, share, np.concatenate(of_modifiers))
     elif share.dtype == np.uint8:
         return scores, batch, share
@@ -243,7 +267,7 @@ def _under_evidence(scores: Floats, batch: Batch) -> tuple[Floats, Batch, NDArra
     return scores, batch, None
 
 
-def exclude(scores: Floats, batch: Batch) -> None:
+def exclude(scores: Floats, batch: TreeBatch) -> None:
     """Set the scores of arcs that the evidence excludes to -inf; add the logarithms of numbers."""
     allowed = allowed_cells(batch)
     if allowed.dtype == np.uint8:
@@ -257,29 +281,27 @@ def _logarithms(share: Floats) -> Floats:
         return np.log(share)
 
 
-def arc_cells(batch: Batch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
+def arc_cells(batch: TreeBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
     """int64[n]: for every token of a batch, the cell of the arc from its head; `heads` is int32[n]."""
     of_root = np.repeat(batch.cells[:-1] + 1 - pointers(batch.lengths)[:-1], batch.lengths)
     cells: NDArray[np.int64] = of_root + np.arange(len(of_root)) + heads * np.repeat(batch.lengths + 1, batch.lengths)
     return cells
 
 
-def known_heads(batch: Batch) -> NDArray[np.int32]:
+def known_heads(batch: TreeBatch) -> NDArray[np.int32]:
     """int32[n]: the head of every token, negative where the evidence does not allow exactly one."""
-    encoded = batch.encoded
-    low = int(encoded.position_ptr[batch.first])
-    return np.delete(encoded.heads[low : low + int(batch.ptr[-1])], batch.ptr[:-1])
+    return batch.evidence.token_heads
 
 
-def allowed_cells(batch: Batch) -> NDArray[Any]:
+def allowed_cells(batch: TreeBatch) -> NDArray[Any]:
     """uint8[cells]: 1 for the arcs of a batch that its evidence allows, else 0; float32 if it has numbers."""
-    encoded, allowed = batch.encoded, np.ones(int(batch.cells[-1]), batch.encoded.allowed.dtype)
-    ptr = encoded.allowed_ptr[batch.first : batch.last + 1]
+    given = batch.evidence
+    allowed, ptr = np.ones(int(batch.cells[-1]), given.allowed.dtype), given.allowed_ptr
     known, tokens = known_heads(batch), pointers(batch.lengths)
     for s in range(len(batch.lengths)):
         cells = allowed[batch.cells[s] : batch.cells[s + 1]]
         if ptr[s + 1] > ptr[s]:
-            cells[:] = encoded.allowed[ptr[s] : ptr[s + 1]]
+            cells[:] = given.allowed[ptr[s] : ptr[s + 1]]
         elif batch.lengths[s] and known[tokens[s]] >= 0:
             n = int(batch.lengths[s]) + 1
             cells[:] = 0
@@ -287,15 +309,33 @@ def allowed_cells(batch: Batch) -> NDArray[Any]:
     return allowed if are_numbers(allowed) else allowed.astype(np.uint8, copy=False)
 
 
-def _are_known(batch: Batch) -> NDArray[np.bool_]:
+def _are_known(batch: TreeBatch) -> NDArray[np.bool_]:
     """bool[n]: whether all heads of a sentence are known, without noise."""
     is_known = known_heads(batch) >= 0
-    if len(noise := _noise(batch)):
-        is_known &= np.delete(noise, batch.ptr[:-1]) == 0
+    if len(noise := batch.evidence.noise):
+        is_known &= np.delete(noise, batch.evidence.position_ptr[:-1]) == 0
     return np.logical_and.reduceat(is_known, pointers(batch.lengths)[:-1])
 
 
-def _noise(batch: Batch) -> NDArray[np.float64]:
-    """float64[P]: the noise of the positions of a batch; empty where all evidence is certain."""
-    low = int(batch.encoded.position_ptr[batch.first])
-    return batch.encoded.noise[low : low + int(batch.ptr[-1])]
+class FreeTree(Tree):
+    """The structure of all dependency trees; arguments as those of `Tree`."""
+
+    contradiction: ClassVar[str] = "no tree agrees with the annotation"
+    projective: ClassVar[bool] = False
+
+    @staticmethod
+    def _set_sums(scores: Floats, allowed: Floats, cells: Any, pair_ptr: Any, *others: Any) -> None:
+        arborescence_sums.marginals(scores, allowed, cells, *others)
+
+    @staticmethod
+    def _set_best(scores: Floats, cells: Any, pair_ptr: Any, *others: Any) -> None:
+        best_arborescence(scores, cells, *others)
+
+    @staticmethod
+    def _set_k_best(arcs: Floats, pairs: Floats, *others: Any) -> None:
+        k_best(arcs, *others)
+
+
+def tree_structure(single_root: bool, projective: bool) -> Tree:
+    """The structure of projective trees, or of all."""
+    return Tree(single_root) if projective else FreeTree(single_root)

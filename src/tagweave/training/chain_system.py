@@ -1,8 +1,4 @@
-"""The system of chain models (tags, words, both) for annotation adaptation: see `training/system.py`.
-
-A model is a `Fitted`; the annotation of a sentence is its labels, in the labels of the task. A transfer model is an
-ordinary model with templates over a column of guide labels, which are gold or another model's.
-"""
+"""The system of chain models (tags, words, both) for annotation adaptation."""
 
 from __future__ import annotations
 
@@ -14,27 +10,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.chunk_schemes import ends_only
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.files import in_blocks
 from tagweave.corpus.sentence import Candidates as Allowed
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.evidence.layers import OUTSIDE, allowed_sets
 from tagweave.features.encoded import Encoded
-from tagweave.features.evidence import OUTSIDE, allowed_sets
-from tagweave.kernels.blas import one_blas_thread
+from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels.coding import SEGMENTATION, as_layer, letters, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import is_wildcard
-from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column, labels_of, one_label_each
 from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.guided import fit_guided, with_guide
+from tagweave.training.guided import with_guide
 from tagweave.training.jackknife import in_characters, labelled
+from tagweave.training.problem import Fitted
 from tagweave.training.recipe import MISTAKE_DRIVEN, Recipe
-from tagweave.training.system import KBest, Parallel, Step
+from tagweave.training.system import KBest, Parallel, System
 from tagweave.training.task import TAGS, segmentation_name
 
 Labels = tuple[str, ...]
@@ -46,57 +41,46 @@ _GUIDE = "other"
 
 
 @dataclass(frozen=True)
-class ChainSystem:
-    """The system of chain models.
+class ChainSystem(System[Labels]):
+    """The system of chain models. An annotation is the labels of a sentence, in the labels of the task.
 
-    Attributes:
-        recipe: the recipe of every model; its sample is ignored.
-        run: the run; each fit is the part `step-NUMBER` of it.
+    A transfer model is an ordinary model with templates over a column of guide labels.
     """
 
-    recipe: Recipe
-    run: Run = SILENT
+    def transfer_recipe(self) -> Recipe:
+        """See `System.transfer_recipe`."""
+        return with_guide(self.recipe, _GUIDE)
 
-    def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> Fitted:
-        """An ordinary fit. Raises as `fit`, and KeyboardInterrupt if the user stopped it before the last step."""
-        return self._fit(corpora, self.recipe, dev, step)
+    def shown(self, text: Parallel[Labels], guide: Fitted | None = None) -> Corpus:
+        """The corpus with the column of guides, in the tokens of the task."""
+        column = guide_column(_GUIDE if guide is None else guide.model.space.views[0].guideline)
+        own = in_characters(text.corpus) if self.recipe.task.of_characters else text.corpus
+        return own.with_sentences(
+            sentence.with_column(column, labels) for sentence, labels in zip(own, text.guides, strict=True)
+        )
 
-    def train_transfer(self, parallel: Sequence[Parallel[Labels]], dev: Parallel[Labels] | None, step: Step) -> Fitted:
-        """A fit with guide features. Raises as `train`."""
-        shown = [self._shown(each) for each in parallel]
-        return self._fit(shown, with_guide(self.recipe, _GUIDE), None if dev is None else self._shown(dev), step)
-
-    def train_guided(
-        self, guide: Fitted, parallel: Sequence[Parallel[Labels]], dev: Parallel[Labels] | None, step: Step
-    ) -> Fitted:
-        """A guided model (`fit_guided`); in training, these labels replace those of its guide. Raises as `train`."""
-        column = guide_column(guide.model.space.views[0].guideline)
-        shown, shown_dev = [self._shown(each, column) for each in parallel], dev and self._shown(dev, column)
-        recipe = replace(self.recipe, sample=())
-        return fit_guided(shown, guide.model, recipe, shown_dev, self._part(step))
-
-    def annotate(self, model: Fitted, corpus: Corpus) -> list[Labels]:
+    def annotate(self, fitted: Fitted, corpus: Corpus) -> list[Labels]:
         """The labels of the text."""
-        return labelled(model.model, self.recipe.task.prepare(corpus).sentences, self.recipe.threads)
+        return labelled(fitted.model, self.recipe.task.prepare(corpus).sentences, self.recipe.threads)
 
-    def given(self, model: Fitted, corpus: Corpus) -> list[Labels]:
+    def given(self, fitted: Fitted, corpus: Corpus) -> list[Labels]:
         """The labels of the corpus; if they are ambiguous, the best sequence that they allow."""
-        names = model.model.space.views[0].number
+        names = fitted.model.space.views[0].number
         prepared = self.recipe.task.prepare(corpus)
         complete = [one_label_each(each.layers.get(prepared.guideline), names) for each in prepared]
         incomplete = [s for s, labels in zip(prepared, complete, strict=True) if labels is None]
         known = [_of_known_labels(sentence, prepared.guideline, names) for sentence in incomplete]
-        rest = iter(ChainPredictor(model.model, self.recipe.threads).complete(prepared.with_sentences(known)))
+        rest = iter(ChainPredictor(fitted.model, self.recipe.threads).complete(prepared.with_sentences(known)))
         return [labels_of(next(rest), prepared.guideline) if labels is None else labels for labels in complete]
 
     def transform(self, transfer: Fitted, text: Parallel[Labels]) -> list[Labels]:
         """The labels of the text under the transfer model's guideline."""
-        shown = self.recipe.task.prepare(self._shown(text))
+        shown = self.recipe.task.prepare(self.shown(text))
         return labelled(transfer.model, shown.sentences, self.recipe.threads)
 
     def candidates(self, transfer: Fitted, text: Parallel[Labels], k: int) -> list[KBest[Labels]]:
-        """The k best label sequences; scores are log probabilities, or for a perceptron distances from the best."""
-        model, shown = transfer.model, self.recipe.task.prepare(self._shown(text)).sentences
+        """See `System.candidates`."""
+        model, shown = transfer.model, self.recipe.task.prepare(self.shown(text)).sentences
         names = model.space.views[0].names
         encoded = model.encoder.encode(shown, self.recipe.threads)
         results: list[KBest[Labels]] = []
@@ -109,8 +93,7 @@ class ChainSystem:
         return results
 
     def scores(self, transfer: Fitted, corpus: Corpus, guides: Sequence[Sequence[Labels]]) -> list[Floats]:
-        """log Z(x; labels that the corpus allows) - log Z(x) under each guide; for a perceptron with the best score in
-        place of log Z (its limit for large weights). Evidence that allows nothing has -inf."""
+        """See `System.scores`."""
         prepared = self.recipe.task.prepare(corpus)
         shown = [
             sentence.with_column(guide_column(_GUIDE), guide)
@@ -129,30 +112,10 @@ class ChainSystem:
         sentences = (relabelled(s, own, labels, guideline) for s, labels in zip(own, annotations, strict=True))
         return replace(own, sentences=tuple(sentences), guideline=guideline, covered=None)
 
-    def relabelled(self, transfer: Fitted, text: Parallel[Labels], guideline: str) -> Corpus:
-        """The text with the best labels of the transfer model."""
-        return self.annotated(text.corpus, self.transform(transfer, text), guideline)
-
-    def score(self, model: Fitted, dev: Corpus) -> float:
+    def score(self, fitted: Fitted, dev: Corpus) -> float:
         """See `dev_score`."""
         prepared = self.recipe.task.prepare(dev)
-        return dev_score(model.model, prepared, self.recipe.threads)(model.model.weights)
-
-    def _part(self, step: Step) -> Run:
-        return self.run.part(f"step-{step.number}")
-
-    def _fit(self, corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, step: Step) -> Fitted:
-        fitted = fit(corpora, replace(recipe, sample=()), dev, self._part(step))
-        if fitted.outcome.interrupted and not step.last:
-            raise KeyboardInterrupt
-        return fitted
-
-    def _shown(self, text: Parallel[Labels], column: str = guide_column(_GUIDE)) -> Corpus:
-        """The corpus with the column of guides, in the tokens of the task."""
-        own = in_characters(text.corpus) if self.recipe.task.of_characters else text.corpus
-        return own.with_sentences(
-            sentence.with_column(column, guide) for sentence, guide in zip(own, text.guides, strict=True)
-        )
+        return dev_score(fitted.model, prepared, self.recipe.threads)(fitted.model.weights)
 
     def _evidence_scores(self, model: ChainModel, block: Sequence[Sentence], corpus: Corpus) -> Floats:
         sets = LabelSets(model.space)

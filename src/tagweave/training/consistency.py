@@ -1,4 +1,4 @@
-"""Checks before training that evidence allows some label sequence of the coding.
+"""Checks before training that evidence is of use: some label sequence satisfies it, and the learner can read it.
 
 Each position may have a valid set of labels although no sequence runs through all of them (a word that begins before
 the last one has ended). The check follows the reachable labels from set to set; there are few different steps, and each
@@ -14,12 +14,82 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.ragged import pointers
-from tagweave.labels.sets import ALL
-from tagweave.labels.split_labels import SplitLabels, span_types
+from tagweave.errors import CorpusError
+from tagweave.evidence.layers import allowed_sets, rejected_spans, token_noise
+from tagweave.evidence.ragged import pointers
+from tagweave.features.encoded import Encoded
+from tagweave.labels.sets import ALL, LabelSets
+from tagweave.labels.space import LabelSpace
+from tagweave.labels.spans import SplitLabels, span_types
 from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.training.recipe import MISTAKE_DRIVEN, Recipe
+
+_SHOWN = 8  # labels in a message
+
+
+def no_evidence(space: LabelSpace, path: str) -> CorpusError:
+    """The error of a corpus in which every token allows every label."""
+    names = " ".join(space.names[:_SHOWN])
+    problem = f"no evidence: every token allows every label ({names})"
+    return CorpusError(problem, "a corpus that tells labels from one another", path)
+
+
+def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
+    """The encoded sentences of all corpora with their label sets, noise and rejected spans. Raises as `evidence_of`."""
+    allow, noise, rejected = evidence_of(corpora, sets, scheme)
+    return encoded.with_evidence(allow, noise=noise, rejected=rejected, rows=sets.rows).including_allowed()
+
+
+def check_evidence(
+    sentences: Sequence[Sentence], encoded: Encoded, sets: LabelSets, scheme: TransitionScheme, recipe: Recipe
+) -> None:
+    """Refuse evidence that no label sequence satisfies, or that the learner cannot use. Raises CorpusError."""
+    given, rejected = encoded.evidence, encoded.evidence.rejected
+    check_consistent(sentences, given.sets, given.noise, sets.masks, scheme, rejected, sets.space.names)
+    if recipe.learner in MISTAKE_DRIVEN and (sets.has_numbers or len(rejected)):
+        place = sentences[int(rejected[0, 0])].location if len(rejected) else sentences[0].location[:1]
+        found = "rejected spans" if len(rejected) else "candidates with numbers"
+        raise CorpusError(f"{found} for the learner {recipe.learner}", "a learner that follows a gradient", *place)
+
+
+def evidence_of(
+    corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
+    """int32[N], the label set of every token of all corpora, its noise as in `token_noise`, and the rejected spans.
+
+    Evidence with confidence 0 is dropped. Raises as `allowed_sets` and `rejected_spans`.
+    """
+    allow = np.concatenate([allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora])
+    sentences = [sentence for corpus in corpora for sentence in corpus.sentences]
+    noise, rejected = token_noise(sentences), rejected_spans(sentences, sets.space)
+    if len(noise):
+        allow[noise >= 1] = ALL
+        for t in np.flatnonzero((noise > 0) & sets.are_likelihoods[allow]):
+            allow[t], noise[t] = sets.believed_in_part(int(allow[t]), float(noise[t])), 0
+    if sets.posteriors is not None:
+        _check_alone(sentences, sets.posteriors.of_set[allow] >= 0, noise, rejected)
+    return allow, noise, rejected
+
+
+def _check_alone(
+    sentences: Sequence[Sentence],
+    is_posterior: NDArray[np.bool_],
+    noise: NDArray[np.float64],
+    rejected: NDArray[np.int32],
+) -> None:
+    """Raise if a token with a posterior has a confidence too, or is in a sentence with rejected spans.
+
+    A confidence says once more how far labels are to be believed, and rejected spans are no marginals.
+    """
+    of_token = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
+    others = {"rejected spans": np.isin(of_token, rejected[:, 0]), "a confidence in them": noise > 0}
+    for what, there in others.items():
+        if len(there) and (both := is_posterior & there).any():
+            place = sentences[int(of_token[both.argmax()])].location
+            raise CorpusError(f"probabilities of labels and {what}", "one of them", *place)
+
 
 _NOTHING = np.zeros((0, 5), np.int32)
 

@@ -1,20 +1,158 @@
-"""Loads the corpora that plans name, with the digests that identify them."""
+"""Loads the corpora that plans name, with the digests that identify them.
+
+Training data: corpora with their guidelines, and which of them follow the target guideline.
+
+Loads the files that features look up, lexicons, gazetteers and word clusters, with their digests.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tagweave.labels.tasks import OF_WORDS
-from tagweave.training.errors import PlanError
+from tagweave.errors import PlanError
+from tagweave.features.lookups import NOTHING, Lookups
+from tagweave.labels import OF_CHARACTERS, OF_WORDS
+from tagweave.training.plan import FileReference
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.load import CorpusOutline
     from tagweave.corpus.sentence import Sentence
+    from tagweave.training.plan import TrainingPlan
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Corpora and the method to train on them.
+
+    Attributes:
+        files: the corpora in the order of the arguments; the first follows the target guideline.
+        method: the name of the method.
+        own: how many of the files are TRAIN; the others are `--source`.
+        is_asked_for: whether the user named the method.
+        notes: the assumptions made, to report.
+    """
+
+    files: tuple[CorpusFile, ...]
+    method: str
+    own: int = 1
+    is_asked_for: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The target guideline."""
+        return self.files[0].guideline
+
+    @property
+    def guidelines(self) -> tuple[str, ...]:
+        """All guidelines, the target first."""
+        return tuple(dict.fromkeys(file.guideline for file in self.files))
+
+    @property
+    def corpora(self) -> list[Corpus]:
+        """All corpora."""
+        return [file.corpus for file in self.files]
+
+    @property
+    def targets(self) -> list[Corpus]:
+        """The corpora of the target guideline."""
+        return [corpus for corpus in self.corpora if corpus.guideline == self.target]
+
+    @property
+    def sources(self) -> list[Corpus]:
+        """The corpora of other guidelines."""
+        return [corpus for corpus in self.corpora if corpus.guideline != self.target]
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether there is a `--source`."""
+        return self.own < len(self.files)
+
+    def alone(self, method: str) -> TrainingData:
+        """TRAIN alone, for a method for one guideline."""
+        return replace(self, files=self.files[: self.own], method=method)
+
+    def incomparable(self, dev: Corpus | None) -> str:
+        """Why a model is not compared with one of TRAIN alone: no source, or no suitable development data; or ""."""
+        if not self.has_sources:
+            return "no `sources`"
+        if dev is None:
+            return "no `dev`"
+        return "" if dev.guideline == self.target else f"`dev` of {dev.guideline}, not {self.target}"
+
+
+LOOKUPS = ("lexicons", "gazetteers", "clusters")
+"""The fields of plans that name such files, with the options of the command line that set them."""
+
+
+@dataclass(frozen=True)
+class LookupFiles:
+    """What features look up.
+
+    Attributes:
+        lookups: the content of all files.
+        references: the files by field of the plan, with digests and sizes.
+    """
+
+    lookups: Lookups = NOTHING
+    references: Mapping[str, tuple[FileReference, ...]] = field(default_factory=dict)
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """The SHA-256 digests of all files."""
+        return tuple(each.sha256 for name in LOOKUPS for each in self.references.get(name, ()))
+
+
+def read_lookups(plan: TrainingPlan) -> LookupFiles:
+    """Load the files that a plan names for features.
+
+    Raises:
+        PlanError: files for another task; several files of clusters; or standard input, which has no digest and cannot
+            be read again.
+        CorpusError, OSError: as the `read` of `tagweave.harvest.lexicon`, `tagweave.corpus.gazetteer` and
+            `tagweave.harvest.clusters`.
+    """
+    from tagweave.corpus import gazetteer
+    from tagweave.harvest import clusters, lexicon
+
+    if plan.lexicons and plan.task not in OF_CHARACTERS:
+        expected = "segment or segtag: its words are of characters"
+        raise PlanError(f"found `lexicons` with the task {plan.task}, expected {expected}")
+    for name in ("gazetteers", "clusters"):
+        if getattr(plan, name) and plan.task in OF_CHARACTERS:
+            raise PlanError(f"found `{name}` with the task {plan.task}, expected a task of words: tag or spans")
+    if len(plan.clusters) > 1:
+        raise PlanError(
+            f"found {len(plan.clusters)} files of clusters, expected one: their bit strings are of one tree"
+        )
+    lexicons, of_lexicons = _read(plan.lexicons, lexicon.read, "a lexicon")
+    gazetteers, of_gazetteers = _read(plan.gazetteers, gazetteer.read, "a gazetteer")
+    words = tuple(word for each in lexicons for word in each.words)
+    read_clusters, of_clusters = _read(plan.clusters, clusters.read, "clusters")
+    paths = {word: bits for each in read_clusters for word, bits in zip(each.words, each.paths, strict=True)}
+    lookups = Lookups(words=words, gazetteer=gazetteer.joined(gazetteers), clusters=paths)
+    return LookupFiles(lookups, {"lexicons": of_lexicons, "gazetteers": of_gazetteers, "clusters": of_clusters})
+
+
+def _read(
+    files: Sequence[FileReference], read: Callable[[str], Any], what: str
+) -> tuple[list[Any], tuple[FileReference, ...]]:
+    """The content of files, and their references."""
+    from tagweave.corpus.describe import digest
+    from tagweave.corpus.files import STANDARD_STREAM
+
+    if STANDARD_STREAM in [each.path for each in files]:
+        raise PlanError(f"found standard input as {what}, expected a file: its digest identifies the training run")
+    contents = [read(each.path) for each in files]
+    return contents, tuple(
+        FileReference(each.path, digest(each.path), len(content)) for each, content in zip(files, contents, strict=True)
+    )
+
 
 _OF_CHARACTERS = "segmentation"
 """The guideline of segmentation corpora that name none, whatever their format."""
@@ -81,7 +219,7 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
     """
     from tagweave.corpus.describe import digest
     from tagweave.exchange.load import load, reading
-    from tagweave.features.sentence_length import of_fit_length
+    from tagweave.features.arc_templates import of_fit_length
 
     _check_is_file(argument)
     if task == PARSE:
@@ -114,8 +252,8 @@ def read_outline(argument: str, task: str, format: str | None, weight: float) ->
 
 
 def _check_is_file(argument: str) -> None:
+    from tagweave.corpus.files import STANDARD_STREAM
     from tagweave.corpus.load import parse_argument
-    from tagweave.corpus.text_file import STANDARD_STREAM
 
     if parse_argument(argument).path == STANDARD_STREAM:
         raise PlanError("found standard input as a corpus, expected a file: its digest identifies the training run")
@@ -134,7 +272,7 @@ def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
     Raises:
         CorpusError: as `CorpusFile.called`.
     """
-    from tagweave.features.sentence_length import of_fit_length
+    from tagweave.features.arc_templates import of_fit_length
 
     content = hashlib.sha256(repr((corpus.guideline, corpus.unit)).encode())
     for sentence in corpus:
@@ -173,7 +311,7 @@ def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: di
 
 
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
-    from tagweave.corpus.errors import CorpusError
+    from tagweave.errors import CorpusError
 
     if new != old and (new in sentence.layers or new in sentence.heads):
         raise CorpusError(f"a layer {new!r} beside {old!r}", "a name for the guideline: NAME=FILE", *sentence.location)

@@ -17,18 +17,19 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
-from tagweave.labels.bundles import bundle
-from tagweave.labels.mapping import TagMapping, annotated_twice, count_pairs, over_labels
+from tagweave.errors import CorpusError
+from tagweave.labels.mapping import TagMapping, annotated_twice, bundle, count_pairs, over_labels
+from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import Fitted, fit, fit_problem, label_space, prepare_corpora, prepare_in
-from tagweave.training.narrowing import Narrowing
-from tagweave.training.problem import Problem
-from tagweave.training.pruning import Pruning, guidelines_of
+from tagweave.training.chain_problem import ChainProblem, label_space, prepare_corpora, prepare_in, scheme_of
+from tagweave.training.consistency import check_consistent, evidence_of
+from tagweave.training.fit import fit, fit_problem
+from tagweave.training.problem import Fitted
+from tagweave.training.pruning import Narrowing, Pruning, guidelines_of
 from tagweave.training.recipe import Recipe
 
 _RARE = 10_000  # tokens: the automatic mapping drops pairs that occur less than once in this many
@@ -66,7 +67,7 @@ def prepare_coupled(
     coupling: Coupling,
     pruning: Pruning | None = None,
     narrowing: Narrowing | None = None,
-) -> Problem:
+) -> ChainProblem:
     """Encode corpora of several guidelines, and lay out the weights of a model of their bundles.
 
     The guideline of the first corpus is the target, which taggers output by default. A sentence may have layers of
@@ -117,6 +118,34 @@ def fit_coupled(
     """
     problem = prepare_coupled(corpora, recipe, coupling, pruning, narrowing)
     return fit_problem(problem, for_bundles(recipe, len(problem.model.space)), dev, run)
+
+
+def refuse_contradictions(corpora: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping] = ()) -> None:
+    """Refuse corpora of several guidelines that some later step could not train on.
+
+    Args:
+        corpora: the corpora; the labels of each guideline are checked separately.
+        recipe: the recipe, for its task.
+        mappings: tags that may be bundled; if there are any, tokens with labels of several guidelines are checked too.
+
+    Raises:
+        CorpusError: no sentence, a guideline without labels, or contradictory evidence, by file and line.
+        MappingError: as `bundle`.
+    """
+    prepared = prepare_corpora(corpora, recipe)
+    for guideline in guidelines_of(prepared):
+        own = [corpus for corpus in prepared if corpus.guideline == guideline]
+        named = label_space([sentence for corpus in own for sentence in corpus], guideline, own[0].path).names
+        _refuse(LabelSpace.plain(guideline, recipe.task.labels(named)), own, recipe)
+    if mappings:
+        _refuse(bundles_of(prepared, recipe, mappings), prepared, recipe)
+
+
+def _refuse(space: LabelSpace, corpora: Sequence[Corpus], recipe: Recipe) -> None:
+    sets, scheme = LabelSets(space, recipe.soft_labels), scheme_of(recipe, space)
+    allow, noise, rejected = evidence_of(corpora, sets, scheme)
+    evidence = allow, noise, sets.masks, scheme, rejected, space.names
+    check_consistent([sentence for corpus in corpora for sentence in corpus], *evidence)
 
 
 def for_bundles(recipe: Recipe, bundles: int) -> Recipe:

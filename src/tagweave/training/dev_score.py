@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.chunk_schemes import ends_only
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.errors import CorpusError
+from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.encoded import Encoded
-from tagweave.features.evidence import OUTSIDE
-from tagweave.kernels.blas import one_blas_thread
-from tagweave.labels.pieces import Spread
+from tagweave.kernels.compiled_code import one_blas_thread
+from tagweave.labels import SPANS
+from tagweave.labels.coding import Spread, WordCounter
 from tagweave.labels.space import View, is_wildcard
 from tagweave.labels.spans import SpanCounter
-from tagweave.labels.tasks import SPANS
-from tagweave.labels.words import WordCounter
 from tagweave.models.chain import ChainModel
 from tagweave.models.pieces import of_pieces, piece_lengths
 

@@ -1,25 +1,62 @@
 """The share of tokens inside spans that a model is to expect, to learn from annotation of spans alone.
 
-See `tagweave.models.label_share` for the penalty, which is that of Effland and Collins (2021).
+See `tagweave.structures.terms` for the penalty, which is that of Effland and Collins (2021).
+
+How far the labels of spans in training data are believed, and `O` where nothing is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import digest
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.corpus.soft import Soft
+from tagweave.errors import CorpusError, PlanError
+from tagweave.evidence.layers import OUTSIDE
 from tagweave.exchange.load import load
-from tagweave.features.evidence import OUTSIDE
-from tagweave.models.label_share import LabelShare
-from tagweave.training.errors import PlanError
+from tagweave.structures.terms import LabelShare
 from tagweave.training.plan import FileReference
+
+
+def believed(corpora: Sequence[Corpus], spans: float, outside: float) -> Sequence[Corpus]:
+    """The corpora with a confidence in labels of spans, and one in `O`, each times that of the sentence."""
+    if spans == outside == 1:
+        return corpora
+
+    def step(guideline: str, sentence: Sentence) -> Sentence:
+        own = sentence.confidence or (1.0,) * len(sentence)
+        labels = sentence.layers.get(guideline, (None,) * len(sentence))
+        pairs = zip(own, labels, strict=True)
+        return replace(sentence, confidence=tuple(given * _of(label, spans, outside) for given, label in pairs))
+
+    return [corpus.map(partial(step, corpus.guideline)) for corpus in corpora]
+
+
+def _of(candidates: Candidates, spans: float, outside: float) -> float:
+    if candidates is None:
+        return 1.0
+    return outside if candidates == (OUTSIDE,) else spans
+
+
+def outside_elsewhere(corpus: Corpus, confidence: float = 1.0) -> Corpus:
+    """The corpus with `O` at unknown positions, believed with a confidence."""
+
+    def step(sentence: Sentence) -> Sentence:
+        layer = sentence.layers.get(corpus.guideline, (None,) * len(sentence))
+        filled = sentence.with_layer(corpus.guideline, [(OUTSIDE,) if each is None else each for each in layer])
+        if confidence == 1:
+            return filled
+        own = sentence.confidence or (1.0,) * len(sentence)
+        known = zip(own, layer, strict=True)
+        return replace(filled, confidence=tuple(confidence if each is None else given for given, each in known))
+
+    return corpus.map(step)
 
 
 @dataclass(frozen=True)

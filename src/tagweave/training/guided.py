@@ -2,31 +2,46 @@
 
 | system | use of the source corpora |
 |---|---|
-| two-stage CRF (`fit_stages`, `fit_guided`) | they train a guide, whose labels are features of the target model |
-| merging (`merged`) | their labels count as labels of the target guideline |
+| two stages (`fit_stages`, `fit_guided`) | they train a guide, whose annotation gives features to the target model |
+| merging (`merged`) | their annotation counts as annotation of the target guideline |
 
-The two-stage CRF is that of Jiang et al. 2009: li-2015, 5.2; sun-wan-2012, 4.3; Model 1 of jiang-2015, 4.2. Its guide
-has not seen the training text of the target, so it labels it like new text. If it has seen it, the labels must come
-from `jackknifed` instead.
+The two-stage CRF is that of Jiang et al. 2009: li-2015, 5.2; sun-wan-2012, 4.3; Model 1 of jiang-2015, 4.2, for trees,
+too. Its guide has not seen the training text of the target, so it labels it like new text. If it has seen it, the
+labels must come from `jackknifed` instead.
+
+`fit_guided_in_rounds` is for conversion. A guide errs on the training text, so the model learns to distrust it, and
+then also distrusts the gold annotation that replaces it in a conversion. There the guiding annotation is gold,
+transformed by the transfer models of jiang-2015, Algorithm 4: of two rounds, the first transforms the target's gold
+annotation to the source's guideline, and the result guides the model in the second.
+
+    round      1                  ...   rounds - 1                      rounds
+    to the     target or source         source                          target
+    guided by  a model's annotation     gold ones, transformed before   gold ones, transformed by round - 1
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
+from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.templates import Templates
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import GuidedEncoder, guide_templates
-from tagweave.training.fit import Fitted, fit, fit_problem, prepare
-from tagweave.training.problem import Problem
+from tagweave.models.tree import TreeModel
+from tagweave.models.tree_predictor import guided
+from tagweave.training.chain_problem import ChainProblem, prepare_chains
+from tagweave.training.fit import fit, fit_problem
+from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
+from tagweave.training.system import Annotation, Parallel, Steps, System
+from tagweave.training.tree_problem import TreeProblem, prepare_trees, usual_templates
 
 _Layer = TypeVar("_Layer")
 
@@ -69,44 +84,65 @@ def fit_stages(
 
 def fit_guided(
     target_corpora: Sequence[Corpus],
-    guide: ChainModel,
+    guide: ChainModel | TreeModel,
     recipe: Recipe,
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> Fitted:
-    """The second stage: a model of the target guideline whose features include the labels of a guide.
+    """The second stage: a model of the target guideline whose features include the annotation of a guide.
 
-    Arguments and errors are those of `fit` and `prepare_guided`.
+    Arguments and errors are those of `fit` and `prepare_guided`. The model contains the guide.
     """
     problem = prepare_guided(target_corpora, guide, recipe)
-    source = _guideline(guide)
-    return fit_problem(problem, with_guide(recipe, source), dev and _without(dev, source), run)
+    return fit_problem(
+        problem, guided_recipe(recipe, target_corpora, guide), dev and _shown(dev, guide, recipe.threads), run
+    )
 
 
-def prepare_guided(corpora: Sequence[Corpus], guide: ChainModel, recipe: Recipe) -> Problem:
-    """Encode corpora with the labels of a guide among their features, and lay out the model's weights.
+def prepare_guided(
+    corpora: Sequence[Corpus], guide: ChainModel | TreeModel, recipe: Recipe
+) -> ChainProblem | TreeProblem:
+    """Make the problem of corpora with the annotation of a guide among their features.
 
-    A sentence that has the column (see `jackknifed`) keeps it. A layer of the guide's guideline is ignored in training
-    and development data: a model that learned from gold labels would trust its guide too much (sun-wan-2012, section
-    5). Such a layer counts only in tagging.
+    A sentence that has the guide's column (`guide_column`) or head layer (`guide_layer`) keeps it, such as labels from
+    `jackknifed`. A layer of the guide's guideline is ignored in training and development data: a model that learned
+    from gold annotation would trust its guide too much (sun-wan-2012, section 5). Such a layer counts only in use.
 
     Args:
         corpora: corpora of the target guideline.
         guide: a model of another guideline, trained on other text.
-        recipe: how to fit; `guide_templates` are added to its templates.
+        recipe: how to fit; templates over the guide's annotation are added to its own, or to the default ones.
 
     Raises:
         CorpusError: as `fit`; corpora of the guide's guideline; a guide of words where the task needs characters, or
             the reverse.
     """
-    source = _guideline(guide)
-    check_guidelines(corpora, source)
+    check_guidelines(corpora, _guideline(guide))
+    if isinstance(guide, TreeModel):
+        recipe = guided_recipe(recipe, corpora, guide)
+        trees = prepare_trees([_shown(corpus, guide, recipe.threads) for corpus in corpora], recipe)
+        return replace(trees, model=replace(trees.model, guide=guide))
     if guide.of_characters != recipe.task.of_characters:
         unit, expected = ("characters", "words") if guide.of_characters else ("words", "characters")
         raise CorpusError(f"a guide of {unit}", f"one of {expected}, for the task {recipe.task.name}")
-    recipe = with_guide(recipe, source)
+    recipe = guided_recipe(recipe, corpora, guide)
     encoder = GuidedEncoder(recipe.encoder(), guide)
-    return prepare([_without(corpus, source) for corpus in corpora], recipe, encoder=encoder)
+    shown = [_shown(corpus, guide, recipe.threads) for corpus in corpora]
+    return prepare_chains(shown, recipe, encoder=encoder)
+
+
+def guided_recipe(recipe: Recipe, corpora: Sequence[Corpus], guide: ChainModel | TreeModel) -> Recipe:
+    """Return the recipe with templates over the annotation of a guide added to its own, or to the default ones."""
+    if isinstance(guide, TreeModel):
+        return replace(recipe, templates=shared_templates(recipe, corpora).with_guide(guide.guideline))
+    return with_guide(recipe, _guideline(guide))
+
+
+def shared_templates(recipe: Recipe, corpora: Sequence[Corpus]) -> ArcTemplates:
+    """Return the templates of a parser's recipe, by default those over layers and columns of all corpora."""
+    assert recipe.templates is None or isinstance(recipe.templates, ArcTemplates)  # noqa: S101 - the task is `parse`
+    usual = (corpus.sentences for corpus in corpora)
+    return recipe.templates or usual_templates(*usual, siblings=recipe.projective)
 
 
 def with_guide(recipe: Recipe, guideline: str) -> Recipe:
@@ -145,19 +181,21 @@ def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
     return replace(corpus.map(step), guideline=guideline)
 
 
-def _without(corpus: Corpus, layer: str) -> Corpus:
-    """The corpus without a layer."""
-
-    def step(sentence: Sentence) -> Sentence:
-        if layer not in sentence.layers:
-            return sentence
-        return replace(sentence, layers={name: each for name, each in sentence.layers.items() if name != layer})
-
-    return corpus.map(step)
+def _shown(corpus: Corpus, guide: ChainModel | TreeModel, threads: int) -> Corpus:
+    """The corpus without the guide's guideline; trees of the guide replace its own."""
+    name = _guideline(guide)
+    if isinstance(guide, TreeModel):
+        bare = [replace(each, heads=_others(each.heads, name)) for each in corpus]
+        return corpus.with_sentences(guided(bare, guide, threads))
+    return corpus.map(lambda each: replace(each, layers=_others(each.layers, name)) if name in each.layers else each)
 
 
-def _guideline(guide: ChainModel) -> str:
-    return ChainPredictor(guide).guideline
+def _others(layers: Mapping[str, _Layer], name: str) -> dict[str, _Layer]:
+    return {own: layer for own, layer in layers.items() if own != name}
+
+
+def _guideline(guide: ChainModel | TreeModel) -> str:
+    return guide.guideline if isinstance(guide, TreeModel) else ChainPredictor(guide).guideline
 
 
 def check_guidelines(corpora: Sequence[Corpus], source: str) -> None:
@@ -166,3 +204,100 @@ def check_guidelines(corpora: Sequence[Corpus], source: str) -> None:
         if corpus.guideline == source:
             expected = "another guideline than that of the source (corpora can be named: NAME=FILE)"
             raise CorpusError(f"a target corpus of the guideline {source!r}", expected, corpus.path)
+
+
+class _Side(NamedTuple, Generic[Annotation]):
+    """All text of one guideline: training data, development data, and the completed annotation of both."""
+
+    corpora: Sequence[Corpus]
+    dev: Corpus | None
+    given: Sequence[Sequence[Annotation]]
+
+    @property
+    def guideline(self) -> str:
+        return self.corpora[0].guideline
+
+    @property
+    def texts(self) -> list[Corpus]:
+        return [*self.corpora, *_dev(self.dev)]
+
+    def parallel(
+        self, guides: Sequence[Sequence[Annotation]]
+    ) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
+        """Training and development data with guiding annotation."""
+        pairs = [Parallel(text, guide) for text, guide in zip(self.texts, guides, strict=True)]
+        return pairs[: len(self.corpora)], pairs[-1] if self.dev else None
+
+
+def fit_guided_in_rounds(
+    system: System[Annotation],
+    targets: Sequence[Corpus],
+    sources: Sequence[Corpus],
+    dev: Corpus | None = None,
+    rounds: int = 2,
+    source_dev: Corpus | None = None,
+) -> Fitted:
+    """Fit a guided model, which contains a model of the source guideline, on improved guiding annotation.
+
+    The model trusts the annotation in its input. Without any it trusts its guide just as much, so one round is better
+    for text without annotation (`fit_guided`).
+
+    Args:
+        system: the system, with recipe and run.
+        targets: corpora of the target guideline.
+        sources: corpora of one other guideline.
+        dev: development data of the target guideline, guided like the training data.
+        rounds: 2 or more.
+        source_dev: development data of the source guideline.
+
+    Raises:
+        ValueError: fewer than 2 rounds.
+        CorpusError, TrainingError: as `System.train`; or the guidelines are the same.
+        KeyboardInterrupt: the user stopped a step before the last.
+    """
+    if rounds < 2:
+        raise ValueError(f"found {rounds} rounds, expected 2 or more")
+    check_guidelines(targets, sources[0].guideline)
+    steps = Steps(rounds + 2, system.run)
+    guide = system.train(sources, source_dev, steps.next(f"source model of {sources[0].guideline}"))
+    model = system.train(targets, dev, steps.next(f"target model of {targets[0].guideline}"))
+    parallel = guided_texts(system, (targets, dev, model), (sources, source_dev, guide), rounds, steps)
+    last = steps.next(f"round {rounds}: guided model of {targets[0].guideline}", last=True)
+    return system.train_guided(guide, *parallel, last)
+
+
+def guided_texts(
+    system: System[Annotation],
+    target: tuple[Sequence[Corpus], Corpus | None, Fitted],
+    source: tuple[Sequence[Corpus], Corpus | None, Fitted],
+    rounds: int,
+    steps: Steps,
+) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
+    """Training and development data of the target with the guiding annotation of its last round.
+
+    Args:
+        system: the system.
+        target, source: training data, development data, and a model of these.
+        rounds: 1 or more; all but the last one train a transfer model.
+        steps: counts these.
+    """
+    mine, theirs = _side(system, *target), _side(system, *source)
+    to, other, annotator = (mine, theirs, source[2]) if rounds % 2 else (theirs, mine, target[2])
+    guides = [system.annotate(annotator, text) for text in to.texts]
+    for number in range(1, rounds):
+        step = steps.next(f"round {number}: transfer model, {other.guideline} to {to.guideline}")
+        transfer = system.train_transfer(*to.parallel(guides), step)
+        guides = [system.transform(transfer, Parallel(*each)) for each in zip(other.texts, other.given, strict=True)]
+        to, other = other, to
+    return mine.parallel(guides)
+
+
+def _side(
+    system: System[Annotation], corpora: Sequence[Corpus], dev: Corpus | None, model: Fitted
+) -> _Side[Annotation]:
+    return _Side(corpora, dev, [system.given(model, text) for text in (*corpora, *_dev(dev))])
+
+
+def _dev(dev: Corpus | None) -> Iterator[Corpus]:
+    if dev is not None:
+        yield dev

@@ -1,61 +1,115 @@
-"""The alternatives to marginal likelihood on incomplete annotation, applied before a fit (tsuboi-2008, 5.1 and 5.2).
+"""Ways to train on incomplete annotation other than marginal likelihood, applied before a fit.
 
-| name | ambiguous positions | unknown positions |
-|---|---|---|
-| `marginal` | unchanged | unchanged |
-| `random`, `first`, `frequent` | one candidate is chosen | unchanged |
-| `discard` | sentences that have any are dropped | sentences that have any are dropped |
-| `posterior` | the probabilities of a model trained on complete sentences, given the annotation | likewise |
-| `argmax` | the most probable label of a model trained on complete sentences | likewise |
-| `pointwise` | unchanged | ignored: labels do not depend on their neighbours |
-| `outside` (spans) | unchanged | `O`, believed as far as one likes |
-| `folds` (spans) | completed by models of other folds (`fold_completion`) | likewise |
-
-If most positions do not have exactly one label, `marginal` starts from the weights of the pointwise model
-(`fit.fit_problem`).
-
-A wildcard is ambiguous, and so is `O` if the corpus covers only some labels. The sets over B, M, E, S of a corpus of
-characters are not candidates: they say which boundaries are unknown and do not change; its tags may be chosen. Only
-`first` depends on the order in which candidates were written.
-
-`argmax` and `posterior` train their first model on the complete sentences or, if they have fewer than 500 tokens and
-are fewer than one in ten, pointwise on all. `posterior` is a single step of expectation maximisation from that model,
-where `marginal` goes on to the end: what annotation leaves open does not drift away from what the complete sentences
-teach.
+`marginal` (tsuboi-2008) changes nothing: `fit.fit_problem` sums over the labels that the annotation allows.
+`posterior` replaces open positions by probabilities under a model of the complete sentences: one step of expectation
+maximisation, so open labels do not drift away from what the complete sentences teach.
+`outside` and `folds` are for spans: `O` where nothing is known; or labels from models that have not seen the sentence
+(Jie et al. 2019, section 3).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tagweave.corpus.candidates import with_probabilities
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Candidates, Layer, Sentence, narrow
-from tagweave.corpus.soft import with_probabilities
-from tagweave.features.evidence import OUTSIDE
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.errors import PlanError
+from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.lookups import NOTHING, Lookups
-from tagweave.labels.coding import SEGMENTATION, letters_of, to_characters
+from tagweave.labels import SPANS
+from tagweave.labels.coding import SEGMENTATION, letters_of
 from tagweave.labels.space import collect_names, is_wildcard
-from tagweave.labels.tasks import SPANS
 from tagweave.learning.run import SILENT, Run
+from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor, Floats
-from tagweave.training.belief import outside_elsewhere
-from tagweave.training.errors import PlanError
+from tagweave.models.guide import labels_of
+from tagweave.training.entity_ratio import outside_elsewhere
 from tagweave.training.fit import fit_problem, prepare
-from tagweave.training.fold_completion import FoldCompletion, completed
+from tagweave.training.jackknife import jackknifed
+from tagweave.training.methods.single import OF_SPANS, STRATEGIES
 from tagweave.training.recipe import Recipe
-from tagweave.training.strategies import OF_SPANS, STRATEGIES
-from tagweave.training.task import TAGS, Task, segmentation_name
+from tagweave.training.task import Task
 
-Pick = Callable[[tuple[str, ...]], str]
-"""Picks one of the candidates of a position."""
+_COLUMN = "completion"
 
-Completion = Callable[[ChainPredictor, Corpus], Corpus]
-"""From a first model and a corpus in the labels of the task to the corpus without anything open."""
+
+@dataclass(frozen=True)
+class FoldCompletion:
+    """How to complete annotation.
+
+    Attributes:
+        folds: the number of folds.
+        rounds: how often.
+        soft: whether a completed label counts only as much as its model believes in it.
+        seed: decides which sentences form a fold.
+    """
+
+    folds: int = 2
+    rounds: int = 2
+    soft: bool = False
+    seed: int = 0
+
+
+def completed(
+    corpora: Sequence[Corpus], recipe: Recipe, how: FoldCompletion, dev: Corpus | None = None, run: Run = SILENT
+) -> list[Corpus]:
+    """The corpora with labels for all that their annotation leaves open. Raises as `jackknifed`.
+
+    Args:
+        corpora: corpora of one guideline.
+        recipe: how to fit the models; its entity ratio holds in the first round.
+        how: how to complete.
+        dev: development data for all models.
+        run: the run.
+    """
+    current = list(corpora) if recipe.ratio else [outside_elsewhere(corpus) for corpus in corpora]
+    answers = best_with_probabilities if how.soft else best
+    for number in range(how.rounds):
+        run.stop_if_cancelled()
+        own = recipe if number == 0 else replace(recipe, ratio=None)
+        answered = jackknifed(
+            current, own, how.folds, how.seed + number, run, _COLUMN, answers, questions=corpora, dev=dev
+        )
+        pairs = zip(corpora, answered, strict=True)
+        current = [_relabelled(corpus, [each.columns[_COLUMN] for each in labels]) for corpus, labels in pairs]
+    return current
+
+
+def best(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
+    """The labels of the best sequence that the annotation of each sentence allows."""
+    tagger = ChainPredictor(model, threads)
+    done = tagger.complete(Corpus(tuple(sentences), tagger.guideline))
+    return [labels_of(sentence, tagger.guideline) for sentence in done]
+
+
+def best_with_probabilities(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
+    """As `best`, each label followed by its probability under the annotation."""
+    tagger = ChainPredictor(model, threads)
+    tables = tagger.probabilities(sentences, tagger.guideline)
+    number = {name: at for at, name in enumerate(tagger.labels)}
+    answers = []
+    for labels, table in zip(best(model, sentences, threads), tables, strict=True):
+        own = table[np.arange(len(table)), [number[label] for label in labels]]
+        answers.append(tuple(f"{label} {p:.4f}" for label, p in zip(labels, np.minimum(own, 1).tolist(), strict=True)))
+    return answers
+
+
+def _relabelled(corpus: Corpus, answers: Sequence[tuple[str, ...]]) -> Corpus:
+    done = (_answered(*pair, corpus.guideline) for pair in zip(corpus, answers, strict=True))
+    return replace(corpus, sentences=tuple(done), covered=None)
+
+
+def _answered(sentence: Sentence, answers: tuple[str, ...], guideline: str) -> Sentence:
+    parts = [answer.partition(" ") for answer in answers]
+    labelled = replace(sentence, covered=None).with_layer(guideline, [(label,) for label, _, _ in parts])
+    if not any(p for _, _, p in parts):
+        return labelled
+    return replace(labelled, confidence=tuple(float(p) for _, _, p in parts))
+
 
 _ENOUGH = 0.1  # of all sentences
 _ENOUGH_TOKENS = 500  # with a list found in 2,000 raw sentences, 25 complete ones are a better first model than all
@@ -67,48 +121,37 @@ def treated(
     recipe: Recipe,
     dev: Corpus | None = None,
     run: Run = SILENT,
-    seed: int = 0,
     lookups: Lookups = NOTHING,
     outside_confidence: float = 1.0,
     completion: FoldCompletion | None = None,
 ) -> tuple[Sequence[Corpus], Recipe]:
-    """The corpora and the recipe for an ordinary `fit` after applying a strategy.
+    """Return the corpora and the recipe for an ordinary `fit` after applying a strategy.
 
-    Arguments are those of the fit; `seed` is for the strategy `random`, `outside_confidence` for `outside`, and
-    `completion` for `folds`.
+    Arguments are those of the fit; `outside_confidence` is for `outside`, and `completion` for `folds`.
 
     Raises:
         ValueError: an unknown strategy.
-        PlanError: a strategy that the task does not have.
-        CorpusError: as `fit`; or `discard` leaves no sentence.
+        PlanError: the task does not support the strategy.
+        CorpusError: as `fit`.
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
     if strategy in OF_SPANS and recipe.task.name != SPANS:
         raise PlanError(f"found `incomplete={strategy}` with the task {recipe.task.name}, expected the task spans")
-    if strategy == "pointwise":
-        recipe = replace(recipe, transitions=False, edges=False)
-    elif strategy == "argmax":
-        corpora = completed_by(_best, corpora, recipe, dev, run, lookups)
-    elif strategy == "posterior":
+    if strategy == "posterior":
         _check_posterior(recipe)
-        corpora = completed_by(_probable, corpora, recipe, dev, run, lookups)
-    elif strategy == "discard":
-        corpora = [_some_left(discard(corpus, recipe.task)) for corpus in corpora]
+        tagger = first_model(corpora, recipe, dev, run, lookups)
+        corpora = [_probable(tagger, recipe.task.prepare(corpus)) for corpus in corpora]
     elif strategy == "outside":
         corpora = [outside_elsewhere(corpus, outside_confidence) for corpus in corpora]
     elif strategy == "folds":
-        corpora, recipe = (
-            completed(corpora, recipe, completion or FoldCompletion(), dev, run),
-            replace(recipe, ratio=None),
-        )
-    elif strategy != "marginal":
-        corpora = [_chosen(corpus, strategy, seed) for corpus in corpora]
+        corpora = completed(corpora, recipe, completion or FoldCompletion(), dev, run)
+        recipe = replace(recipe, ratio=None)
     return corpora, recipe
 
 
 def is_complete(sentence: Sentence, guideline: str, covered: Sequence[str] | None = None) -> bool:
-    """Whether every position of the layer allows exactly one label; `covered` as in `Corpus`."""
+    """Return whether every position of the layer allows exactly one label; `covered` as in `Corpus`."""
     layer = sentence.layers.get(guideline)
     return layer is not None and all(each is not None and _is_one(each, covered) for each in set(layer))
 
@@ -128,78 +171,18 @@ def discard(corpus: Corpus, task: Task | None = None) -> Corpus:
     )
 
 
-def choose(corpus: Corpus, pick: Pick) -> Corpus:
-    """Replace every set of candidates by the one that `pick` returns; unknown positions stay unknown."""
-    guideline = corpus.guideline
-
-    def step(sentence: Sentence) -> Sentence:
-        if guideline not in sentence.layers:
-            return sentence
-        return sentence.with_layer(
-            guideline, narrow(sentence.layers[guideline], lambda candidates: (pick(candidates),))
-        )
-
-    return corpus.map(step)
-
-
-def choose_tags(corpus: Corpus, pick: Pick) -> Corpus:
-    """`choose` for the tags of a corpus of characters: once per word, as far as word beginnings are known."""
-
-    def step(sentence: Sentence) -> Sentence:
-        name = segmentation_name(sentence, corpus.guideline)
-        if name == TAGS or TAGS not in sentence.layers:
-            return sentence
-        tags, letters = sentence.layers[TAGS], sentence.layers.get(name, (None,) * len(sentence))
-        chosen: list[Candidates] = []
-        for t, (candidates, letter) in enumerate(zip(tags, letters, strict=True)):
-            goes_on = t > 0 and letter is not None and not set(letter) & set("BS") and candidates == tags[t - 1]
-            chosen.append(chosen[-1] if goes_on else candidates and (pick(candidates),))
-        return sentence.with_layer(TAGS, chosen)
-
-    return corpus.map(step)
-
-
-def _chosen(corpus: Corpus, strategy: str, seed: int) -> Corpus:
-    of_characters = corpus.unit == "character"
-    layer = TAGS if of_characters else corpus.guideline
-    layers = [sentence.layers[layer] for sentence in corpus.sentences if layer in sentence.layers]
-    return (choose_tags if of_characters else choose)(corpus, _CHOICES[strategy](layers, seed))
-
-
-def _random(_layers: Sequence[Layer], seed: int) -> Pick:
-    rng = np.random.default_rng(seed)
-    return lambda candidates: sorted(candidates)[int(rng.integers(len(candidates)))]
-
-
-def _first(_layers: Sequence[Layer], _seed: int) -> Pick:
-    return lambda candidates: candidates[0]
-
-
-def _frequent(layers: Sequence[Layer], _seed: int) -> Pick:
-    """The candidate most frequent at unambiguous positions; of equal ones the first in alphabetical order."""
-    counts = Counter(candidates[0] for layer in layers for candidates in layer if candidates and len(candidates) == 1)
-    return lambda candidates: max(sorted(candidates), key=lambda name: counts[name])
-
-
-_CHOICES = {"random": _random, "first": _first, "frequent": _frequent}
-
-
-def completed_by(
-    complete: Completion,
-    corpora: Sequence[Corpus],
-    recipe: Recipe,
-    dev: Corpus | None,
-    run: Run = SILENT,
-    lookups: Lookups = NOTHING,
-) -> list[Corpus]:
-    """The corpora with what a first model says of all that their annotation leaves open.
+def first_model(
+    corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, run: Run = SILENT, lookups: Lookups = NOTHING
+) -> ChainPredictor:
+    """Train a model of the complete sentences or, if they are few, a pointwise one of all.
 
     Raises:
-        KeyboardInterrupt: the user stopped the training of the first model.
+        KeyboardInterrupt: the user stopped the training.
     """
     coded = [recipe.task.prepare(corpus) for corpus in corpora]
     full = [discard(corpus, recipe.task) for corpus in corpora]
-    if _suffice(full, corpora):
+    enough = sum(map(len, full)) >= max(1, _ENOUGH * sum(map(len, corpora)))
+    if enough or sum(corpus.tokens() for corpus in full) >= _ENOUGH_TOKENS:
         names = collect_names([sentence.layers.get(each.guideline, ()) for each in coded for sentence in each])
         problem = prepare([corpus for corpus in full if len(corpus)], recipe, names, recipe.encoder(lookups))
     else:
@@ -207,23 +190,7 @@ def completed_by(
         problem = prepare(corpora, recipe, encoder=recipe.encoder(lookups))
     first = fit_problem(problem, recipe, dev, run.aside())
     first.outcome.check_finished()
-    tagger = ChainPredictor(first.model, recipe.threads)
-    return [complete(tagger, corpus) for corpus in coded]
-
-
-def _suffice(full: Sequence[Corpus], corpora: Sequence[Corpus]) -> bool:
-    """Whether a first model is to learn from the complete sentences alone."""
-    share = sum(map(len, full)) >= max(1, _ENOUGH * sum(map(len, corpora)))
-    return share or sum(corpus.tokens() for corpus in full) >= _ENOUGH_TOKENS
-
-
-def _best(tagger: ChainPredictor, coded: Corpus) -> Corpus:
-    """Every position with its label in the best sequence that the annotation allows.
-
-    Coded characters become letters and tags, for `Task.prepare` to code them again.
-    """
-    complete = tagger.complete(coded)
-    return complete if not tagger.model.of_characters else complete.map(lambda sentence: _uncoded(sentence, tagger))
+    return ChainPredictor(first.model, recipe.threads)
 
 
 def _probable(tagger: ChainPredictor, coded: Corpus) -> Corpus:
@@ -248,18 +215,3 @@ def _check_posterior(recipe: Recipe) -> None:
         raise PlanError("found `incomplete=posterior` with the task segtag, expected another task, or marginal")
     if recipe.soft_labels != "posterior":
         raise PlanError(f"found `incomplete=posterior` with `soft_labels={recipe.soft_labels}`, expected posterior")
-
-
-def _uncoded(sentence: Sentence, tagger: ChainPredictor) -> Sentence:
-    words = tagger.words(sentence)
-    layers = dict(to_characters(words, SEGMENTATION).layers)
-    if tagger.guideline in words.layers:
-        tags = words.layers[tagger.guideline]
-        layers[TAGS] = tuple(tag for form, tag in zip(words.forms, tags, strict=True) for _ in form)
-    return replace(sentence, layers=layers)
-
-
-def _some_left(corpus: Corpus) -> Corpus:
-    if not len(corpus):
-        raise CorpusError("no sentence whose annotation is complete", "some, to discard the others", corpus.path)
-    return corpus

@@ -10,15 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from tagweave.corpus.chunk_labels import LENIENT, codes_chunks, labels
-from tagweave.corpus.chunk_schemes import readable, strays
+from tagweave.corpus.chunk_schemes import LENIENT, codes_chunks, labels, readable, strays
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.sentence import Sentence
-from tagweave.labels.tasks import SPANS
-from tagweave.training.corpora import CorpusFile
-from tagweave.training.data import TrainingData
-from tagweave.training.errors import PlanError
+from tagweave.errors import PlanError
+from tagweave.labels import SPANS
+from tagweave.training.corpora import CorpusFile, TrainingData
 from tagweave.training.task import TAGS
 
 SEGMENT = "segment"

@@ -16,6 +16,7 @@ import numpy as np
 from tagweave.cluster.executor import results
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import PlanError
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names
@@ -23,8 +24,8 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column, labels_of
-from tagweave.training.errors import PlanError
-from tagweave.training.fit import fit_problem, prepare, prepare_corpora
+from tagweave.training.chain_problem import prepare_corpora
+from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import TAGS
 
@@ -186,8 +187,8 @@ def model_of(
         KeyboardInterrupt: the user stopped the fit, and so wants to stop the whole training.
     """
     fitted = fit_problem(prepare(corpora, recipe, names, recipe.encoder(lookups)), recipe, dev, run)
-    fitted.outcome.check_finished()
-    return fitted.model
+    model: ChainModel = fitted.finished_model()
+    return model
 
 
 def in_characters(corpus: Corpus) -> Corpus:

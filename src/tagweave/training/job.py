@@ -2,39 +2,56 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from tagweave.corpus.corpus import Corpus
+from tagweave.errors import CorpusError, as_plan_error
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.templates import Templates
+from tagweave.labels import PARSE
+from tagweave.labels.sets import reading
 from tagweave.learning.run import Run
-from tagweave.training.lookup_files import LOOKUPS, LookupFiles
+from tagweave.models.storage import save_model
+from tagweave.structures import TREE
+from tagweave.training.chain_problem import sample_line, weights_by_view
+from tagweave.training.corpora import LOOKUPS, LookupFiles
+from tagweave.training.coupled import refuse_contradictions
+from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.guided import fit_stages, shared_templates
 from tagweave.training.options import Options
+from tagweave.training.problem import Fitted, Problem
+from tagweave.training.recipe import LEARNERS, Recipe, by_words, in_batches
+from tagweave.training.system import System, system_of
+from tagweave.training.task import Task
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tagweave.corpus.corpus import Corpus
-    from tagweave.training.data import TrainingData
+    from tagweave.training.corpora import TrainingData
     from tagweave.training.plan import TrainingPlan
+    from tagweave.training.sharded_job import Shards
 
-Trained = TypeVar("Trained")
+DROP_COLUMNS = 0.5
+"""Chosen on development sets of four languages: see docs/parsing.md."""
+
 MethodOptions = TypeVar("MethodOptions", bound=Options)
 
 
 @dataclass(frozen=True)
-class Job(ABC, Generic[Trained]):
-    """A plan with its corpora; the class for each structure knows how to train one model.
+class Job:
+    """A plan with its corpora, which trains models of one structure, here or on workers.
 
     Attributes:
         plan: the plan, with its method and options set.
-        data: the training corpora, in the order of the plan.
+        data: the training corpora, in the order of the plan; empty ones if their sentences are on workers.
         dev: development data.
         lookup_files: what features look up.
         run: the run.
         balances: whether an iteration visits no more of a source than of the target, unless the plan has a sample.
         plain: the model of the target corpora alone, if there is one.
+        shards: the sentences on workers; `None` if they are here.
     """
 
     plan: TrainingPlan
@@ -43,7 +60,8 @@ class Job(ABC, Generic[Trained]):
     lookup_files: LookupFiles = field(default_factory=LookupFiles)
     run: Run = field(default_factory=Run)
     balances: bool = False
-    plain: Trained | None = None
+    plain: Fitted | None = None
+    shards: Shards | None = None
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
         """The options of the method as this class."""
@@ -61,7 +79,7 @@ class Job(ABC, Generic[Trained]):
         """Why the model is not compared with one of the target corpora alone; "" if it is."""
         return self.options(Options).why_incomparable or self.data.incomparable(self.dev)
 
-    def beside(self, plain: Trained) -> Self:
+    def beside(self, plain: Fitted) -> Self:
         """The same job with the plain model."""
         return replace(self, plain=plain)
 
@@ -81,9 +99,6 @@ class Job(ABC, Generic[Trained]):
         words of each source: on ZX and People's Daily better than three times as many, as in li-2015 (5.1, where
         sentences of both are equally long).
         """
-        from tagweave.training.recipe import in_batches
-        from tagweave.training.sample import by_words
-
         numbers, sizes = [each.sample for each in self.plan.corpora], [len(each) for each in self.data.corpora]
         if any(number is not None for number in numbers):
             return tuple(
@@ -99,40 +114,106 @@ class Job(ABC, Generic[Trained]):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the learner, with the seed if it takes one."""
-        from tagweave.training.recipe import LEARNERS
-
         has_seed = "seed" in [each.name for each in fields(LEARNERS[self.plan.learner])]
         return {**({"seed": self.plan.seed} if has_seed else {}), **self.plan.settings}
 
-    @abstractmethod
+    @cached_property
+    def recipe(self) -> Recipe:
+        """The recipe of every model; its sample is in the order of the corpora.
+
+        Parsers of several guidelines share templates, which use only layers and columns of all corpora.
+
+        Raises:
+            PlanError: unknown values.
+        """
+        plan = self.plan
+        with as_plan_error():
+            task = Task(plan.task, plan.coding)
+            of_trees = task.structure == TREE
+            templates = (ArcTemplates if of_trees else Templates)(plan.templates) if plan.templates else None
+            recipe = Recipe(
+                task,
+                templates,
+                plan.learner,
+                self.settings,
+                plan.weights,
+                plan.minimum_count,
+                precision=plan.precision,
+                threads=plan.threads,
+                sample=self.sample,
+                guide=getattr(plan.options, "guide", None),
+                soft_labels=reading(plan.soft_labels),
+                average_seeds=plan.average_seeds,
+                drop_columns=DROP_COLUMNS if plan.drop_columns is None else plan.drop_columns,
+                projective=not plan.non_projective,
+            )
+        if of_trees and len(self.data.guidelines) > 1:
+            return replace(recipe, templates=shared_templates(recipe, self.data.corpora))
+        return recipe
+
     def check(self) -> None:
         """Raise before any training if some step could not learn from the corpora.
 
         Raises:
             CorpusError, MappingError, PlanError: such a corpus, or a mapping of other guidelines.
         """
+        if self.plan.task == PARSE:
+            _check_heads(self.data)
+            _ = self.recipe  # templates that suit all corpora
+        elif self.data.has_sources:
+            refuse_contradictions(self.data.corpora, self.recipe)
 
-    @abstractmethod
-    def fit(self, corpora: Sequence[Corpus]) -> Trained:
-        """Fit an ordinary model to corpora of one guideline."""
+    def fit(self, corpora: Sequence[Corpus], recipe: Recipe | None = None, problem: Problem | None = None) -> Fitted:
+        """Fit a model to corpora.
 
-    @abstractmethod
-    def fit_guided(self) -> Trained:
+        Args:
+            corpora: corpora of one guideline; those of the job if their sentences are on workers.
+            recipe: replaces the recipe of the job.
+            problem: what was made of the corpora already.
+        """
+        recipe = recipe or self.recipe
+        if self.shards is not None:
+            with self.shards.problem(recipe, self.lookup_files.lookups, self.run) as sharded:
+                return fit_problem(sharded, recipe, self.dev, self.run)
+        problem = problem or prepare(corpora, recipe, lookups=self.lookup_files.lookups)
+        if recipe.structure != TREE and (recipe.sample or len(self.data.guidelines) > 1):
+            self.run.tell(sample_line(corpora, recipe.sample))
+        return fit_problem(problem, recipe, self.dev, self.run)
+
+    def fit_guided(self) -> Fitted:
         """Fit a model of the target with the annotation of a model of the sources as features."""
+        data, run = self.data, self.run
+        first, seen = ("parser", "trees") if self.recipe.structure == TREE else ("model", "labels")
+        run.tell(f"first a {first} of {data.guidelines[1]}, then one of {data.target} that looks at its {seen}")
+        return fit_stages(data.targets, data.sources, self.recipe, self.dev, run)
 
     @property
-    @abstractmethod
-    def system(self) -> Any:
-        """The `System` of this structure, for methods with several steps."""
+    def system(self) -> System[Any]:
+        """The system of the structure, for methods with several steps."""
+        return system_of(self.recipe, self.run)
 
-    @abstractmethod
-    def about(self, fitted: Trained) -> dict[str, Any]:
-        """What the model stores about its training beside the plan."""
+    def about(self, fitted: Fitted) -> dict[str, Any]:
+        """Return facts about the training for the model, beside the plan."""
+        weights = {} if self.recipe.structure == TREE else {"weights": weights_by_view(fitted.model.linear)}
+        # the mixture of weights depends on the number of workers
+        return {**weights, **({"workers": self.shards.workers} if self.shards else {})}
 
-    @abstractmethod
-    def save(self, fitted: Trained, about: dict[str, Any], path: Path) -> None:
+    def save(self, fitted: Fitted, about: dict[str, Any], path: Path) -> None:
         """Write the model with its `about`, and report its score.
 
         Raises:
             OSError: it cannot be written.
         """
+        for note in fitted.counts.notes() if fitted.counts else ():
+            self.run.tell(note)
+        save_model(replace(fitted.model, about=about), path)
+        name = "dev UAS" if self.recipe.structure == TREE else "dev"
+        score = "" if fitted.outcome.score is None else f", {name} {fitted.outcome.score:.4f}"
+        self.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")
+
+
+def _check_heads(data: TrainingData) -> None:
+    for name in data.guidelines:
+        own = [corpus for corpus in data.corpora if corpus.guideline == name]
+        if not any(any(sentence.heads.get(name, ())) for corpus in own for sentence in corpus):
+            raise CorpusError("no head that is known", "trees, or parts of trees", own[0].path)

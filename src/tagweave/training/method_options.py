@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, get_type_hints
 
-from tagweave.corpus.errors import one_of
-from tagweave.training.errors import PlanError, as_plan_error
+from tagweave.errors import PlanError, as_plan_error, one_of
 from tagweave.training.methods import METHODS, serving
 from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, choices

@@ -9,8 +9,8 @@ from typing import Any
 
 from tagweave.corpus.describe import digest
 from tagweave.corpus.named.name import is_name, short_name
-from tagweave.training.errors import PlanError
-from tagweave.training.lookup_files import LOOKUPS
+from tagweave.errors import PlanError
+from tagweave.training.corpora import LOOKUPS
 from tagweave.training.method_options import typed
 from tagweave.training.methods import METHODS
 from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan

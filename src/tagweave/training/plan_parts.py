@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from tagweave.features.presets import PRESETS
-from tagweave.training.errors import PlanError
+from tagweave.errors import PlanError
+from tagweave.features.templates import PRESETS
 from tagweave.training.recipe import LEARNERS
 from tagweave.training.task import TASKS
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus.named.name import located
-from tagweave.learning.callback import Iteration
-from tagweave.learning.run import Run
+from tagweave.learning.run import Iteration, Run
 from tagweave.training.plan_json import file_places, read_plan
 from tagweave.training.resolve import Corpora, job_of, read
 from tagweave.training.train import train

@@ -2,20 +2,36 @@
 
 It changes the objective: the sum over all bundles becomes one over the candidate labels of each token. A tagger knows
 its own training text too well, so a tagger of the other half labels each half of it.
+
+Narrowing of the tags that the corpora of a coupled model lack.
+
+A corpus of one guideline leaves the tags of the other open, and likelihood alone puts them to uses of their own: rare
+tags of a small target become hidden states of the model of a large source. So a tagger of the other guideline says
+which of its tags come into question, and that is evidence like any annotation. It restricts only one of the two sums of
+the loss, so unlike pruning (`training/pruning.py`) it is not needed for new text.
+
+The tagger of the target looks at the tags that a source corpus has (the two-stage CRF), the others are plain, and so is
+that of the target for a source with one tag only, which leaves nothing to narrow and says nothing. None of them was
+trained on the text that it narrows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import permutations
+
+import numpy as np
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.chain import ChainModel
-from tagweave.models.proposal import ProposingEncoder, proposal_column, proposals
+from tagweave.models.guide import ProposingEncoder, likely_tags, proposal_column, proposals
 from tagweave.training.fit import fit
+from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import in_characters, jackknifed
 from tagweave.training.recipe import Recipe
 
@@ -107,3 +123,115 @@ def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, 
             pairs = zip(tokens[at], labels, strict=True)
             tokens[at] = tokens[at].with_sentences(sentence.with_column(column, each) for sentence, each in pairs)
     return tokens
+
+
+_EPOCHS = 4  # of a tagger of a source, which is large
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """Taggers that narrow what corpora lack.
+
+    Attributes:
+        taggers: (guideline of a corpus, another guideline) -> the tagger of the other one for this corpus.
+        threshold: the marginal probability from which a tag comes into question; the most probable one always does.
+    """
+
+    taggers: Mapping[tuple[str, str], ChainModel]
+    threshold: float
+
+    def narrowed(self, corpora: Sequence[Corpus], space: LabelSpace, threads: int = 1) -> list[Corpus]:
+        """The corpora with candidates of the other guidelines at every token that has a tag of its own.
+
+        A layer that a corpus has stays, and so does a token open whose own tag meets none of the candidates. Of
+        three guidelines, what one of the others has left counts for the next one.
+
+        Args:
+            corpora: corpora of words, each with tags of its guideline.
+            space: the bundles, which say what tags meet.
+            threads: how many threads share the work.
+        """
+        results = []
+        for corpus in corpora:
+            narrowed = list(corpus.sentences)
+            for other in (name for own, name in self.taggers if own == corpus.guideline):
+                fill = _Fill(space, corpus.guideline, other)
+                shown = [sentence.with_layers_of([corpus.guideline]) for sentence in corpus.sentences]
+                likely = likely_tags(self.taggers[corpus.guideline, other], shown, self.threshold, threads)
+                narrowed = [fill(sentence, tags) for sentence, tags in zip(narrowed, likely, strict=True)]
+            results.append(corpus.with_sentences(narrowed))
+        return results
+
+
+class _Fill:
+    """Fills the layer of a guideline where tokens have a tag of another one."""
+
+    def __init__(self, space: LabelSpace, own: str, other: str) -> None:
+        self._space, self._own, self._other = space, own, other
+        self._sides = [view.guideline for view in space.sides]
+        self._known: dict[tuple[tuple[Candidates, ...], str], Candidates] = {}
+
+    def __call__(self, sentence: Sentence, likely: Sequence[str]) -> Sentence:
+        open_ = (None,) * len(sentence)
+        given = [sentence.layers.get(name, open_) for name in self._sides]
+        own, other = (given[self._sides.index(name)] for name in (self._own, self._other))
+        columns = zip(own, other, zip(*given, strict=True), likely, strict=True)
+        layer = [
+            theirs if theirs is not None or mine is None else self._meeting(all_, tags)
+            for mine, theirs, all_, tags in columns
+        ]
+        return sentence.with_layer(self._other, layer)
+
+    def _meeting(self, given: tuple[Candidates, ...], likely: str) -> Candidates:
+        """The likely tags that a bundle joins to what a token has on all other sides; `None` if there are none."""
+        if (given, likely) not in self._known:
+            view = self._space.view(self._other)
+            sets = (self._space.allow(name, tags) for name, tags in zip(self._sides, given, strict=True) if tags)
+            partners = {view.names[tag] for tag in view.projection[reduce(np.intersect1d, sets)]}
+            self._known[given, likely] = tuple(tag for tag in likely.split(" ") if tag in partners) or None
+        return self._known[given, likely]
+
+
+def fit_narrowing(
+    corpora: Sequence[Corpus], recipe: Recipe, threshold: float, dev: Corpus | None = None, run: Run = SILENT
+) -> Narrowing:
+    """Fit the taggers for corpora of words of several guidelines, the target's first.
+
+    Args:
+        corpora: those of the model to train.
+        recipe: how to fit; its sample is ignored.
+        threshold: see `Narrowing`.
+        dev: development data of the target guideline.
+        run: the run; taggers of sources have a short schedule of their own. Each has its own checkpoint, a part of the
+            run, which stays, so that a resumed coupled fit has the same evidence. Remove them after that fit.
+
+    Raises:
+        CorpusError: as `fit`.
+        KeyboardInterrupt: the user stopped one of the fits.
+    """
+    recipe = replace(recipe, sample=(), average_seeds=1)
+    target, *sources = guidelines_of(corpora)
+    of = {name: [corpus for corpus in corpora if corpus.guideline == name] for name in (target, *sources)}
+    plain, taggers = {}, {}
+    for number, name in enumerate(sources, 1):
+        of_source, of_target = (run.part(f"{side}-{number}") for side in ("source", "target"))
+        if len(_tags(of[name])) == 1:
+            run.tell(f"a tagger of {target}; {name} has one tag only")
+            taggers[name, target] = fit(of[target], recipe, dev, of_target).finished_model()
+            continue
+        run.tell(f"a tagger of {name}, then one of {target} that looks at its labels")
+        plain[name] = fit(of[name], recipe, run=_short(of_source)).finished_model()
+        taggers[target, name] = plain[name]
+        taggers[name, target] = fit_guided(of[target], plain[name], recipe, dev, of_target).finished_model()
+    taggers.update({(own, other): plain[other] for own, other in permutations(sources, 2) if other in plain})
+    return Narrowing(taggers, threshold)
+
+
+def _tags(corpora: Sequence[Corpus]) -> set[str]:
+    """The tags that corpora of one guideline have."""
+    layers = (sentence.layers.get(corpus.guideline, ()) for corpus in corpora for sentence in corpus)
+    return {tag for layer in layers for candidates in layer for tag in candidates or ()}
+
+
+def _short(run: Run) -> Run:
+    return replace(run, schedule=replace(run.schedule, iterations=min(run.schedule.iterations or _EPOCHS, _EPOCHS)))

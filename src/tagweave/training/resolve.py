@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from tagweave.corpus.errors import one_of
-from tagweave.labels.tasks import SPANS
-from tagweave.structures.kinds import CHAIN, TREE
-from tagweave.training.errors import PlanError, as_plan_error
-from tagweave.training.lookup_files import LOOKUPS
+from tagweave.errors import PlanError, as_plan_error, one_of
+from tagweave.labels import SPANS
+from tagweave.structures import CHAIN, TREE
+from tagweave.training.corpora import LOOKUPS
 from tagweave.training.method_options import check_known, typed, with_option
 from tagweave.training.methods import METHODS, SINGLE, serving, usual
 from tagweave.training.options import Options
@@ -18,8 +17,7 @@ from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
     from tagweave.learning.run import Run
-    from tagweave.training.corpora import CorpusFile
-    from tagweave.training.data import TrainingData
+    from tagweave.training.corpora import CorpusFile, TrainingData
     from tagweave.training.job import Job
 
 STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, SPANS: CHAIN, "parse": TREE}
@@ -45,7 +43,7 @@ class Corpora:
     dev: CorpusFile | None = None
 
 
-def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[Any]:
+def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
     """The job of a plan.
 
     Args:
@@ -57,8 +55,8 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[
         PlanError: unknown values, values that do not go together, or unsuitable corpora.
         CorpusError, TemplateError, OSError: a file that cannot be read.
     """
-    from tagweave.training.corpora import run_identity
-    from tagweave.training.lookup_files import read_lookups
+    from tagweave.training.corpora import read_lookups, run_identity
+    from tagweave.training.job import Job
 
     plan = checked(plan)
     lookup_files = read_lookups(plan)
@@ -70,7 +68,7 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[
     for note in (*data.notes, *_notes(plan, data, dev)):
         run.tell(note)
     schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
-    job = _job_class(plan)(
+    job = Job(
         plan,
         data,
         dev.corpus if dev else None,
@@ -108,15 +106,15 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
     check_known("method", plan.method or SINGLE, serving(structure))
     check_known("learner", plan.learner, tuple(LEARNERS))
     _check_settings(plan)
-    with as_plan_error():
-        task = Task() if structure == TREE else Task(plan.task, plan.coding)
-        check_average_seeds(plan.learner, plan.average_seeds)
-        _ = Recipe(task, features=plan.weights, precision=plan.precision, soft_labels=reading(plan.soft_labels))
     if structure == TREE:
         _check_tree(plan)
-    elif plan.drop_columns is not None:
+    with as_plan_error():
+        task = Task(plan.task, plan.coding)
+        check_average_seeds(plan.learner, plan.average_seeds)
+        _ = Recipe(task, features=plan.weights, precision=plan.precision, soft_labels=reading(plan.soft_labels))
+    if structure != TREE and plan.drop_columns is not None:
         raise PlanError("found `drop_columns` without the task parse, expected it with `task=parse`")
-    elif plan.non_projective:
+    if structure != TREE and plan.non_projective:
         raise PlanError("found `non_projective` without the task parse, expected it with `task=parse`")
     return replace(plan, options=_options(plan), templates=_templates(plan))
 
@@ -201,8 +199,7 @@ def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
 def _templates(plan: TrainingPlan) -> tuple[str, ...]:
     """The templates of a plan, parsed now to report a mistake before minutes of loading."""
     from tagweave.features.arc_templates import ArcTemplates
-    from tagweave.features.presets import PRESETS, USUAL
-    from tagweave.features.templates import Templates
+    from tagweave.features.templates import PRESETS, USUAL, Templates
 
     if STRUCTURES[plan.task] == TREE:
         with as_plan_error():
@@ -225,8 +222,7 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
 
 def _data(plan: TrainingPlan, corpora: Corpora) -> tuple[TrainingData, CorpusFile | None]:
     """The training corpora with their guidelines, and the development data."""
-    from tagweave.training.guidelines import development_data, training_data
-    from tagweave.training.repeated import without_repeated
+    from tagweave.training.guidelines import development_data, training_data, without_repeated
 
     own, files = len(plan.target), list(corpora.training)
     data = training_data(files[:own], files[own:], plan.method, usual(STRUCTURES[plan.task]))
@@ -283,20 +279,9 @@ def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
 
 def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> list[str]:
     """Notes on the corpora."""
-    from tagweave.training.guidelines import left_out
+    from tagweave.training.guidelines import left_out, overlap_lines
     from tagweave.training.inspection import inspection
-    from tagweave.training.overlap import overlap_lines
 
     files = [*data.files, *([dev] if dev else [])]
     notes = [*left_out(files), *(file.note for file in files if file.note)]
     return [*notes, *inspection(data, dev, plan.task), *overlap_lines(data, plan.task)]
-
-
-def _job_class(plan: TrainingPlan) -> type[Job[Any]]:
-    if STRUCTURES[plan.task] == TREE:
-        from tagweave.training.tree_job import TreeJob
-
-        return TreeJob
-    from tagweave.training.chain_job import ChainJob
-
-    return ChainJob

@@ -1,28 +1,37 @@
-"""Jobs that train a model on the workers of a cluster."""
+"""Jobs whose training sentences are on the workers of a cluster: which plans they can carry out, and their problem."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from tagweave.cluster.executor import Executor, executor_at
-from tagweave.cluster.shared_file import SharedFile
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+
+from tagweave.cluster.executor import Executor, Failure, Group, executor_at
+from tagweave.cluster.shared_file import SharedFile, private_folder
 from tagweave.corpus.chunk_schemes import readable
-from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import CorpusOutline
 from tagweave.corpus.named.name import located
 from tagweave.corpus.sentence import Sentence
-from tagweave.labels.tasks import SPANS
+from tagweave.errors import CorpusError, PlanError
+from tagweave.features.encoder import FeatureIndex
+from tagweave.features.lookups import Lookups
+from tagweave.labels import SPANS
+from tagweave.labels.sets import LabelSets
+from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import Run
-from tagweave.structures.kinds import CHAIN
-from tagweave.training.chain_job import ChainJob
+from tagweave.models.layout import Layout
+from tagweave.structures import CHAIN
+from tagweave.training.chain_problem import Aspect, ChainProblem, ProblemSize, ShardedChainObjective, empty_model
+from tagweave.training.consistency import no_evidence
 from tagweave.training.corpora import CorpusFile, names_own_layer, read_corpus, read_outline
 from tagweave.training.entity_ratio import nothing_outside
-from tagweave.training.errors import PlanError
-from tagweave.training.fit import Fitted, fit_problem
 from tagweave.training.inspection import stray_labels
 from tagweave.training.job import Job
 from tagweave.training.methods import SINGLE
@@ -31,16 +40,125 @@ from tagweave.training.options import Options
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
 from tagweave.training.resolve import STRUCTURES, Corpora, checked, job_of
-from tagweave.training.shard import CorpusPart
-from tagweave.training.sharded_problem import sharded_problem
+from tagweave.training.shard import (
+    CorpusPart,
+    ShardContent,
+    ShardTask,
+    TrainingShard,
+    content_of,
+    parameters_of,
+    shards_of,
+)
+
+_LEAF = 1 << 19
+"""Most characters of a block for batch learners, on average; a larger one saves time, a smaller one memory."""
+_LEAVES = 4  # fewest blocks for batch learners: up to as many workers compute the same sums, bit for bit
+_LONG = 1 << 20
+"""Most characters of a block for online learners, which shuffle within a block."""
+
+
+@contextmanager
+def sharded_problem(
+    files: Sequence[CorpusPart], recipe: Recipe, lookups: Lookups, executor: Executor, workers: int, run: Run
+) -> Iterator[ChainProblem]:
+    """The problem of corpora of one guideline, on workers until the end of the block.
+
+    Args:
+        files: whole corpora.
+        recipe: how to fit.
+        lookups: what templates look up.
+        executor: runs the workers.
+        workers: how many shards there are; fewer if the corpora have too few sentences.
+        run: may cancel it.
+
+    Raises:
+        CorpusError: no label, no evidence, or contradictory evidence.
+        OSError: a corpus that a worker cannot read.
+    """
+    shards = shards_of(files, block_count(files, recipe, workers), workers)
+    tasks = [ShardTask(shard, recipe, lookups) for shard in shards]
+    contents = _contents(executor, tasks)
+    path = files[0].outline.corpus.path
+    space = _space(contents, files[0].outline.corpus.guideline, recipe, path)
+    codes = _codes(contents, recipe.minimum_count)
+    encoder = recipe.encoder(lookups, FeatureIndex.of_codes(codes))
+    with tempfile.TemporaryDirectory(dir=private_folder("features"), ignore_cleanup_errors=True) as folder:
+        features = _shared(executor, Path(folder) / "features", {"codes": codes})
+        made = [replace(task, space=space, features=features) for task in tasks]
+        with executor.hold(TrainingShard, made) as group:
+            size = ProblemSize(*np.sum([reply for _, reply in group.call("size", {})], axis=0).tolist())
+            if not size.evidence:
+                raise no_evidence(space, path)
+            layout = None if recipe.dense(len(space)) else _observed(executor, group, Path(folder) / "layout")
+            aspect = Aspect(layout)
+            model = empty_model(parameters_of(space, recipe, encoder, aspect), encoder, recipe)
+            waiting = run.stop_if_cancelled
+            objective = ShardedChainObjective(group, aspect, len(model.weights), recipe.dtype, size.sentences, waiting)
+            yield ChainProblem(model, objective, LabelSets(space, recipe.soft_labels), size)
+
+
+def block_count(files: Sequence[CorpusPart], recipe: Recipe, workers: int) -> int:
+    """How many blocks corpora are cut into.
+
+    For batch learners a power of two that does not depend on the workers, since sums are formed by blocks; for online
+    learners a multiple of the workers.
+    """
+    characters = sum(part.outline.characters for part in files)
+    if in_batches(recipe.learner):
+        return int(workers * -(-characters // (workers * _LONG)))
+    count = _LEAVES
+    while count * _LEAF < characters:
+        count *= 2
+    return count
+
+
+def _contents(executor: Executor, tasks: Sequence[ShardTask]) -> list[ShardContent]:
+    """The contents of shards, in their order."""
+    contents: dict[int, ShardContent] = {}
+    for task, content in executor.outcomes(content_of, tasks):
+        if isinstance(content, Failure):
+            raise content.error
+        contents[task.shard.first] = content
+    return [contents[task.shard.first] for task in tasks]
+
+
+def _space(contents: Sequence[ShardContent], guideline: str, recipe: Recipe, path: str) -> LabelSpace:
+    names = sorted({name for content in contents for name in content.names})
+    if not names:
+        raise CorpusError(f"no label in layer {guideline!r}", "an annotated training corpus", path)
+    return LabelSpace.plain(guideline, recipe.task.labels(names))
+
+
+def _codes(contents: Sequence[ShardContent], minimum_count: int) -> NDArray[np.uint64]:
+    """The codes of all features, numbered as one encoder over all shards would."""
+    index = FeatureIndex()
+    for content in contents:
+        index.add(*content.grams)
+    for content in contents:
+        index.add(*content.of_types)
+    index.freeze(minimum_count)
+    return index.codes()
+
+
+def _observed(executor: Executor, group: Group, path: Path) -> SharedFile:
+    """A file with the union of the layouts of all shards."""
+    layouts = [Layout(arrays["ptr"], arrays["cell"]) for arrays, _ in group.call("observed", {})]
+    layout = Layout.union(layouts)
+    return _shared(executor, path, {"ptr": layout.ptr, "cell": layout.cell})
+
+
+def _shared(executor: Executor, path: Path, arrays: dict[str, NDArray[Any]]) -> SharedFile:
+    save_file(arrays, path)
+    return executor.share(SharedFile.of(str(path)))
+
 
 _NOT_MIXED = "sgd"  # its penalty and its rates count the sentences of the whole corpus
 _CARRIED = 1 << 28  # bytes of a corpus from which it has to be at the same path on all machines
 
 
 @dataclass(frozen=True)
-class ShardedJob(ChainJob):
-    """Training of a tagger or a segmenter whose sentences stay on workers; the corpora of its data are empty.
+class Shards:
+    """Training sentences on workers.
 
     Attributes:
         executor: runs the workers.
@@ -48,20 +166,13 @@ class ShardedJob(ChainJob):
         parts: the whole corpora, as plain data.
     """
 
-    executor: Executor = field(kw_only=True)
-    workers: int = field(kw_only=True)
-    parts: tuple[CorpusPart, ...] = field(kw_only=True)
+    executor: Executor
+    workers: int
+    parts: tuple[CorpusPart, ...]
 
-    def fit(self, corpora: Sequence[Corpus], recipe: Recipe | None = None) -> Fitted:
-        """See `Job.fit`; `corpora` are those of the job."""
-        recipe = recipe or self.recipe
-        lookups = self.lookup_files.lookups
-        with sharded_problem(self.parts, recipe, lookups, self.executor, self.workers, self.run) as problem:
-            return fit_problem(problem, recipe, self.dev, self.run)
-
-    def about(self, fitted: Fitted) -> dict[str, Any]:
-        """See `Job.about`; with the number of workers, on which the mixture of their weights depends."""
-        return {**super().about(fitted), "workers": self.workers}
+    def problem(self, recipe: Recipe, lookups: Lookups, run: Run) -> AbstractContextManager[ChainProblem]:
+        """Open the problem of all corpora; see `sharded_problem`."""
+        return sharded_problem(self.parts, recipe, lookups, self.executor, self.workers, run)
 
 
 @contextmanager
@@ -71,7 +182,7 @@ def opened_job(
     cluster: str | None = None,
     workers: int | None = None,
     corpora: Corpora | None = None,
-) -> Iterator[Job[Any]]:
+) -> Iterator[Job]:
     """The job of a plan, on this process or on the workers of a cluster until the end of the block.
 
     Workers hold the sentences of a plan of one guideline; of a method with folds, they train the models of the folds.
@@ -130,7 +241,7 @@ def _of_all_sentences(options: SingleOptions) -> str:
     return next((f"`{name}`" for name in changed), "")
 
 
-def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int) -> ShardedJob:
+def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int) -> Job:
     read = [read_outline(each.argument, plan.task, each.format, each.weight) for each in plan.corpora]
     files, dev = [file for file, _ in read], plan.dev
     dev_file = read_corpus(dev.argument, plan.task, dev.format) if dev else None
@@ -140,12 +251,11 @@ def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int)
     schedule = job.run.schedule
     if in_batches(plan.learner):  # batch learners may go on with another number of workers
         schedule = replace(schedule, identity=f"{schedule.identity} {workers} workers")
-    values = {each.name: getattr(job, each.name) for each in fields(Job)}
-    values |= {"plan": replace(job.plan, target=target), "run": replace(job.run, schedule=schedule)}
     parts = [_whole(file, outline, executor) for file, outline in read]
     if plan.task == SPANS:
         parts = _with_schemes(parts, job.run)
-    return ShardedJob(**values, executor=executor, workers=workers, parts=tuple(parts))
+    shards = Shards(executor, workers, tuple(parts))
+    return replace(job, plan=replace(job.plan, target=target), run=replace(job.run, schedule=schedule), shards=shards)
 
 
 @dataclass(frozen=True)

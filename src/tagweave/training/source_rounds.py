@@ -24,17 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.cluster.executor import results
+from tagweave.corpus.candidates import Soft, with_probabilities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
-from tagweave.corpus.soft import Soft, with_probabilities
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
-from tagweave.sources.bayesian_sequence import BayesianSequenceOptions, sequential_prior
+from tagweave.sources.methods import BayesianSequenceOptions, sequential_prior
 from tagweave.sources.posterior import aggregate
-from tagweave.sources.reliability import Reliability, log_likelihood_rows, updated
-from tagweave.sources.silence import Silence
+from tagweave.sources.reliability import Reliability, Silence, log_likelihood_rows, updated
 from tagweave.training.jackknife import members, model_of
 from tagweave.training.recipe import Recipe
 

@@ -21,23 +21,22 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
+from tagweave.errors import CorpusError
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.presets import PRESETS
-from tagweave.features.templates import Templates
-from tagweave.labels.pieces import names_of_pieces
+from tagweave.features.templates import PRESETS, Templates
+from tagweave.labels.coding import names_of_pieces
 from tagweave.labels.space import LabelSpace, collect_names
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.pieces import PieceEncoder, piece_templates
-from tagweave.training.fit import Fitted, fit, fit_problem, prepare_corpora, prepare_in
+from tagweave.training.chain_problem import ChainProblem, prepare_corpora, prepare_in
+from tagweave.training.fit import fit, fit_problem
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import jackknifed
-from tagweave.training.problem import Problem
+from tagweave.training.problem import Fitted
 from tagweave.training.pruning import guidelines_of
-from tagweave.training.recipe import Recipe, in_batches
-from tagweave.training.sample import by_words
+from tagweave.training.recipe import Recipe, by_words, in_batches
 
 FOLDS = 10
 """The number of folds of the jackknife in sun-wan-2012."""
@@ -108,12 +107,12 @@ def fit_stack(
         guided = guided_conversion(target_corpora, source_corpora, sources, recipe, dev, first)
     run.tell(f"a tagger of {target}")
     targets, sampling = [*target_corpora, *guided], stacking.sampling(recipe, target_corpora, guided)
-    taggers = [_finished(fit(targets, sampling, dev, first)), *sources]
+    taggers = [fit(targets, sampling, dev, first).finished_model(), *sources]
     known = answered(targets, sampling, stacking, first)
     known, of_sources = known[: len(target_corpora)], known[len(target_corpora) :]
     if stacking.pieces:
         run.tell(f"a model of pieces of {target}, to relabel the other corpora")
-        pieces = _finished(fit_pieces(known, taggers, recipe, dev, first))
+        pieces = fit_pieces(known, taggers, recipe, dev, first).finished_model()
         converted = relabelled(pieces, source_corpora, recipe)
         noisy = _by_guideline(source_corpora, lambda own: answered(own, recipe, stacking, first))
         rows = zip(prepare_corpora(converted, recipe), noisy, of_sources or noisy, strict=True)
@@ -133,7 +132,7 @@ def fit_source_taggers(
     for guideline in guidelines_of(corpora):
         run.tell(f"a tagger of {guideline}")
         own = [corpus for corpus in corpora if corpus.guideline == guideline]
-        taggers.append(_finished(fit(own, recipe, None, run)))
+        taggers.append(fit(own, recipe, None, run).finished_model())
     return taggers
 
 
@@ -166,7 +165,7 @@ def fit_pieces(
     return fit_problem(problem, with_pieces(recipe, taggers), dev, run)
 
 
-def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], recipe: Recipe) -> Problem:
+def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], recipe: Recipe) -> ChainProblem:
     """Cut corpora into pieces, encode them and lay out the weights of their model.
 
     The taggers must not have seen the corpora, or their labels must be in columns (`answered`): a tagger cuts its own
@@ -232,7 +231,7 @@ def guided_conversion(
 
     def convert(own: Sequence[Corpus]) -> list[Corpus]:
         fitted = fit_guided(target_corpora, guides[own[0].guideline], recipe, dev, run)
-        return relabelled(_finished(fitted), own, recipe)
+        return relabelled(fitted.finished_model(), own, recipe)
 
     return _by_guideline(source_corpora, convert)
 
@@ -272,12 +271,6 @@ def _with_columns(corpus: Corpus, *others: Corpus) -> Corpus:
         replace(rows[0], columns={name: column for row in rows for name, column in row.columns.items()})
         for rows in zip(corpus, *others, strict=True)
     )
-
-
-def _finished(fitted: Fitted) -> ChainModel:
-    """The model. Raises KeyboardInterrupt if the user stopped its training, to stop the whole cascade."""
-    fitted.outcome.check_finished()
-    return fitted.model
 
 
 def _check(

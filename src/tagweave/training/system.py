@@ -1,22 +1,25 @@
-"""The interface that annotation adaptation (jiang-2015, 4) needs of a kind of structure, such as chains or trees.
+"""What annotation adaptation (jiang-2015, 4) does with models, for any structure: the steps of `training/transform.py`.
 
-The steps of `training/transform.py` use only this interface.
+A structure adds how annotation is shown to a model, read from it and scored (`chain_system`, `tree_system`).
 """
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.run import Run
+from tagweave.learning.run import SILENT, Run
+from tagweave.structures import TREE
+from tagweave.training.problem import Fitted
+from tagweave.training.recipe import Recipe
 
-Model = TypeVar("Model")
 Annotation = TypeVar("Annotation")
 Floats = NDArray[np.float64]
 
@@ -51,72 +54,118 @@ class KBest(NamedTuple, Generic[Annotation]):
     scores: Floats
 
 
-class System(Protocol[Model, Annotation]):
-    """The operations of a kind of structure. An annotation is for one sentence, complete, and comparable with ==."""
+@dataclass(frozen=True)
+class System(ABC, Generic[Annotation]):
+    """Fits and uses models of one structure. An annotation is for one sentence, complete, and comparable with ==.
 
-    @property
-    def run(self) -> Run:
-        """The run of all steps; each fit is a part of it."""
-        ...
+    Attributes:
+        recipe: the recipe of every model; its sample is ignored. Templates of trees must use only layers and columns of
+            all corpora.
+        run: the run; each fit is the part `step-NUMBER` of it.
+    """
 
-    def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> Model:
-        """Fit an ordinary model to corpora of one guideline; `dev` selects the best iteration."""
-        ...
+    recipe: Recipe
+    run: Run = SILENT
+
+    def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> Fitted:
+        """Fit an ordinary model to corpora of one guideline; `dev` selects the best iteration.
+
+        Raises:
+            CorpusError, TrainingError: as `fit`.
+            KeyboardInterrupt: the user stopped a step before the last.
+        """
+        return self._fit(corpora, self.recipe, dev, step)
 
     def train_transfer(
         self, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: Step
-    ) -> Model:
-        """Fit a transfer model: it learns the corpora's annotation, guided by that of another guideline."""
-        ...
+    ) -> Fitted:
+        """Fit a transfer model: it learns the corpora's annotation, guided by that of another guideline. Raises as
+        `train`."""
+        return self._fit([*map(self.shown, parallel)], self.transfer_recipe(), dev and self.shown(dev), step)
 
-    def annotate(self, model: Model, corpus: Corpus) -> list[Annotation]:
-        """The annotations of an ordinary model; the corpus's own annotation is ignored."""
-        ...
+    def train_guided(
+        self, guide: Fitted, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: Step
+    ) -> Fitted:
+        """Fit a model that contains a guide (`fit_guided`); in training, the annotation of the parallel text replaces
+        the guide's. Raises as `train`."""
+        shown = [self.shown(each, guide) for each in parallel]
+        return self._fit(shown, self.recipe, dev and self.shown(dev, guide), step, guide)
 
-    def given(self, model: Model, corpus: Corpus) -> list[Annotation]:
-        """The corpus's own annotation, completed by an ordinary model of its guideline."""
-        ...
+    def _fit(
+        self, corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, step: Step, guide: Fitted | None = None
+    ) -> Fitted:
+        from tagweave.training.fit import fit
+        from tagweave.training.guided import fit_guided
 
-    def transform(self, transfer: Model, text: Parallel[Annotation]) -> list[Annotation]:
-        """The best annotations of a transfer model; the corpus's own annotation is ignored."""
-        ...
+        recipe, part = replace(recipe, sample=()), self.run.part(f"step-{step.number}")
+        if guide is None:
+            fitted = fit(corpora, recipe, dev, part)
+        else:
+            fitted = fit_guided(corpora, guide.model, recipe, dev, part)
+        if fitted.outcome.interrupted and not step.last:
+            raise KeyboardInterrupt
+        return fitted
 
-    def candidates(self, transfer: Model, text: Parallel[Annotation], k: int) -> list[KBest[Annotation]]:
-        """The k best annotations of every sentence, or all if there are fewer."""
-        ...
+    @abstractmethod
+    def transfer_recipe(self) -> Recipe:
+        """Return the recipe of transfer models, with templates over the guiding annotation."""
 
-    def scores(self, transfer: Model, corpus: Corpus, guides: Sequence[Sequence[Annotation]]) -> list[Floats]:
-        """For every sentence and each of several guides, the score of the corpus's own annotation.
+    @abstractmethod
+    def shown(self, text: Parallel[Annotation], guide: Fitted | None = None) -> Corpus:
+        """Return the corpus with the guiding annotation, as transfer models see it, or as those of a guide do."""
 
-        Scores are on the scale of `candidates`: log probabilities, or for a model without probabilities the difference
-        from the score of the best annotation.
+    @abstractmethod
+    def annotate(self, fitted: Fitted, corpus: Corpus) -> list[Annotation]:
+        """Return the annotations of an ordinary model; the corpus's own annotation is ignored."""
+
+    @abstractmethod
+    def given(self, fitted: Fitted, corpus: Corpus) -> list[Annotation]:
+        """Return the corpus's own annotation, completed by an ordinary model of its guideline."""
+
+    @abstractmethod
+    def transform(self, transfer: Fitted, text: Parallel[Annotation]) -> list[Annotation]:
+        """Return the best annotations of a transfer model; the corpus's own annotation is ignored."""
+
+    @abstractmethod
+    def candidates(self, transfer: Fitted, text: Parallel[Annotation], k: int) -> list[KBest[Annotation]]:
+        """Return the k best annotations of every sentence, or all if there are fewer.
+
+        Scores are log probabilities, or for a perceptron distances from the best.
         """
-        ...
 
+    @abstractmethod
+    def scores(self, transfer: Fitted, corpus: Corpus, guides: Sequence[Sequence[Annotation]]) -> list[Floats]:
+        """Return for every sentence and each of several guides the score of the corpus's own annotation.
+
+        It is log Z(x; what the corpus allows) - log Z(x), on the scale of `candidates`; for a perceptron with the best
+        score in place of log Z (its limit for large weights). Evidence that allows nothing has -inf.
+        """
+
+    @abstractmethod
     def annotated(self, corpus: Corpus, annotations: Sequence[Annotation], guideline: str) -> Corpus:
-        """The text as training data of a guideline; positions unknown in the corpus's own annotation stay unknown."""
-        ...
+        """Return the text as training data of a guideline; positions unknown in its own annotation stay unknown."""
 
-    def relabelled(self, transfer: Model, text: Parallel[Annotation], guideline: str) -> Corpus:
-        """The text as training data of the transfer model's guideline, as far as that model believes in it.
+    def relabelled(self, transfer: Fitted, text: Parallel[Annotation], guideline: str) -> Corpus:
+        """Return the text as training data of the transfer model's guideline, as far as that model believes in it.
 
         Positions unknown in the corpus's own annotation stay unknown.
         """
-        ...
+        return self.annotated(text.corpus, self.transform(transfer, text), guideline)
 
-    def score(self, model: Model, dev: Corpus) -> float:
-        """The score of an ordinary model on development data, higher is better."""
-        ...
+    @abstractmethod
+    def score(self, fitted: Fitted, dev: Corpus) -> float:
+        """Return the score of an ordinary model on development data, higher is better."""
 
 
-class GuidingSystem(System[Model, Annotation], Protocol[Model, Annotation]):
-    """A system whose models may contain another model that guides them."""
+def system_of(recipe: Recipe, run: Run = SILENT) -> System[Any]:
+    """Return the system of the recipe's structure."""
+    if recipe.structure == TREE:
+        from tagweave.training.tree_system import TreeSystem
 
-    def train_guided(
-        self, guide: Model, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: Step
-    ) -> Model:
-        """Fit a guided model; only in training, the annotation of the parallel text replaces its guide's."""
-        ...
+        return TreeSystem(recipe, run)
+    from tagweave.training.chain_system import ChainSystem
+
+    return ChainSystem(recipe, run)
 
 
 @dataclass

@@ -6,23 +6,34 @@
 | `segment` | characters | the words, in a word coding |
 | `segtag` | characters | the words and their tags, in a word coding |
 | `spans` | the words of the corpus | the chunks of its layer (entities, phrases), in a chunk scheme |
+| `parse` | the words of the corpus | none: the heads of its layer |
+
+The task of a training that names none: `spans` if the labels of its corpus code chunks, otherwise `tag`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
-from tagweave.corpus import chunk_labels, chunk_schemes
+from tagweave.corpus import chunk_schemes
+from tagweave.corpus.chunk_schemes import codes_chunks
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.files import STANDARD_STREAM
+from tagweave.corpus.load import assembled, parse_argument
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.features.evidence import OUTSIDE
+from tagweave.errors import CorpusError
+from tagweave.evidence.layers import OUTSIDE
+from tagweave.exchange.load import stream
+from tagweave.labels import OF_CHARACTERS, PARSE, SPANS
 from tagweave.labels.coding import CODINGS_OF, LETTERS, SEGMENTATION, recode, to_characters
-from tagweave.labels.tasks import OF_CHARACTERS, SPANS
+from tagweave.labels.space import collect_names
 from tagweave.labels.transition_scheme import split_label
+from tagweave.structures import CHAIN, TREE
 
 TASKS = ("tag", *OF_CHARACTERS, SPANS)
+"""The tasks whose annotation is labels."""
 _ENDS = {"BMES": {"B": "E", "M": "BE", "E": "B"}, "BI": {"I": "B"}, "boundary": {"-": "|"}}
 """Per coding and letter, the letters at the ends of words that contain it."""
 TAGS = "tag"
@@ -41,13 +52,18 @@ class Task:
     coding: str = ""
 
     def __post_init__(self) -> None:
-        if self.name not in TASKS:
-            raise ValueError(f"unknown task {self.name!r}, expected one of {', '.join(TASKS)}")
-        codings = CODINGS_OF[self.name]
+        if self.name not in (*TASKS, PARSE):
+            raise ValueError(f"unknown task {self.name!r}, expected one of {', '.join((*TASKS, PARSE))}")
+        codings = CODINGS_OF.get(self.name, ("",))
         if self.coding and self.coding not in codings:
             expected = f"one of {', '.join(codings)}" if codings[0] else f"none, for the task {self.name}"
             raise ValueError(f"unknown coding {self.coding!r}, expected {expected}")
         object.__setattr__(self, "coding", self.coding or codings[0])
+
+    @property
+    def structure(self) -> str:
+        """The structure of the annotation."""
+        return TREE if self.name == PARSE else CHAIN
 
     @property
     def of_characters(self) -> bool:
@@ -64,7 +80,7 @@ class Task:
         if not self.coding:
             return tuple(names)
         if self.name == SPANS:
-            return chunk_labels.labels(names, self.coding)
+            return chunk_schemes.labels(names, self.coding)
         parts = [split_label(name) for name in names]
         seen, kinds = {letter for letter, _ in parts}, sorted({kind for _, kind in parts})
         more = [(letter, kind) for letter in LETTERS[self.coding] if letter not in seen for kind in kinds]
@@ -80,6 +96,8 @@ class Task:
             CorpusError: a corpus of characters for a task of words, words without tags, a segmentation in letters
                 other than B, M, E, S, or rejected spans that the labels cannot tell.
         """
+        if self.name == PARSE:
+            return corpus
         self._check_rejected(corpus)
         if not self.of_characters:
             if corpus.unit == "character":
@@ -133,3 +151,34 @@ def _without_outside(sentence: Sentence, layer: str, covered: Sequence[str] | No
         return sentence
     known: list[Candidates] = [None if OUTSIDE in (each or ()) else each for each in sentence.layers[layer]]
     return sentence.with_layer(layer, known)
+
+
+_SENTENCES = 500  # looked at
+_SHOWN = 4
+
+
+def guessed_task(corpus: Corpus | str, format: str | None, tell: Callable[[str], None]) -> str:  # noqa: A002
+    """The task of a corpus, or of a file by its argument; says so if it is not `tag`.
+
+    Raises:
+        CorpusError, OSError: the file cannot be read.
+    """
+    if not isinstance(corpus, Corpus):
+        corpus = _beginning(corpus, format)
+    if corpus.unit != "word":
+        return "tag"
+    names = collect_names([each.layers.get(corpus.guideline, ()) for each in corpus.sentences[:_SENTENCES]])
+    if not codes_chunks(names):
+        return "tag"
+    shown = " ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
+    path = corpus.path or "the corpus"
+    tell(f"the labels of {path} code spans ({shown}), so the task is spans; `task=tag` takes them as they are")
+    return SPANS
+
+
+def _beginning(argument: str, format: str | None) -> Corpus:  # noqa: A002
+    """Return the first sentences of a file, with the layer that training will take; none of standard input."""
+    if parse_argument(argument).path == STANDARD_STREAM:
+        return Corpus(())
+    form, sentences, _ = stream(argument, format)
+    return assembled(argument, form, islice((each for each in sentences if each.forms), _SENTENCES))

@@ -10,6 +10,15 @@ guideline annotates a corpus of the other, whose own annotation never changes.
                            candidates that lead back to the original annotation are preferred (predict-self)
 
 Model 1, a permanently guided model, is in `training/guided.py`. The `System` defines models and annotations.
+
+Predict-self: prefer transformations that lead back to the original annotation (jiang-2015, 4.4).
+
+Of the k best transformations y of a sentence x with the annotation s, re-estimation takes the one with the greatest
+
+    (1 - lambda) score(y | x, s) + lambda score(s | x, y)
+
+under the transfer models of both directions. The alternative, filtering, drops a sentence if its best y is not
+transformed back to s; the paper finds that this loses difficult sentences, which could teach the most (5.3).
 """
 
 from __future__ import annotations
@@ -18,24 +27,114 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple
 
+import numpy as np
+
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
-from tagweave.training.guided_rounds import guided_texts
-from tagweave.training.predict_self import PredictSelf, Ranking, rankings
-from tagweave.training.system import Annotation, Model, Parallel, Step, Steps, System
+from tagweave.errors import CorpusError
+from tagweave.training.guided import guided_texts
+from tagweave.training.problem import Fitted
+from tagweave.training.system import Annotation, Floats, KBest, Parallel, Step, Steps, System
+
+SHARES = (0.0, 0.3)
+"""The values of lambda to try in every round."""
+BEST = 5
+"""The number of candidates per sentence."""
+_BLOCK = 1000  # sentences whose candidates are in memory at a time
+
+
+@dataclass(frozen=True)
+class PredictSelf:
+    """How to choose among candidates y of a sentence x with the annotation s by the way back (section 4.4).
+
+    Attributes:
+        shares: values of lambda; the y with the greatest (1 - lambda) score(y | x, s) + lambda score(s | x, y) is
+            taken, and of several lambdas the best on the development data of each round. 0 ignores the way back.
+        filter: instead, drop the sentences whose best y is not transformed back to s.
+        k: the number of candidates.
+
+    Raises:
+        ValueError: no share, or one outside 0 to 1.
+    """
+
+    shares: tuple[float, ...] = SHARES
+    filter: bool = False
+    k: int = BEST
+
+    def __post_init__(self) -> None:
+        if not self.shares or not all(0 <= share <= 1 for share in self.shares):
+            raise ValueError(f"found shares of the way back {self.shares}, expected numbers from 0 to 1")
+
+    @property
+    def choices(self) -> tuple[float, ...]:
+        """The shares to try in every round."""
+        return (0.0,) if self.filter else self.shares
+
+
+class Ranking(NamedTuple, Generic[Annotation]):
+    """Candidates y of a sentence with the annotation s, with falling score(y | x, s) and rising score(s | x, y).
+
+    No other candidate can be the best for any share, because one of these is at least as good both ways.
+    """
+
+    annotations: Sequence[Annotation]
+    there: Floats
+    back: Floats
+
+    @classmethod
+    def of(cls, candidates: KBest[Annotation], back: Floats) -> Ranking[Annotation]:
+        """The ranking of candidates, best first, with the scores of the way back."""
+        before = np.concatenate([[-np.inf], np.maximum.accumulate(back)[:-1]])
+        kept = np.flatnonzero((back > before) | (np.arange(len(back)) == 0))
+        return cls([candidates.annotations[i] for i in kept.tolist()], candidates.scores[kept], back[kept])
+
+    def best(self, share: float) -> Annotation:
+        """The candidate with the greatest (1 - share) there + share back; of equal ones the first."""
+        if share == 0:
+            return self.annotations[0]
+        with np.errstate(invalid="ignore"):  # 0 * -inf
+            total = np.where(share < 1, (1 - share) * self.there, 0) + share * self.back
+        return self.annotations[int(np.argmax(total))]
+
+
+def rankings(
+    system: System[Annotation],
+    there: Fitted,
+    back: Fitted,
+    corpus: Corpus,
+    given: Sequence[Annotation],
+    k: int,
+) -> list[Ranking[Annotation]]:
+    """For every sentence, the candidates among its k best that predict-self re-estimation may take.
+
+    Args:
+        system: the system.
+        there: the transfer model.
+        back: the reverse transfer model, to the guideline of the corpus.
+        corpus: text with its own annotation.
+        given: the same annotation, complete.
+        k: the number of candidates.
+    """
+    results: list[Ranking[Annotation]] = []
+    for start in range(0, len(corpus), _BLOCK):
+        block = corpus.with_sentences(corpus.sentences[start : start + _BLOCK])
+        candidates = system.candidates(there, Parallel(block, given[start : start + _BLOCK]), k)
+        scores = system.scores(back, block, [each.annotations for each in candidates])
+        results += [Ranking.of(each, own) for each, own in zip(candidates, scores, strict=True)]
+    return results
+
 
 ROUNDS = 5
 """The maximum number of rounds: word segmentation is best at the fourth (5.3, Figure 11)."""
 
 
 def fit_transformed(
-    system: System[Model, Annotation],
+    system: System[Annotation],
     targets: Sequence[Corpus],
     sources: Sequence[Corpus],
     dev: Corpus | None = None,
     source_devs: Sequence[Corpus] = (),
     rounds: int = 1,
-) -> Model:
+) -> Fitted:
     """Model 2 (section 4.3, Algorithm 3): an ordinary model of the target corpora and the relabelled source corpora.
 
     In one round the transfer model is guided by the annotation of a source model, as in the paper. In two it is guided
@@ -76,7 +175,7 @@ def fit_transformed(
 
 
 def _annotated(
-    system: System[Model, Annotation], model: Model, corpora: Sequence[Corpus], dev: Corpus | None
+    system: System[Annotation], model: Fitted, corpora: Sequence[Corpus], dev: Corpus | None
 ) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
     """The text guided by the annotation of a model."""
     parallel = [Parallel(corpus, system.annotate(model, corpus)) for corpus in corpora]
@@ -92,7 +191,7 @@ class Round(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Iterated(Generic[Model]):
+class Iterated:
     """The best model of all rounds.
 
     Attributes:
@@ -102,21 +201,21 @@ class Iterated(Generic[Model]):
         interrupted: whether the user stopped the rounds early.
     """
 
-    model: Model
+    model: Fitted
     best: Round
     rounds: tuple[Round, ...]
     interrupted: bool = False
 
 
 def fit_iterated(
-    system: System[Model, Annotation],
+    system: System[Annotation],
     targets: Sequence[Corpus],
     sources: Sequence[Corpus],
     dev: Corpus,
     predict_self: PredictSelf | None = None,
     rounds: int = ROUNDS,
     source_devs: Sequence[Corpus] = (),
-) -> Iterated[Model]:
+) -> Iterated:
     """Model 3 (section 4.4, Algorithm 4): transformation both ways in rounds until the score on `dev` does not improve.
 
     Arguments and errors are those of `fit_transformed`. Development data of the source guidelines are for the models
@@ -135,7 +234,7 @@ def fit_iterated(
         _begin(system, (target, targets, dev), (name, corpora, _dev_of(name, source_devs)), steps)
         for name, corpora in groups.items()
     ]
-    best: tuple[Round, Model] | None = None
+    best: tuple[Round, Fitted] | None = None
     tried: list[Round] = []
     try:
         for number in range(1, rounds + 1):
@@ -187,8 +286,8 @@ class _Pair(Generic[Annotation]):
 
 
 def _begin(
-    system: System[Model, Annotation],
-    target: tuple[Model, Sequence[Corpus], Corpus],
+    system: System[Annotation],
+    target: tuple[Fitted, Sequence[Corpus], Corpus],
     source: tuple[str, Sequence[Corpus], Corpus | None],
     steps: Steps,
 ) -> _Pair[Annotation]:
@@ -197,7 +296,7 @@ def _begin(
     model = system.train(corpora, source_dev, steps.next(f"source model of {guideline}"))
     own, targets, dev = target
 
-    def side(corpora: Sequence[Corpus], dev: Corpus | None, own: Model, other: Model) -> _Side[Annotation]:
+    def side(corpora: Sequence[Corpus], dev: Corpus | None, own: Fitted, other: Fitted) -> _Side[Annotation]:
         def text(corpus: Corpus) -> _Text[Annotation]:
             return _Text(corpus, system.given(own, corpus), system.annotate(other, corpus))
 
@@ -207,13 +306,13 @@ def _begin(
 
 
 def _round(
-    system: System[Model, Annotation],
+    system: System[Annotation],
     number: int,
     pairs: Sequence[_Pair[Annotation]],
     dev: Corpus,
     predict_self: PredictSelf,
     steps: Steps,
-) -> list[tuple[Round, Model]]:
+) -> list[tuple[Round, Fitted]]:
     """One round: transfer models both ways, a final model for every share, and the guides of the next round."""
     target = pairs[0].target
     prefix = f"round {number}: "
@@ -224,7 +323,7 @@ def _round(
             for to, guide in ((pair.target, pair.source), (pair.source, pair.target))
         ]
         relabellings.append(_Relabelling(system, pair, models[0], models[1], predict_self))
-    results: list[tuple[Round, Model]] = []
+    results: list[tuple[Round, Fitted]] = []
     merged_before: list[Corpus] = []
     for share in predict_self.choices:
         way = f", way back {share:g}" if len(predict_self.choices) > 1 else ""
@@ -242,13 +341,13 @@ def _round(
     return results
 
 
-def _learn(system: System[Model, Annotation], to: _Side[Annotation], step: Step) -> Model:
+def _learn(system: System[Annotation], to: _Side[Annotation], step: Step) -> Fitted:
     dev = to.dev.parallel() if to.dev else None
     return system.train_transfer([text.parallel() for text in to.texts], dev, step)
 
 
 @dataclass
-class _Relabelling(Generic[Model, Annotation]):
+class _Relabelling(Generic[Annotation]):
     """Relabels all text of two guidelines under the other one, by the transfer models of a round.
 
     Attributes:
@@ -260,10 +359,10 @@ class _Relabelling(Generic[Model, Annotation]):
         ranked: by the identity of a text, the candidates that some share may take, computed once.
     """
 
-    system: System[Model, Annotation]
+    system: System[Annotation]
     pair: _Pair[Annotation]
-    forward: Model
-    backward: Model
+    forward: Fitted
+    backward: Fitted
     predict_self: PredictSelf
     ranked: dict[int, list[Ranking[Annotation]]] = field(default_factory=dict)
 
@@ -291,7 +390,7 @@ class _Relabelling(Generic[Model, Annotation]):
             if side.dev:
                 side.dev.guides = self.system.transform(there, Parallel(side.dev.corpus, side.dev.given))
 
-    def _chosen(self, text: _Text[Annotation], there: Model, back: Model, share: float) -> list[Annotation | None]:
+    def _chosen(self, text: _Text[Annotation], there: Fitted, back: Fitted, share: float) -> list[Annotation | None]:
         """The annotation of every sentence under the other guideline."""
         if not any(self.predict_self.choices):
             best = self.system.transform(there, Parallel(text.corpus, text.given))
@@ -300,7 +399,7 @@ class _Relabelling(Generic[Model, Annotation]):
             self.ranked[id(text)] = rankings(self.system, there, back, text.corpus, text.given, self.predict_self.k)
         return [ranking.best(share) for ranking in self.ranked[id(text)]]
 
-    def _led_back(self, text: _Text[Annotation], best: list[Annotation], back: Model) -> list[Annotation | None]:
+    def _led_back(self, text: _Text[Annotation], best: list[Annotation], back: Fitted) -> list[Annotation | None]:
         """Predict-self filtering."""
         returned = self.system.transform(back, Parallel(text.corpus, best))
         return [y if again == own else None for y, again, own in zip(best, returned, text.given, strict=True)]

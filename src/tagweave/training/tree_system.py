@@ -1,9 +1,4 @@
-"""The system of parsers for annotation adaptation: see `training/system.py`.
-
-A model is a `FittedParser`; the annotation of a sentence is its tree, an arc for every token. A transfer model is a
-parser whose features include the path through another tree, which is gold or another model's. Scores are those of
-heads, which determine the trees; relations are added afterwards.
-"""
+"""The system of parsers for annotation adaptation, and trees with probabilities as its training data."""
 
 from __future__ import annotations
 
@@ -11,23 +6,53 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
+from tagweave.corpus.sentence import Arc, ArcCandidates, HeadLayer, Sentence
 from tagweave.features.arc_templates import guide_layer
 from tagweave.features.arcs import EncodedArcs
-from tagweave.learning.run import SILENT, Run
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
-from tagweave.training.guided_parsing import fit_guided_parser
-from tagweave.training.parsing import DevScore, FittedParser, ParserRecipe, fit_parser
-from tagweave.training.projectivity import projectivised
-from tagweave.training.recipe import MISTAKE_DRIVEN
-from tagweave.training.soft_tree import with_probabilities
-from tagweave.training.system import KBest, Parallel, Step
+from tagweave.training.guided import shared_templates
+from tagweave.training.problem import Fitted
+from tagweave.training.recipe import MISTAKE_DRIVEN, Recipe
+from tagweave.training.system import KBest, Parallel, System
+from tagweave.training.tree_problem import DevScore, projectivised
+
+_LEAST = 0.001
+"""Heads that are less likely are no candidates."""
+
+
+def with_probabilities(tree: HeadLayer, probabilities: NDArray[Any]) -> HeadLayer:
+    """The heads of a tree and all others that are likely enough, with their probabilities.
+
+    The heads of the tree are always candidates, so that there is a tree among these.
+
+    Args:
+        tree: L tokens, each with one candidate; a layer with an unknown head is returned as it is.
+        probabilities: [(L + 1)^2], of every head and modifier.
+    """
+    if not all(tree):
+        return tree
+    by_modifier = probabilities.reshape(len(tree) + 1, -1).T[1:]
+    return tuple(_candidates(own, row) for own, row in zip(tree, by_modifier, strict=True))
+
+
+def _candidates(own: ArcCandidates, row: NDArray[Any]) -> ArcCandidates:
+    assert own is not None  # noqa: S101 - the caller has looked
+    (arc,) = own
+    head = arc.head or 0
+    others = [each for each in np.flatnonzero(row >= _LEAST).tolist() if each != head]
+    if not others:
+        return own
+    numbers = np.maximum(row[[head, *others]].astype(np.float64), _LEAST)
+    return Soft((arc, *(Arc(each, None) for each in others)), (numbers / numbers.sum()).tolist())
+
 
 Tree = tuple[Arc, ...]
 Floats = NDArray[np.float64]
@@ -37,60 +62,44 @@ _GUIDE = "other"
 
 
 @dataclass(frozen=True)
-class TreeSystem:
-    """The system of parsers.
+class TreeSystem(System[Tree]):
+    """The system of parsers. An annotation is the tree of a sentence, an arc for every token.
 
-    Attributes:
-        recipe: the recipe of every model. Its templates must use only layers and columns of all corpora, such as the
-            `usual_templates` of all of them.
-        run: the run; each fit is the part `step-NUMBER` of it.
+    A transfer model is a parser whose features include the path through another tree. Scores are those of heads, which
+    determine the trees; relations are added afterwards.
 
     Raises:
         ValueError: a recipe without templates.
     """
 
-    recipe: ParserRecipe
-    run: Run = SILENT
-
     def __post_init__(self) -> None:
         if self.recipe.templates is None:
             raise ValueError("found a recipe without templates, expected those that all models of an adaptation share")
 
-    def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> FittedParser:
-        """An ordinary fit. Raises as `fit_parser`, and KeyboardInterrupt if the user stopped a step before the last."""
-        return self._fit(corpora, self.recipe, dev, step)
+    def transfer_recipe(self) -> Recipe:
+        """See `System.transfer_recipe`."""
+        return replace(self.recipe, templates=shared_templates(self.recipe, ()).with_guide(_GUIDE))
 
-    def train_transfer(
-        self, parallel: Sequence[Parallel[Tree]], dev: Parallel[Tree] | None, step: Step
-    ) -> FittedParser:
-        """A fit with guide features. Raises as `train`."""
-        recipe = replace(self.recipe, templates=self.recipe.templates and self.recipe.templates.with_guide(_GUIDE))
-        return self._fit([*map(_shown, parallel)], recipe, dev and _shown(dev), step)
+    def shown(self, text: Parallel[Tree], guide: Fitted | None = None) -> Corpus:
+        """The corpus with the guiding trees."""
+        layer = guide_layer(_GUIDE if guide is None else guide.model.guideline)
+        return text.corpus.with_sentences(map(partial(_guided, layer=layer), text.corpus, text.guides))
 
-    def train_guided(
-        self, guide: FittedParser, parallel: Sequence[Parallel[Tree]], dev: Parallel[Tree] | None, step: Step
-    ) -> FittedParser:
-        """A guided parser (`fit_guided_parser`); in training, these trees replace those of its guide. Raises as
-        `train`."""
-        layer = guide_layer(guide.model.guideline)
-        shown, shown_dev = [_shown(each, layer) for each in parallel], dev and _shown(dev, layer)
-        return fit_guided_parser(shown, guide.model, self.recipe, shown_dev, self._part(step))
-
-    def annotate(self, model: FittedParser, corpus: Corpus) -> list[Tree]:
+    def annotate(self, fitted: Fitted, corpus: Corpus) -> list[Tree]:
         """The trees of the text."""
-        return _trees(self._parser(model).parse(corpus), model.model.guideline)
+        return _trees(self._parser(fitted).parse(corpus), fitted.model.guideline)
 
-    def given(self, model: FittedParser, corpus: Corpus) -> list[Tree]:
+    def given(self, fitted: Fitted, corpus: Corpus) -> list[Tree]:
         """The trees of the corpus; if they are ambiguous, the best that they allow. Raises as `complete`."""
-        return _trees(self._parser(model).complete(corpus, corpus.guideline), corpus.guideline)
+        return _trees(self._parser(fitted).complete(corpus, corpus.guideline), corpus.guideline)
 
-    def transform(self, transfer: FittedParser, text: Parallel[Tree]) -> list[Tree]:
+    def transform(self, transfer: Fitted, text: Parallel[Tree]) -> list[Tree]:
         """The trees of the text under the transfer model's guideline."""
-        return self.annotate(transfer, _shown(text))
+        return self.annotate(transfer, self.shown(text))
 
-    def candidates(self, transfer: FittedParser, text: Parallel[Tree], k: int) -> list[KBest[Tree]]:
-        """The k best trees; scores are log probabilities, or for a perceptron distances from the best."""
-        parser, shown = self._parser(transfer), _shown(text).sentences
+    def candidates(self, transfer: Fitted, text: Parallel[Tree], k: int) -> list[KBest[Tree]]:
+        """See `System.candidates`."""
+        parser, shown = self._parser(transfer), self.shown(text).sentences
         encoded = parser.encode(shown)
         best = list(transfer.model.k_best(encoded, k))
         of_sentence = np.repeat(np.arange(len(best)), [len(scores) for _, scores in best])
@@ -104,9 +113,8 @@ class TreeSystem:
             for (_, scores), total in zip(best, totals, strict=True)
         ]
 
-    def scores(self, transfer: FittedParser, corpus: Corpus, guides: Sequence[Sequence[Tree]]) -> list[Floats]:
-        """log Z(x; trees that the corpus allows) - log Z(x) under each guide; for a perceptron with the best score in
-        place of log Z. Trees are made projective as in training; evidence that allows nothing has -inf."""
+    def scores(self, transfer: Fitted, corpus: Corpus, guides: Sequence[Sequence[Tree]]) -> list[Floats]:
+        """See `System.scores`. Trees are made projective as in training."""
         own: Sequence[Sentence] = corpus.sentences
         if self.recipe.projective:
             own, _ = projectivised(own, corpus.guideline)
@@ -121,7 +129,7 @@ class TreeSystem:
         sentences = (replace(s, heads={guideline: _where_known(s.heads.get(corpus.guideline), t)}) for s, t in pairs)
         return replace(corpus, sentences=tuple(sentences), guideline=guideline)
 
-    def relabelled(self, transfer: FittedParser, text: Parallel[Tree], guideline: str) -> Corpus:
+    def relabelled(self, transfer: Fitted, text: Parallel[Tree], guideline: str) -> Corpus:
         """The text with the probabilities of heads under the transfer model.
 
         Relations are those of its best tree; what is unlikely as a head has none. For a perceptron, and in sentences in
@@ -130,30 +138,21 @@ class TreeSystem:
         best = self.annotated(text.corpus, self.transform(transfer, text), guideline)
         if self.recipe.learner in MISTAKE_DRIVEN:
             return best
-        encoded = self._parser(transfer).encode(_shown(text).sentences)
+        encoded = self._parser(transfer).encode(self.shown(text).sentences)
         probabilities = transfer.model.marginals(encoded, threads=self.recipe.threads)[0]
-        cells = encoded.cells(0, len(encoded))
+        cells = encoded.evidence.cells
         tables = (probabilities[first:last] for first, last in pairwise(cells.tolist()))
         return best.with_sentences(
             replace(each, heads={guideline: with_probabilities(each.heads[guideline], table)})
             for each, table in zip(best, tables, strict=True)
         )
 
-    def score(self, model: FittedParser, dev: Corpus) -> float:
+    def score(self, fitted: Fitted, dev: Corpus) -> float:
         """UAS over all tokens with one known head."""
-        return DevScore(model.model, dev, self.recipe.threads)(model.model.weights)
+        return DevScore(fitted.model, dev, self.recipe.threads)(fitted.model.weights)
 
-    def _parser(self, fitted: FittedParser) -> TreePredictor:
+    def _parser(self, fitted: Fitted) -> TreePredictor:
         return TreePredictor(fitted.model, self.recipe.threads)
-
-    def _part(self, step: Step) -> Run:
-        return self.run.part(f"step-{step.number}")
-
-    def _fit(self, corpora: Sequence[Corpus], recipe: ParserRecipe, dev: Corpus | None, step: Step) -> FittedParser:
-        fitted = fit_parser(corpora, recipe, dev, self._part(step))
-        if fitted.outcome.interrupted and not step.last:
-            raise KeyboardInterrupt
-        return fitted
 
     def _totals(self, model: TreeModel, encoded: EncodedArcs, evidence: bool = False) -> Floats:
         """float64[S]: log Z of every sentence, or for a perceptron the score of the best tree."""
@@ -161,11 +160,6 @@ class TreeSystem:
         if self.recipe.learner not in MISTAKE_DRIVEN:
             return model.marginals(encoded, evidence, threads)[1]
         return model.tree_scores(encoded, model.best(encoded, evidence, threads), threads)
-
-
-def _shown(text: Parallel[Tree], layer: str = guide_layer(_GUIDE)) -> Corpus:
-    """The corpus with the guiding trees."""
-    return text.corpus.with_sentences(map(partial(_guided, layer=layer), text.corpus, text.guides))
 
 
 def _guided(sentence: Sentence, guide: Tree, layer: str = guide_layer(_GUIDE)) -> Sentence:

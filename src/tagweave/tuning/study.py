@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tagweave.corpus.errors import InputError
+from tagweave.errors import TagweaveError
 from tagweave.training.plan_task import Curve, PlanResult
-from tagweave.tuning.ranges import Range
-from tagweave.tuning.space import Space
+from tagweave.tuning.space import Range, Space
 
 if TYPE_CHECKING:
     import optuna
@@ -27,7 +26,7 @@ State = Literal["complete", "pruned", "failed"]
 _DEFAULT, _SECONDS, _PROBLEM = "default", "seconds", "problem"
 
 
-class StudyError(InputError):
+class StudyError(TagweaveError):
     """A study that cannot be opened."""
 
 

@@ -9,9 +9,8 @@ from starlette.responses import Response
 
 from tagweave.annotate.aggregation import Status, span_votes
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.draft import Draft
+from tagweave.annotate.draft import Draft, Submission, read_form
 from tagweave.annotate.page_request import PageRequest
-from tagweave.annotate.pages import span_form
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.record import Judgement, standing
 from tagweave.annotate.task import AnnotationTask, Asks, Candidate
@@ -21,7 +20,7 @@ _DISPUTED = (Status.DROPPED, Status.ADJUDICATED)
 
 
 def show(request: PageRequest, message: str = "", status: int = 200, decided: int | None = None) -> Response:
-    """The next dropped task and its answers, or the decided task that the field `again` names."""
+    """Show the next dropped task and its answers, or the decided task that the field `again` names."""
     again = request.fields.number("again", 0)
     return _page(request, _disputed(request, again) if again else _next(request), message, status, decided)
 
@@ -29,7 +28,7 @@ def show(request: PageRequest, message: str = "", status: int = 200, decided: in
 def decide(request: PageRequest) -> Response:
     """Store a decision, and show the next task; or take a step in deciding on spans."""
     asked = _disputed(request, request.fields.number("task"))
-    if span_form.is_submitted(request.fields):
+    if "steps" in request.fields:
         submission = _submission(request, asked)
         if submission.status != 200:
             request.refused(submission.message)
@@ -71,7 +70,7 @@ def _page(
 
 
 def _draft(request: PageRequest, asked: Asked, judgements: list[Judgement]) -> Draft:
-    """What was decided, or what a majority marked or did not; disputed spans are proposed, most votes first."""
+    """Return a draft of what was decided, or else voted; disputed spans are proposed, most votes first."""
     votes = span_votes([each.answer for each in judgements], request.site.store.settings.rule.majority)
     chances = {each.span: each.probability for each in asked.task.candidates}
     given = Counter(span for each in judgements for span in each.answer.spans)
@@ -81,10 +80,10 @@ def _draft(request: PageRequest, asked: Asked, judgements: list[Judgement]) -> D
     return Draft(replace(asked.task, candidates=candidates), first, frozenset(spans) - {*first, *left})
 
 
-def _submission(request: PageRequest, asked: Asked) -> span_form.Submission:
+def _submission(request: PageRequest, asked: Asked) -> Submission:
     store = request.site.store
     shown = _draft(request, asked, standing(store.judgements_of(asked.id)))
-    return span_form.read(request.fields, shown, store.labels(asked.task.guideline))
+    return read_form(request.fields, shown, store.labels(asked.task.guideline))
 
 
 def _next(request: PageRequest) -> Asked | None:
@@ -93,11 +92,7 @@ def _next(request: PageRequest) -> Asked | None:
 
 
 def _disputed(request: PageRequest, number: int) -> Asked:
-    """A task that a curator is to decide or has decided.
-
-    Raises:
-        RefusedError: any other task.
-    """
+    """Return a task that a curator is to decide or has decided. Raises RefusedError for any other."""
     asked = request.site.store.task(number)
     if asked is None or asked.status not in _DISPUTED:
         raise RefusedError("there is no such task to decide on")
@@ -105,7 +100,7 @@ def _disputed(request: PageRequest, number: int) -> Asked:
 
 
 def _with_answers(task: AnnotationTask, judgements: list[Judgement]) -> AnnotationTask:
-    """The task with the labels that annotators gave as its first candidates, the most frequent first."""
+    """Return the task with the labels that annotators gave as its first candidates, the most frequent first."""
     given = [each.answer.label for each in judgements if each.answer.label]
     chances = {each.label: each.probability for each in task.candidates}
     labels = dict.fromkeys([*sorted(given, key=lambda each: (-given.count(each), given.index(each))), *chances])
@@ -113,7 +108,7 @@ def _with_answers(task: AnnotationTask, judgements: list[Judgement]) -> Annotati
 
 
 def _names_by_answer(judgements: list[Judgement]) -> dict[str | Span, str]:
-    """The names of those who gave each answer, or marked each span."""
+    """Return the names of those who gave each answer, or marked each span."""
     names: dict[str | Span, list[str]] = {}
     for each in judgements:
         for answer in each.answer.spans or (str(each.answer),):

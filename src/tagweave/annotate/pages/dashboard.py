@@ -1,18 +1,183 @@
-"""The curator's dashboard: people, agreement, progress and models; invitations and notes of labels."""
+"""The curator's dashboard: people, agreement, progress and models; invitations and notes of labels.
+
+Agreement on labels is corrected for chance. How many spans there might have been is unknown, so agreement on spans is
+the F measure of one annotator against the other (Hripcsak and Rothschild 2005). Tasks on which two annotators differ
+get more answers, so votes are restricted to the first annotators (`of_first`).
+"""
 
 from __future__ import annotations
 
+import math
 import secrets
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
 
 from starlette.responses import RedirectResponse, Response
 
-from tagweave.annotate import accuracy_plot, agreement
-from tagweave.annotate.aggregation import Status
-from tagweave.annotate.forms import FieldError
-from tagweave.annotate.page_request import PageRequest
+from tagweave.annotate.aggregation import Rule, Status
+from tagweave.annotate.page_request import FieldError, PageRequest
 from tagweave.annotate.people import Annotator
-from tagweave.annotate.task import Asks, Purpose
+from tagweave.annotate.questions import ModelVersion
+from tagweave.annotate.record import Vote
+from tagweave.annotate.task import Answer, Asks, Purpose
+from tagweave.sources.agreement import nominal_alpha
+
+Pair = tuple[str, str]
+
+
+def of_first(votes: Iterable[Vote], rule: Rule) -> list[Vote]:
+    """Return the answers of the annotators who were asked first."""
+    return [vote for vote in votes if vote.slot is not None and vote.slot < rule.first]
+
+
+def raw_agreement(votes: Iterable[Vote]) -> float | None:
+    """Return the share of equal pairs of answers to the same task; `None` without pairs."""
+    pairs = [pair for each in _pairs(votes).values() for pair in each]
+    return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
+
+
+def cohens_kappas(votes: Iterable[Vote]) -> dict[Pair, float | None]:
+    """Return Cohen's kappa of every two annotators with a task in common, by their names in order."""
+    return {names: cohens_kappa(pairs) for names, pairs in sorted(_pairs(votes).items())}
+
+
+def cohens_kappa(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
+    """Return the agreement of two annotators corrected for chance by their own distributions (Cohen 1960).
+
+    kappa = (observed - expected) / (1 - expected); `None` if both give one answer to everything, or without answers.
+    """
+    if not pairs:
+        return None
+    observed = sum(one == other for one, other in pairs) / len(pairs)
+    first, second = (Counter(answers) for answers in zip(*pairs, strict=True))
+    expected = sum(number * second[answer] for answer, number in first.items()) / len(pairs) ** 2
+    return (observed - expected) / (1 - expected) if expected < 1 else None
+
+
+def krippendorffs_alpha(votes: Iterable[Vote]) -> float | None:
+    """Return the agreement of any number of annotators corrected for chance (Krippendorff 1970), at nominal level.
+
+    Answers may be missing. `None` if no task has two answers, or all answers are the same.
+    """
+    by_task: dict[int, Counter[Answer]] = defaultdict(Counter)
+    for vote in votes:
+        by_task[vote.task][vote.answer] += 1
+    compared = [counts for counts in by_task.values() if counts.total() > 1]
+    agreeing = sum(sum(n * (n - 1) for n in counts.values()) / (counts.total() - 1) for counts in compared)
+    return nominal_alpha(agreeing, Counter(answer for counts in compared for answer in counts.elements()).values())
+
+
+def span_f(pairs: Iterable[tuple[Answer, Answer]]) -> float | None:
+    """Return F of spans, boundaries and type, over pairs of answers that both say that everything is marked.
+
+    F = 2 * spans of both / (spans of one + spans of the other); `None` without spans.
+    """
+    compared = [({*one.spans}, {*other.spans}) for one, other in pairs if one.is_complete and other.is_complete]
+    total = sum(len(one) + len(other) for one, other in compared)
+    return 2 * sum(len(one & other) for one, other in compared) / total if total else None
+
+
+def span_fs(votes: Iterable[Vote]) -> dict[Pair, float | None]:
+    """Return F of spans of every two annotators with a task in common, by their names in order."""
+    return {names: span_f(pairs) for names, pairs in sorted(_pairs(votes).items())}
+
+
+def all_span_f(votes: Iterable[Vote]) -> float | None:
+    """Return F of spans over all pairs of answers to the same task."""
+    return span_f(pair for pairs in _pairs(votes).values() for pair in pairs)
+
+
+def _pairs(votes: Iterable[Vote]) -> dict[Pair, list[tuple[Answer, Answer]]]:
+    """Return the answers of every two annotators to the tasks they have in common."""
+    by_task: dict[int, list[tuple[str, Answer]]] = defaultdict(list)
+    for vote in votes:
+        by_task[vote.task].append((vote.annotator, vote.answer))
+    pairs: dict[Pair, list[tuple[Answer, Answer]]] = defaultdict(list)
+    for answers in by_task.values():
+        for (one, first), (other, second) in combinations(sorted(answers, key=lambda answer: answer[0]), 2):
+            pairs[one, other].append((first, second))
+    return pairs
+
+
+WIDTH, HEIGHT = 460, 230
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 44
+_TICKS = 6  # at most, plus one where the ends are rounded
+_STEPS = (1.0, 2.0, 5.0, 10.0)
+_SHORTEST = 0.01  # length of an axis, in per cent or minutes
+
+
+class Point(NamedTuple):
+    """A model and its coordinates."""
+
+    x: float
+    y: float
+    model: ModelVersion
+
+
+class Tick(NamedTuple):
+    """A coordinate on an axis, and the number there."""
+
+    at: float
+    text: str
+
+
+class Plot(NamedTuple):
+    """The frame, the points and the ticks that the template draws; accuracies are in per cent."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+    points: tuple[Point, ...]
+    minutes: tuple[Tick, ...]
+    accuracies: tuple[Tick, ...]
+
+
+class _Axis(NamedTuple):
+    """From `low` to `high` in round steps, drawn from `begin` to `end`."""
+
+    low: float
+    high: float
+    step: float
+    begin: float
+    end: float
+
+    def at(self, value: float) -> float:
+        return round(self.begin + (value - self.low) / (self.high - self.low) * (self.end - self.begin), 1)
+
+    def ticks(self) -> tuple[Tick, ...]:
+        decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
+        number = round((self.high - self.low) / self.step)
+        values = (self.low + k * self.step for k in range(number + 1))
+        return tuple(Tick(self.at(value), f"{value:.{decimals}f}") for value in values)
+
+
+def plot(models: Sequence[ModelVersion]) -> Plot | None:
+    """Lay out a plot of the models that have an accuracy, in units of an SVG's view box; `None` if none has."""
+    known = sorted(
+        ((each.minutes, 100 * each.accuracy, each) for each in models if each.accuracy is not None),
+        key=lambda each: (each[0], each[2].version),
+    )
+    if not known:
+        return None
+    left, right, top, bottom = _LEFT, WIDTH - _RIGHT, _TOP, HEIGHT - _BOTTOM
+    across = _axis(0.0, max(minutes for minutes, _, _ in known), left, right)
+    up = _axis(min(y for _, y, _ in known), max(y for _, y, _ in known), bottom, top)
+    points = tuple(Point(across.at(minutes), up.at(accuracy), model) for minutes, accuracy, model in known)
+    return Plot(left, right, top, bottom, points, across.ticks(), up.ticks())
+
+
+def _axis(low: float, high: float, begin: float, end: float) -> _Axis:
+    """Return an axis with round ends around `low` .. `high`."""
+    if high - low < _SHORTEST:  # one model, or several of the same accuracy
+        low, high = max(0.0, low - 0.5), high + 0.5
+    rough = (high - low) / _TICKS
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = unit * next(each for each in _STEPS if each * unit >= rough * (1 - 1e-9))
+    return _Axis(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step, begin, end)
+
 
 _SHOWN = 12  # open tasks
 _INVITATION = 7 * 24 * 3600.0  # seconds
@@ -36,9 +201,9 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
         purposes=[each for each in Purpose if any(purpose is each for purpose, _ in counts)],
         statuses=list(Status),
         models=models,
-        plot=accuracy_plot.plot(models),
-        width=accuracy_plot.WIDTH,
-        height=accuracy_plot.HEIGHT,
+        plot=plot(models),
+        width=WIDTH,
+        height=HEIGHT,
         guidelines={name: store.labels(name) for name in store.guidelines()},
         noted=noted,
         **_agreement(request),
@@ -79,16 +244,15 @@ def _invited_again(request: PageRequest) -> Annotator:
 
 
 def _agreement(request: PageRequest) -> dict[str, Any]:
-    """Agreement of the first annotators of each task; those asked because the first differ would count it twice."""
     store = request.site.store
-    votes = agreement.of_first(store.votes(Purpose.REAL), store.settings.rule)
-    of_spans = agreement.of_first(store.votes(Purpose.REAL, Asks.SPANS), store.settings.rule)
+    votes = of_first(store.votes(Purpose.REAL), store.settings.rule)
+    of_spans = of_first(store.votes(Purpose.REAL, Asks.SPANS), store.settings.rule)
     return {
-        "span_f": agreement.all_span_f(of_spans),
-        "span_fs": agreement.span_fs(of_spans),
-        "raw": agreement.raw_agreement(votes),
-        "alpha": agreement.krippendorffs_alpha(votes),
-        "kappas": agreement.cohens_kappas(votes),
+        "span_f": all_span_f(of_spans),
+        "span_fs": span_fs(of_spans),
+        "raw": raw_agreement(votes),
+        "alpha": krippendorffs_alpha(votes),
+        "kappas": cohens_kappas(votes),
     }
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from starlette.responses import RedirectResponse, Response
 
-from tagweave.annotate import sessions
-from tagweave.annotate.forms import FieldError
-from tagweave.annotate.page_request import PageRequest
-from tagweave.annotate.passwords import hashed, is_right
+from tagweave.annotate import access
+from tagweave.annotate.access import BY_ADDRESS, BY_NAME, hashed, is_right, network
+from tagweave.annotate.page_request import FieldError, PageRequest
 from tagweave.annotate.people import Annotator
-from tagweave.annotate.rate_limit import BY_ADDRESS, BY_NAME, network
 from tagweave.annotate.task import Purpose
 
 _TOO_MANY = "Too many attempts. Please wait five minutes."
@@ -70,7 +68,7 @@ def leave(request: PageRequest) -> Response:
     """Sign out everywhere, so that a copied cookie becomes worthless."""
     request.site.store.end_sessions(request.me.id)
     response = RedirectResponse("/sign-in", 303)
-    response.delete_cookie(sessions.COOKIE, httponly=True, samesite="lax")
+    response.delete_cookie(access.COOKIE, httponly=True, samesite="lax")
     return response
 
 
@@ -88,5 +86,5 @@ def _work(request: PageRequest) -> str:
 
 def _signed_in(request: PageRequest, person: Annotator) -> Response:
     response = RedirectResponse(_work(request), 303)
-    request.site.sessions.write(response, sessions.new(person), request.is_secure)
+    request.site.sessions.write(response, access.new(person), request.is_secure)
     return response

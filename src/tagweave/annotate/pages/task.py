@@ -9,9 +9,8 @@ from starlette.responses import RedirectResponse, Response
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import Lease, RefusedError
-from tagweave.annotate.draft import Draft, steps_to
+from tagweave.annotate.draft import Draft, Submission, read_form, steps_to
 from tagweave.annotate.page_request import PageRequest
-from tagweave.annotate.pages import span_form
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Purpose
 
 
@@ -21,7 +20,7 @@ def start(_request: PageRequest) -> Response:
 
 
 def show(request: PageRequest, message: str = "", status: int = 200) -> Response:
-    """The task that the annotator holds, or a new one."""
+    """Show the task that the annotator holds, or a new one."""
     return _page(request, request.site.store.claim(request.me.id), message, status)
 
 
@@ -29,7 +28,7 @@ def answer(request: PageRequest) -> Response:
     """Take an answer, and show the next task; or take a step in marking spans. What is refused changes nothing."""
     number = request.fields.number("task")
     try:
-        if not span_form.is_submitted(request.fields):
+        if "steps" not in request.fields:
             return _save(request, number, request.fields.answer())
         submission = _submission(request, number)
         if submission.answer is None:
@@ -63,24 +62,16 @@ def _save(request: PageRequest, number: int, given: Answer) -> Response:
     return _page(request, lease, message, receipt={"status": receipt.status.value, "gold": gold})
 
 
-def _submission(request: PageRequest, number: int) -> span_form.Submission:
-    """The form of a task of spans.
-
-    Raises:
-        RefusedError: there is no such task, or steps that cannot have been taken in it.
-    """
+def _submission(request: PageRequest, number: int) -> Submission:
+    """Read the form of a task of spans. Raises RefusedError if there is no such task, or its steps are impossible."""
     asked = request.site.store.task(number)
     if asked is None:
         raise RefusedError("this task was not given to you")
-    return span_form.read(request.fields, Draft(asked.task), request.site.store.labels(asked.task.guideline))
+    return read_form(request.fields, Draft(asked.task), request.site.store.labels(asked.task.guideline))
 
 
-def _continue(request: PageRequest, number: int, submission: span_form.Submission) -> Response:
-    """The same task after a step, or after an answer that was refused.
-
-    Raises:
-        RefusedError: they no longer hold the task.
-    """
+def _continue(request: PageRequest, number: int, submission: Submission) -> Response:
+    """Show the same task after a step or a refused answer. Raises RefusedError if they no longer hold it."""
     lease = request.site.store.claim(request.me.id)
     if lease is None or lease.task_id != number:
         raise RefusedError("this task is not yours, or no longer")
@@ -93,7 +84,7 @@ def _continue(request: PageRequest, number: int, submission: span_form.Submissio
 
 
 def _withdrawn_draft(request: PageRequest, lease: Lease) -> Draft:
-    """The spans of the answer that was just withdrawn."""
+    """Return a draft with the spans of the answer that was just withdrawn."""
     own = [each for each in request.site.store.judgements_of(lease.task_id) if each.annotator == request.me.name]
     return Draft(lease.task, steps=tuple(steps_to(lease.task, own[-1].answer)))
 
@@ -130,7 +121,6 @@ def _training_message(task: AnnotationTask, given: Answer, gold: Answer) -> str:
 
 
 def _training(request: PageRequest) -> dict[str, Any]:
-    """Progress through the training phase."""
     admission = request.site.store.settings.admission
     results = request.site.store.training_results(request.me.id)
     last = results[-admission.questions :] if admission else results
@@ -138,7 +128,7 @@ def _training(request: PageRequest) -> dict[str, Any]:
 
 
 def _described(lease: Lease) -> dict[str, Any]:
-    """A task as data, without its gold."""
+    """Return a task as data, without its gold."""
     task = lease.task
     of_spans = task.asks is Asks.SPANS
     candidates = [each.span if of_spans else each.label for each in task.candidates]

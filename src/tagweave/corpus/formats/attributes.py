@@ -1,6 +1,6 @@
 """CRFsuite's text format: a label and `attribute:value` fields, separated by tabs; blank lines between sequences.
 
-Label sets are written with a separator, `b|s`, as in CRFsuite's variant for partial annotation; an empty label or `?`
+Label sets are written with bars, `b|s`, as in CRFsuite's variant for partial annotation; an empty label or `?`
 is unknown. The fields after the label are kept unchanged (with their escapes `\\:` and `\\\\`, and weights) in the
 column `attributes`, one string a token. This format has no words: the form of a token is its first attribute, unescaped
 and without its weight, or the token's number if it has no attributes.
@@ -13,51 +13,37 @@ from math import isfinite
 from sys import intern
 from typing import IO, TYPE_CHECKING
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.escapes import last_unescaped, split_unescaped, unescape
-from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.formats.writing import checked, layer_to_write
+from tagweave.corpus.characters import last_unescaped, split_unescaped, unescape
+from tagweave.corpus.formats.format import Format, Look, Sign, blocks, checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Location, Sentence
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tagweave.corpus.formats.first_lines import FirstLines
+    from tagweave.corpus.formats.format import FirstLines
 
 ATTRIBUTES = "attributes"
-UNKNOWN = ("?", "")
-"""The labels that mean unknown; the first one is written."""
-
+UNKNOWN = ("?", "")  # the first one is written
 _NAMED = re.compile(r"[^=\s]+=.+")
 
 
-def read(lines: Iterable[str], path: str = "", separator: str = "|", layer: str = "tag") -> Iterator[Sentence]:
-    """The sequences between blank lines; constant memory. `separator` separates alternative labels.
+def read(lines: Iterable[str], path: str = "", layer: str = "tag") -> Iterator[Sentence]:
+    """Yield the sequences between blank lines, in constant memory.
 
     Raises:
         CorpusError: an empty attribute, a weight that is not a number, or an empty or repeated alternative.
     """
-    rows: list[tuple[str, Candidates, str]] = []
-    number = 0
-    for number, line in enumerate(lines, 1):
-        if line:
-            rows.append(_row(line, len(rows) + 1, separator, Location(path, number)))
-        elif rows:
-            yield _sentence(rows, layer, Location(path, number - len(rows)))
-            rows = []
-    if rows:
-        yield _sentence(rows, layer, Location(path, number - len(rows) + 1))
+    for block, start in blocks(lines):
+        rows = [_row(line, number, Location(path, start + number - 1)) for number, line in enumerate(block, 1)]
+        forms, labels, attributes = zip(*rows, strict=True)
+        yield Sentence(forms, {layer: labels}, {ATTRIBUTES: attributes}, location=Location(path, start))
 
 
-def _sentence(rows: list[tuple[str, Candidates, str]], layer: str, location: Location) -> Sentence:
-    forms, labels, attributes = zip(*rows, strict=True)
-    return Sentence(forms, {layer: labels}, {ATTRIBUTES: attributes}, location=location)
-
-
-def _row(line: str, position: int, separator: str, location: Location) -> tuple[str, Candidates, str]:
+def _row(line: str, position: int, location: Location) -> tuple[str, Candidates, str]:
     field, _, attributes = line.partition("\t")
     names = _names(attributes, location)
-    return intern(names[0] if names else str(position)), _candidates(field, separator, location), attributes
+    return intern(names[0] if names else str(position)), _candidates(field, location), attributes
 
 
 def _names(attributes: str, location: Location) -> list[str]:
@@ -65,7 +51,7 @@ def _names(attributes: str, location: Location) -> list[str]:
 
 
 def _name(attribute: str, location: Location) -> str:
-    """The attribute without its weight, unescaped."""
+    """Return the attribute without its weight, unescaped."""
     colon = last_unescaped(attribute, ":")
     name, weight = (attribute, "1") if colon < 0 else (attribute[:colon], attribute[colon + 1 :])
     try:
@@ -80,17 +66,17 @@ def _name(attribute: str, location: Location) -> str:
     return unescape(name, ":")
 
 
-def _candidates(field: str, separator: str, location: Location) -> Candidates:
+def _candidates(field: str, location: Location) -> Candidates:
     if field in UNKNOWN:
         return None
-    candidates = tuple(intern(unescape(piece, ":" + separator)) for piece in split_unescaped(field, separator))
+    candidates = tuple(intern(unescape(piece, ":|")) for piece in split_unescaped(field, "|"))
     if "" in candidates or len(set(candidates)) != len(candidates):
-        raise CorpusError(f"the label {field!r}", f"different labels separated by {separator!r}", *location)
+        raise CorpusError(f"the label {field!r}", "different labels separated by '|'", *location)
     return candidates
 
 
-def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "|", layer: str = "tag") -> None:
-    """Each sentence as rows and a blank line; without a column `attributes`, the form becomes the only attribute.
+def write(sentences: Iterable[Sentence], stream: IO[str], layer: str = "tag") -> None:
+    """Write each sentence as rows and a blank line; without a column `attributes`, the form becomes the only attribute.
 
     Empty sentences are left out, since they have no rows. Forms are not written if there are attributes.
 
@@ -103,25 +89,24 @@ def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "|", 
         attributes = sentence.columns.get(ATTRIBUTES) or [_escaped(form, ":", sentence) for form in sentence.forms]
         for texts in attributes:
             _names(texts, sentence.location)
-        rows = [f"{_field(each, separator, sentence)}\t{texts}" for each, texts in zip(labels, attributes, strict=True)]
+        rows = [f"{_field(each, sentence)}\t{texts}" for each, texts in zip(labels, attributes, strict=True)]
         stream.writelines(checked(row.removesuffix("\t"), sentence) + "\n" for row in rows)
         stream.write("\n" if rows else "")
 
 
-def _field(candidates: Candidates, separator: str, sentence: Sentence) -> str:
+def _field(candidates: Candidates, sentence: Sentence) -> str:
     if candidates is None:
         return UNKNOWN[0]
     if candidates == (UNKNOWN[0],):
-        raise CorpusError(
-            f"the label {UNKNOWN[0]!r}", "labels that do not mean unknown in this format", *sentence.location
-        )
-    return separator.join(_escaped(label, ":" + separator, sentence) for label in candidates)
+        expected = "labels that do not mean unknown in this format"
+        raise sentence.error(f"the label {UNKNOWN[0]!r}", expected)
+    return "|".join(_escaped(label, ":|", sentence) for label in candidates)
 
 
 def _escaped(text: str, special: str, sentence: Sentence) -> str:
-    """The text with every special character and backslash escaped, as CRFsuite reads them."""
+    """Escape every special character and backslash, as CRFsuite reads them."""
     if not text or "\t" in text:
-        raise CorpusError(f"the form or label {text!r}", "non-empty text without tabs", *sentence.location)
+        raise sentence.error(f"the form or label {text!r}", "non-empty text without tabs")
     return "".join(f"\\{character}" if character in special + "\\" else character for character in text)
 
 
@@ -145,7 +130,7 @@ def _are_named(rows: Sequence[Sequence[str]]) -> bool:
 FORMAT = Format(
     name="attributes",
     read=read,
-    write=lambda sentences, stream, layer: write(sentences, stream, layer=layer),
+    write=write,
     look=_look,
     extensions=(".crfsuite",),
 )

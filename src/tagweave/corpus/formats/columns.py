@@ -20,23 +20,19 @@ from itertools import pairwise
 from sys import intern
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from tagweave.corpus.alternatives import format_candidates, interned, parse_candidates
-from tagweave.corpus.blanks import split_blanks
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.confidence import Confidence
-from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
+from tagweave.corpus.candidates import format_candidates, interned, parse_candidates
+from tagweave.corpus.characters import split_blanks
+from tagweave.corpus.formats.format import Confidence, Format, Look, Sign, checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import rejected_comments, take_rejected
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from tagweave.corpus.formats.first_lines import FirstLines
+    from tagweave.corpus.formats.format import FirstLines
 
-UNKNOWN = ("_", "?", "-X-", "")
-"""The fields that mean an unknown label; the first one is written."""
-
+UNKNOWN = ("_", "?", "-X-", "")  # the first one is written
 _TAG = "tag"
 _CONFIDENCE = "confidence"
 _ROWS = 10  # rows of equally many fields that cannot be text by chance
@@ -62,7 +58,7 @@ class _Labels(dict[str, Candidates]):
 
 
 class _Block(NamedTuple):
-    """The comments and rows of one sentence; the lines of the comments, and the line of the first row."""
+    """The comments of one sentence with their lines, its rows, and the line of the first row."""
 
     comments: list[tuple[int, str]]
     rows: list[list[str]]
@@ -70,7 +66,7 @@ class _Block(NamedTuple):
 
 
 def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Sentence]:
-    """The sentences between blank lines; `layer` is the name of the last column's layer if no header names it.
+    """Yield the sentences between blank lines; `layer` names the last column's layer if no header does.
 
     Raises:
         CorpusError: a row whose number of fields differs from that of the rows before it or of the header; an empty
@@ -97,7 +93,7 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
 
 
 def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) -> Iterator[Sentence]:
-    """The sentences with string columns of these names as layers of labels, no longer as columns.
+    """Make string columns of these names layers of labels, and no longer columns.
 
     Raises:
         CorpusError: a repeated alternative.
@@ -121,7 +117,7 @@ def _refuse_titles(row: Sequence[str], location: Location) -> None:
 
 
 def is_header(line: str) -> bool:
-    """Whether the line is a comment that names the columns."""
+    """Return whether the line is a comment that names the columns."""
     return _HEADER.match(line) is not None
 
 
@@ -138,7 +134,7 @@ def _default_names(columns: int, layer: str) -> list[str]:
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
-    """The blocks between blank lines; a block without rows joins the next, unless it is the last."""
+    """Yield the blocks between blank lines; one without rows joins the next, unless it is the last."""
     block = _Block([], [], 0)
     number = 0
     for number, line in enumerate(lines, 1):
@@ -171,15 +167,15 @@ def _layer(fields: Sequence[str], labels: _Labels, location: Location) -> Layer:
         try:
             layer.append(labels[field])
         except CorpusError as error:
-            raise CorpusError(error.found, error.expected, location.path, number) from None
+            raise error.at(location.path, number) from None
     return tuple(layer)
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], layer: str | None = None) -> None:
-    """Each sentence as rows of fields separated by tabs, and a blank line; `layer` (default: the last one) comes last.
+    """Write each sentence as rows of fields separated by tabs, and a blank line; `layer` comes last.
 
-    A header is written unless the columns have their default names. Comments that this format cannot distinguish from
-    rows are left out, and so are empty sentences without comments.
+    By default that is the last layer. A header is written unless the columns have their default names. Comments that
+    this format cannot distinguish from rows are left out, and so are empty sentences without comments.
 
     Raises:
         CorpusError: an empty form or label; a label that means unknown; a tab or line break in a field; a sentence with
@@ -205,7 +201,7 @@ def _names_to_write(sentence: Sentence, layer: str | None) -> list[str]:
     names = ["form", *(name for name in sentence.columns if name not in sentence.layers), *layers, last]
     refuse_blanks(names, "column name", " \t", sentence)
     if len(set(names)) != len(names):
-        raise CorpusError(f"a column or layer named 'form' in {names}", "another name", *sentence.location)
+        raise sentence.error(f"a column or layer named 'form' in {names}", "another name")
     return names
 
 
@@ -219,25 +215,21 @@ def _write_comments(sentence: Sentence, stream: IO[str]) -> None:
 
 def _rows(sentence: Sentence, names: Sequence[str]) -> Iterator[str]:
     if extra := [name for name in sentence.layers if name not in names]:
-        raise CorpusError(
-            f"a layer {extra[0]!r}", f"the layers of the sentences before: {names[1:]}", *sentence.location
-        )
+        raise sentence.error(f"a layer {extra[0]!r}", f"the layers of the sentences before: {names[1:]}")
     texts = [sentence.forms, *(_texts(sentence, name) for name in names[1:])]
     for number, fields in enumerate(zip(*texts, strict=True)):
         row = "\t".join(fields)
         if not fields[0] or row.count("\t") != len(names) - 1:
-            raise CorpusError(f"an empty form or a tab in {fields}", "fields without tabs", *sentence.location)
+            raise sentence.error(f"an empty form or a tab in {fields}", "fields without tabs")
         if not row.strip(" \t"):
-            raise CorpusError(f"nothing but blanks in {fields}", "a row that is no blank line", *sentence.location)
+            raise sentence.error(f"nothing but blanks in {fields}", "a row that is no blank line")
         if not number and (_COMMENT.match(row) or row.startswith(_DOCUMENT)):
-            raise CorpusError(
-                f"the form {fields[0]!r} first in a sentence", "no row like a comment", *sentence.location
-            )
+            raise sentence.error(f"the form {fields[0]!r} first in a sentence", "no row like a comment")
         yield row
 
 
 def _texts(sentence: Sentence, name: str) -> Sequence[str]:
-    """The fields of a layer, or else of a string column; a missing layer is unknown everywhere."""
+    """Return the fields of a layer, or else of a string column; a missing layer is unknown everywhere."""
     if name in sentence.columns and name not in sentence.layers:
         return sentence.columns[name]
     return [_field(candidates, sentence) for candidates in sentence.layers.get(name, (None,) * len(sentence))]
@@ -248,7 +240,7 @@ def _field(candidates: Candidates, sentence: Sentence) -> str:
         return UNKNOWN[0]
     field = format_candidates(candidates)
     if field in UNKNOWN:
-        raise CorpusError(f"the label {field!r}", "labels that do not mean unknown in column files", *sentence.location)
+        raise sentence.error(f"the label {field!r}", "labels that do not mean unknown in column files")
     return field
 
 
@@ -271,10 +263,11 @@ def _without_confidence(sentence: Sentence) -> Sentence:
 def _look(text: FirstLines) -> Look | None:
     """Recognise a header, rows with tabs, or blocks of rows of equally many fields.
 
-    Text for a model is rows only if these are labelled. Rows of different lengths are still rows: the reader names the
-    first that differs.
+    Text for a model is rows only if they have a header, are many, or end with its labels. Rows of different lengths are
+    still rows: the reader names the first that differs.
     """
-    named, labelled = any(map(is_header, text.rows)), text.labels is None or _are_labelled(text)
+    named = any(map(is_header, text.rows))
+    labelled = text.labels is None or named or len(text.rows) >= _ROWS or _end_with_labels(text)
     tabbed = 2 * len(text.tabbed) > len(text.rows)
     alike = tabbed and len(set(map(len, text.tabbed))) == 1
     if (labelled and (named or alike)) or (tabbed and (text.labels is None or _end_with_labels(text))):
@@ -283,11 +276,6 @@ def _look(text: FirstLines) -> Look | None:
         return Look(Sign.ROWS)
     note = f"read as words: no labels of the model where {FORMAT.name} have them (`format={FORMAT.name}`)"
     return Look(Sign.FIELDS, is_format=False, note=note) if tabbed else None
-
-
-def _are_labelled(text: FirstLines) -> bool:
-    """Whether rows are not lines of text: they have a header, are many, or end with labels of the model."""
-    return any(map(is_header, text.rows)) or len(text.rows) >= _ROWS or _end_with_labels(text)
 
 
 def _end_with_labels(text: FirstLines) -> bool:

@@ -29,20 +29,17 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
-from tagweave.corpus.alternatives import format_number, number_like, split_numbers
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.escapes import split_unescaped
-from tagweave.corpus.formats.confidence import Confidence
-from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.formats.writing import checked, layer_to_write
+from tagweave.corpus.candidates import Soft, format_number, number_like, split_numbers
+from tagweave.corpus.characters import split_unescaped
+from tagweave.corpus.formats.format import Confidence, Format, Look, Sign, blocks, checked, layer_to_write
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Layer, Location, Sentence
-from tagweave.corpus.soft import Soft
 from tagweave.corpus.spans import rejected_comments, take_rejected
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from tagweave.corpus.formats.first_lines import FirstLines
+    from tagweave.corpus.formats.format import FirstLines
 
 UPOS, XPOS, HEAD = "upos", "xpos", "head"
 _MISC = "misc"
@@ -61,7 +58,7 @@ _Token = tuple[str, Candidates, Candidates, ArcCandidates, str, str, str, str]
 
 
 def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
-    """The sentences between blank lines; constant memory.
+    """Yield the sentences between blank lines; constant memory.
 
     Raises:
         CorpusError: a row without exactly ten fields, an ID out of sequence, a head outside the sentence, or a repeated
@@ -70,22 +67,8 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
     return (sentence_of(block, path, start) for block, start in blocks(lines))
 
 
-def blocks(lines: Iterable[str]) -> Iterator[tuple[list[str], int]]:
-    """The lines between blank lines, and the line of the file with which they begin."""
-    block: list[str] = []
-    number = 0
-    for number, line in enumerate(lines, 1):
-        if line:
-            block.append(line)
-        elif block:
-            yield block, number - len(block)
-            block = []
-    if block:
-        yield block, number - len(block) + 1
-
-
 def sentence_of(block: list[str], path: str, start: int) -> Sentence:
-    """The sentence of one block of lines, the first of which is line `start` of the file. Raises as `read`."""
+    """Parse one block of lines, the first of which is line `start` of the file. Raises as `read`."""
     tokens: list[_Token] = []
     locations: list[Location] = []
     extra: list[tuple[int, str]] = []
@@ -123,12 +106,9 @@ def _check_extra(identifier: str, tokens: int, location: Location) -> None:
         value = parse_id_value(identifier)
     except (ParseException, ValueError):
         value = None
-    fits = isinstance(value, tuple) and value[0] == tokens + (value[1] == "-")
-    if not fits:
-        found, next_id = f"the ID {identifier!r}", tokens + 1
-        raise CorpusError(
-            found, f"{next_id}, {next_id}-N for a multiword token or {tokens}.N for an empty node", *location
-        )
+    if not isinstance(value, tuple) or value[0] != tokens + (value[1] == "-"):
+        expected = f"{tokens + 1}, {tokens + 1}-N for a multiword token or {tokens}.N for an empty node"
+        raise CorpusError(f"the ID {identifier!r}", expected, *location)
 
 
 def _token(fields: list[str], location: Location) -> _Token:
@@ -173,7 +153,7 @@ def _check_heads(arcs: Sequence[ArcCandidates], locations: Sequence[Location]) -
 
 
 def _take_alternatives(misc: str) -> tuple[str, dict[str, list[str]]]:
-    """MISC without the keys of alternatives, and the values of these keys, split but still escaped."""
+    """Split MISC into the rest, and the alternatives by key, which are still escaped."""
     rest: list[str] = []
     alternatives: dict[str, list[str]] = {}
     for item in misc.split("|"):
@@ -191,26 +171,19 @@ _Value = TypeVar("_Value")
 def _merged(
     candidates: tuple[_Value, ...] | None, pieces: list[str], parse: Callable[[str], _Value], location: Location
 ) -> tuple[_Value, ...] | None:
-    """The candidates of the field, then the alternatives, one of which may repeat the field."""
+    """Return the candidates of the field, then the alternatives, one of which may repeat the field."""
     try:
         texts, numbers = split_numbers(pieces, "/".join(pieces))
-    except CorpusError as error:
-        raise CorpusError(error.found, error.expected, *location) from None
-    listed = tuple(map(parse, texts))
-    if "" in listed or len(set(listed)) != len(listed):
-        raise CorpusError(f"the alternatives {listed}", "different, non-empty alternatives", *location)
-    if not numbers:
-        return tuple(dict.fromkeys((*(candidates or ()), *listed))) or None
-    if not {*(candidates or ())} <= {*listed}:
-        raise CorpusError(f"{candidates} beside alternatives with numbers", "a number for it, too", *location)
-    return _soft(listed, numbers, location)
-
-
-def _soft(listed: tuple[_Value, ...], numbers: list[float], location: Location) -> Soft[_Value]:
-    try:
+        listed = tuple(map(parse, texts))
+        if "" in listed or len(set(listed)) != len(listed):
+            raise CorpusError(f"the alternatives {listed}", "different, non-empty alternatives")
+        if not numbers:
+            return tuple(dict.fromkeys((*(candidates or ()), *listed))) or None
+        if not {*(candidates or ())} <= {*listed}:
+            raise CorpusError(f"{candidates} beside alternatives with numbers", "a number for it, too")
         return Soft(listed, numbers)
     except CorpusError as error:
-        raise CorpusError(error.found, error.expected, *location) from None
+        raise error.at(*location) from None
 
 
 def _plain(text: str) -> str:
@@ -218,13 +191,13 @@ def _plain(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text with its special characters escaped, and a colon where a number would stand."""
+    """Escape special characters, and a colon where a number would stand."""
     plain, number = number_like(text)
     return re.sub(r"[/|\\]", lambda match: _ESCAPED[match.group()], plain) + (f"\\{number}" if number else "")
 
 
 def _numbered(texts: Sequence[str], candidates: Sequence[Any]) -> Sequence[str]:
-    """The texts of candidates, with their numbers if they have any."""
+    """Return the texts of candidates, with their numbers if they have any."""
     if not isinstance(candidates, Soft):
         return texts
     return [f"{text}:{format_number(number)}" for text, (_, number) in zip(texts, candidates.numbered(), strict=True)]
@@ -237,7 +210,7 @@ def _parse_arc(text: str, location: Location) -> Arc:
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos: str = XPOS, head: str = HEAD) -> None:
-    """Each sentence as a block that ends with a blank line; the named layers become UPOS, XPOS, HEAD and DEPREL.
+    """Write each sentence as a block that ends with a blank line; the named layers become UPOS, XPOS, HEAD and DEPREL.
 
     Empty sentences are left out, since they have no rows.
 
@@ -257,7 +230,7 @@ def _write_sentence(sentence: Sentence, stream: IO[str], names: tuple[str, str],
     comments = (*sentence.comments, *rejected_comments(sentence, dict(zip(names, (UPOS, XPOS), strict=True))))
     for comment in comments:
         if not comment.startswith("#"):
-            raise CorpusError(f"the comment {comment!r}", "comments that begin with #", *sentence.location)
+            raise sentence.error(f"the comment {comment!r}", "comments that begin with #")
     rows = list(rows_of(sentence, names, head))
     for count, row in reversed(sentence.extra_rows):
         rows.insert(count, "\t".join(row.split("\t")[:FIELDS]))
@@ -266,7 +239,7 @@ def _write_sentence(sentence: Sentence, stream: IO[str], names: tuple[str, str],
 
 
 def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str = HEAD) -> Iterator[str]:
-    """The rows of the tokens; the named layers are UPOS, XPOS, HEAD and DEPREL. Raises as `write`."""
+    """Yield the rows of the tokens; the named layers are UPOS, XPOS, HEAD and DEPREL. Raises as `write`."""
     unknown: tuple[None, ...] = (None,) * len(sentence)
     blank = (_NONE,) * len(sentence)
     upos, xpos = (sentence.layers.get(name, unknown) for name in names)
@@ -283,20 +256,20 @@ def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str
         end = _with_alternatives(misc_, texts, (upos_ or (), xpos_ or (), arcs_ or ()), sentence)
         fields = (str(number), form, lemma_, tags, other_tags, feats_, *arc, deps_, end)
         if "" in fields or any("\t" in field for field in fields):
-            raise CorpusError(f"an empty field or a tab in {fields}", "ten fields without tabs", *sentence.location)
+            raise sentence.error(f"an empty field or a tab in {fields}", "ten fields without tabs")
         yield "\t".join(fields)
 
 
 def _field(candidates: Candidates, sentence: Sentence) -> str:
     if "" in (candidates or ()):
-        raise CorpusError("the label ''", "labels that are not empty", *sentence.location)
+        raise sentence.error("the label ''", "labels that are not empty")
     return candidates[0] if candidates is not None and len(candidates) == 1 and type(candidates) is tuple else _NONE
 
 
 def _arc_fields(arc: Arc, sentence: Sentence) -> tuple[str, str]:
     if arc.relation in ("", _NONE):
         expected = "relations other than _, which is unknown in CoNLL-U"
-        raise CorpusError(f"the relation {arc.relation!r}", expected, *sentence.location)
+        raise sentence.error(f"the relation {arc.relation!r}", expected)
     return _NONE if arc.head is None else str(arc.head), _NONE if arc.relation is None else arc.relation
 
 
@@ -305,7 +278,7 @@ def _with_alternatives(
 ) -> str:
     if "Alt" in misc and (taken := _take_alternatives(misc)[1]):
         expected = "alternatives as candidates of the layers"
-        raise CorpusError(f"the key {next(iter(taken))} in the column misc", expected, *sentence.location)
+        raise sentence.error(f"the key {next(iter(taken))} in the column misc", expected)
     items = [] if misc == _NONE else [misc]
     for key, own, labels in zip(_KEYS, texts, candidates, strict=True):
         if len(labels) > 1 or _NONE in labels or isinstance(labels, Soft):
@@ -314,7 +287,7 @@ def _with_alternatives(
 
 
 def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
-    """As `write`; the layer becomes XPOS if the sentence has UPOS, otherwise UPOS."""
+    """Write as `write`; the layer becomes XPOS if the sentence has UPOS, otherwise UPOS."""
     for sentence in sentences:
         if layer in sentence.heads:
             write([sentence], stream, head=layer)
@@ -326,11 +299,11 @@ def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> 
             write([sentence], stream, xpos=layer)
         else:
             found = f"the layers upos, xpos and {layer}"
-            raise CorpusError(found, "two layers at most, for UPOS and XPOS", *sentence.location)
+            raise sentence.error(found, "two layers at most, for UPOS and XPOS")
 
 
 def _put_beside(sentence: Sentence, name: str, layer: Layer, beside: str | None) -> Sentence:
-    """The labels in a field that is unknown everywhere, XPOS first; a layer `upos` or `xpos` in its own field."""
+    """Put labels in a field that is unknown everywhere, XPOS first; `upos` and `xpos` have fields of their own."""
     if beside is not None and name not in (UPOS, XPOS):
         sentence = sentence.with_layer(UPOS if beside == XPOS else XPOS, (None,) * len(sentence))
     return sentence.with_layer(name if name in (UPOS, XPOS) else _empty_field(sentence, name), layer)
@@ -340,16 +313,15 @@ def _empty_field(sentence: Sentence, name: str) -> str:
     for field in (XPOS, UPOS):
         if not any(sentence.layers.get(field, ())):
             return field
-    raise CorpusError("labels in UPOS and in XPOS", f"one of them empty, for the labels of {name}", *sentence.location)
+    raise sentence.error("labels in UPOS and in XPOS", f"one of them empty, for the labels of {name}")
 
 
 def _take_confidence(sentence: Sentence) -> tuple[list[str | None], Sentence]:
-    return [_confidence(field) for field in sentence.columns.get(_MISC, ())], sentence
-
-
-def _confidence(misc: str) -> str | None:
-    items = (item.partition("=") for item in misc.split("|"))
-    return next((value for key, equals, value in items if equals and key == _CONFIDENCE), None)
+    texts: list[str | None] = []
+    for misc in sentence.columns.get(_MISC, ()):
+        items = (item.partition("=") for item in misc.split("|"))
+        texts.append(next((value for key, equals, value in items if equals and key == _CONFIDENCE), None))
+    return texts, sentence
 
 
 def _put_confidence(sentence: Sentence, texts: Sequence[str]) -> Sentence:
@@ -363,7 +335,6 @@ def _with_confidence(misc: str, text: str) -> str:
 
 
 CONFIDENCE = Confidence(_take_confidence, _put_confidence)
-"""The confidence in MISC."""
 
 
 def _look(text: FirstLines) -> Look | None:

@@ -13,20 +13,19 @@ from dataclasses import replace
 from sys import intern
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
-from tagweave.corpus.alternatives import format_candidates, interned, parse_candidates
-from tagweave.corpus.blanks import split_blanks
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.candidates import format_candidates, interned, parse_candidates
+from tagweave.corpus.characters import split_blanks
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.formats.conllu import COLUMNS, FIELDS, HEAD, PLUS_HEADER, UPOS, XPOS
-from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
+from tagweave.corpus.formats.format import Format, Look, Sign, blocks, checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.corpus.spans import rejected_comments
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from tagweave.corpus.formats.first_lines import FirstLines
+    from tagweave.corpus.formats.format import FirstLines
 
 _NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OWN = "TAGWEAVE:"
@@ -35,7 +34,7 @@ _Values = TypeVar("_Values")
 
 
 class _Header(NamedTuple):
-    """The names of the columns: where the ten of CoNLL-U are (`None`: nowhere), and the others by layer."""
+    """The named columns: where the ten of CoNLL-U are (`None`: nowhere), and the others by layer."""
 
     width: int
     places: tuple[int | None, ...]
@@ -55,20 +54,20 @@ class _Header(NamedTuple):
         return cls(len(names), places, layers)
 
     def ten(self, fields: Sequence[str], number: int) -> list[str]:
-        """The ten fields of CoNLL-U; a file without IDs has tokens alone."""
+        """Return the ten fields of CoNLL-U; a file without IDs has tokens alone."""
         ten = [_NONE if at is None else fields[at] for at in self.places]
         return ten if self.places[0] is not None else [str(number), *ten[1:]]
 
 
 def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
-    """The sentences between blank lines; constant memory.
+    """Yield the sentences between blank lines; constant memory.
 
     Raises:
         CorpusError: no header before the first token, or a malformed one; another number of fields than it names; a
             repeated candidate; what `conllu.read` refuses.
     """
     header: _Header | None = None
-    for block, start in conllu.blocks(lines):
+    for block, start in blocks(lines):
         comments = next((at for at, line in enumerate(block) if line[0] != "#"), len(block))
         for at, line in enumerate(block[:comments]):
             if line.startswith(PLUS_HEADER):
@@ -112,14 +111,14 @@ def _fields(line: str, header: _Header, location: Location) -> list[str]:
 
 
 def _kept(sentence: Sentence, header: _Header) -> Sentence:
-    """The sentence with the layers and columns that the file has. Raises if MISC has candidates of others."""
+    """Keep the layers and columns that the file has. Raises if MISC has candidates of others."""
     there = {"misc", *(name.lower() for name, at in zip(_NAMES, header.places, strict=True) if at is not None)}
     heads = sentence.heads if there & {"head", "deprel"} else {}
     kept = replace(sentence, layers=_of(sentence.layers, there), columns=_of(sentence.columns, there), heads=heads)
     for name, layer in {**sentence.layers, **sentence.heads}.items():
         if any(layer) and name not in {**kept.layers, **heads}:
             expected = f"a column {name.upper()} in the header"
-            raise CorpusError(f"candidates of {name.upper()} in MISC", expected, *sentence.location)
+            raise sentence.error(f"candidates of {name.upper()} in MISC", expected)
     return kept
 
 
@@ -131,11 +130,11 @@ def _candidates(field: str, location: Location) -> Candidates:
     try:
         return None if field == _NONE else interned(parse_candidates(field))
     except CorpusError as error:
-        raise CorpusError(error.found, error.expected, *location) from None
+        raise error.at(*location) from None
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
-    """A header, and each sentence as a block that ends with a blank line; another layer than CoNLL-U's comes last.
+    """Write a header, and each sentence as a block that ends with a blank line; a layer that CoNLL-U lacks comes last.
 
     Empty sentences are left out, since they have no rows.
 
@@ -161,7 +160,7 @@ def _column(layer: str) -> str:
 
 
 class _Written(NamedTuple):
-    """What is written of a sentence: the columns of CoNLL-U, the others, and the layer of heads."""
+    """The columns that are written of a sentence: those of CoNLL-U, the others, and the layer of heads."""
 
     names: tuple[str, ...]
     others: tuple[str, ...]
@@ -178,17 +177,17 @@ class _Written(NamedTuple):
         others = sorted((name for name in found if name not in (UPOS, XPOS, *COLUMNS)), key=lambda name: name == layer)
         refuse_blanks(others, "column name", " \t", sentence)
         if wrong := {*others} & {*_NAMES, "id", "form", "head", "deprel"}:
-            raise CorpusError(f"a layer {min(wrong)!r}", "a name that is no column of CoNLL-U", *sentence.location)
+            raise sentence.error(f"a layer {min(wrong)!r}", "a name that is no column of CoNLL-U")
         return cls(names, tuple(others), head)
 
 
 def _write_sentence(sentence: Sentence, stream: IO[str], header: _Written, own: _Written) -> None:
     if more := [name for name in (*own.names, *own.others) if name not in (*header.names, *header.others)]:
-        raise CorpusError(f"a column {more[0]!r}", "the columns of the sentences before", *sentence.location)
+        raise sentence.error(f"a column {more[0]!r}", "the columns of the sentences before")
     comments = (*sentence.comments, *rejected_comments(sentence))
     for comment in comments:
         if not comment.startswith("#") or comment.startswith(PLUS_HEADER):
-            raise CorpusError(f"the comment {comment!r}", "comments that begin with #", *sentence.location)
+            raise sentence.error(f"the comment {comment!r}", "comments that begin with #")
     places = [_NAMES.index(name) for name in header.names]
     texts = zip(*(_texts(sentence, name) for name in header.others), strict=True) if header.others else None
     rows = []
@@ -198,20 +197,20 @@ def _write_sentence(sentence: Sentence, stream: IO[str], header: _Written, own: 
     for count, row in reversed(sentence.extra_rows):
         rows.insert(count, _extra_row(row, places, len(header.others)))
     if wrong := [row for row in rows if row.count("\t") + 1 != len(places) + len(header.others)]:
-        raise CorpusError(f"a tab in {wrong[0]!r}", "fields without tabs", *sentence.location)
+        raise sentence.error(f"a tab in {wrong[0]!r}", "fields without tabs")
     stream.writelines(checked(line, sentence) + "\n" for line in (*comments, *rows))
     stream.write("\n")
 
 
 def _extra_row(row: str, places: Sequence[int], others: int) -> str:
-    """The row of a multiword token or an empty node; of a file with other columns, unknown there."""
+    """Return the row of a multiword token or an empty node; of a file with other columns, unknown there."""
     fields = row.split("\t")
     more = fields[FIELDS:] if len(fields) == FIELDS + others else [_NONE] * others
     return "\t".join([*(fields[at] for at in places), *more])
 
 
 def _texts(sentence: Sentence, name: str) -> Sequence[str]:
-    """The fields of a layer, or else of a string column; what is missing is unknown everywhere."""
+    """Return the fields of a layer, or else of a string column; a missing layer is unknown everywhere."""
     if name in sentence.columns and name not in sentence.layers:
         return sentence.columns[name]
     return [_text(candidates, sentence) for candidates in sentence.layers.get(name, (None,) * len(sentence))]
@@ -220,7 +219,7 @@ def _texts(sentence: Sentence, name: str) -> Sequence[str]:
 def _text(candidates: Candidates, sentence: Sentence) -> str:
     field = _NONE if candidates is None else format_candidates(candidates)
     if field == _NONE and candidates is not None:
-        raise CorpusError("the label '_'", "labels that do not mean unknown in this column", *sentence.location)
+        raise sentence.error("the label '_'", "labels that do not mean unknown in this column")
     return field
 
 

@@ -2,46 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
-from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.candidates import parse_candidates
+from tagweave.corpus.characters import BLANKS, split_blanks
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tagweave.corpus.corpus import Unit
-    from tagweave.corpus.formats.confidence import Confidence
-    from tagweave.corpus.formats.first_lines import FirstLines
     from tagweave.corpus.sentence import Layer, Sentence
 
 
 class Reader(Protocol):
-    """Turns lines without line breaks into sentences."""
+    """A function from lines without line breaks to sentences; `path` is for messages."""
 
-    def __call__(self, lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
-        """The sentences; `path` is for messages."""
-        ...
+    def __call__(self, lines: Iterable[str], path: str = "") -> Iterator[Sentence]: ...  # noqa: D102
 
 
 class Sign(IntEnum):
     """Signs of a format, from weak to strong."""
 
-    TEXT = 0
-    """Any text can be read this way."""
-    WORDS = 1
-    """Words between blanks, or text for a model of words."""
-    ROWS = 2
-    """Rows of equally many words, with blank lines between them."""
-    LABELS = 3
-    """Apparent labels after words."""
-    MARKS = 4
-    """Marks between characters."""
-    FIELDS = 5
-    """Fields between tabs."""
-    LAYOUT = 6
-    """Rows that no other format has."""
+    TEXT = 0  # any text can be read this way
+    WORDS = 1  # words between blanks, or text for a model of words
+    ROWS = 2  # rows of equally many words, with blank lines between them
+    LABELS = 3  # apparent labels after words
+    MARKS = 4  # marks between characters
+    FIELDS = 5  # fields between tabs
+    LAYOUT = 6  # rows that no other format has
 
 
 class Look(NamedTuple):
@@ -74,8 +67,7 @@ class Format:
         look: recognises the first lines of a file; `None` if there is no sign of the format.
         extensions: extensions of file names, with the dot.
         unit: what a token of the file is.
-        layers: the layers of labels in a file that does not name them, the usual one first; none in a format without
-            labels.
+        layers: the layers of labels in a file that does not name them, the usual one first; none without labels.
         names_layers: whether a file may name any number of layers, of which the last is the usual one.
         partial: whether labels may be unknown, and positions may have several candidates.
         put_beside: adds the labels of a guideline, named second, to those of a sentence. They may replace others if a
@@ -120,25 +112,17 @@ class Format:
         return self.put_beside is not None
 
     def held(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield the sentences for `write`.
-
-        Raises:
-            CorpusError: rejected spans, and the format has no comments.
-        """
+        """Yield sentences for `write`. Raises CorpusError for rejected spans if the format has no comments."""
         for sentence in sentences:
             if not self.comments and any(sentence.rejected.values()):
                 expected = f"none: the {self.name} format has no comments to hold them"
-                raise CorpusError("rejected spans", expected, *sentence.location)
+                raise sentence.error("rejected spans", expected)
             yield sentence
 
     def with_labels(self, sentence: Sentence, name: str, layer: Layer, beside: str | None = None) -> Sentence:
-        """The sentence with the labels of a guideline, which replace its own if the format holds one layer only.
+        """Return the sentence with the labels of a guideline, which replace its own if the format holds one layer only.
 
-        Args:
-            sentence: as it was read.
-            name: the guideline.
-            layer: its labels.
-            beside: the layer of the sentence that has to stay, if the new labels may replace others.
+        If the new labels may replace others, `beside` names the layer of the sentence that has to stay.
 
         Raises:
             CorpusError: the format cannot hold another layer of this sentence.
@@ -146,3 +130,152 @@ class Format:
         if self.put_beside is None:
             return replace(sentence, layers={name: layer})
         return self.put_beside(sentence, name, layer, beside)
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """Where a format holds the confidence in the label of each token.
+
+    Attributes:
+        take: from a sentence, the texts of these numbers, `None` for a missing one, and the sentence without them.
+        put: the sentence with these texts instead of its own.
+    """
+
+    take: Callable[[Sentence], tuple[Sequence[str | None], Sentence]]
+    put: Callable[[Sentence, Sequence[str]], Sentence]
+
+    def read(self, sentence: Sentence) -> Sentence:
+        """Take the confidence from a sentence, 1 where there is none. Raises CorpusError unless it is from 0 to 1."""
+        texts, rest = self.take(sentence)
+        if not any(texts):
+            return sentence
+        return replace(rest, confidence=tuple(1.0 if text is None else _number(text, sentence) for text in texts))
+
+    def written(self, sentence: Sentence, confidence: Sequence[float]) -> Sentence:
+        """Put a number for each token where the format holds it."""
+        return self.put(sentence, [f"{each:.6f}" for each in confidence])
+
+
+def _number(text: str, sentence: Sentence) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise sentence.error(f"the confidence {text!r}", "a number from 0 to 1")
+    return value
+
+
+FEW = 0.1
+"""The share of words above which a pattern in them is not a coincidence."""
+
+_UNKNOWN = ("_", "?", "-X-", "")  # fields that mean an unknown label in one format or another
+
+
+@dataclass(frozen=True)
+class ModelLabels:
+    """The labels of the model that text is for, which distinguish words with labels from words with a slash.
+
+    Attributes:
+        known: whether a candidate is one of the labels.
+        share: the share of words with a label above which the text counts as labelled.
+    """
+
+    known: Callable[[str], bool]
+    share: float = FEW
+
+    def among(self, field: str) -> bool:
+        """Return whether a field consists of these labels only."""
+        try:
+            return bool(field) and all(map(self.known, parse_candidates(field)))
+        except CorpusError:
+            return False
+
+    def fill(self, fields: Iterable[str]) -> bool:
+        """Return whether at least half of the fields are these labels, or mean that the label is unknown."""
+        fits = [field in _UNKNOWN or self.among(field) for field in fields]
+        return 2 * sum(fits) >= len(fits)
+
+
+@dataclass(frozen=True)
+class FirstLines:
+    """The first lines of a file, without line breaks, by which formats recognise their files.
+
+    `labels` are those of a model of words that the text is for; `None` if it is not for a model.
+    """
+
+    lines: Sequence[str]
+    labels: ModelLabels | None = None
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """The lines that are not blank."""
+        return [line for line in self.lines if line.strip(BLANKS)]
+
+    @cached_property
+    def tabbed(self) -> list[list[str]]:
+        """The fields of the rows with tabs."""
+        return [row.split("\t") for row in self.rows if "\t" in row]
+
+    @cached_property
+    def fields(self) -> list[list[str]]:
+        """The fields of all rows, separated by tabs or else by blanks."""
+        return [row.split("\t") if "\t" in row else split_blanks(row) for row in self.rows]
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The texts between blanks."""
+        return [token for row in self.rows for token in split_blanks(row)]
+
+
+_UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
+
+
+def layer_to_write(sentence: Sentence, name: str) -> Layer:
+    """Return the layer `name`; a sentence without any layers is unknown at every position.
+
+    Raises:
+        CorpusError: the sentence has layers, but not this one.
+    """
+    if name in sentence.layers:
+        return sentence.layers[name]
+    if sentence.layers:
+        raise sentence.error(f"the layers {', '.join(sentence.layers)}", f"a layer {name!r} to write")
+    return (None,) * len(sentence)
+
+
+def blocks(lines: Iterable[str]) -> Iterator[tuple[list[str], int]]:
+    """Yield the lines between blank lines, and the line of the file with which they begin."""
+    block: list[str] = []
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if line:
+            block.append(line)
+        elif block:
+            yield block, number - len(block)
+            block = []
+    if block:
+        yield block, number - len(block) + 1
+
+
+def refuse_labels(sentence: Sentence, format_name: str) -> None:
+    """Raise CorpusError unless all layers of the sentence are unknown: the format cannot hold labels."""
+    for name, layer in sentence.layers.items():
+        if any(candidates is not None for candidates in layer):
+            expected = f"no labels: the {format_name} format holds forms only"
+            raise sentence.error(f"labels in layer {name!r}", expected)
+
+
+def checked(line: str, sentence: Sentence) -> str:
+    """Return a line. Raises CorpusError if it contains a line break, a NUL or half of a surrogate pair."""
+    if bad := _UNWRITABLE.search(line):
+        raise sentence.error(f"the character {bad.group()!r} in a token", "text without line breaks")
+    return line
+
+
+def refuse_blanks(texts: Iterable[str], what: str, blanks: str, sentence: Sentence) -> None:
+    """Raise CorpusError for a text that is empty or has one of the `blanks`, which separate texts in the format."""
+    for text in texts:
+        if not text or any(blank in text for blank in blanks):
+            expected = f"a {what} that is neither empty nor has blanks"
+            raise sentence.error(f"the {what} {text!r}", expected)

@@ -19,16 +19,15 @@ from itertools import chain
 from sys import intern
 from typing import IO, TYPE_CHECKING
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.formats.writing import checked, layer_to_write
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.formats.format import Format, Look, Sign, checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
-from tagweave.corpus.soft import Soft
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tagweave.corpus.formats.first_lines import FirstLines
+    from tagweave.corpus.formats.format import FirstLines
 
 SEGMENTATION = "segmentation"
 TAG = "tag"
@@ -55,7 +54,7 @@ _CANDIDATES = {(before, after): _left_by(before, after) for before in "|- " for 
 
 
 def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION, tag: str = TAG) -> Iterator[Sentence]:
-    """The sentences, one a line, each form one character, with labels in the named layers; constant memory.
+    """Yield the sentences, each form one character, with labels in the named layers; constant memory.
 
     Raises:
         CorpusError: two characters with no mark, or two marks, between them; a mark at the end of the line; a tag
@@ -69,12 +68,12 @@ def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION,
             for level, words in enumerate(_words(fields)):
                 layers[_level_name(tag, level)] = _spread(words, boundaries)
         except CorpusError as error:
-            raise CorpusError(error.found, error.expected, *location) from None
+            raise error.at(*location) from None
         yield Sentence(tuple(characters), layers, location=location)
 
 
 def _parse(line: str) -> tuple[list[str], list[str], list[str]]:
-    """The T characters, the T tag fields that follow them, and the T - 1 boundaries between them."""
+    """Return the T characters, the T tag fields that follow them, and the T - 1 boundaries between them."""
     items = _ITEM.findall(line)
     if not items or items[-1][2] or sum(map(len, chain.from_iterable(items))) < len(line):
         _check(line)
@@ -106,7 +105,7 @@ def _unescaped(text: str) -> str:
 
 
 def _words(fields: Sequence[str]) -> Iterator[list[Candidates]]:
-    """For each level of tags, at least one, the candidates in each field."""
+    """Yield the candidates in each field, for each level of tags, at least one."""
     different = {field: _LEVEL.findall(field) for field in dict.fromkeys(fields)}
     depth = max((level for texts in different.values() for level, text in enumerate(texts, 1) if text), default=1)
     for level in range(depth):
@@ -115,7 +114,7 @@ def _words(fields: Sequence[str]) -> Iterator[list[Candidates]]:
 
 
 def segmentation_layer(boundaries: Sequence[str]) -> Layer:
-    """The candidates over B, M, E, S of T characters with T - 1 boundaries (`|`, `-` or a blank) between them."""
+    """Return the candidates over B, M, E, S of T characters with T - 1 boundaries between them."""
     before, after = [_BOUNDARY, *boundaries], [*boundaries, _BOUNDARY]
     return tuple(_CANDIDATES[sides] for sides in zip(before, after, strict=True))
 
@@ -138,7 +137,7 @@ def _level_name(tag: str, level: int) -> str:
 
 
 def _spread(words: Sequence[Candidates], boundaries: Sequence[str]) -> Layer:
-    """The candidates at the last character of each word, given to every character that is joined to it."""
+    """Give the candidates at the last character of each word to every character that is joined to it."""
     layer = list(words)
     if not any(layer):
         return tuple(layer)
@@ -149,7 +148,7 @@ def _spread(words: Sequence[Candidates], boundaries: Sequence[str]) -> Layer:
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SEGMENTATION, tag: str = TAG) -> None:
-    """Each sentence as one line, every special character escaped.
+    """Write each sentence as one line, every special character escaped.
 
     A boundary that the labels on one side determine is written, so the other side is restricted when the line is read.
 
@@ -160,11 +159,11 @@ def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SE
     for sentence in sentences:
         if set(map(len, sentence.forms)) - {1}:
             long = next(form for form in sentence.forms if len(form) != 1)
-            raise CorpusError(f"the form {long!r}", "forms of one character in KyTea's format", *sentence.location)
+            raise sentence.error(f"the form {long!r}", "forms of one character in KyTea's format")
         try:
             line = _line(sentence.forms, sentence.layers, layer_to_write(sentence, segmentation), tag)
         except CorpusError as error:
-            raise CorpusError(error.found, error.expected, *sentence.location) from None
+            raise error.at(*sentence.location) from None
         stream.write(checked(line, sentence) + "\n")
 
 
@@ -183,7 +182,7 @@ def _escaped(text: str) -> str:
 
 
 def _boundaries(layer: Layer) -> list[str]:
-    """The mark after each of the characters, of which the last ends a word."""
+    """Return the mark after each of the characters; the last one ends a word."""
     if not layer:
         return []
     marks = [*map(_between, (_EDGE, *layer), (*layer, _EDGE))]
@@ -196,7 +195,7 @@ def _boundaries(layer: Layer) -> list[str]:
 
 @cache
 def _between(before: Candidates, after: Candidates) -> str:
-    """The mark between two characters; "" if their labels contradict each other."""
+    """Return the mark between two characters; "" if their labels contradict each other."""
     both = _sides(before)[1] & _sides(after)[0]
     return _UNKNOWN if len(both) > 1 else "".join(both)
 
@@ -213,7 +212,7 @@ def _sides(candidates: Candidates) -> tuple[set[str], set[str]]:
 
 
 def _fields(layers: Mapping[str, Layer], marks: Sequence[str], tag: str) -> list[str]:
-    """The tag field that follows each character: `/first/second`, without empty levels at its end."""
+    """Return the tag field after each character: `/first/second`, without empty levels at its end."""
     levels: list[list[str]] = []
     while (layer := layers.get(name := _level_name(tag, len(levels)))) is not None:
         words = [candidates if mark == _BOUNDARY else None for candidates, mark in zip(layer, marks, strict=True)]
@@ -241,7 +240,7 @@ def _field(candidates: Candidates) -> str:
 
 
 def _look(text: FirstLines) -> Look | None:
-    """Marks between characters, some of them known. Text for a model of words has none."""
+    """Recognise marks between characters, some of them known. Text for a model of words has none."""
     if text.labels is not None:
         return None
     try:

@@ -1,21 +1,24 @@
-"""The formats by name and by file extension."""
+"""The formats by name and by file extension, and recognising a file by its first lines."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats import attributes, columns, conllu, conllu_plus, kytea, raw, segmented, tagged
+from tagweave.corpus.formats import attributes, columns, conllu, conllu_plus, kytea, plain, tagged
+from tagweave.corpus.formats.format import FirstLines, ModelLabels
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
-    from tagweave.corpus.formats.format import Format
+    from tagweave.corpus.formats.format import Format, Reader
 
 _ALL = (
     tagged.SLASH,
     tagged.UNDERSCORE,
-    segmented.FORMAT,
-    raw.FORMAT,
+    plain.SEGMENTED,
+    plain.RAW,
     kytea.FORMAT,
     conllu.FORMAT,
     conllu_plus.FORMAT,
@@ -26,29 +29,25 @@ FORMATS: dict[str, Format] = {each.name: each for each in _ALL}
 
 
 def formats() -> tuple[str, ...]:
-    """The names of all formats."""
+    """Return the names of all formats."""
     return tuple(FORMATS)
 
 
 def format_named(name: str) -> Format:
-    """The format of this name.
-
-    Raises:
-        CorpusError: there is no such format.
-    """
+    """Return the format of this name. Raises CorpusError if there is none."""
     if name not in FORMATS:
         raise CorpusError(f"the format {name!r}", f"one of {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
 def format_of_name(path: str) -> str | None:
-    """The format of a file by its extension, ignoring `.gz`; `None` if no format has that extension."""
+    """Return the format of a file by its extension, ignoring `.gz`; `None` if no format has it."""
     suffix = PurePath(path.lower().removesuffix(".gz")).suffix
     return next((name for name, each in FORMATS.items() if suffix in each.extensions), None)
 
 
 def chosen_format(name: str | None, path: str) -> Format | None:
-    """The format of this name, or without a name that of a path's extension; `None` if no format has that extension.
+    """Look up a format by name, or by file extension if no name is given; `None` if no format has that extension.
 
     Raises:
         CorpusError: there is no format of this name.
@@ -58,5 +57,86 @@ def chosen_format(name: str | None, path: str) -> Format | None:
 
 
 def layer_names() -> frozenset[str]:
-    """The names of layers in files that do not name their layers."""
+    """Return the names of layers in files that do not name their layers."""
     return frozenset(name for each in FORMATS.values() for name in (*each.layers, each.heads) if name is not None)
+
+
+class Recognised(NamedTuple):
+    """The format of a file, the reader, and a note for the user if the file might be of another format."""
+
+    format: Format
+    read: Reader
+    note: str = ""
+
+
+def recognise(lines: Sequence[str], labels: ModelLabels | None = None) -> Recognised:
+    """Return the format that the first lines of a file look like.
+
+    It is the format that sees the strongest sign in them (`Sign`), and the first of the registry if there are several.
+    If the text is read without labels, the notes of other formats are passed on.
+
+    Text for a model of words, which has these `labels`, is read as words, except for lines in a script without blanks.
+    In it a label counts only if the model has it, or if nearly all words have one.
+    """
+    text = FirstLines(lines, labels)
+    looks = [(form, look) for form in FORMATS.values() if (look := form.look(text))]
+    looks.sort(key=lambda each: each[1].sign, reverse=True)
+    form, look = next(each for each in looks if each[1].is_format)
+    rejected = (other.note for _, other in looks if not other.is_format and other.note)
+    return Recognised(form, look.read or form.read, look.note or ("" if form.labels else next(rejected, "")))
+
+
+_CHARACTERS = 20_000  # of the first lines, as an export may be one long line
+_COLUMNS = "rows of `token TAB label` with a blank line between sentences (format columns)"
+_IMPORT = "what this makes of it: tagweave import"
+_JSON = re.compile(r'\s*(?:\[\s*)*(?:\{\s*(?:"(?:\\.|[^"\\])*"\s*:|\}|\Z)|\[\s*"(?:\\.|[^"\\])*"\s*[,\]]|\[\s*\Z)')
+_KEYS = re.compile(r'"([A-Za-z_]+)"\s*:')
+_XML = re.compile(
+    r"\s*<(?:\?xml\b|!DOCTYPE\b|!--|[a-z][\w:.-]*(?:\s+[\w:.-]+=[^<>]*>|/?>\s*(?:\n|<|\Z)))", re.IGNORECASE
+)
+_BRAT = re.compile(r"(?:[TREAMN]\d+\t\S+ \S.*|\*\t\S+ \S.*|#\d+\tAnnotatorNotes .*)")
+_SEPARATED = [re.compile(rf"[^\s{mark}]+(?:{mark}[^\s{mark}]*)*{mark}(?:[A-Z][\w$-]*|[^\s\w]+|_)") for mark in ",;"]
+_ROWS = 3  # that separate their values alike
+_MOST = 0.9  # of the rows: a comma may itself be a token
+_EXPORTS = (  # the keys at the beginning of an export, what it is, and what can be read instead; the first fits
+    ({"annotator", "outcome", "revision"}, "judgements of tagweave annotate export", "`format=conllu` or kytea there"),
+    ({"annotations", "result"}, "a JSON export of Label Studio", f"{_IMPORT} label-studio"),
+    ({"text", "spans", "answer"}, "a JSONL export of Prodigy", f"{_IMPORT} prodigy"),
+    ({"text", "spans", "_input_hash"}, "a JSONL export of Prodigy", f"{_IMPORT} prodigy"),
+    ({"paragraphs", "sentences", "tokens"}, "JSON training data of spaCy", _COLUMNS),
+    ({"text", "ents"}, "JSON of spaCy", _COLUMNS),
+    ({"text", "entities"}, "JSON of spaCy or doccano", _COLUMNS),
+    ({"text", "label"}, "a JSONL export of doccano", f"{_IMPORT} doccano"),
+    ({"text", "labels"}, "a JSONL export of doccano", f"{_IMPORT} doccano"),
+    ({"entities"}, "JSON training data of spaCy", _COLUMNS),
+)
+
+
+def foreign(lines: Sequence[str]) -> tuple[str, str] | None:
+    """Recognise a file of another program that is not text to learn from, by its first lines.
+
+    Returns what it is, and what can be read instead; `None` if it is none of the known ones.
+    """
+    text = "\n".join(lines)[:_CHARACTERS]
+    if _JSON.match(text):
+        keys = set(_KEYS.findall(text))
+        named = ((what, instead) for wanted, what, instead in _EXPORTS if wanted <= keys)
+        return next(named, ("JSON", _COLUMNS))
+    return _of_markup(text) if _XML.match(text) else _of_rows([line for line in lines if line.strip()])
+
+
+def _of_markup(text: str) -> tuple[str, str]:
+    if re.match(r"\s*<(?:!DOCTYPE html|html)\b", text, re.IGNORECASE):
+        return "HTML", "text, or what tagweave harvest markup makes of it"
+    return "TEI (XML)" if re.search(r"<TEI\b|tei-c\.org", text) else "XML", _COLUMNS
+
+
+def _of_rows(rows: Sequence[str]) -> tuple[str, str] | None:
+    if rows and rows[0].startswith("#FORMAT=WebAnno"):
+        return "a TSV export of WebAnno or INCEpTION", f"{_IMPORT} webanno-tsv"
+    separated = max(sum(map(bool, map(each.fullmatch, rows[1:]))) for each in _SEPARATED)
+    if len(rows) >= _ROWS and separated >= _MOST * len(rows[1:]):
+        return "comma-separated values", _COLUMNS
+    if any("\t" in row for row in rows) and all(map(_BRAT.fullmatch, rows)):
+        return "standoff annotation of brat (.ann), whose text is another file", f"{_IMPORT} brat"
+    return None

@@ -1,29 +1,112 @@
-"""Tagged text: `word/TAG` or `word_TAG`, tokens between blanks, one sentence a line.
+r"""Tagged text: `word/TAG` or `word_TAG`, tokens between blanks, one sentence a line.
 
-A token is split at its last separator that is not escaped: `1\\/2/CD` and `1/2/CD` are the form `1/2` with the tag
+A token is split at its last separator that is not escaped: `1\/2/CD` and `1/2/CD` are the form `1/2` with the tag
 `CD`. Alternatives are separated by bars: `targeting/VBG|NN`. A token without a separator is a form with an unknown tag.
 Blanks are only the space and the tab: full-width spaces may be tokens. A blank line is an empty sentence.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from functools import partial
 from sys import intern
 from typing import IO, TYPE_CHECKING
 
-from tagweave.corpus.alternatives import format_candidates, interned, parse_candidates
-from tagweave.corpus.blanks import split_blanks
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.escapes import escape, last_unescaped, unescape
-from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.formats.tails import Tails
-from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
+from tagweave.corpus.candidates import format_candidates, interned, parse_candidates
+from tagweave.corpus.characters import escape, last_unescaped, split_blanks, unescape
+from tagweave.corpus.formats.format import FEW, Format, Look, Sign, checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Location, Sentence
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from tagweave.corpus.formats.first_lines import FirstLines
+    from tagweave.corpus.formats.format import FirstLines, ModelLabels
+
+_MANY, _MOST = 0.5, 0.9  # shares of words with a tail
+_WORDS = 10  # enough to recognise a corpus
+_UPPER = re.compile(r"[^a-z]*[A-Z][^a-z]*")
+
+
+@dataclass(frozen=True)
+class Tails:
+    """The tails of words: the text after a separator inside a word, in pairs with the text before it.
+
+    If nine of ten words have a tail, tails are labels. With fewer they are labels only if they look like it: if one of
+    ten words has one and most are in capitals, or every second word has one and few of them are different.
+
+    In text for a model, a tail is a label only if the model has it. Tails are labels if most of them are the model's
+    and enough words have one, or if all are and look like labels; or if nearly all words have one and few of them are
+    different.
+    """
+
+    separator: str
+    words: int
+    pairs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, tokens: Sequence[str], separator: str) -> Tails:
+        """Return the tails of tokens."""
+        split = (token.rpartition(separator) for token in tokens if separator in token[1:-1])
+        return cls(separator, len(tokens), tuple((form, tail) for form, _, tail in split))
+
+    @property
+    def count(self) -> int:
+        """How many words have a tail."""
+        return len(self.pairs)
+
+    @property
+    def share(self) -> float:
+        """The share of the words that have a tail."""
+        return self.count / max(self.words, 1)
+
+    def known(self, labels: ModelLabels) -> int:
+        """Count the tails that are labels of a model."""
+        return sum(labels.among(tail) for _, tail in self.pairs)
+
+    @property
+    def are_labels_of_all(self) -> bool:
+        """Whether this is a fully labelled corpus, whatever model it is for."""
+        return self.words >= _WORDS and self.share >= _MOST and self._are_few
+
+    @property
+    def _are_few(self) -> bool:
+        return 2 * len({tail for _, tail in self.pairs}) <= len(set(self.pairs))
+
+    def are_labels(self, labels: ModelLabels | None) -> bool:
+        """Return whether the tails count as labels."""
+        if labels is None:
+            return self.count > 0 and self._look_like_labels()
+        known = self.known(labels)
+        if known == self.count > 0 and self._look_like_labels():
+            return True
+        return known > 0 and known >= labels.share * self.words and 2 * known >= self.count
+
+    def _look_like_labels(self) -> bool:
+        """Return whether nearly all words have tails, or some in capitals, or many have few different ones."""
+        capitals = sum(_UPPER.fullmatch(tail) is not None for _, tail in self.pairs)
+        some_in_capitals = self.share >= FEW and 2 * capitals >= self.count
+        return self.share >= _MOST or some_in_capitals or (self.share >= _MANY and self._are_few)
+
+    def note_on_labels(self, labels: ModelLabels | None) -> str:
+        """Return a note if tails count as labels, but not all are labels or not all words have one."""
+        if labels is None:
+            if self.share >= _MOST:
+                return ""
+            return f"read as words with labels, which {self.count} of its first {self.words} words have"
+        strange = self.count - self.known(labels)
+        of_all = f"{strange} of {self.count} words with a {self.separator}"
+        kept = f"read with labels: {of_all} keep it, since no label of the model is behind it"
+        return kept if strange else ""
+
+    def note_on_words(self, format_name: str, labels: ModelLabels | None) -> str:
+        """Return a note if tails do not count as labels, but many words have one."""
+        if self.share < FEW and not (labels and self.known(labels)):
+            return ""
+        what = f"read as words: {self.count} of its first {self.words} have a {self.separator} in them"
+        return f"{what}, and what is behind it is not taken for labels (`format={format_name}` does)"
+
 
 _BLANKS = " \t"
 _SEPARATORS = "/_"
@@ -69,7 +152,7 @@ def read(
     layer: str = "tag",
     is_label: Callable[[str], bool] | None = None,
 ) -> Iterator[Sentence]:
-    """The sentences of tagged text, one a line, with their tags in `layer`; constant memory.
+    """Yield the sentences of tagged text, with their tags in `layer`; constant memory.
 
     `is_label` decides which fields are labels; a token with anything else after its separator is a form.
 
@@ -81,13 +164,13 @@ def read(
         try:
             tokens = [known[token] for token in split_blanks(line)]
         except CorpusError as error:
-            raise CorpusError(error.found, error.expected, path, number) from None
+            raise error.at(path, number) from None
         forms, tags = zip(*tokens, strict=True) if tokens else ((), ())
         yield Sentence(forms, {layer: tags}, location=Location(path, number))
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", layer: str = "tag") -> None:
-    """Each sentence as one line; a form with an unknown tag has no separator.
+    """Write each sentence as one line; a form with an unknown tag has no separator.
 
     Raises:
         CorpusError: an empty form or label, or one with blanks or line breaks; a sentence that has only other layers.
@@ -113,7 +196,7 @@ def _text(token: Token, separator: str, sentence: Sentence) -> str:
 
 
 def _look(text: FirstLines, name: str, separator: str) -> Look | None:
-    """Labels after words, if more words have this separator than the other one."""
+    """Recognise labels after words, if more words have this separator than the other one."""
     tails = [Tails.of(text.tokens, each) for each in _SEPARATORS]
     most = max(tails, key=lambda each: each.count)
     if most.separator != separator:

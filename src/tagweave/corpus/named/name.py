@@ -6,7 +6,7 @@ import re
 from pathlib import Path, PureWindowsPath
 from typing import NamedTuple
 
-from tagweave.corpus.named.errors import DataError
+from tagweave.errors import DataError
 
 FAMILIES = ("ud", "conll")
 FORM = "FAMILY:CORPUS[@VERSION]/SPLIT, as ud:English-EWT@2.7/train"
@@ -56,6 +56,6 @@ def located(path: str) -> str:
     """
     if not is_name(path):
         return path
-    from tagweave.corpus.named.cache import fetched
+    from tagweave.corpus.named.files import fetched
 
     return str(fetched(data_name(path)))

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.found_spans import FoundSpan, layer_of
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.files import read_lines
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
-from tagweave.corpus.soft import Soft
-from tagweave.corpus.spans import OUTSIDE
-from tagweave.corpus.text_file import read_lines
-from tagweave.corpus.token_offsets import TokenOffsets, without_blanks
+from tagweave.corpus.spans import OUTSIDE, FoundSpan, layer_of
+from tagweave.errors import CorpusError
+from tagweave.exchange.tokens import TokenOffsets, without_blanks
 from tagweave.sources.functions.function import digest_of, stamp
 
 

@@ -22,11 +22,10 @@ from types import ModuleType
 from typing import Any, overload
 
 from tagweave import __version__
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.found_spans import FoundSpan, layer_of
-from tagweave.corpus.given import kind_of
-from tagweave.corpus.sentence import Candidates, Layer, Sentence
-from tagweave.corpus.soft import Soft
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.sentence import Candidates, Layer, Sentence, kind_of
+from tagweave.corpus.spans import FoundSpan, layer_of
+from tagweave.errors import CorpusError
 from tagweave.sources.functions.function import FunctionError, stamp
 
 Finder = Callable[[Sentence], Iterable[Any] | None]

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from tagweave.structures.kinds import TREE
-from tagweave.training.methods import coupled, iterate, merged, single, sources, stacked, subword, transform
+from tagweave.structures import TREE
+from tagweave.training.methods import adaptation, coupled, single, sources
 from tagweave.training.methods.method import Method
 
 _ALL = (
     single.METHOD,
     coupled.METHOD,
-    stacked.METHOD,
-    merged.METHOD,
-    subword.METHOD,
-    transform.METHOD,
-    iterate.METHOD,
+    adaptation.STACKED,
+    adaptation.MERGED,
+    adaptation.SUBWORD,
+    adaptation.TRANSFORM,
+    adaptation.ITERATE,
     sources.METHOD,
 )
 
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 """Methods by name; the one for a single guideline comes first."""
 
-SINGLE, COUPLED, TRANSFORM = single.METHOD.name, coupled.METHOD.name, transform.METHOD.name
+SINGLE, COUPLED, TRANSFORM = single.METHOD.name, coupled.METHOD.name, adaptation.TRANSFORM.name
 """The defaults: for corpora of one guideline, and for taggers and parsers of several."""
 
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tagweave.structures.kinds import CHAIN
-from tagweave.training.errors import PlanError
+from tagweave.errors import PlanError
+from tagweave.structures import CHAIN
 from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, check_ranges, option
 
@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.labels.mapping import TagMapping
-    from tagweave.training.chain_job import ChainJob
     from tagweave.training.coupled import Coupling
     from tagweave.training.job import Job
-    from tagweave.training.narrowing import Narrowing
-    from tagweave.training.pruning import Pruning
+    from tagweave.training.pruning import Narrowing, Pruning
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
 _NARROW = 0.01  # better than none on dev and test of four pairs, a small target or a large one (docs/coupled.md)
@@ -122,7 +120,7 @@ def _read(name: str) -> TagMapping:
 class _Coupling:
     """The steps of the method."""
 
-    job: ChainJob
+    job: Job
     options: CoupledOptions
 
     @property
@@ -148,8 +146,8 @@ class _Coupling:
         return mapping.at_least(self.options.mapping_minimum) if self.options.mapping_minimum else mapping
 
     def fit(self) -> Any:
+        from tagweave.training.chain_problem import mapping_lines
         from tagweave.training.coupled import for_bundles, prepare_coupled
-        from tagweave.training.summary import mapping_lines
 
         job, narrowing = self.job, self._narrowing()
         coupling = self.coupling(self._automatic(narrowing) if self.is_automatic else ())
@@ -157,7 +155,7 @@ class _Coupling:
         problem = prepare_coupled(corpora, job.recipe, coupling, pruning, narrowing)
         for line in mapping_lines(problem, coupling.mappings):
             job.run.tell(line)
-        return job.fit_problem(problem, job.data.corpora, for_bundles(job.recipe, len(problem.model.space)))
+        return job.fit(job.data.corpora, for_bundles(job.recipe, len(problem.model.space)), problem)
 
     def _pruned(self) -> tuple[Sequence[Corpus], Pruning | None]:
         """The corpora with the candidate labels of each token, and the models that proposed them."""
@@ -176,7 +174,7 @@ class _Coupling:
 
     def _narrowing(self) -> Narrowing | None:
         """The taggers that narrow the labels that corpora lack."""
-        from tagweave.training.narrowing import fit_narrowing
+        from tagweave.training.pruning import fit_narrowing
 
         job, threshold = self.job, self.options.narrow
         if not threshold:
@@ -230,15 +228,13 @@ def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapp
     return mapping
 
 
-def _of(job: Job[Any]) -> _Coupling:
-    from tagweave.training.chain_job import ChainJob
+def _of(job: Job) -> _Coupling:
 
-    assert isinstance(job, ChainJob)  # noqa: S101 - the method supports chains alone
     return _Coupling(job, job.options(CoupledOptions))
 
 
-def _check(job: Job[Any]) -> None:
-    from tagweave.training.contradictions import refuse_contradictions
+def _check(job: Job) -> None:
+    from tagweave.training.coupled import refuse_contradictions
 
     coupling = _of(job)
     if coupling.options.narrow and (task := job.plan.task) != "tag":
@@ -246,7 +242,7 @@ def _check(job: Job[Any]) -> None:
     refuse_contradictions(job.data.corpora, coupling.job.recipe, coupling.coupling().mappings)
 
 
-def _fit(job: Job[Any]) -> Any:
+def _fit(job: Job) -> Any:
     return _of(job).fit()
 
 

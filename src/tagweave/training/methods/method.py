@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tagweave.training.options import Options
 
 
-def _check(job: Job[Any]) -> None:
+def _check(job: Job) -> None:
     job.check()
 
 
@@ -38,8 +38,8 @@ class Method:
     summary: str
     structures: tuple[str, ...]
     options: type[Options]
-    fit: Callable[[Job[Any]], Any]
-    check: Callable[[Job[Any]], None] = _check
+    fit: Callable[[Job], Any]
+    check: Callable[[Job], None] = _check
     samples: bool = False
     balances: bool = False
     has_lookups: bool = False

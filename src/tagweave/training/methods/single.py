@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tagweave.labels.tasks import SPANS
-from tagweave.structures.kinds import CHAIN, TREE
+from tagweave.labels import SPANS
+from tagweave.structures import CHAIN, TREE
 from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, check_ranges, option
-from tagweave.training.strategies import Strategy
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
 
 _FOLDS, _ROUNDS = 2, 2
+
+Strategy = Literal["marginal", "posterior", "outside", "folds"]
+STRATEGIES: tuple[str, ...] = get_args(Strategy)
+OF_SPANS = ("outside", "folds")
+"""The strategies for the task spans alone."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class SingleOptions(Options):
     incomplete: Strategy = option(
         "marginal",
         "How to treat incomplete annotation: marginal sums over all that it allows; posterior takes what a model of the"
-        " complete sentences believes of it; folds completes it by models of other parts of the text; the others are"
-        " baselines.",
+        " complete sentences believes of it; folds completes it by models of other parts of the text; outside puts O"
+        " where nothing is known.",
         "STRATEGY",
         structure=CHAIN,
     )
@@ -69,20 +73,16 @@ class SingleOptions(Options):
         return self.incomplete == "folds"
 
 
-def _fit(job: Job[Any]) -> Any:
+def _fit(job: Job) -> Any:
     options = job.options(SingleOptions)
     if job.plan.task == SPANS and options.incomplete == "marginal" and options.entity_ratio is None:
         _warn_of_spans_everywhere(job)
     if options == SingleOptions():
         return job.fit(job.data.corpora)
-    from tagweave.training.belief import believed
-    from tagweave.training.chain_job import ChainJob
-    from tagweave.training.entity_ratio import ratio_from
-    from tagweave.training.errors import as_plan_error
-    from tagweave.training.fold_completion import FoldCompletion
-    from tagweave.training.incomplete import treated
+    from tagweave.errors import as_plan_error
+    from tagweave.training.entity_ratio import believed, ratio_from
+    from tagweave.training.incomplete import FoldCompletion, treated
 
-    assert isinstance(job, ChainJob)  # noqa: S101 - trees have none of these options
     ratio = ratio_from(options.entity_ratio, options.ratio_margin, options.ratio_weight, job.run.tell)
     with as_plan_error():
         recipe = replace(job.recipe, ratio=ratio)
@@ -94,7 +94,6 @@ def _fit(job: Job[Any]) -> Any:
         recipe,
         job.dev,
         job.run,
-        seed,
         job.lookup_files.lookups,
         options.outside_confidence,
         FoldCompletion(options.completion_folds, options.completion_rounds, options.soft, seed),
@@ -102,7 +101,7 @@ def _fit(job: Job[Any]) -> Any:
     return job.fit(corpora, recipe)
 
 
-def _warn_of_spans_everywhere(job: Job[Any]) -> None:
+def _warn_of_spans_everywhere(job: Job) -> None:
     from tagweave.training.entity_ratio import nothing_outside
 
     if note := nothing_outside((corpus, corpus.guideline) for corpus in job.data.corpora):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tagweave.sources.options import SILENCE
-from tagweave.structures.kinds import CHAIN
-from tagweave.training.errors import PlanError
+from tagweave.errors import PlanError
+from tagweave.sources.methods import SILENCE
+from tagweave.structures import CHAIN
 from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, check_ranges, option
 
@@ -42,12 +42,10 @@ class SourcesOptions(Options):
         return True
 
 
-def _fit(job: Job[Any]) -> Any:
+def _fit(job: Job) -> Any:
     from tagweave.sources.answers import Answers
-    from tagweave.training.chain_job import ChainJob
     from tagweave.training.source_rounds import SourceRounds
 
-    assert isinstance(job, ChainJob)  # noqa: S101 - only chains have sources
     options, given = job.options(SourcesOptions), _read(job)
     names = (*given.sources, *([given.gold] if given.gold else []))
     corpus = replace(given.corpus, guideline=job.data.target)
@@ -71,7 +69,7 @@ def _fit(job: Job[Any]) -> Any:
     return replace(fitted, model=replace(fitted.model, about=about))
 
 
-def _read(job: Job[Any]) -> SourceCorpus:
+def _read(job: Job) -> SourceCorpus:
     """The training text with a layer for every source."""
     from tagweave.sources.layers import FILES, SourceCorpus, load_sources
 

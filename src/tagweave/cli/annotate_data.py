@@ -1,0 +1,298 @@
+"""The store that commands of `tagweave annotate` work on.
+
+`tagweave annotate adduser`: adds a user who may sign in.
+
+`tagweave annotate import`: turns sentences into questions.
+
+`tagweave annotate export`: writes the answers, to train on or to study.
+
+`tagweave annotate notes`: stores the labels of a guideline with notes for annotators.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.console import OptionError, check_outputs
+from tagweave.streams.notes import say
+
+if TYPE_CHECKING:
+    from tagweave.annotate.aggregation import Settings
+    from tagweave.annotate.store import Store
+    from tagweave.models.chain_predictor import ChainPredictor
+
+StoreUrl = Annotated[
+    str,
+    typer.Option("--store", metavar="URL", help="sqlite:///FILE or postgresql://...; created if it does not exist."),
+]
+
+Guideline = Annotated[
+    str | None,
+    typer.Option(metavar="G", help="The guideline of the answers, if the model has several. Default: its first."),
+]
+Share = Annotated[
+    float,
+    typer.Option(
+        min=0, max=1, help="Ask about this share of the tokens (or sentences, for spans), the least certain ones."
+    ),
+]
+Strategy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="marginal|entropy",
+        help="What counts as uncertain: a low probability of the best label (default for tokens), or a high entropy of"
+        " the labels (default for words of a list).",
+    ),
+]
+
+
+def check_strategy(strategy: str | None) -> None:
+    """Raise OptionError for an unknown strategy."""
+    if strategy not in (None, "marginal", "entropy"):
+        raise OptionError(f"unknown --strategy {strategy!r}, expected marginal or entropy")
+
+
+@contextmanager
+def opened(url: str, settings: Settings | None = None) -> Iterator[Store]:
+    """The store of a URL, closed at the end of the block.
+
+    Raises:
+        OptionError: the URL is not that of a store, the store cannot be reached, or it refuses a value.
+    """
+    try:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from tagweave.annotate.store import Store
+    except ModuleNotFoundError as error:
+        raise OptionError(
+            f"found no {error.name}, expected the extra annotate: pip install '.[annotate]' in a checkout of tagweave"
+        ) from error
+
+    try:
+        store = Store.open(url, settings)
+        try:
+            yield store
+        finally:
+            store.close()
+    except SQLAlchemyError as error:
+        lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+        raise OptionError(f"--store: {lines[0] if lines else error!r}") from error
+    except ValueError as error:
+        if type(error) is not ValueError:  # such an error already names its source
+            raise
+        raise OptionError(str(error)) from error
+
+
+def adduser(
+    store: StoreUrl,
+    name: Annotated[str, typer.Option(metavar="N", help="The name to sign in with.")],
+    role: Annotated[
+        str,
+        typer.Option(metavar="annotator|curator", help="Annotators answer; curators also decide, and invite others."),
+    ] = "annotator",
+    password: Annotated[
+        str | None, typer.Option(metavar="P", help="By default, asked for on the terminal, where nobody else sees it.")
+    ] = None,
+) -> None:
+    """Add a user to the annotation server."""
+    with opened(store) as people:
+        from tagweave.annotate.access import hashed
+
+        added = people.add_annotator(name, role, hashed(_prompted(name) if password is None else password))
+    say(f"{added.name}: {added.role}")
+
+
+def _prompted(name: str) -> str:
+    if not sys.stdin.isatty():
+        raise OptionError("found no terminal to ask for a password, expected one, or --password")
+    return str(typer.prompt(f"Password of {name}", hide_input=True, confirmation_prompt=True, err=True))
+
+
+_PURPOSES = ("real", "gold", "training")
+
+
+def import_corpus(
+    corpus: Annotated[str, typer.Argument(metavar="[G=]CORPUS[#LAYER]", help="Sentences; - is standard input.")],
+    store: StoreUrl,
+    model: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Chooses what to ask, and shows candidates.")
+    ] = None,
+    guideline: Guideline = None,
+    purpose: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            metavar="real|gold|training",
+            help="real: tokens that CORPUS leaves open. gold: known tokens, mixed in to measure annotators. training:"
+            " known tokens, asked before an annotator is admitted.",
+        ),
+    ] = "real",
+    share: Share = 0.2,
+    number: Annotated[int, typer.Option(min=1, metavar="N", help="gold, training: how many, drawn at random.")] = 100,
+    words: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST", help="Ask whether occurrences of the words of LIST are words; MODEL must segment."
+        ),
+    ] = None,
+    spans: Annotated[
+        bool, typer.Option("--spans", help="Without MODEL: ask for the spans of CORPUS that it leaves open.")
+    ] = False,
+    strategy: Strategy = None,
+    seed: options.Seed = 0,
+    threads: options.Threads = 1,
+    format: options.InputFormat = None,  # noqa: A002
+) -> None:
+    """Put sentences into the store as questions for annotators.
+
+    With MODEL, the questions are about its least certain tokens, or, if its labels code spans (B-PER, I-PER, O), about
+    the spans in sentences drawn by its uncertainty. Without, they are about tokens that are ambiguous in CORPUS, or,
+    with --spans, about the spans in sentences that CORPUS leaves open.
+    """
+    from tagweave.corpus.load import load
+    from tagweave.harvest.lexicon import read
+
+    _check(purpose, model, words, strategy, spans)
+    tagger = open_model(model, guideline, threads) if model else None
+    trained = tagger.model.layers(tagger.guideline) if tagger else ()
+    sentences = load(corpus, format, tagger.guideline if tagger else guideline, trained)
+    with opened(store) as questions:
+        from tagweave.annotate import intake
+        from tagweave.annotate.task import Purpose
+
+        version = intake.version_of(questions, model) if model else None
+        if spans and purpose == "real":
+            added = intake.put_spans(questions, sentences)
+        elif spans:
+            added = intake.put_known_spans(questions, sentences, Purpose(purpose), number, seed=seed)
+        elif purpose != "real":
+            added = intake.put_known(questions, sentences, Purpose(purpose), number, tagger, share, version, seed)
+        elif tagger is None:
+            added = intake.put_ambiguous(questions, sentences)
+        elif words:
+            added = intake.put_words(
+                questions, sentences, tagger, read(words).words, None, version, seed, strategy or "entropy"
+            )
+        else:
+            added = intake.put_uncertain(questions, sentences, tagger, share, version, seed, strategy or "marginal")
+    say(f"{added:,} new tasks from {len(sentences):,} sentences")
+
+
+def _check(purpose: str, model: str | None, words: str | None, strategy: str | None, spans: bool) -> None:
+    check_strategy(strategy)
+    if spans and model:
+        raise OptionError("found --spans and --model, expected one of them: the labels of MODEL say what to ask")
+    if strategy and (model is None or purpose != "real"):
+        raise OptionError("found --strategy, expected --model with it, and no --as")
+    if purpose not in _PURPOSES:
+        raise OptionError(f"unknown --as {purpose!r}, expected one of {', '.join(_PURPOSES)}")
+    if words and (model is None or purpose != "real"):
+        raise OptionError("found --words, expected --model with it, and no --as")
+
+
+def open_model(model: str, guideline: str | None, threads: int) -> ChainPredictor:
+    """The model as a tagger of one of its guidelines. Raises as `Model.under`."""
+    from tagweave.front.loading import load_model
+
+    return load_model(model, threads).under([guideline] if guideline else ())
+
+
+_JUDGEMENTS = "jsonl"
+
+
+def export(
+    store: StoreUrl,
+    output: options.Output,
+    guideline: Annotated[
+        str | None,
+        typer.Option(metavar="G", help="The guideline of the tasks; not needed for judgements, which cover all."),
+    ] = None,
+    format: Annotated[  # noqa: A002
+        str | None,
+        typer.Option(
+            metavar="conllu|columns|kytea|jsonl",
+            help="Words, words, characters, judgements. Default: by the name of FILE.",
+        ),
+    ] = None,
+    ambiguous: Annotated[
+        bool,
+        typer.Option("--ambiguous", help="Where annotators never agreed, allow all labels that they chose."),
+    ] = False,
+    soft: Annotated[
+        bool,
+        typer.Option(
+            "--soft",
+            help="CoNLL-U, columns: labels with probabilities, by all answers, agreed on or not.",
+        ),
+    ] = False,
+    by_annotator: Annotated[
+        bool,
+        typer.Option(
+            "--by-annotator", help="Columns: what each annotator said, agreed on or not, in a column for each."
+        ),
+    ] = False,
+) -> None:
+    """Write the agreed answers as a partial corpus, what each annotator said, or every judgement as a line of JSON.
+
+    In a partial corpus (CoNLL-U, columns, or KyTea's format for characters) everything that nobody was asked about is
+    unknown. Spans are labels in IOB2.
+    Without answers, nothing is written.
+    """
+    form = format or _format_of_name(output)
+    if form is None:
+        raise OptionError(
+            f"found the name {output} without a format, expected --format conllu, columns, kytea or jsonl"
+        )
+    if guideline is None and form != _JUDGEMENTS:
+        raise OptionError("found no --guideline, expected that of the tasks")
+    other = "--ambiguous" if ambiguous else "--soft" if soft and by_annotator else form
+    if by_annotator and other != "columns":
+        raise OptionError(f"found --by-annotator with {other}, expected columns alone")
+    if soft and other not in ("columns", "conllu"):
+        raise OptionError(f"found --soft with {other}, expected conllu or columns alone")
+    check_outputs([output], [store.removeprefix("sqlite:///")])
+    with opened(store) as answers:
+        from tagweave.annotate.export import write, write_by_annotator, write_soft
+
+        of = guideline or ""
+        if soft:
+            count = write_soft(answers, output, form, of)
+        elif by_annotator:
+            count = write_by_annotator(answers, output, of)
+        else:
+            count = write(answers, output, form, of, ambiguous)
+    if not count:
+        of_guideline = f"answers of {guideline}{'' if by_annotator or soft else ' that were agreed on or decided'}"
+        what = "judgements" if form == _JUDGEMENTS else of_guideline
+        raise OptionError(f"{store}: found no {what}, expected some: {output} is not written")
+    say(f"{output}: {count:,} {'judgements' if form == _JUDGEMENTS else 'sentences'}")
+
+
+def _format_of_name(path: str) -> str | None:
+    from tagweave.corpus.formats import columns, conllu, kytea
+
+    endings = {
+        ending: form.name for form in (conllu.FORMAT, columns.FORMAT, kytea.FORMAT) for ending in form.extensions
+    }
+    return {**endings, f".{_JUDGEMENTS}": _JUDGEMENTS}.get(PurePath(path.removesuffix(".gz")).suffix)
+
+
+def notes(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A label per line, a tab, and a note for annotators.")],
+    store: StoreUrl,
+    guideline: Annotated[str, typer.Option(metavar="G", help="The guideline of the labels.")],
+) -> None:
+    """Store the labels of a guideline with a note on each, including labels that no model knows yet."""
+    with opened(store) as labels:
+        from tagweave.annotate.intake import put_notes, read_notes
+
+        entries = read_notes(file)
+        added = put_notes(labels, guideline, entries)
+    say(f"{guideline}: {len(entries):,} labels, {added:,} of them new")

@@ -1,0 +1,205 @@
+"""Errors of the command line: exit codes, and one line for errors that users can fix.
+
+Prints lines that may quote files, with control characters escaped.
+
+Refuses outputs that would replace an input, before anything is read.
+
+Progress of long work: a line that counts items, and the iterations of training.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from tagweave.corpus.characters import printable
+from tagweave.errors import TagweaveError
+from tagweave.streams.notes import say
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tagweave.learning.run import Callback
+    from tagweave.tuning.study import Trial
+
+_FIELD = re.compile(r"`([a-z][a-z_]*)(?:=([^`]*))?`")
+_FLAGS = {
+    "sources": "source",
+    "settings": "set",
+    "lexicons": "lexicon",
+    "gazetteers": "gazetteer",
+    "weights": "features",
+    "minimum_count": "min-count",
+    "elsewhere": "else",
+}
+"""Options that the command line calls otherwise than Python calls the field."""
+
+USAGE = 2
+"""The exit code for wrong input or options."""
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as in shells: 128 + SIGINT."""
+BROKEN_PIPE = 141
+"""The exit code if the reader of the output has closed it, as in shells: 128 + SIGPIPE."""
+
+
+def in_flags(text: str, known: Callable[[], Container[str]] | None = None) -> str:
+    """Return a message of the library, which names fields, for the command line: `top_k=3` becomes --top-k 3.
+
+    Args:
+        text: the message.
+        known: gives the flags that there are; other fields, as those of a plan, stay as they are. By default all are.
+    """
+
+    def flag(match: re.Match[str]) -> str:
+        name, value = match.groups()
+        found = f"--{_FLAGS.get(name, name).replace('_', '-')}"
+        if known is not None and found not in known():
+            return match.group()
+        return found if value is None else f"{found} {value}"
+
+    return _FIELD.sub(flag, text)
+
+
+class OptionError(TagweaveError):
+    """An option or argument with a wrong value."""
+
+
+@contextmanager
+def as_option_error() -> Iterator[None]:
+    """Raise a `ValueError` from a check of option values as an `OptionError`."""
+    try:
+        yield
+    except ValueError as error:
+        raise OptionError(str(error)) from error
+
+
+def show(line: str) -> None:
+    """Print a line on standard output; unlike `typer.echo`, in its encoding, whichever that is."""
+    print(printable(line))
+
+
+def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
+    """Raise where a file is written that is read, or one is written twice.
+
+    Args:
+        outputs: the files that are written; `None` and `-` are none.
+        inputs: the files that are read, or corpus arguments that name them.
+
+    Raises:
+        OptionError: an output is an input, or another output.
+    """
+    from tagweave.corpus.load import parse_argument
+
+    read = {_real(parse_argument(each).path) for each in inputs if each}
+    written: set[str] = set()
+    for output in outputs:
+        if not output or not _is_file(output):
+            continue
+        if (real := _real(output)) in read:
+            raise OptionError(f"{output}: found a file that is read as the output, expected another name")
+        if real in written:
+            raise OptionError(f"{output}: found one file for two outputs, expected two names")
+        written.add(real)
+
+
+def _is_file(output: str) -> bool:
+    """Whether writing replaces a file, or makes one; a pipe or a device stays what it is."""
+    return output != "-" and (Path(output).is_file() or not Path(output).exists())
+
+
+def _real(path: str) -> str:
+    return os.path.realpath(path)
+
+
+Item = TypeVar("Item")
+
+
+def counted(items: Iterable[Item], what: str, console: Console | None = None) -> Iterator[Item]:
+    """Pass items on, and count them on standard error if that is a terminal; the line disappears at the end."""
+    from rich.console import Console as StandardConsole
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = console or StandardConsole(stderr=True)
+    if not console.is_terminal:
+        yield from items
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} {task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        for item in items:
+            yield item
+            progress.advance(task)
+
+
+@contextmanager
+def progress_bar(what: str, console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
+    """A function that is told how many of how many items are done: a bar on standard error, if that is a terminal."""
+    from rich.console import Console as StandardConsole
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = console or StandardConsole(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    columns = (TextColumn(what), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def status_line(what: str, console: Console | None = None) -> Iterator[Callable[[str], None]]:
+    """A function that shows where the work stands: a line on standard error, if that is a terminal."""
+    from rich.console import Console as StandardConsole
+
+    console = console or StandardConsole(stderr=True)
+    if not console.is_terminal:
+        yield lambda line: None
+        return
+    with console.status(what) as status:
+        yield lambda line: status.update(f"{what}: {line}")
+
+
+@contextmanager
+def training_callback(log: str | None, resume: bool) -> Iterator[Callback]:
+    """A callback that reports iterations on standard error and in a log, which a resumed run continues."""
+    from rich.console import Console as StandardConsole
+
+    from tagweave.learning.progress import Callbacks, console_callback, log_callback
+
+    with ExitStack() as stack:
+        callbacks = [stack.enter_context(log_callback(Path(log), resume))] if log else []
+        callbacks.append(stack.enter_context(console_callback(StandardConsole(stderr=True))))
+        yield Callbacks(callbacks)
+
+
+@contextmanager
+def trial_progress(trials: int, console: Console | None = None) -> Iterator[Callable[[Trial], None]]:
+    """A function that reports a finished trial on standard error: a line, and on a terminal a bar below the lines."""
+    from rich.console import Console as StandardConsole
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from tagweave.tuning.table import line
+
+    console = console or StandardConsole(stderr=True)
+    if not console.is_terminal:
+        yield lambda trial: say(line(trial, trials))
+        return
+    columns = (BarColumn(20), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("tuning", total=trials, status="the plan itself ...")
+        best: Trial | None = None
+
+        def finished(trial: Trial) -> None:
+            nonlocal best
+            if trial.state == "complete" and (best is None or (trial.score or 0.0) > (best.score or 0.0)):
+                best = trial
+            progress.console.print(line(trial, trials), markup=False, highlight=False)
+            status = "" if best is None else f"best {best.score:.4f} of trial {best.number}"
+            progress.update(task, completed=trial.number + 1, status=status)
+
+        yield finished

@@ -1,0 +1,136 @@
+"""`tagweave import`: a corpus of spans from the files of an annotation tool.
+
+`tagweave export`: spans for an annotation tool to import, as suggestions to look over.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.console import OptionError, check_outputs
+from tagweave.exchange.load import NAMES, TOKEN_TOOLS
+from tagweave.streams.notes import say
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.formats.format import Format
+
+Tool = Annotated[str, typer.Argument(metavar="|".join(NAMES), help="The tool that exported, or will import.")]
+_MISALIGNED = ("error", "widen", "unknown")
+_UNMARKED = ("outside", "unknown", "empty-unknown")
+TASKS = ("spans", "tags")
+"""What marks can be."""
+
+
+def import_documents(
+    tool: Tool,
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="What it exported.")],
+    output: options.Output,
+    tokens: Annotated[
+        str,
+        typer.Option(
+            metavar="blanks|words|characters|spacy:LANGUAGE|MODEL",
+            help="How text is cut where the tool has no tokens: at blanks; at these and around punctuation; between"
+            " characters; by spaCy; by a segmenter.",
+        ),
+    ] = "words",
+    misaligned: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(_MISALIGNED),
+            help="What becomes of a span that is not whole tokens of a line: it is refused, widened to them, or they"
+            " are unknown.",
+        ),
+    ] = "error",
+    unmarked: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(_UNMARKED),
+            help="What tokens are that nobody marked: outside of spans; unknown; or unknown only in documents without"
+            " any span, as where nobody has begun yet.",
+        ),
+    ] = "outside",
+    task: Annotated[
+        str, typer.Option(metavar="|".join(TASKS), help="What marks are: spans, or labels of each of their tokens.")
+    ] = "spans",
+    output_format: options.OutputFormat = None,
+) -> None:
+    """Make a corpus of texts in which people or models have marked spans.
+
+    A sentence is a line of a text. Every annotator has a layer, of candidates with numbers where spans have scores; of
+    a single one it is called tag. Files with the same texts are joined.
+    """
+    from tagweave.corpus.formats.registry import chosen_format
+    from tagweave.corpus.load import save
+    from tagweave.front.exchange import read_documents
+
+    for name, value, known in (
+        ("misaligned", misaligned, _MISALIGNED),
+        ("unmarked", unmarked, _UNMARKED),
+        ("task", task, TASKS),
+    ):
+        if value not in known:
+            raise OptionError(f"found --{name} {value}, expected {', '.join(known)}")
+    check_outputs([output], files)
+    corpus = read_documents(
+        tool,
+        *files,
+        tokens=tokens,
+        misaligned=cast("Literal['error', 'widen', 'unknown']", misaligned),
+        unmarked=cast("Literal['outside', 'unknown', 'empty-unknown']", unmarked),
+        task=cast("Literal['spans', 'tags']", task),
+        tell=say,
+    )
+    output_format = output_format or (None if "." in output else "columns")
+    if lost := _lost(corpus, chosen_format(output_format, output)):
+        say(f"not kept in {output}: {', '.join(lost)} (conllu-plus, .conllup, holds all)")
+    save(corpus, output, output_format)
+    names = [name for sentence in corpus.sentences[:1] for name in (*sentence.layers, *sentence.heads)]
+    what = "layers" if tool in TOKEN_TOOLS else "annotators"
+    say(f"{output}: {len(corpus):,} sentences, {corpus.tokens():,} tokens, {what}: {', '.join(names) or 'none'}")
+
+
+def _lost(corpus: Corpus, form: Format | None) -> list[str]:
+    """The layers that a format has no place for."""
+    if form is None:
+        return []
+    layers = dict.fromkeys(name for sentence in corpus for name in sentence.layers)
+    lost = [] if form.names_layers else [name for name in layers if name not in (*form.layers, corpus.guideline)]
+    return [*lost, *({"head"} & {name for each in corpus for name in each.heads} if form.heads is None else ())]
+
+
+def export_documents(
+    tool: Tool,
+    corpus: Annotated[str, typer.Argument(metavar="[G=]CORPUS[#LAYER]", help="Labels of spans.")],
+    output: options.Output,
+    layers: Annotated[
+        list[str] | None,
+        typer.Option("--layer", metavar="LAYER", help="Whose spans; by default those of CORPUS (repeatable)."),
+    ] = None,
+    task: Annotated[
+        str, typer.Option(metavar="|".join(TASKS), help="What is marked: spans, or every token that has one label.")
+    ] = "spans",
+    texts: Annotated[
+        str | None,
+        typer.Option(metavar="CORPUS", help="What `tagweave import` made, if CORPUS lost where its sentences stood."),
+    ] = None,
+    format: options.InputFormat = None,  # noqa: A002
+) -> None:
+    """Write spans for an annotation tool to import, with their probabilities where labels have numbers.
+
+    What `tagweave import` made becomes the documents that it was, also after `tagweave tag`; of any other corpus, every
+    sentence is a document.
+    """
+    from tagweave.corpus.load import load
+    from tagweave.front.exchange import write_documents
+
+    if task not in TASKS:
+        raise OptionError(f"found --task {task}, expected {', '.join(TASKS)}")
+    check_outputs([output], [corpus, *([texts] if texts else [])])
+    kind = cast("Literal['spans', 'tags']", task)
+    places = load(texts) if texts else None
+    count = write_documents(tool, load(corpus, format), output, layers or (), kind, places)
+    say(f"{output}: {count:,} documents")

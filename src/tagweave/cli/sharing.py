@@ -1,0 +1,149 @@
+"""`tagweave card`: writes the card of a model.
+
+`tagweave push`: uploads a model and its card to the Hugging Face hub.
+
+`tagweave pull`: downloads a model from the Hugging Face hub.
+
+`tagweave data`: public corpora by name. Commands that read corpora take these names, and fetch the files.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.commands import Commands
+from tagweave.cli.console import OptionError
+from tagweave.cli.options import Languages, Licence, Tests, Title, Use
+
+
+def card(
+    model: options.Model,
+    tests: Tests = None,
+    licence: Licence = None,
+    languages: Languages = None,
+    use: Use = None,
+    title: Title = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Write here; - is standard output.")
+    ] = "-",
+    threads: options.Threads = 1,
+) -> None:
+    """Write a model card: Markdown with the front matter of the Hugging Face hub.
+
+    It has what the model says of itself (data, plan, sizes), and with --test scores with intervals, and speed. What
+    nobody says, such as the licence, is said not to be given.
+    """
+    from tagweave.cli.console import check_outputs
+    from tagweave.corpus.files import written
+    from tagweave.front.card import model_card
+
+    check_outputs([output], [model, *(tests or ())])
+    text = model_card(model, tests or (), licence, languages or (), use, title, threads=threads)
+    with written(output) as stream:
+        stream.write(text)
+
+
+def push(
+    model: options.Model,
+    name: Annotated[str, typer.Argument(metavar="OWNER/NAME", help="The repository; it is made unless it is there.")],
+    card: Annotated[
+        str | None, typer.Option("--card", metavar="FILE", help="The card; by default one is written, as by card.")
+    ] = None,
+    private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
+    tests: Tests = None,
+    licence: Licence = None,
+    languages: Languages = None,
+    use: Use = None,
+    title: Title = None,
+    threads: options.Threads = 1,
+) -> None:
+    """Upload a model and its card to the Hugging Face hub, as one commit.
+
+    The token is that of `hf auth login`, or of the environment variable HF_TOKEN.
+    """
+    from tagweave.corpus.files import read_lines
+    from tagweave.front.card import model_card
+    from tagweave.front.card import push as upload
+    from tagweave.models.hub import hub_name
+
+    repository = hub_name(name).repository
+    if card is not None and any((tests, licence, languages, use, title)):
+        raise OptionError("found --card with options of a card that is written, expected one or the other")
+    if card is None:
+        text = model_card(model, tests or (), licence, languages or (), use, title or repository, repository, threads)
+    else:
+        text = "\n".join(read_lines(card)) + "\n"
+    typer.echo(upload(model, name, text, private))
+
+
+def pull(
+    name: Annotated[str, typer.Argument(metavar="OWNER/NAME[@REVISION]", help="The repository.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="MODEL", help="Write the model here.")],
+) -> None:
+    """Download a model from the Hugging Face hub. Other commands take hf:OWNER/NAME in place of a model's file."""
+    from tagweave.front.card import pull as download
+
+    download(name, output)
+
+
+data = typer.Typer(
+    name="data",
+    cls=Commands,
+    help="Public corpora by name: which there are, their terms, their files.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+)
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="FAMILY:CORPUS[@VERSION][/SPLIT], as ud:English-EWT@2.7.")]
+
+
+@data.command("list")
+def list_() -> None:
+    """List corpora that have names."""
+    from tagweave.front.corpora import known_corpora
+
+    for name, each in known_corpora().items():
+        typer.echo(f"{name:22}{each['about']} ({each['licence']})")
+    typer.echo("ud:LANGUAGE-TREEBANK  any other treebank of Universal Dependencies, from release 2.2 on")
+
+
+@data.command(no_args_is_help=True)
+def get(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME...", help="FAMILY:CORPUS[@VERSION][/SPLIT]; without SPLIT, all."),
+    ],
+) -> None:
+    """Fetch the files of corpora that are not there, and check all. Their paths are written, one a line."""
+    from tagweave.front.corpora import fetch_corpus
+
+    for name in names:
+        for path in fetch_corpus(name).values():
+            typer.echo(path)
+
+
+@data.command(no_args_is_help=True)
+def info(
+    name: _Name,
+) -> None:
+    """Show the terms of a corpus, where its files are, and who vouches for them. Nothing is fetched."""
+    from tagweave.front.corpora import describe_corpus
+
+    known = describe_corpus(name)
+    typer.echo(f"{name}: {known['about'] or 'nothing more is known of it here'}")
+    typer.echo(f"  licence: {known['licence'] or 'as this page says'}")
+    typer.echo(f"  page: {known['page']}")
+    for split, file in known["files"].items():
+        typer.echo(f"  {split}: {file['url']}")
+        typer.echo(f"    {file['path']}{'' if file['kept'] else ' (not fetched)'}")
+        typer.echo(f"    {_VOUCHED[file['vouches']].format(**file)}")
+
+
+_VOUCHED = {
+    "registry": "sha256 {sha256}",
+    "first use": "sha256 {sha256}, as it was fetched for the first time",
+    None: "sha256 unknown: what is fetched for the first time is believed, and checked from then on",
+}

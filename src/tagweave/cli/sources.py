@@ -1,0 +1,314 @@
+"""Tables of sources: what each says, and how far others say the same.
+
+`tagweave label`: labels a text by labelling functions, each of which is a source of annotation.
+
+`tagweave aggregate`: combines what many sources say of a text.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import PurePath
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.console import OptionError, check_outputs
+from tagweave.corpus.characters import printable
+from tagweave.sources.methods import AGGREGATIONS
+from tagweave.streams.notes import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.table import Table
+
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.front.sources import Aggregated
+
+_LISTED = 8  # labels of a source, or sources of a label
+_COUNTS = ("coverage", "overlap", "conflict")
+_RATES = ("alpha", "accuracy", "precision", "recall")
+
+
+def coverage_table(what: str, rows: Mapping[str, Mapping[str, Any]], tokens: int, listed: str = "") -> Table:
+    """A table with a row for each source or label.
+
+    Args:
+        what: the heading of the first column.
+        rows: numbers by name: how many tokens (`coverage`, `overlap`, `conflict`), and rates, of which some may be
+            absent; and counts by name.
+        tokens: how many there are in all.
+        listed: the key of those counts.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    rates = [name for name in _RATES if any(name in row for row in rows.values())]
+    table = Table(what, *(name for name in (*_COUNTS, *rates)))
+    if listed:
+        table.add_column(listed, overflow="fold")
+    for name, row in rows.items():
+        cells = [*(_share(row[each], tokens) for each in _COUNTS), *(_rate(row.get(each)) for each in rates)]
+        table.add_row(
+            *(
+                Text(printable(each))
+                for each in (name, *cells, *([_most(row[listed])] if listed and listed in row else []))
+            )
+        )
+    return table
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count:,} ({100 * count / total:.1f} %)" if total else "0"
+
+
+def _rate(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _most(counts: Mapping[str, float]) -> str:
+    shown = [f"{name} {count:,.10g}" for name, count in list(counts.items())[:_LISTED]]
+    return " ".join(shown) + (" ..." if len(counts) > _LISTED else "")
+
+
+def label(
+    text: Annotated[str, typer.Argument(metavar="FILE", help="The text: a corpus, whose labels are only for scores.")],
+    output: options.Output,
+    functions: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Labelling functions, declared in JSON (repeatable)."),
+    ] = None,
+    python: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE.py[:NAME,...]", help="Labelling functions in Python; the file is executed (repeatable)."
+        ),
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the table on functions to a file, .csv or .json."),
+    ] = None,
+    cache: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Keep what functions say, until function or sentence change."),
+    ] = None,
+    format: options.InputFormat = None,  # noqa: A002
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+) -> None:
+    """Label a text by functions: lexicons, regular expressions, models, answers of a language model, Python.
+
+    The output is a column file with a column for each function, behind those of the text. A function says nothing where
+    it finds nothing, unless it is declared with outside. A table shows how many tokens each function labels (coverage),
+    how many of these others label too (overlap) or contradict (conflict), its agreement with the others and, if FILE
+    has labels, how often it is right.
+    """
+    from tagweave.cli.console import progress_bar
+    from tagweave.corpus.files import written
+    from tagweave.corpus.formats import columns
+    from tagweave.corpus.load import parse_argument
+    from tagweave.exchange.load import load
+    from tagweave.front.sources import apply_functions, functions_in, scored_layer
+
+    if not functions and not python:
+        raise OptionError("found no --functions and no --python, expected labelling functions")
+    if report is not None and _ending(report) not in _REPORTS:
+        raise OptionError(f"found --report {report}, expected a name that ends in .csv or .json")
+    modules = [each.rpartition(".py")[0] + ".py" for each in python or ()]
+    check_outputs([output, report], [text, *(functions or ()), *modules])
+    corpus = load(text, format)
+    called = [*(functions or ()), *(each for argument in python or () for each in functions_in(argument))]
+    with progress_bar("labelling") as progress:
+        labelled = apply_functions(corpus, *called, cluster=cluster, workers=workers, cache=cache, progress=progress)
+    with written(output) as stream:
+        columns.write(labelled, stream)
+    names = [name for name in labelled[0].layers if name not in corpus[0].layers] if len(corpus) else []
+    if any(any(each.layers[name]) for each in labelled for name in names):
+        own = labelled.guideline if parse_argument(text).layer else scored_layer(corpus, *called)
+        if own != labelled.guideline:
+            say(f"{text}: labels are compared with its layer {own}, as the models learned it ({text}#LAYER: another)")
+        _describe(labelled, names, own, report, output)
+    else:
+        say("no function found anything: there is no table")
+    say(f"{output}: {len(corpus):,} sentences, {len(names)} sources: {', '.join(names)}")
+
+
+def _describe(labelled: Corpus, names: list[str], own: str, report: str | None, output: str) -> None:
+    """Show the table on functions, compared with a layer of the text, and write it to a file."""
+    from tagweave.corpus.files import written
+    from tagweave.evaluation.console import table_console
+    from tagweave.front.description import compare_sources
+
+    described = compare_sources(
+        labelled, names, own if any(any(each.layers.get(own, ())) for each in labelled) else None
+    )
+    rows = {"all": described["all"], **described["sources"]}
+    table_console(stderr=output == "-").print(coverage_table("source", rows, described["tokens"]))
+    if report is not None:
+        with written(report) as stream:
+            _REPORTS[_ending(report)](described, stream)
+
+
+def _ending(path: str) -> str:
+    return PurePath(path).suffix
+
+
+def _write_csv(described: Mapping[str, Any], stream: IO[str]) -> None:
+    """Rows of numbers, a source each."""
+    rows = [{"source": name, **numbers} for name, numbers in described["sources"].items()]
+    fields = [name for name in rows[0] if name != "labels"]
+    writer = csv.DictWriter(stream, fields, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+
+
+def _write_json(described: Mapping[str, Any], stream: IO[str]) -> None:
+    stream.write(json.dumps(described, ensure_ascii=False, indent=2) + "\n")
+
+
+_REPORTS = {".csv": _write_csv, ".json": _write_json}
+
+
+_MOST_SOURCES = 30  # in the table
+_TRUTH = {"true": True, "false": False}
+
+
+def aggregate(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="Corpora in which sources are columns or layers, or a file for each."),
+    ],
+    output: options.Output,
+    sources: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS", help="Which columns are sources: 3:, 2,4:6, names; or files: every FILE is one."
+        ),
+    ] = "files",
+    method: Annotated[str, typer.Option(metavar="|".join(AGGREGATIONS), help="How to combine what they say.")] = "bsc",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="An option of the method (repeatable)."),
+    ] = None,
+    known: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SOURCE=SHARE", help="How often a source is right, where that is known; of gold, 1 (repeatable)."
+        ),
+    ] = None,
+    hard: Annotated[bool, typer.Option("--hard", help="The best label alone, without probabilities.")] = False,
+    report: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the reliability of every source to a file, .csv or .json.")
+    ] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the reliability of sources as PNG.")] = None,
+    ask: Annotated[
+        int, typer.Option(min=0, metavar="N", help="List the N sentences that deserve another annotator most.")
+    ] = 0,
+    seed: options.Seed = 0,
+    format: options.InputFormat = None,  # noqa: A002
+    output_format: options.OutputFormat = None,
+) -> None:
+    """Combine what many sources say of a text into labels with probabilities, and tell how reliable each source is.
+
+    Methods: majority; dawid-skene, a confusion matrix for every source; mace, who either knows or guesses; hmm, with
+    transitions between true labels; bsc, with confusion matrices that depend on what a source said before.
+    """
+    from tagweave.cli.console import status_line
+    from tagweave.corpus.files import written
+    from tagweave.corpus.load import implied_format, save
+    from tagweave.front.sources import aggregate as combine
+    from tagweave.sources.reliability import write_csv, write_json
+
+    if report is not None and PurePath(report).suffix not in (".csv", ".json"):
+        raise OptionError(f"found --report {report}, expected a name that ends in .csv or .json")
+    check_outputs([output, report, plot], files)
+    own = _settings(method, settings or ())
+    reliabilities = {name: _number(name, value, float) for name, value in map(_pair, known or ())}
+    with status_line("aggregating") as tell:
+        found = combine(
+            files, sources, method, options=own, known=reliabilities, hard=hard, seed=seed, format=format, tell=tell
+        )
+    save(found.corpus, output, output_format or implied_format(output, files[0], format))
+    _show_sources(found)
+    if found.note:
+        say(found.note)
+    for line in _question_lines(found, ask):
+        say(line)
+    if report is not None:
+        with written(report) as stream:
+            (write_csv if report.endswith(".csv") else write_json)(found.result.reliability, stream)
+    if plot is not None:
+        found.plot(plot)
+    say(f"{output}: {len(found.corpus):,} sentences, {len(found.result.reliability.sources):,} sources")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.rpartition("=")
+    if not equals:
+        raise OptionError(f"found {text!r}, expected NAME=VALUE")
+    return name, value
+
+
+def _settings(method: str, given: Sequence[str]) -> dict[str, Any]:
+    """The options of a method as numbers and truth values.
+
+    Raises:
+        OptionError: an unknown method or option, or a value of another type.
+    """
+    if method not in AGGREGATIONS:
+        raise OptionError(f"found --method {method}, expected {', '.join(AGGREGATIONS)}")
+    types = {each.name: type(each.default) for each in fields(AGGREGATIONS[method].options)}
+    found = dict(map(_pair, given))
+    if strange := sorted(found.keys() - types.keys()):
+        raise OptionError(f"found --set {strange[0]}, expected an option of {method}: {', '.join(types)}")
+    return {name: _number(name, value, types[name]) for name, value in found.items()}
+
+
+def _number(name: str, value: str, kind: type) -> float | bool:
+    if kind is bool and value in _TRUTH:
+        return _TRUTH[value]
+    try:
+        return int(value) if kind is int else float(value)
+    except ValueError:
+        raise OptionError(f"found {name}={value}, expected a number") from None
+
+
+def _show_sources(found: Aggregated) -> None:
+    """The sources with most answers on standard error: how often each is right, and where spans are."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from tagweave.evaluation.console import table_console
+    from tagweave.sources.reliability import inside_labels
+
+    reliability = found.result.reliability
+    inside = inside_labels(reliability)
+    columns = {"right": reliability.accuracy()}
+    if inside is not None:
+        columns["right in spans"] = reliability.accuracy(labels=inside)
+    answers = reliability.expected.sum(axis=(1, 2))
+    table = Table("source", "answers", *columns)
+    for k in (-answers).argsort(kind="stable")[:_MOST_SOURCES].tolist():
+        cells = [
+            f"{100 * right:.1f} ({100 * low:.1f}-{100 * high:.1f})"
+            for right, low, high in (own[k] for own in columns.values())
+        ]
+        table.add_row(*(Text(printable(each)) for each in (reliability.sources[k], f"{answers[k]:,.0f}", *cells)))
+    table_console(stderr=True).print(table)
+    if len(answers) > _MOST_SOURCES:
+        say(f"the {_MOST_SOURCES} sources with most answers of {len(answers):,}; --report has all")
+
+
+def _question_lines(found: Aggregated, count: int) -> Iterator[str]:
+    """The sentences that deserve another annotator: where they are, and the token of which least is known."""
+    for question in found.questions(count) if count else ():
+        sentence = found.corpus[question.sentence]
+        path, line = sentence.location
+        label = sentence.layers[found.corpus.guideline][question.position]
+        told = "|".join(label) if label else "nobody labelled it"
+        yield f"ask {path}:{line}: {question.gain:.2f} nats; {sentence.forms[question.position]!r} may be {told}"

@@ -1,1 +1,0 @@
-"""Conversion of corpora to another guideline, and the tokens that a person should check afterwards."""

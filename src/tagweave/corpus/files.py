@@ -1,0 +1,377 @@
+"""Files: text read strictly as UTF-8, by lines or in blocks of lines, and files that appear completely or not at all.
+
+A file or folder is made in a folder `NAME.xxxxxxxx.part` beside its place. The process that writes holds a lock on that
+folder, which the system releases however the process ends: who writes NAME next removes what a killed process has left.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import os
+import re
+import secrets
+import select
+import shutil
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
+from glob import escape
+from itertools import islice
+from pathlib import Path
+from typing import IO, TypeVar, cast
+
+from tagweave.corpus.named.name import located
+from tagweave.errors import CorpusError
+
+try:
+    import fcntl
+except ImportError:  # Windows: what a killed process has left stays
+    fcntl = None  # type: ignore[assignment]
+
+Item = TypeVar("Item")
+STANDARD_STREAM = "-"
+"""The path that means standard input or standard output."""
+LONGEST = 1 << 24
+"""Bytes of the longest line, including its line break: more than any book, and little enough for memory. A megabyte of
+gzip data can be a line of a gigabyte."""
+_BYTES = 1 << 20
+_CHARACTERS = 1 << 20
+_LEVEL = 4  # of compression: the usual 9 takes four times as long for 4 % less, most of the time of segmenting
+_NAME = 60  # last characters of the name, of up to four bytes: with its ending it must be a name, too
+_held: io.BytesIO | None = None  # the block of standard input that is being read
+_GZIP_MAGIC = b"\x1f\x8b"
+_KINDS = {
+    b"PK\x03\x04": "a zip file, such as those of Word and Excel",
+    b"%PDF": "a PDF",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"SQLite": "a database",
+    b"lCRF": "a model",
+}
+_FORBIDDEN = re.compile("[\0\r]")
+
+
+def read_lines(path: str) -> Iterator[str]:
+    """Yield the lines of a file (`-`: standard input) without their line breaks (`\\n`, `\\r\\n`), one at a time.
+
+    A file that begins with the gzip magic number is decompressed, whatever its name. A byte order mark is skipped.
+
+    Raises:
+        CorpusError: a line that is not UTF-8, contains NUL or a carriage return before its end, or is longer than
+            `LONGEST`; broken gzip data.
+        OSError: the file cannot be opened or read.
+    """
+    number = 0
+    with opened(path, lambda: number + 1) as file:
+        lines = _arriving(file) if path == STANDARD_STREAM else iter(partial(file.readline, LONGEST + 1), b"")
+        for number, line in enumerate(lines, 1):
+            if len(line) > LONGEST:
+                raise _too_long(path, number)
+            yield decode_line(line, path, number)
+
+
+def read_blocks(path: str) -> Iterator[str]:
+    """Yield the lines of `read_lines` in blocks of text that end in `\\n`, with no object per line.
+
+    A block is about a megabyte, what a pipe has ready, or one longer line.
+
+    Raises:
+        CorpusError, OSError: as `read_lines`, when the block is reached.
+    """
+    number = 1
+    with opened(path, lambda: number) as file:
+        for block in _whole_lines(file):
+            if len(block) > LONGEST and block.find(b"\n", 0, LONGEST) < 0:
+                raise _too_long(path, number)
+            text = _text(block, path, number)
+            number += text.count("\n")
+            yield text
+
+
+def line_blocks(lines: Iterable[str], characters: int | None = None) -> Iterator[list[str]]:
+    """Yield lines in blocks of so many characters, about a million by default, so that memory stays constant."""
+    block: list[str] = []
+    size = 0
+    for line in lines:
+        block.append(line)
+        size += len(line) + 1
+        if size >= (characters or _CHARACTERS):
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def in_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield items `size` at a time, at least one; fewer in the last block, which is never empty."""
+    if size < 1:
+        raise ValueError(f"found blocks of {size}, expected at least 1")
+    iterator = iter(items)
+    while block := list(islice(iterator, size)):
+        yield block
+
+
+def first_lines(path: str, count: int) -> list[str]:
+    """Return the first lines of a file; of standard input, whole lines that have arrived, which remain to be read.
+
+    None of a pipe with a name, which can be read only once, nor of compressed standard input.
+
+    Raises:
+        CorpusError, OSError: as `read_lines`, but not for standard input.
+    """
+    if path != STANDARD_STREAM:
+        return list(islice(read_lines(path), count)) if Path(path).is_file() else []
+    peek = getattr(sys.stdin.buffer, "peek", None)
+    block = peek(1) if peek else b""
+    if block.startswith(_GZIP_MAGIC) or b"\n" not in block:
+        return []
+    return block[: block.rfind(b"\n")].decode("utf-8", "replace").split("\n")[:count]
+
+
+def is_awaited(seconds: float = 0.0) -> bool:
+    """Return whether all lines of standard input so far have been read, and no more come within so many seconds.
+
+    Then whoever writes them may be waiting for an answer. Never true of a file, nor on systems that cannot tell
+    (Windows).
+    """
+    if _held is None or _held.tell() < _held.getbuffer().nbytes:
+        return False
+    try:
+        return not select.select([sys.stdin], [], [], seconds)[0]
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def opened(path: str, at_line: Callable[[], int]) -> Iterator[IO[bytes]]:
+    """Open the bytes of a file (`-`: standard input), decompressed if it begins with the gzip magic number.
+
+    Raises:
+        DataError: the name of a corpus that cannot be fetched.
+        CorpusError: broken gzip data while the file is read; `at_line` returns the line.
+        OSError: the file cannot be opened or read.
+    """
+    with nullcontext(sys.stdin.buffer) if path == STANDARD_STREAM else Path(located(path)).open("rb") as file:
+        buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
+        try:
+            is_gzip = buffered.peek(2)[:2] == _GZIP_MAGIC
+            yield cast("IO[bytes]", gzip.open(buffered) if is_gzip else buffered)  # noqa: SIM115
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise CorpusError(f"broken gzip data ({error})", "a whole gzip file", path, at_line()) from error
+
+
+def _arriving(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of standard input, without reading ahead more than a pipe has ready."""
+    global _held  # noqa: PLW0603 - there is one standard input
+    for block in _whole_lines(file):
+        _held = io.BytesIO(block)
+        yield from iter(_held.readline, b"")
+
+
+def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of a file in blocks that end with a line break; a line that is too long is cut."""
+    pieces: list[bytes] = []
+    size = 0
+    while chunk := file.read1(_BYTES):  # type: ignore[attr-defined]
+        if cut := chunk.rfind(b"\n") + 1 or (size > LONGEST and len(chunk)):
+            yield b"".join([*pieces, chunk[:cut]])
+            pieces, size = [], 0
+        pieces.append(chunk[cut:])
+        size += len(pieces[-1])
+    if last := b"".join(pieces):
+        yield last
+
+
+def _text(block: bytes, path: str, number: int) -> str:
+    """Decode a block whose first line has this number, line by line only if something needs repair."""
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\r"  # the line that is wrong is found below
+    if "\r" in text or "\0" in text or (number == 1 and text.startswith("\ufeff")):
+        lines = enumerate(io.BytesIO(block), number)
+        text = "".join(decode_line(line, path, at) + "\n" for at, line in lines)
+    return text if text.endswith("\n") else text + "\n"
+
+
+def decode_line(line: bytes, path: str, number: int) -> str:
+    """Decode one line, without its line break. Raises as `read_lines`."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = f"the byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line ({error.reason})"
+        raise CorpusError(found, f"UTF-8{_guess(line, number)}", path, number) from error
+    text = text.removesuffix("\n").removesuffix("\r")
+    if number == 1:
+        text = text.removeprefix("\ufeff")
+    if bad := _FORBIDDEN.search(text):
+        name = "a NUL character" if bad.group() == "\0" else "a carriage return inside the line"
+        expected = f"lines of text{_guess(line, number)}"
+        raise CorpusError(f"{name} at character {bad.start() + 1}", expected, path, number)
+    return text
+
+
+def _guess(line: bytes, number: int) -> str:
+    """Say what a file that is no text seems to be, by its first line; "" if that is unknown."""
+    kind = next((kind for start, kind in _KINDS.items() if number == 1 and line.startswith(start)), "")
+    if number == 1 and line[8:10] == b'{"':
+        kind = "a model"
+    return kind and f": it looks like {kind}"
+
+
+def _too_long(path: str, number: int) -> CorpusError:
+    return CorpusError(f"a line of more than {LONGEST:,} bytes", "shorter lines: one sentence each", path, number)
+
+
+@contextmanager
+def written(path: str) -> Iterator[IO[str]]:
+    """Open a stream whose text becomes the file `path` when the block ends without an exception, and not before.
+
+    If the name ends in `.gz`, the file is compressed, without a time stamp, so that the same text gives the same bytes.
+    `-` is standard output, which is written immediately.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    if path == STANDARD_STREAM:
+        standard = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
+        try:
+            yield standard
+        finally:
+            standard.detach()
+        return
+    if Path(path).exists() and not Path(path).is_file():  # a pipe or a device is written, never replaced
+        with Path(path).open("w", encoding="utf-8", newline="\n") as device:
+            yield device
+        return
+    with whole_file(path) as part, part.open("wb") as file:
+        packed = (
+            gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=_LEVEL, mtime=0)
+            if path.endswith(".gz")
+            else nullcontext(file)
+        )
+        with packed as target, io.TextIOWrapper(target, encoding="utf-8", newline="\n") as stream:
+            yield stream
+
+
+@contextmanager
+def written_bytes(path: str) -> Iterator[IO[bytes]]:
+    """Open a stream as `written`, of bytes, which are never compressed. Raises as `written`."""
+    if path == STANDARD_STREAM:
+        yield sys.stdout.buffer
+        return
+    with whole_file(path) as part, part.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def whole_file(path: Path | str, parts: Path | None = None) -> Iterator[Path]:
+    """Make an empty temporary file, which becomes the file `path` when the block ends without an exception.
+
+    A symbolic link stays, and the file that it points to is replaced. The new file has the permissions of the old one,
+    or if there was none, those of any new file.
+
+    Args:
+        path: the file.
+        parts: a folder of the same file system for the temporary file, instead of the one of `path`.
+
+    Raises:
+        OSError: the file cannot be written; an existing one stays as it was.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        before = target.stat()  # asked once: another process may remove it in between
+    except FileNotFoundError:
+        before = None
+    if before is not None and not stat.S_ISREG(before.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    with _part(target, parts) as folder:
+        file = folder / target.name
+        file.touch()
+        mode = (before or file.stat()).st_mode
+        yield file
+        file.chmod(mode & 0o777)  # a writer may have replaced the file
+        file.replace(target)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Make an empty temporary folder, which becomes the folder `path` when the block ends without an exception.
+
+    Raises:
+        OSError: it cannot be written; an existing folder stays as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _part(path) as part:
+        new, old = part / "new", part / "old"
+        new.mkdir()
+        yield new
+        if path.exists():
+            path.rename(old)
+        new.rename(path)
+
+
+def remove_left(folder: Path, pattern: str = "*") -> None:
+    """Remove what killed processes have left in a folder of files whose names match a pattern."""
+    for part in folder.glob(f"{pattern}.????????.part"):
+        with suppress(OSError):  # somebody is at work there, or has just removed it
+            lock = _locked(part)
+            try:
+                shutil.rmtree(part, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+@contextmanager
+def _part(target: Path, parts: Path | None = None) -> Iterator[Path]:
+    """Make a folder in which `target` is made; it is removed at the end."""
+    folder, name = parts or target.parent, target.name[-_NAME:]
+    remove_left(folder, escape(name))
+    try:
+        part, lock = _made(folder, name)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from error
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _made(folder: Path, name: str) -> tuple[Path, int | None]:
+    """Make a folder with its lock; `None` where the system has no such locks, so that nobody removes it, either."""
+    while True:
+        part = folder / f"{name}.{secrets.token_hex(4)}.part"
+        part.mkdir(mode=0o700)
+        try:
+            lock = _locked(part)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # another process has taken it for left over, before it was locked
+        except OSError:
+            return part, None
+        if part.exists():
+            return part, lock
+        os.close(lock)
+
+
+def _locked(folder: Path) -> int:
+    """Lock a folder until the descriptor is closed.
+
+    Raises:
+        OSError: another process has locked it, it is gone, or there are no such locks.
+    """
+    if fcntl is None:
+        raise OSError(errno.ENOTSUP, "no locks", str(folder))
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(file)
+        raise
+    return file

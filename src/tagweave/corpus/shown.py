@@ -1,0 +1,81 @@
+"""Pictures of sentences and corpora for notebooks: the plain data that `display` draws."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.describe import describe
+from tagweave.corpus.spans import OUTSIDE, spans_of
+from tagweave.display.markup import LEAST, Html, Position
+from tagweave.display.sentence import Annotated, corpus_picture, sentence_picture
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.sentence import Candidates, Sentence
+    from tagweave.corpus.spans import SpanCandidates
+
+_SENTENCES = 3  # of a corpus
+
+
+def corpus_html(corpus: Corpus) -> Html:
+    """Show how much of a corpus is known, and its first sentences."""
+    about = describe(corpus)
+    kinds = (*about.layers.items(), *((f"{name} (heads)", layer) for name, layer in about.heads.items()))
+    return corpus_picture(
+        Path(corpus.path).name or "a corpus",
+        corpus.path,
+        f"{about.sentences:,} sentences, {about.tokens:,} {corpus.unit}s, guideline {corpus.guideline}",
+        {name: (layer.full, layer.ambiguous, layer.unknown) for name, layer in kinds},
+        [sentence_html(sentence) for sentence in corpus.sentences[:_SENTENCES]],
+        len(corpus) - _SENTENCES,
+    )
+
+
+def sentence_html(sentence: Sentence) -> Html:
+    """Show a sentence with all its layers."""
+    position = cache(_position)
+    layers = {name: [position(each) for each in layer] for name, layer in sentence.layers.items()}
+    spans = {name: _spans(sentence, name) for name in sentence.layers}
+    heads = {name: [_numbered(arcs) for arcs in layer] for name, layer in sentence.heads.items()}
+    coded = {name: groups for name, groups in spans.items() if groups is not None}
+    return sentence_picture(Annotated(sentence.forms, layers, coded, heads, sentence.confidence))
+
+
+def _numbered(candidates: tuple[Any, ...] | None) -> Sequence[tuple[Any, float | None]] | None:
+    """Pair candidates with their numbers, the largest first."""
+    if candidates is None:
+        return None
+    if not isinstance(candidates, Soft):
+        return [(each, None) for each in candidates]
+    return sorted(candidates.numbered(), key=lambda pair: -pair[1])
+
+
+def _position(candidates: Candidates) -> Position:
+    return _numbered(_probable(candidates))
+
+
+def _probable(candidates: Candidates) -> Candidates:
+    """Drop candidates whose number is written as 0; if one is left, it needs no number."""
+    if not isinstance(candidates, Soft):
+        return candidates
+    pairs = [(name, number) for name, number in _numbered(candidates) or () if number is None or number >= LEAST]
+    if not pairs or len(pairs) == len(candidates):
+        return candidates
+    names, numbers = zip(*pairs, strict=True)
+    return names if len(names) == 1 else Soft(names, numbers)
+
+
+def _spans(sentence: Sentence, layer: str) -> tuple[SpanCandidates, ...] | None:
+    """Return the spans of a layer; `None` if its labels are not in IOB2."""
+    names = {name for candidates in set(sentence.layers[layer]) for name in candidates or ()}
+    if not names or any(name != OUTSIDE and name[:2] not in ("B-", "I-") for name in names):
+        return None
+    try:
+        return spans_of(tuple(map(_probable, sentence.layers[layer])))
+    except ValueError:  # labels of another scheme
+        return None

@@ -1,0 +1,120 @@
+"""Errors that users can fix. All derive from `TagweaveError`; those of one module are defined beside it.
+
+Messages say what was found and what was expected, and are never long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+
+_SHOWN = 160  # characters of a quotation
+_MESSAGE = 1000  # characters of a message
+
+
+class TagweaveError(ValueError):
+    """An error that users can fix. A long message, which quotes what they gave, is shortened in the middle."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message, _MESSAGE))
+
+
+class CorpusError(TagweaveError):
+    """A corpus file or sentence that is not valid.
+
+    The message gives the location (`path:line`), what was found there, and what was expected.
+    """
+
+    def __init__(self, found: str, expected: str, path: str = "", line: int = 0) -> None:
+        self.found, self.expected = shortened(found), shortened(expected, 2 * _SHOWN)
+        self.path, self.line = shortened(path, 2 * _SHOWN), line
+        location = f"{self.path or 'sentence'}:{line}: " if line else f"{self.path}: " if path else ""
+        super().__init__(f"{location}found {self.found}, expected {self.expected}")
+
+    def at(self, path: str, line: int = 0) -> CorpusError:
+        """Return the same error at another place."""
+        return CorpusError(self.found, self.expected, path, line)
+
+    def __reduce__(self) -> tuple[type[CorpusError], tuple[str, str, str, int]]:
+        """Let the error travel between processes."""
+        return type(self), (self.found, self.expected, self.path, self.line)
+
+
+class DataError(TagweaveError):
+    """A named corpus that is unknown, cannot be fetched, or is not the expected file."""
+
+    def __init__(self, name: str, found: str, expected: str) -> None:
+        self.name, self.found, self.expected = name, found, expected
+        super().__init__(f"{name}: found {found}, expected {expected}")
+
+    def __reduce__(self) -> tuple[type[DataError], tuple[str, str, str]]:
+        """Let the error travel between processes."""
+        return type(self), (self.name, self.found, self.expected)
+
+
+class ExchangeError(TagweaveError):
+    """An unknown annotation tool or tokeniser."""
+
+
+class SourceError(TagweaveError):
+    """Sources that cannot be combined, or not in the requested way."""
+
+
+class ShardError(TagweaveError):
+    """Shards that cannot be found, read or written, or an output folder of a different run."""
+
+
+class StreamError(TagweaveError):
+    """A model, input, output and options that do not go together."""
+
+
+class PipelineError(TagweaveError):
+    """A model or an option that does not fit a pipeline."""
+
+
+class PlanError(TagweaveError):
+    """A plan that cannot be carried out: unknown or incompatible values, or unsuitable corpora."""
+
+
+class ServeError(TagweaveError):
+    """Models that cannot be served together, or an option that does not fit."""
+
+
+class RequestError(TagweaveError):
+    """An HTTP request that cannot be answered.
+
+    Args:
+        reason: what was found, and what was expected.
+        status: the HTTP status.
+    """
+
+    def __init__(self, reason: str, status: int = 422) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+@contextmanager
+def as_plan_error() -> Iterator[None]:
+    """Raise a `ValueError` from a check of plan values as a `PlanError`."""
+    try:
+        yield
+    except ValueError as error:
+        raise PlanError(str(error)) from error
+
+
+def one_of(name: object, known: Iterable[str]) -> str:
+    """Say what was expected in place of an unknown name: the nearest known name first, if one is near."""
+    names = list(known)
+    near = get_close_matches(str(name), names, 1)
+    return f"{f'{near[0]!r}, or ' if near else ''}one of {', '.join(names)}"
+
+
+def is_for_users(error: BaseException) -> bool:
+    """Return whether users can fix an error: this package raises it on purpose, or the operating system does."""
+    return isinstance(error, TagweaveError | OSError)
+
+
+def shortened(text: str, most: int = _SHOWN) -> str:
+    """Return the beginning and the end of a long text: a line may have megabytes."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 + 3 :]}"

@@ -1,0 +1,194 @@
+"""What happened in a training, iteration by iteration, with the attributes of python-crfsuite's log.
+
+A fitted model with the methods of python-crfsuite's `Tagger`, which answers about one sentence at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tagweave.estimators.sequences import TokenSequence
+from tagweave.learning.run import Iteration
+
+if TYPE_CHECKING:
+    from tagweave.estimators.chain_crf import ChainCRF
+
+
+class LabelScore(NamedTuple):
+    """How often a label was predicted rightly (`match`), at all (`model`), and is right (`ref`), and rates of these.
+
+    Rates that are nothing by nothing are `None`.
+    """
+
+    match: int
+    model: int
+    ref: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+class TrainingLog(list[Iteration]):
+    """The iterations of a training.
+
+    Attributes:
+        iterations: a dict for each: `num`, `loss`, `time` (seconds of this iteration), `feature_norm`,
+            `active_features` (weights that are not 0); with development data `scores` by label, `avg_precision`,
+            `avg_recall`, `avg_f1` (means over labels), `item_accuracy`, `instance_accuracy` (fractions) and both as
+            `_float`.
+        featgen_num_features: how many weights there are for pairs of attribute and label and for pairs of labels.
+        featgen_seconds, training_seconds: the time before the first iteration, and of all iterations.
+        log: a line of text for each iteration.
+    """
+
+    def __init__(
+        self,
+        iterations: Iterable[Iteration] = (),
+        details: Iterable[dict[str, Any]] = (),
+        featgen_num_features: int | None = None,
+        featgen_seconds: float | None = None,
+    ) -> None:
+        super().__init__(iterations)
+        self.iterations = list(details)
+        self.featgen_num_features = featgen_num_features
+        self.featgen_seconds = featgen_seconds
+
+    @property
+    def last_iteration(self) -> dict[str, Any] | None:
+        """The last of `iterations`; `None` without any."""
+        return self.iterations[-1] if self.iterations else None
+
+    @property
+    def training_seconds(self) -> float:
+        """The time of all iterations."""
+        return self[-1].seconds if self else 0.0
+
+    @property
+    def log(self) -> list[str]:
+        """A line of text for each iteration."""
+        return [line_of(iteration) for iteration in self]
+
+
+def line_of(iteration: Iteration) -> str:
+    """An iteration in a line of text."""
+    score = "" if iteration.score is None else f", development score {iteration.score:.4f}"
+    return f"iteration {iteration.number}: loss {iteration.loss:.6f}{score}, {iteration.seconds:.1f} s"
+
+
+def label_scores(gold: list[list[str | None]], found: list[list[str]], labels: list[str]) -> dict[str, Any]:
+    """The scores of development data that the log of an iteration has.
+
+    Args:
+        gold: the labels of each sentence; `None` where there is not exactly one, which does not count.
+        found: those predicted.
+        labels: all labels of the model.
+    """
+    pairs = [[(g, f) for g, f in zip(*rows, strict=True) if g is not None] for rows in zip(gold, found, strict=True)]
+    every = [pair for row in pairs for pair in row]
+    scores = {label: _label_score(every, label) for label in labels}
+    right = Fraction(sum(g == f for g, f in every), max(1, len(every)))
+    whole = Fraction(sum(all(g == f for g, f in row) for row in pairs), max(1, len(pairs)))
+    means = {
+        f"avg_{name}": sum(getattr(score, name) or 0.0 for score in scores.values()) / max(1, len(scores))
+        for name in ("precision", "recall", "f1")
+    }
+    accuracies = {"item_accuracy": right, "instance_accuracy": whole}
+    return {"scores": scores, **means, **accuracies, **{f"{k}_float": float(v) for k, v in accuracies.items()}}
+
+
+def _label_score(pairs: list[tuple[str, str]], label: str) -> LabelScore:
+    match = sum(g == f == label for g, f in pairs)
+    model, ref = sum(f == label for _, f in pairs), sum(g == label for g, _ in pairs)
+    return LabelScore(
+        match,
+        model,
+        ref,
+        match / model if model else None,
+        match / ref if ref else None,
+        2 * match / (model + ref) if model + ref else None,
+    )
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """The parts of a model by name, as python-crfsuite's `Tagger.info()` gives them.
+
+    Attributes:
+        header: `size` in bytes, `num_labels`, `num_attrs`, `num_features`, as text.
+        labels, attributes: numbers by name, as text.
+        transitions: nonzero weights by (label, next label).
+        state_features: nonzero weights by (attribute, label).
+    """
+
+    header: dict[str, str]
+    labels: dict[str, str]
+    attributes: dict[str, str]
+    transitions: dict[tuple[str, str], float]
+    state_features: dict[tuple[str, str], float]
+
+
+class Tagger:
+    """Answers about one sentence at a time, the one that `set` was given last.
+
+    Args:
+        crf: a fitted estimator.
+    """
+
+    def __init__(self, crf: ChainCRF) -> None:
+        self._crf = crf
+        self._sentence: TokenSequence = []
+        self._marginals: list[dict[str, float]] = []
+
+    def labels(self) -> list[str]:
+        """The labels of the model."""
+        return list(self._crf.model_.space.names)
+
+    def set(self, xseq: TokenSequence) -> None:
+        """Take a sentence, about which the next questions are."""
+        self._sentence, self._marginals = list(xseq), self._crf.predict_marginals_single(xseq)
+
+    def tag(self, xseq: TokenSequence | None = None) -> list[str]:
+        """The best labels of a sentence, which is then the one that others are asked about."""
+        if xseq is not None:
+            self.set(xseq)
+        return self._crf.predict_single(self._sentence)
+
+    def marginal(self, y: str, pos: int) -> float:
+        """The probability of a label at a position.
+
+        Raises:
+            KeyError: no such label.
+            IndexError: no such position.
+        """
+        return self._marginals[pos][y]
+
+    def probability(self, yseq: Sequence[str]) -> float:
+        """The probability of a label sequence.
+
+        Raises:
+            ValueError: another number of labels than tokens, or a label that the model does not know.
+        """
+        from tagweave.estimators.answers import sequence_probability
+
+        return sequence_probability(self._crf.model_, self._sentence, yseq)
+
+    def info(self) -> ModelInfo:
+        """The parts of the model by name."""
+        crf = self._crf
+        states, transitions, attributes = crf.state_features_ or {}, crf.transition_features_ or {}, crf.attributes_
+        labels = self.labels()
+        counts = {
+            "size": crf.size_,
+            "num_labels": len(labels),
+            "num_attrs": crf.num_attributes_,
+            "num_features": len(states) + len(transitions),
+        }
+        header = {name: str(value) for name, value in counts.items()}
+        return ModelInfo(header, _numbered(labels), _numbered(attributes or []), transitions, states)
+
+
+def _numbered(names: Sequence[Any]) -> dict[str, str]:
+    return {name: str(number) for number, name in enumerate(names)}

@@ -1,0 +1,1 @@
+"""Evidence: what annotation says of the outputs of sentences, apart from features and scores."""

@@ -1,0 +1,183 @@
+"""Uncertain annotation: an excluded label keeps 1 - confidence of its potential.
+
+From annotation layers to evidence: the label set that every token allows, as a number into a table of sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.spans import ANY, Span
+from tagweave.errors import CorpusError
+from tagweave.labels.sets import ALL, LabelSets
+from tagweave.labels.space import LabelSpace
+from tagweave.labels.spans import span_types
+from tagweave.labels.transition_scheme import TransitionScheme
+
+
+def token_noise(sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+    """Return float64[N]: 1 - confidence of every token, 0 for sentences without confidences; empty if no sentence has
+    any."""
+    if not any(sentence.confidence for sentence in sentences):
+        return np.zeros(0)
+    confidences = (sentence.confidence or (1.0,) * len(sentence) for sentence in sentences)
+    return 1 - np.fromiter(chain.from_iterable(confidences), np.float64)
+
+
+OUTSIDE = "O"
+"""The label of tokens outside all chunks."""
+_SHOWN = 12  # most labels in a message
+
+
+def allowed_sets(
+    sentences: Sequence[Sentence],
+    sets: LabelSets,
+    scheme: TransitionScheme | None = None,
+    covered: Iterable[str] | None = None,
+) -> NDArray[np.int32]:
+    """Return int32[N]: the number of the label set that each token allows.
+
+    Every layer of a sentence that is a guideline of the label space counts; a token with several layers allows the
+    intersection of their sets. A set that excludes no more than the scheme does carries no evidence, and becomes the
+    set of all labels.
+
+    Args:
+        sentences: N tokens in all.
+        sets: the table; new sets are added.
+        scheme: the transitions of the coding.
+        covered: the labels (or types, the part after `B-`) that the annotators looked for, unless a sentence names its
+            own. `O` then also allows every label of other types.
+
+    Raises:
+        CorpusError: a label, covered or annotated, that the space lacks, or layers that exclude one another.
+    """
+    named = None if covered is None else tuple(covered)
+    for each in {named, *(sentence.covered for sentence in sentences)} - {None}:
+        _check_known(each or (), sets.space, sentences)
+    resolve = _Resolver(sets, named)
+    edges = _Edges(sets, scheme) if scheme else None
+    allowed: list[int] = []
+    for sentence in sentences:
+        numbers = resolve.sentence(sentence)
+        allowed.extend(edges.widened(numbers) if edges else numbers)
+    return np.array(allowed, np.int32)
+
+
+def rejected_spans(sentences: Sequence[Sentence], space: LabelSpace) -> NDArray[np.int32]:
+    """Return int32[R, 5], the rejected spans in the layers of the space's guidelines, as `Encoded` has them.
+
+    A span of the type `*` is rejected with every type; one of a type that no label has is not there anyway.
+
+    Raises:
+        CorpusError: rejected spans for labels of several guidelines.
+    """
+    rows: list[tuple[int, ...]] = []
+    for number, sentence in enumerate(sentences):
+        if any(map(sentence.rejected.get, space.guidelines)):
+            if len(space.views) > 1:
+                raise CorpusError("rejected spans for a model of several guidelines", "none", *sentence.location)
+            rows += _rejected_rows(number, sentence.rejected[space.guidelines[0]], span_types(space.names))
+    return np.array(rows, np.int32).reshape(-1, 5)
+
+
+def _rejected_rows(number: int, spans: Sequence[Span], types: Sequence[str]) -> Iterator[tuple[int, ...]]:
+    for kind, name in enumerate(types):
+        own = [(start, stop) for start, stop, label in spans if label in (name, ANY) and stop is not None]
+        starts = sorted({start for start, _ in own})
+        yield from ((number, start, stop, kind, starts.index(start)) for start, stop in own)
+
+
+def _check_known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Sentence]) -> None:
+    """Raise unless each covered label is a label of some guideline, or has the type of one."""
+    known = {name for view in space.sides for label in view.names for name in (label, label.partition("-")[2] or label)}
+    for label in covered:
+        if label not in known and label.partition("-")[2] not in known:
+            near = get_close_matches(label, sorted(known), 1, 0.5)
+            hint = f" (perhaps {near[0]})" if near else ""
+            path = sentences[0].location.path if sentences else ""
+            names = " ".join(sorted(known)[:_SHOWN]) + (" ..." if len(known) > _SHOWN else "")
+            raise CorpusError(f"the covered label {label!r}", f"labels or types of labels, {names}{hint}", path)
+
+
+class _Resolver:
+    """Looks up label sets, resolving every distinct tuple of candidates once."""
+
+    def __init__(self, sets: LabelSets, covered: tuple[str, ...] | None) -> None:
+        self._sets, self._covered = sets, covered
+        self._cache: dict[tuple[str, Candidates, tuple[str, ...] | None], int] = {}
+
+    def sentence(self, sentence: Sentence) -> list[int]:
+        numbers: list[int] = [ALL] * len(sentence)
+        for guideline in self._sets.space.guidelines:
+            if guideline not in sentence.layers:
+                continue
+            own = [self._number(guideline, candidates, sentence) for candidates in sentence.layers[guideline]]
+            if any(numbers):
+                own = [self._join(a, b, sentence, at) for at, (a, b) in enumerate(zip(numbers, own, strict=True))]
+            numbers = own
+        return numbers
+
+    def _number(self, guideline: str, candidates: Candidates, sentence: Sentence) -> int:
+        covered = self._covered if sentence.covered is None else sentence.covered
+        key = (guideline, candidates, covered)
+        if key not in self._cache:
+            try:
+                self._cache[key] = self._sets.of_candidates(guideline, self._widen(guideline, candidates, covered))
+            except CorpusError as error:
+                raise CorpusError(error.found, error.expected, *sentence.location) from error
+            except ValueError as error:  # an unknown label, or candidates that no label stands for
+                raise CorpusError(str(error), "labels of the model", *sentence.location) from error
+        return self._cache[key]
+
+    def _join(self, first: int, second: int, sentence: Sentence, at: int) -> int:
+        try:
+            return self._sets.join(first, second)
+        except ValueError as error:
+            known = (
+                (name, sentence.layers[name][at]) for name in self._sets.space.guidelines if name in sentence.layers
+            )
+            layers = ", ".join(f"{name} {'|'.join(candidates)}" for name, candidates in known if candidates)
+            found = f"layers that exclude one another at token {at + 1}, {sentence.forms[at]!r} ({layers})"
+            raise CorpusError(found, "a label that all allow", *sentence.location) from error
+
+    def _widen(self, guideline: str, candidates: Candidates, covered: tuple[str, ...] | None) -> Candidates:
+        """If only some types are covered, `O` also allows the labels of the other types."""
+        if covered is None or candidates is None or OUTSIDE not in candidates:
+            return candidates
+        names = self._sets.space.view(guideline).names
+        others = [name for name in names if name != OUTSIDE and {name, name.partition("-")[2]}.isdisjoint(covered)]
+        if isinstance(candidates, Soft):
+            return candidates.spelled([*candidates, *others], [*candidates, *[OUTSIDE] * len(others)])
+        return tuple(dict.fromkeys([*candidates, *others]))
+
+
+class _Edges:
+    """Replaces sets at the edges of a sentence that exclude no more than the scheme does by the set of all labels."""
+
+    def __init__(self, sets: LabelSets, scheme: TransitionScheme) -> None:
+        self._sets, self._scheme = sets, scheme
+        self._uninformative: dict[tuple[int, bool, bool], bool] = {}
+
+    def widened(self, numbers: list[int]) -> list[int]:
+        for at in {0, len(numbers) - 1} if numbers else ():
+            key = (numbers[at], at == 0, at == len(numbers) - 1)
+            if key not in self._uninformative:
+                self._uninformative[key] = self._is_uninformative(*key)
+            if self._uninformative[key]:
+                numbers[at] = ALL
+        return numbers
+
+    def _is_uninformative(self, number: int, first: bool, last: bool) -> bool:
+        possible = np.ones(len(self._sets.space), bool)
+        if first:
+            possible &= self._scheme.start
+        if last:
+            possible &= self._scheme.end
+        return self._sets.is_level(number, possible)

@@ -1,0 +1,270 @@
+"""Evidence of heads: the only head of each token, several, or a number for each (`Soft`).
+
+A likelihood, P(what was said | head), takes the place of the ones of a set, scaled to a maximum of 1. Where only the
+relations of a head differ, it has the largest of their numbers, so that equal numbers are a set. A posterior, P(head |
+what was said), sums over relations. In training, an excluded head keeps 1 - confidence of its potential.
+
+Position 0 of a sentence is the root, so a sentence of L tokens has L + 1 positions and (L + 1)^2 cells, one for each
+head and modifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.sentence import Arc, ArcCandidates, HeadLayer, Sentence
+from tagweave.errors import CorpusError
+from tagweave.evidence.layers import token_noise
+from tagweave.evidence.ragged import pointers, rows
+from tagweave.labels.sets import Reading, sums_to_one
+
+ANY, SEVERAL = -1, -2
+
+
+@dataclass(frozen=True)
+class ArcEvidence:
+    """What annotation says of the heads of S sentences of N tokens.
+
+    Attributes:
+        position_ptr: int64[S + 1], the first position (the root) of every sentence.
+        heads: int32[N + S], by position the known head; `ANY` where all heads are allowed (and at roots), `SEVERAL`
+            where some are.
+        allowed: uint8[cells], by head and modifier, whether the evidence allows the arc; only for sentences in which
+            some token has several candidate heads or only some tokens have a known one. float32 if there are numbers:
+            likelihoods, or probabilities of heads.
+        allowed_ptr: int64[S + 1], the first entry of each sentence in `allowed`.
+        weights: float64[S], how often each sentence counts.
+        ids: int64[S], the number of each sentence among those that training was given, for messages.
+        posterior: bool[S], whether the numbers of a sentence are probabilities, which all of its heads have then; empty
+            if there are none.
+        noise: float64[N + S], by position the share of its potential that an excluded head keeps in training; empty
+            where all evidence is certain.
+    """
+
+    position_ptr: NDArray[np.int64]
+    heads: NDArray[np.int32]
+    allowed: NDArray[Any]
+    allowed_ptr: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    ids: NDArray[np.int64]
+    posterior: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    noise: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def of_layer(cls, sentences: Sequence[Sentence], layer: str | None, reading: Reading = "likelihood") -> ArcEvidence:
+        """Read a head layer; without one, nothing is known. Raises CorpusError as `allowed_arcs`."""
+        ptr = pointers(np.fromiter(map(len, sentences), np.int64, len(sentences)) + 1)
+        heads, allowed = np.full(int(ptr[-1]), ANY, np.int32), [np.zeros(0, np.uint8)] * len(sentences)
+        if layer is not None:
+            is_token = np.ones(len(heads), bool)
+            is_token[ptr[:-1]] = False
+            heads[is_token] = [only_head(each) for s in sentences for each in s.heads.get(layer) or (None,) * len(s)]
+            bounds = zip(sentences, ptr, ptr[1:], strict=False)
+            allowed = [allowed_arcs(sentence, layer, heads[low:high], reading) for sentence, low, high in bounds]
+        weights = np.array([sentence.weight for sentence in sentences], np.float64)
+        cells, sizes = np.concatenate([np.zeros(0, np.uint8), *allowed]), np.array(list(map(len, allowed)), np.int64)
+        posterior = np.array([reading == "posterior" and are_numbers(each) for each in allowed], np.bool_)
+        posterior = posterior if posterior.any() else posterior[:0]
+        return cls(ptr, heads, cells, pointers(sizes), weights, np.arange(len(sentences)), posterior)
+
+    def __len__(self) -> int:
+        return len(self.position_ptr) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Return int64[S], the tokens of each sentence."""
+        return np.diff(self.position_ptr) - 1
+
+    @property
+    def token_ptr(self) -> NDArray[np.int64]:
+        """Return int64[S + 1], the first token of every sentence."""
+        return self.position_ptr - np.arange(len(self.position_ptr))
+
+    @property
+    def token_heads(self) -> NDArray[np.int32]:
+        """Return int32[N]: `heads` by token, without those of the roots."""
+        return np.delete(self.heads, self.position_ptr[:-1])
+
+    @property
+    def cells(self) -> NDArray[np.int64]:
+        """Return int64[S + 1]: the first cell of each sentence."""
+        return pointers(np.diff(self.position_ptr) ** 2)
+
+    def informative(self) -> NDArray[np.bool_]:
+        """Return bool[S]: whether the evidence of a sentence excludes any arc. The loss of the others is 0.
+
+        It never does in a sentence of one token, which can only depend on the root.
+        """
+        known = np.concatenate([[0], np.cumsum(self.heads != ANY)])
+        return (known[self.position_ptr[1:]] > known[self.position_ptr[:-1]]) & (self.lengths > 1)
+
+    def part(self, first: int, last: int) -> ArcEvidence:
+        """Return sentences first .. last - 1; all but pointers are views."""
+        ptr = self.position_ptr[first : last + 1]
+        positions = slice(ptr[0], ptr[-1])
+        return ArcEvidence(
+            ptr - ptr[0],
+            self.heads[positions],
+            self.allowed,
+            self.allowed_ptr[first : last + 1],
+            self.weights[first:last],
+            self.ids[first:last],
+            self.posterior[first:last],
+            self.noise[positions],
+        )
+
+    def take(self, order: NDArray[np.int64]) -> ArcEvidence:
+        """Return the sentences `order`, in this order."""
+        positions, ptr = rows(self.position_ptr, order)
+        cells, allowed_ptr = rows(self.allowed_ptr, order)
+        return ArcEvidence(
+            ptr,
+            self.heads[positions],
+            self.allowed[cells],
+            allowed_ptr,
+            self.weights[order],
+            self.ids[order],
+            self.posterior[order] if len(self.posterior) else self.posterior,
+            self.noise[positions] if len(self.noise) else self.noise,
+        )
+
+    def with_noise(self, sentences: Sequence[Sentence], layer: str) -> ArcEvidence:
+        """Return the evidence with what the confidence of a token leaves excluded heads of their potential."""
+        noise = head_noise(sentences, layer)
+        return replace(self, noise=np.insert(noise, self.token_ptr[:-1], 0)) if noise.any() else self
+
+
+def only_head(candidates: ArcCandidates) -> int:
+    """Return the only head among the candidates, `ANY` if all heads are allowed, else `SEVERAL`.
+
+    Candidates with the number 0 are none.
+    """
+    if candidates is None:
+        return ANY
+    if isinstance(candidates, Soft):
+        return _only_numbered(candidates)
+    heads = {arc.head for arc in candidates}
+    if None in heads:
+        return ANY
+    return next(iter(heads)) or 0 if len(heads) == 1 else SEVERAL
+
+
+def allowed_arcs(sentence: Sentence, layer: str, heads: NDArray[np.int32], reading: Reading) -> NDArray[Any]:
+    """What a sentence of L tokens allows, [L + 1, L + 1] by head and modifier, flat.
+
+    Args:
+        sentence: the sentence.
+        layer: the head layer.
+        heads: int32[L + 1], the only head of every position, or `ANY` or `SEVERAL`.
+        reading: what numbers of candidates are.
+
+    Returns:
+        uint8 of a set; float32 with numbers; empty if all is allowed, or one head for every token.
+
+    Raises:
+        CorpusError: probabilities that do not sum to 1, or of a head that is not named; or probabilities for some
+            tokens while the heads of others are unknown, a set, or uncertain.
+    """
+    given = sentence.heads.get(layer) or ()
+    soft = {m: each for m, each in enumerate(given, 1) if isinstance(each, Soft)}
+    if soft and reading == "posterior":
+        _check_probabilities(sentence, soft, heads)
+    n = len(heads)
+    if (heads[1:] >= 0).all() or (heads == ANY).all():
+        return np.zeros(0, np.uint8)
+    allowed = np.ones((n, n), np.float32 if soft else np.uint8)
+    for m in np.flatnonzero(heads != ANY).tolist():
+        allowed[:, m] = 0
+        if m in soft:
+            allowed[:, m] = _numbers(soft[m], n, reading)
+        else:
+            allowed[[arc.head or 0 for arc in given[m - 1] or ()], m] = 1
+    allowed[:, 0] = 0
+    np.fill_diagonal(allowed, 0)
+    return (allowed if are_numbers(allowed) else allowed.astype(np.uint8)).reshape(-1)
+
+
+def are_numbers(allowed: NDArray[Any]) -> bool:
+    """Return whether there are any but 0 and 1."""
+    return allowed.dtype != np.uint8 and bool(((allowed > 0) & (allowed < 1)).any())
+
+
+def _only_numbered(candidates: Soft[Arc]) -> int:
+    numbers = _largest(candidates)
+    of_any = numbers.pop(None, 0.0)
+    if of_any > 0:
+        return SEVERAL if any(each > of_any for each in numbers.values()) else ANY
+    return next(iter(numbers)) or 0 if len(numbers) == 1 else SEVERAL
+
+
+def _largest(candidates: Soft[Arc]) -> dict[int | None, float]:
+    """Return every head with the largest number of its candidates, unless that is 0."""
+    numbers: dict[int | None, float] = {}
+    for arc, number in candidates.numbered():
+        if number > numbers.get(arc.head, 0.0):
+            numbers[arc.head] = number
+    return numbers
+
+
+def _numbers(candidates: Soft[Arc], n: int, reading: Reading) -> NDArray[np.float64]:
+    """Return float64[n]: the numbers of heads. The likelihood of an unknown head is one of every head."""
+    row = np.zeros(n)
+    if reading == "posterior":
+        np.add.at(row, [arc.head or 0 for arc in candidates], [number for _, number in candidates.numbered()])
+        return np.asarray(row / row.sum())
+    for head, number in _largest(candidates).items():
+        at = slice(None) if head is None else head
+        row[at] = np.maximum(row[at], number)
+    return np.asarray(row / row.max())
+
+
+def _check_probabilities(sentence: Sentence, soft: dict[int, Soft[Arc]], heads: NDArray[np.int32]) -> None:
+    """Raise unless numbers are probabilities, and if any are of several heads, every head is known or has some."""
+    if any(each < 1 for each in sentence.confidence or ()):
+        expected = "one of the two, or `soft_labels=likelihood`"
+        raise CorpusError("a confidence in heads with probabilities", expected, *sentence.location)
+    for m, candidates in soft.items():
+        named = [arc.head for arc, number in candidates.numbered() if number > 0]
+        if not sums_to_one(candidates.numbers):
+            listed = ", ".join(f"{each:g}" for each in candidates.numbers)
+            expected = "a sum of 1, or `soft_labels=likelihood`"
+            raise CorpusError(f"the probabilities {listed} of heads of token {m}", expected, *sentence.location)
+        if None in named and {*named} != {None}:
+            expected = "a head for each, or `soft_labels=likelihood`"
+            raise CorpusError(f"a probability of a head of token {m} that is not named", expected, *sentence.location)
+    is_open = heads < 0
+    is_open[list(soft)] &= heads[list(soft)] == ANY
+    if any(heads[m] == SEVERAL for m in soft) and is_open[1:].any():
+        found = f"probabilities of heads, but not of those of token {int(is_open[1:].argmax()) + 1}"
+        expected = "a head or probabilities of heads for every token, or `soft_labels=likelihood`"
+        raise CorpusError(found, expected, *sentence.location)
+
+
+def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sentence]:
+    """Return the sentences without the arcs of confidence 0, which carry no evidence."""
+    return [
+        replace(s, heads={**s.heads, layer: _believed(s, s.heads[layer])})
+        if s.confidence is not None and 0 in s.confidence and layer in s.heads
+        else s
+        for s in sentences
+    ]
+
+
+def head_noise(sentences: Sequence[Sentence], layer: str) -> NDArray[np.float64]:
+    """As `token_noise`, divided by the largest number of the candidates, as these are. Posteriors have no noise."""
+    noise = token_noise(sentences)
+    if len(noise):
+        heads = (each for s in sentences for each in s.heads.get(layer) or (None,) * len(s))
+        noise /= [max(each.numbers) if isinstance(each, Soft) else 1 for each in heads]
+    return noise
+
+
+def _believed(sentence: Sentence, heads: HeadLayer) -> HeadLayer:
+    confidence = sentence.confidence or ()
+    return tuple(candidates if each > 0 else None for candidates, each in zip(heads, confidence, strict=True))

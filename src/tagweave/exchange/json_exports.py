@@ -1,0 +1,411 @@
+"""Values of JSON that somebody else wrote: every one is checked where it is taken out.
+
+Label Studio's JSON: a list of tasks, each with the annotations of several people and the predictions of models.
+
+    [{"id": 7, "data": {"text": "Ann left."},
+      "annotations": [{"completed_by": 1, "result": [
+        {"from_name": "label", "to_name": "text", "type": "labels",
+         "value": {"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}}]}],
+      "predictions": [{"model_version": "m1", "result": [{..., "score": 0.9}]}]}]
+
+A result without `labels` (of choices, relations) says nothing of spans. A task that an annotator skipped
+(`was_cancelled`) is not one that they saw. Predictions are an annotator of the name of the model, whose spans have the
+scores as probabilities; spans that people took over from them keep the score, which is not theirs. Its usual export
+has only the numbers of predictions, apart from those that an annotation began with.
+
+doccano's JSON Lines.
+
+    {"id": 7, "text": "Ann left Graz.", "label": [[0, 3, "PER"], [9, 13, "LOC"]]}
+
+is its form for sequence labelling, exported and imported; the list is `labels` in some versions. With relations it is
+
+    {"id": 7, "text": "...", "entities": [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}], ...}
+
+An export has a file for each annotator, or one for all where they share their work; so a file is an annotator, of the
+file's name.
+
+Prodigy's JSON Lines.
+
+    {"text": "Ann left.", "spans": [{"start": 0, "end": 3, "label": "PER"}], "answer": "accept", "_annotator_id": "ann"}
+
+An answer `accept` says that the spans are right, `reject` that something is wrong with them: a single span is rejected,
+and of several spans nothing is known. `ignore` says that nobody knows: such tasks are left out. Tokens that it brings
+are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from tagweave.corpus.files import LONGEST, read_lines
+from tagweave.corpus.sentence import Location
+from tagweave.errors import CorpusError, shortened
+from tagweave.exchange.document import Document, Mark, Tool
+from tagweave.exchange.members import Unpacked
+from tagweave.exchange.tokens import Places
+
+Kind = TypeVar("Kind")
+_BLANKS = re.compile(r"[ \t\n]*")
+_FIRST = 1 << 15  # characters of a value that are parsed at first
+_LARGEST = 1 << 53  # whole number that is one as a float
+_NAMES = {str: "a text", int: "a whole number", list: "a list", float: "a number"}
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """An object of JSON.
+
+    Attributes:
+        values: its values, by name.
+        location: the file, and the line or the number of the object, for messages.
+    """
+
+    values: Mapping[str, Any]
+    location: Location
+
+    @classmethod
+    def of(cls, value: object, location: Location) -> Values:
+        """Raises CorpusError if the value is no object."""
+        if not isinstance(value, dict):
+            raise CorpusError(shown(value), "an object {...}", *location)
+        return cls(value, location)
+
+    def __contains__(self, name: str) -> bool:
+        return self.values.get(name) is not None
+
+    def get(self, name: str, kind: type[Kind]) -> Kind:
+        """The value of this kind under a name; a whole number counts as a number. Raises CorpusError without one."""
+        value = self.values.get(name)
+        if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
+            value = float(value)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            found = f"no {name!r}" if value is None else f"{name} {shown(value)}"
+            raise self.error(found, f'"{name}", {_NAMES[kind]}')
+        return value
+
+    def objects(self, name: str) -> Iterator[Values]:
+        """The objects of a list. Raises CorpusError if it is not there, or has something else."""
+        return (Values.of(each, self.location) for each in self.get(name, list))
+
+    def name(self, name: str) -> str:
+        """Return a number or a text as the name of something; "" for all else."""
+        value = self.values.get(name)
+        return str(value) if isinstance(value, str | int) else ""
+
+    def error(self, found: str, expected: str) -> CorpusError:
+        """An error that names the place of the object."""
+        return CorpusError(found, expected, *self.location)
+
+
+def read_json_lines(path: str) -> Iterator[Values]:
+    """The objects of a file of JSON Lines.
+
+    Raises:
+        CorpusError: a line that is no object.
+        OSError: the file cannot be read.
+    """
+    for number, line in enumerate(read_lines(path), 1):
+        if line.strip():
+            location = Location(path, number)
+            yield Values.of(_parsed(line, location), location)
+
+
+def read_json_list(path: str) -> Iterator[Values]:
+    """The objects of a file that is one list; their numbers stand for lines in messages.
+
+    Raises as `read_json_lines`.
+    """
+    text = _whole(path)
+    start = _after_blanks(text, 0)
+    if not text.startswith("[", start):
+        raise CorpusError(text[start : start + 999], "a list of objects [{...}, ...]", path)
+    at, number = _after_blanks(text, start + 1), 0
+    while number or not text.startswith("]", at):
+        number += 1
+        value, at = _element(text, at, Location(path, number))
+        yield Values.of(value, Location(path, number))
+        at = _after_blanks(text, at)
+        if text.startswith("]", at):
+            break
+        if not text.startswith(",", at):
+            raise CorpusError(f"no JSON ({text[at : at + 99]!r} after an object)", '"," or "]"', path, number)
+        at = _after_blanks(text, at + 1)
+    if _after_blanks(text, at + 1) < len(text):
+        raise CorpusError(f"{text[at + 1 : at + 99]!r} after a list", "one list", path)
+
+
+def _whole(path: str) -> str:
+    unpacked, found = Unpacked(path), []
+    for line in read_lines(path):
+        unpacked.take(len(line) + 1)
+        found.append(line)
+    return "\n".join(found)
+
+
+def _after_blanks(text: str, start: int) -> int:
+    found = _BLANKS.match(text, start)
+    return found.end() if found else start
+
+
+def _element(text: str, start: int, location: Location) -> tuple[object, int]:
+    """Return the value that begins here, and where it ends, without parsing what would be too long for memory."""
+    size = _FIRST
+    while True:
+        piece = text[start : start + size]
+        try:
+            value, length = json.JSONDecoder().raw_decode(piece)
+            return value, start + length
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, RecursionError) or start + size >= len(text):
+                raise CorpusError(f"no JSON ({error})", "JSON", *location) from None
+            if size >= LONGEST:
+                expected = f"objects of at most {LONGEST:,} characters: cut the text"
+                raise CorpusError("an object that goes on, or is broken", expected, *location) from None
+            size *= 8
+
+
+def _parsed(text: str, location: Location) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"no JSON ({error})", "JSON", *location) from None
+
+
+def shown(value: object) -> str:
+    """Return a value as a message quotes it."""
+    try:
+        return shortened(json.dumps(value, ensure_ascii=False))
+    except RecursionError:
+        return "values in values in values"
+
+
+_TEXT = "text"
+
+
+def read_label_studio(path: str) -> Iterator[Document]:
+    """The documents of a file.
+
+    Raises:
+        CorpusError: a task that is not in this form.
+        OSError: the file cannot be read.
+    """
+    return map(document, read_json_list(path))
+
+
+def document(task: Values, name: str | None = None) -> Document:
+    """The document of a task.
+
+    Args:
+        task: as it is exported.
+        name: of the text in its data; by default the only one, or `text`.
+
+    Raises:
+        CorpusError: a task that is not in this form.
+    """
+    text = text_of(task, name)
+    places = Places(text)
+    marks: dict[str, tuple[Mark, ...]] = {}
+    annotations = [*task.objects("annotations")] if "annotations" in task else []
+    for each in annotations:
+        if not each.values.get("was_cancelled"):
+            marks[_annotator(each)] = tuple(mark._replace(probability=1.0) for mark in _marks(each, places))
+    predictions, missing = _predictions(task, annotations)
+    for each in predictions:
+        marks[each.name("model_version") or "model"] = tuple(_marks(each, places))
+    left_out = {"predictions without content": missing} if missing else {}
+    return Document(text, marks, task.name("id"), location=task.location, left_out=left_out)
+
+
+def _predictions(task: Values, annotations: list[Values]) -> tuple[list[Values], int]:
+    """The predictions of a task, and how many it only has the number of."""
+    began = {}
+    for each in annotations:
+        if isinstance(found := each.values.get("prediction"), dict) and isinstance(found.get("id"), int):
+            began[found["id"]] = found
+    predictions = task.get("predictions", list) if "predictions" in task else []
+    known = [began.get(each, each) if type(each) is int else each for each in predictions]
+    with_content = [each for each in known if type(each) is not int]
+    return [Values.of(each, task.location) for each in with_content], len(known) - len(with_content)
+
+
+def text_of(task: Values, name: str | None = None) -> str:
+    """The text of a task; `name` as for `document`. Raises CorpusError if it has none."""
+    data = Values.of(task.values.get("data"), task.location)
+    texts = [each for each, value in data.values.items() if isinstance(value, str)]
+    return data.get(name or (texts[0] if len(texts) == 1 else _TEXT), str)
+
+
+def _annotator(annotation: Values) -> str:
+    """An annotator is a number, or an object with an address."""
+    by = annotation.values.get("completed_by", 1)
+    if isinstance(by, dict):
+        by = by.get("email", by.get("id", 1))
+    return by if isinstance(by, str) and by else f"annotator{by if isinstance(by, int) else 1}"
+
+
+def _marks(annotation: Values, places: Places) -> Iterator[Mark]:
+    for each in annotation.objects("result"):
+        if each.values.get("type") != "labels":
+            continue
+        value = Values.of(each.values.get("value"), each.location)
+        score = each.get("score", float) if "score" in each else 1.0
+        start, stop = _offsets(value, places)
+        for label in value.get("labels", list):
+            if not isinstance(label, str):
+                raise value.error(f"the label {shown(label)}", "a text")
+            yield Mark(start, stop, label, score)
+
+
+def _offsets(value: Values, places: Places) -> tuple[int, int]:
+    """The offsets of a span in code points. Versions before 2022 count UTF-16 units, which the marked text shows."""
+    start, stop = value.get("start", int), value.get("end", int)
+    marked = value.values.get("text")
+    text = places.text
+    if not isinstance(marked, str) or _same(places, start, stop, marked) or not 0 <= start <= stop:
+        return start, stop
+    low, high = places.of_unit(start), places.of_unit(stop)
+    if not _same(places, low, high, marked):
+        there = shortened(text[start : min(stop, start + len(marked) + 1000)])
+        raise value.error(f"{shortened(marked)!r} marked from {start} to {stop}", f"{there!r}, the text there")
+    return low, high
+
+
+def _same(places: Places, start: int, stop: int, marked: str) -> bool:
+    r"""Whether a text was marked: the line breaks in it are written as \n there, and blanks at its ends left out."""
+    if not 0 <= start <= stop:
+        return False
+    start, stop = places.stripped(start, stop)
+    if stop - start > len(marked):
+        return False  # also without comparing, which takes time for each
+    return places.text[start:stop].split() == marked.replace("\\n", "\n").split()
+
+
+def write_label_studio(documents: Iterable[Document], stream: IO[str]) -> None:
+    """Write documents as tasks, in which every annotator is the version of a model that predicts."""
+    stream.write("[")
+    for number, each in enumerate(documents):
+        task = {"data": {_TEXT: each.text}, "predictions": [prediction(each, name) for name in each.marks]}
+        stream.write(f"{',' if number else ''}\n{json.dumps(task, ensure_ascii=False)}")
+    stream.write("\n]\n")
+
+
+def prediction(document: Document, name: str, control: str = "label", text: str = _TEXT) -> dict[str, Any]:
+    """What a model predicts.
+
+    Args:
+        document: whose marks of the annotator `name` are the prediction.
+        name: of the version of the model.
+        control, text: the names of the tags `Labels` and `Text` in the project.
+    """
+    marks = document.marks[name] or ()
+    result = [
+        {
+            "id": f"span{number}",
+            "from_name": control,
+            "to_name": text,
+            "type": "labels",
+            "score": mark.probability,
+            "value": {
+                "start": mark.start,
+                "end": mark.stop,
+                "text": document.text[mark.start : mark.stop],
+                "labels": [mark.label],
+            },
+        }
+        for number, mark in enumerate(marks)
+    ]
+    return {"model_version": name, "score": min((mark.probability for mark in marks), default=1.0), "result": result}
+
+
+LABEL_STUDIO = Tool("label-studio", read_label_studio, write_label_studio, ".json")
+
+
+LISTS = ("label", "labels")
+
+
+def read_doccano(path: str) -> Iterator[Document]:
+    """The documents of a file.
+
+    Raises:
+        CorpusError: a line that is not in this form.
+        OSError: the file cannot be read.
+    """
+    annotator = Path(path).name.partition(".")[0]
+    for line in read_json_lines(path):
+        marks = tuple(_doccano_marks(line))
+        yield Document(line.get("text", str), {annotator: marks}, line.name("id"), location=line.location)
+
+
+def _doccano_marks(line: Values) -> Iterator[Mark]:
+    if "entities" in line:
+        for each in line.objects("entities"):
+            yield Mark(each.get("start_offset", int), each.get("end_offset", int), each.get("label", str))
+        return
+    for found in line.get(next((name for name in LISTS if name in line), LISTS[0]), list):
+        match found:
+            case [int(start), int(stop), str(label)] if bool not in (type(start), type(stop)):
+                yield Mark(start, stop, label)
+            case _:
+                raise line.error(f"the label {shown(found)}", 'spans [start, end, "LABEL"] of sequence labelling')
+
+
+def write_doccano(documents: Iterable[Document], stream: IO[str]) -> None:
+    """Write documents for doccano to import: what all annotators marked, as labels to look over."""
+    for each in documents:
+        labels = [[mark.start, mark.stop, mark.label] for marks in each.marks.values() for mark in marks or ()]
+        named = {"id": int(each.name)} if each.name.isdecimal() else {}
+        stream.write(json.dumps({**named, "text": each.text, "label": labels}, ensure_ascii=False) + "\n")
+
+
+DOCCANO = Tool("doccano", read_doccano, write_doccano, ".jsonl")
+
+
+_ANNOTATOR = "annotator"
+_ANSWERS = ("accept", "reject", "ignore")
+
+
+def read_prodigy(path: str) -> Iterator[Document]:
+    """The documents of a file.
+
+    Raises:
+        CorpusError: a line that is not in this form.
+        OSError: the file cannot be read.
+    """
+    for line in read_json_lines(path):
+        if (answer := line.values.get("answer", "accept")) not in _ANSWERS:
+            raise line.error(f"the answer {shown(answer)}", f"one of {', '.join(_ANSWERS)}")
+        if answer != "ignore":
+            yield _document(line, answer == "accept")
+
+
+def _document(line: Values, accepted: bool) -> Document:
+    who = next((line.get(key, str) for key in ("_annotator_id", "_session_id") if key in line), _ANNOTATOR)
+    spans = line.objects("spans") if "spans" in line else ()
+    places = [(each.get("start", int), each.get("end", int), each.get("label", str)) for each in spans]
+    marks = tuple(Mark(*place, rejected=not accepted) for place in places)
+    tokens = None
+    if "tokens" in line:
+        tokens = tuple((each.get("start", int), each.get("end", int)) for each in line.objects("tokens"))
+    usable = accepted or len(marks) == 1
+    left_out = {} if usable or not marks else {"rejected answers with several spans": 1}
+    text, given = line.get("text", str), {who: marks if usable else None}
+    return Document(text, given, line.name("_task_hash"), tokens, line.location, left_out=left_out)
+
+
+def write_prodigy(documents: Iterable[Document], stream: IO[str]) -> None:
+    """Write documents as tasks, with what all annotators marked as spans to look over; every rejected span is one."""
+    for each in documents:
+        marks = [mark for marks in each.marks.values() for mark in marks or ()]
+        accepted, rejected = ([mark for mark in marks if mark.rejected is kind] for kind in (False, True))
+        for some in [accepted] * bool(accepted or not rejected) + [[mark] for mark in rejected]:
+            spans = [{"start": mark.start, "end": mark.stop, "label": mark.label} for mark in some]
+            answer = {"answer": "reject"} if some and some[0].rejected else {}
+            stream.write(json.dumps({"text": each.text, "spans": spans, **answer}, ensure_ascii=False) + "\n")
+
+
+PRODIGY = Tool("prodigy", read_prodigy, write_prodigy, ".jsonl", rejections=True)

@@ -1,0 +1,392 @@
+"""From documents to sentences of tokens: a layer for each annotator. Without sentences of the tool, a line is one.
+
+A span that begins or ends within a token is misaligned, and so is one of several lines or with gaps. What is to be done
+with these is for the user to say; blanks at the ends of a span do not count. Whoever rejects spans says nothing of the
+rest, and a rejected span that is not whole tokens tells nothing.
+
+From sentences of tokens to documents: the way back of `exchange/sentences.py`.
+
+Sentences at the places in documents that they had before something forgot them, such as a store of answers.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Literal
+
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.load import key_and_value
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.corpus.spans import ANY, OUTSIDE, SPANS, TAGS, FoundSpan, Span, layer_of, spans_of
+from tagweave.errors import CorpusError, shortened
+from tagweave.exchange.document import Document, Mark
+from tagweave.exchange.tokens import Offsets, Places, Tokenizer, TokenOffsets, lines
+
+Misalignment = Literal["error", "widen", "unknown"]
+Unmarked = Literal["outside", "unknown", "empty-unknown"]
+"""What tokens in no span are; with `empty-unknown` they are outside, but unknown where an annotator marked nothing in a
+document at all."""
+Task = Literal["spans", "tags"]
+DOCUMENT, TEXT, START, BEFORE = "document", "text", "start", "before"
+"""Comments of a sentence: the document that begins, the text of the line, where it begins in the document, and what
+stands before it (JSON), if that is not just line breaks."""
+_QUOTED = 1000  # characters, and tokens, that a message is made of
+SHOWN = 3
+"""Misaligned spans that are shown."""
+LONGEST_LINE = 1 << 21
+"""Characters of the longest line or sentence: as many as in three novels."""
+_MOST_PIECES = 500_000  # of spans by lines
+_ALONE = "tag"  # the layer of a single annotator
+
+
+@dataclass
+class Notes:
+    """What happened to spans.
+
+    Attributes:
+        spans: how many there were.
+        misaligned: how many are not whole tokens of one line.
+        shown: the first of these, as they are shown to people.
+        overlapping: how many were left out, because they overlap longer ones of the same annotator.
+        left_out: what else was marked and is not kept.
+        documents: how many there were.
+        empty: how many of them somebody saw, but nobody marked.
+        unseen: how many of them nobody saw, or rightly marked.
+    """
+
+    spans: int = 0
+    misaligned: int = 0
+    shown: list[str] = field(default_factory=list)
+    overlapping: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    documents: int = 0
+    empty: int = 0
+    unseen: int = 0
+
+    def count(self, document: Document) -> None:
+        """Count a document."""
+        seen = [marks for marks in document.marks.values() if marks is not None]
+        self.documents += 1
+        self.unseen += not seen
+        self.empty += bool(seen) and not any(seen)
+
+
+def annotators(documents: Iterable[Document]) -> list[str]:
+    """The annotators of documents, in the order of their first appearance."""
+    return list(dict.fromkeys(name for each in documents for name in each.marks))
+
+
+def joined(documents: Iterable[Document]) -> list[Document]:
+    """Documents of the same text as one, in which everybody's marks stand side by side, in their order.
+
+    An annotator who has marked a text twice has two documents.
+    """
+    found: list[Document] = []
+    marks: list[dict[str, tuple[Mark, ...] | None]] = []
+    of_text: defaultdict[str, list[int]] = defaultdict(list)
+    times: Counter[tuple[str, str]] = Counter()
+    for each in documents:
+        same = of_text[each.text]
+        place = max((times[each.text, name] for name in each.marks), default=0)
+        if place >= len(same):
+            same.append(len(found))
+            found.append(each)
+            marks.append({})
+        marks[same[place]].update(each.marks)
+        times.update({(each.text, name): place + 1 - times[each.text, name] for name in each.marks})
+    return [replace(each, marks=own) for each, own in zip(found, marks, strict=True)]
+
+
+def sentences(
+    documents: Sequence[Document],
+    tokenizer: Tokenizer,
+    misaligned: Misalignment,
+    unmarked: Unmarked,
+    notes: Notes,
+    task: Task = SPANS,
+) -> Iterator[Sentence]:
+    """The sentences of documents, with the labels of each annotator's spans, and comments on where they stood.
+
+    Args:
+        documents: in which every annotator has one layer; that of a single one is called `tag`.
+        tokenizer: for documents that bring no tokens.
+        misaligned: `error`, `widen` (to whole tokens of its line) or `unknown` (nothing is known of its tokens).
+        unmarked: what a token in no span is.
+        notes: counts what happened.
+        task: `spans`, in IOB2, or `tags`: the label of a mark for each of its tokens; other tokens are unknown.
+
+    Raises:
+        CorpusError: a misaligned span, if that is an error.
+    """
+    names = annotators(documents)
+    for number, document in enumerate(documents, 1):
+        notes.count(document)
+        places = Places(document.text)
+        marks = {name: _Marks(document, name) for name in names}
+        comments: tuple[str, ...] = (f"# {DOCUMENT} = {document.name or number}",)
+        end = 0
+        for tokens in _in_lines(document, tokenizer):
+            start, stop = tokens[0][0], tokens[-1][1]
+            own = (*comments, *place_comments(document.text, end, start, stop))
+            aligned = _Aligned(document, tokens, misaligned, unmarked, notes, task, places)
+            layers, rejected = {}, {}
+            for name, each in marks.items():
+                called, found = _ALONE if len(names) == 1 else name, each.between(start, stop)
+                layers[called] = aligned.layer(found, each)
+                if spans := aligned.rejected(found):
+                    rejected[called] = spans
+            words, end = tuple(document.text[a:b] for a, b in tokens), stop
+            yield Sentence(words, layers, comments=own, rejected=rejected, location=document.location)
+            comments = ()
+
+
+def place_comments(text: str, end: int, start: int, stop: int) -> Iterator[str]:
+    """The comments on a sentence from start to stop, after one that ended at `end`."""
+    yield f"# {TEXT} = {text[start:stop].translate({10: ' ', 13: ' '})}"
+    yield f"# {START} = {start}"
+    before = text[end:start]
+    if before.strip("\n") or (end and not before):
+        yield f"# {BEFORE} = {json.dumps(before)}"
+
+
+def _in_lines(document: Document, tokenizer: Tokenizer) -> Iterator[list[Offsets]]:
+    """The tokens of each sentence or line, by their offsets in the document."""
+    own = None if document.tokens is None else sorted(document.tokens)
+    for start, stop in lines(document.text) if document.sentences is None else document.sentences:
+        if stop - start > LONGEST_LINE:
+            raise document.error(f"a line of {stop - start:,} characters", f"at most {LONGEST_LINE:,}: cut it")
+        if own is None:
+            tokens = [(start + a, start + b) for a, b in tokenizer(document.text[start:stop])]
+        else:
+            among = range(bisect_left(own, (start, start)), bisect_left(own, (stop, stop)))
+            tokens = [(a, b) for a, b in map(own.__getitem__, among) if a < b <= stop and document.text[a:b].strip()]
+        if tokens:
+            yield tokens
+
+
+class _Marks:
+    """The marks of an annotator in a document, of which lines ask one after the other."""
+
+    def __init__(self, document: Document, name: str) -> None:
+        marks = document.marks.get(name)
+        self._document, self._seen = document, marks is not None
+        self._coming = sorted(marks or (), key=lambda mark: mark.start)[::-1]
+        self._open: list[Mark] = []
+        self._left = _MOST_PIECES + 4 * len(self._coming)
+        self.are_there, self.have_rejected = bool(marks), any(mark.rejected for mark in marks or ())
+
+    def between(self, start: int, stop: int) -> list[Mark] | None:
+        """Return what is marked from start to stop; `None` if the annotator did not see the document."""
+        while self._coming and self._coming[-1].start < stop:
+            self._open.append(self._coming.pop())
+        self._open = [mark for mark in self._open if mark.stop > start]
+        self._left -= len(self._open)
+        if self._left < 0:
+            raise self._document.error("spans that go on over too many lines", "spans of a line each")
+        return [*self._open] if self._seen else None
+
+
+@dataclass(frozen=True)
+class _Aligned:
+    """The tokens of a line or sentence, to which marks are aligned."""
+
+    document: Document
+    tokens: Sequence[Offsets]
+    misaligned: Misalignment
+    unmarked: Unmarked
+    notes: Notes
+    task: Task
+    places: Places
+
+    def layer(self, marks: Sequence[Mark] | None, among: _Marks) -> Layer:
+        """Return the labels of an annotator's marks in the line; `None` if they did not see the document."""
+        if marks is None or among.have_rejected:
+            return (None,) * len(self.tokens)
+        spans: list[FoundSpan] = []
+        unknown: list[tuple[int, int]] = []
+        for mark in marks:
+            self._align(mark, spans, unknown)
+        outside = self.unmarked == "outside" or (self.unmarked == "empty-unknown" and among.are_there)
+        layer = layer_of(spans, len(self.tokens), outside)
+        begun = sum(any(each[:2] == "B-" for each in candidates or ()) for candidates in layer)
+        self.notes.overlapping += len(spans) - begun
+        if self.task == TAGS:
+            layer = layer_of(spans, len(self.tokens), False, TAGS)
+        return _without(layer, unknown)
+
+    def rejected(self, marks: Sequence[Mark] | None) -> tuple[Span, ...]:
+        """Return the spans that an annotator rejected."""
+        spans: list[FoundSpan] = []
+        for mark in marks or ():
+            if mark.rejected:
+                self._align(mark, spans, [])
+        if spans and self.task == TAGS:
+            self.notes.left_out["rejected labels of tokens"] += len(spans)
+            return ()
+        return tuple(Span(start, stop, label) for start, stop, (label,), _ in spans)
+
+    def _align(self, mark: Mark, spans: list[FoundSpan], unknown: list[tuple[int, int]]) -> None:
+        """Add the tokens of a mark to the spans of the line, or to what is unknown; a mark of other lines adds none."""
+        start, stop = self.places.stripped(mark.start, mark.stop)
+        first = bisect_right(self.tokens, start, key=lambda token: token[1])
+        last = bisect_left(self.tokens, stop, key=lambda token: token[0])
+        if first >= last:
+            return
+        whole = self.tokens[first][0] == start and self.tokens[last - 1][1] == stop and not mark.gaps
+        in_line = self.tokens[0][0] <= start and stop <= self.tokens[-1][1]
+        self.notes.spans += 1
+        if not whole:
+            self._note(mark, first, last)
+        if whole or (self.misaligned == "widen" and in_line and not mark.rejected):
+            spans.append(FoundSpan(first, last, (mark.label,), mark.probability))
+        else:
+            unknown.append((first, last))
+
+    def _note(self, mark: Mark, first: int, last: int) -> None:
+        """Note a misaligned span, or raise."""
+        self.notes.misaligned += 1
+        if self.misaligned != "error" and len(self.notes.shown) == SHOWN:
+            return
+        text = self.document.text
+        quoted = self.tokens[first : min(last, first + _QUOTED)]
+        tokens = " ".join(text[a : min(b, a + _QUOTED)] for a, b in quoted)
+        span = shortened(text[mark.start : min(mark.stop, mark.start + _QUOTED)])
+        found = f"the span {span!r} ({mark.start} to {mark.stop}), of the tokens {shortened(tokens)!r}"
+        if self.misaligned == "error":
+            raise CorpusError(
+                found,
+                "whole tokens of a line: cut it otherwise, widen it, or take it for unknown",
+                *self.document.location,
+            )
+        self.notes.shown.append(found)
+
+
+def _without(layer: Layer, unknown: Sequence[tuple[int, int]]) -> Layer:
+    """Return a layer in which some stretches are unknown."""
+    if not unknown:
+        return layer
+    change = [0] * (len(layer) + 1)
+    for first, last in unknown:
+        change[first] += 1
+        change[last] -= 1
+    return tuple(None if depth else each for depth, each in zip(accumulate(change), layer, strict=False))
+
+
+_DIGITS = 9  # of a position: a text of a gigabyte is none
+
+
+def documents(sentences: Iterable[Sentence], layers: Sequence[str], task: Task = SPANS) -> Iterator[Document]:
+    """The documents of sentences, as their comments tell; a sentence without such comments is a document.
+
+    Args:
+        sentences: with labels of spans in IOB2, or of single tokens.
+        layers: whose spans are marked, each as those of an annotator.
+        task: `spans`, or `tags`: every token that has one label is marked with it.
+
+    Raises:
+        CorpusError: tokens that are not those of the text in the comment, or labels that are not in IOB2.
+    """
+    current: Document | None = None
+    for sentence in sentences:
+        comments = dict(map(key_and_value, sentence.comments))
+        if current is None or DOCUMENT in comments or TEXT not in comments:
+            if current is not None:
+                yield current
+            name, place = comments.get(DOCUMENT, ""), sentence.location
+            current = Document("", dict.fromkeys(layers, ()), name, (), place, sentences=())
+        current = _longer(current, sentence, comments, task)
+    if current is not None:
+        yield current
+
+
+def _longer(document: Document, sentence: Sentence, comments: Mapping[str, str], task: Task) -> Document:
+    """The document with one more line, at its place."""
+    text = comments.get(TEXT)
+    offsets = TokenOffsets.of(sentence.forms) if text is None else TokenOffsets.in_text(text, sentence.forms)
+    if offsets is None:
+        raise sentence.error(f"the tokens {' '.join(sentence.forms)!r}", f"those of the text {text!r}")
+    before = document.text + _before(document, comments, sentence)
+    base = len(before)
+    tokens = [(base + start, base + stop) for start, stop in zip(offsets.starts, offsets.stops, strict=True)]
+    marked = _tags if task == TAGS else _marks
+    marks = {
+        name: (
+            *(known or ()),
+            *marked(sentence, sentence.layers.get(name), tokens),
+            *(
+                Mark(tokens[start][0], tokens[(stop or 0) - 1][1], label or ANY, rejected=True)
+                for start, stop, label in sentence.rejected.get(name, ())
+            ),
+        )
+        for name, known in document.marks.items()
+    }
+    return replace(
+        document,
+        text=before + offsets.text,
+        marks=marks,
+        tokens=(*(document.tokens or ()), *tokens),
+        sentences=(*(document.sentences or ()), (base, base + len(offsets.text))),
+    )
+
+
+def _before(document: Document, comments: Mapping[str, str], sentence: Sentence) -> str:
+    """What stands between the text so far and the sentence: line breaks, unless a comment says otherwise."""
+    if BEFORE in comments:
+        try:
+            if isinstance(before := json.loads(comments[BEFORE]), str):
+                return before
+        except (ValueError, RecursionError):
+            pass
+        raise sentence.error(f"the comment {BEFORE} = {comments[BEFORE]}", "a JSON string")
+    line, start = len(document.text) + bool(document.text), comments.get(START, "")
+    missing = int(start) - line if start.isdecimal() and len(start) < _DIGITS else 0
+    return "\n" * (bool(document.text) + max(missing, 0))
+
+
+def _tags(sentence: Sentence, layer: Layer | None, tokens: Sequence[Offsets]) -> Iterator[Mark]:
+    """The tokens of a layer that have one label, or one that is the best."""
+    for (start, stop), candidates in zip(tokens, layer or (), strict=False):
+        if candidates is not None and (len(candidates) == 1 or isinstance(candidates, Soft)):
+            label, number = _best(candidates)
+            yield Mark(start, stop, label, number)
+
+
+def _marks(sentence: Sentence, layer: Layer | None, tokens: Sequence[Offsets]) -> Iterator[Mark]:
+    """The spans of a layer by offsets; a position that is unknown, or has several candidates, is in none."""
+    best = [_best(candidates) for candidates in layer or ()]
+    for group in spans_of(tuple((label,) for label, _ in best), sentence.location):
+        (span,) = group
+        if span.label is not None and span.stop is not None and span.label != OUTSIDE:
+            number = min(number for _, number in best[span.start : span.stop])
+            yield Mark(tokens[span.start][0], tokens[span.stop - 1][1], span.label, number)
+
+
+def _best(candidates: Candidates) -> tuple[str, float]:
+    """The label of a position, and its number; of candidates with numbers, that of the best sequence is the first."""
+    if isinstance(candidates, Soft):
+        return next(candidates.numbered())
+    return (candidates[0], 1.0) if candidates is not None and len(candidates) == 1 else (OUTSIDE, 1.0)
+
+
+def placed(sentences: Iterable[Sentence], texts: Iterable[Sentence]) -> Iterator[Sentence]:
+    """The sentences of texts, each with the layers of the sentence of the same tokens; those without one know nothing.
+
+    Of several with the same tokens, the first belongs to the first.
+
+    Raises:
+        CorpusError: a sentence that is not in the texts.
+    """
+    waiting: defaultdict[tuple[str, ...], deque[Sentence]] = defaultdict(deque)
+    for each in sentences:
+        waiting[each.forms].append(each)
+    for text in texts:
+        same = waiting[text.forms]
+        yield replace(same.popleft() if same else Sentence(text.forms), comments=text.comments, location=text.location)
+    for same in waiting.values():
+        for each in same:
+            raise CorpusError(f"the sentence {' '.join(each.forms)!r}", "one of the texts", *each.location)

@@ -1,0 +1,220 @@
+"""Many sources of annotation to one layer with probabilities.
+
+Labelling functions: every function a source of annotation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import check_there
+from tagweave.corpus.sentence import kind_of
+from tagweave.front.corpora import corpus_of
+from tagweave.sources.functions.python_function import PythonFunction, labelling_function, load_functions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tagweave.sources.answers import Answers
+    from tagweave.sources.functions.function import LabellingFunction, Progress
+    from tagweave.sources.posterior import Aggregate, Question
+
+_SHOWN = 60  # sources in a picture
+
+
+@dataclass(frozen=True)
+class Aggregated:
+    """What sources say together.
+
+    Attributes:
+        corpus: the text with one layer, labels with their probabilities, the best one first.
+        result: probabilities, best labels, and the reliability of every source.
+        sentence_ptr: int64[S + 1], the first position of every sentence in `result`.
+        note: what keeps the reliability of sources from being estimated; "" if nothing does.
+    """
+
+    corpus: Corpus
+    result: Aggregate
+    sentence_ptr: NDArray[Any]
+    note: str = ""
+
+    def questions(self, count: int) -> list[Question]:
+        """The sentences that deserve another annotator most, by what their answers would tell on average."""
+        from tagweave.sources.posterior import questions
+
+        return questions(self.result, self.sentence_ptr, count)
+
+    def reliability(self) -> list[dict[str, Any]]:
+        """A row for every source over all labels (`label` is empty) and for every true label: how often it is right.
+
+        `low` and `high` are the ends of the interval that has 95 % of the probability.
+        """
+        from tagweave.sources.reliability import source_rows
+
+        return source_rows(self.result.reliability)
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the reliability of the sources with most answers as PNG, the most reliable first.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        from pathlib import Path
+
+        from tagweave.evaluation.plots import intervals
+        from tagweave.sources.reliability import inside_labels
+
+        found = self.result.reliability
+        inside = inside_labels(found)
+        series = {"all labels": found.accuracy()}
+        if inside is not None:
+            series = {"in spans": found.accuracy(labels=inside), **series}
+        answers = found.expected.sum(axis=(1, 2))
+        chosen = answers.argsort()[::-1][: min(_SHOWN, int((answers > 0).sum()))]
+        first = next(iter(series.values()))
+        order = sorted(chosen.tolist(), key=lambda k: -float(first[k, 0]))
+        points = {name: [(float(a), float(b), float(c)) for a, b, c in own[order]] for name, own in series.items()}
+        names = [found.sources[k] for k in order]
+        intervals(Path(path), names, points, score="probability of a right answer", title="Sources")
+
+
+def aggregate(
+    files: Corpus | str | PathLike[str] | Sequence[str | PathLike[str]],
+    sources: str | Sequence[str] = "files",
+    method: str = "bsc",
+    *,
+    options: Mapping[str, Any] | None = None,
+    known: Mapping[str, float] | None = None,
+    hard: bool = False,
+    layer: str = "tag",
+    seed: int = 0,
+    format: str | None = None,  # noqa: A002
+    tell: Callable[[str], None] = lambda _: None,
+) -> Aggregated:
+    """Combine what many sources say of a text.
+
+    Args:
+        files: files, or a corpus in which every source has a layer.
+        sources: of files, which columns are sources, as `--sources`: `3:`, `ann,bob`, or `files` if each is one. Of a
+            corpus, the names of the layers.
+        method: `majority`, `dawid-skene`, `mace`, `hmm` or `bsc`.
+        options: of the method; the others keep their defaults.
+        known: by the name of a source, the probability that its answers are right, where it is known: gold has 1.
+        hard: the best label alone, without probabilities.
+        layer: the name of the layer.
+        seed: of everything random.
+        format: of the files; by default recognised.
+        tell: is given a line after every iteration.
+
+    Raises:
+        CorpusError: a file that does not follow its format, or texts that differ.
+        SourceError: an unknown method, option or source, or sources without labels.
+        OSError: a file cannot be read.
+    """
+    paths = [] if isinstance(files, Corpus) else [files] if isinstance(files, str | PathLike) else list(files)
+    check_there(*(fspath(path) for path in paths))
+    from tagweave.sources.answers import Answers
+    from tagweave.sources.layers import SourceCorpus, in_iob2, load_sources, with_aggregate
+    from tagweave.sources.posterior import aggregate as combine
+
+    if isinstance(files, Corpus):
+        names = tuple(sources.split(",") if isinstance(sources, str) else sources)
+        loaded = SourceCorpus(files, names)
+    else:
+        selection = sources if isinstance(sources, str) else ",".join(sources)
+        loaded = load_sources([fspath(each) for each in paths], selection, format=format)
+    corpus = in_iob2(loaded.corpus, loaded.sources)
+    answers = Answers.of_sentences(corpus, loaded.sources)
+    result = combine(answers, method, options, known, seed, tell)
+    labelled = corpus.with_sentences(with_aggregate(corpus, answers, result, layer, hard))
+    note = "" if method == "majority" or known else _note(answers)
+    return Aggregated(replace(labelled, guideline=layer), result, answers.sentence_ptr, note)
+
+
+def _note(answers: Answers) -> str:
+    """A warning where hardly any token has several answers."""
+    if not answers.hardly_overlap:
+        return ""
+    found = f"{100 * answers.overlap():.1f} % of the labelled tokens have answers of several sources"
+    return f"{found}, too few to tell which source is right: take `method=majority`, or give `known`"
+
+
+__all__ = ["apply_functions", "functions_in", "labelling_function", "scored_layer"]
+
+
+def apply_functions(
+    corpus: Corpus,
+    *functions: Callable[..., Any] | str | PathLike[str],
+    cluster: str | None = None,
+    workers: int | None = None,
+    cache: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Corpus:
+    """Apply labelling functions to a corpus: each becomes a layer of its name.
+
+    Functions see words and columns of a sentence, and none of its labels.
+
+    Args:
+        corpus: the text.
+        functions: Python functions over a sentence (`labelling_function`), and files that declare functions.
+        cluster: `local`, `auto` or the address of a Ray cluster, to call functions on many processes.
+        workers: with a cluster, how many.
+        cache: a folder for what functions say, where it is found again until function or sentence change.
+        progress: hears how many calls are done, and how many there are.
+
+    Raises:
+        FunctionError: a function that cannot be read, fails, or has a name that is in use.
+        CorpusError, OSError: a file of a function cannot be read, or does not fit the text.
+        ClusterError: the cluster cannot be reached.
+    """
+    from tagweave.cluster.executor import executor_at
+    from tagweave.sources.functions.function import apply_functions
+
+    found = [function for each in functions for function in _functions(each)]
+    with executor_at(cluster, workers) as executor:
+        folder = None if cache is None else Path(cache)
+        return apply_functions(corpus_of(corpus), found, executor, folder, progress or _silently)
+
+
+def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:
+    """Return the layer that labels of functions are compared with: that which all of them learned, or the corpus's own.
+
+    Raises:
+        FunctionError, OSError: a function that cannot be read.
+    """
+    from tagweave.sources.functions.builtin import TagweaveModel
+
+    names = [*corpus[0].layers] if len(corpus) else []
+    called = [function for each in functions for function in _functions(each)]
+    layers = {each.layer_in(names) if isinstance(each, TagweaveModel) else None for each in called}
+    return (layers.pop() if len(layers) == 1 else None) or corpus.guideline
+
+
+def _functions(given: Callable[..., Any] | str | PathLike[str]) -> Sequence[LabellingFunction]:
+    from tagweave.sources.functions.builtin import read_functions
+
+    if isinstance(given, str | PathLike):
+        return read_functions(fspath(given))
+    if not callable(given):
+        raise TypeError(
+            f"found {kind_of(given)}, expected a function over a sentence, or the path of a file of functions"
+        )
+    return [given if isinstance(given, PythonFunction) else labelling_function(given)]
+
+
+def _silently(done: int, total: int) -> None:
+    """Hear of progress, and do nothing."""
+
+
+def functions_in(argument: str) -> Sequence[Callable[..., Any]]:
+    """The Python functions that `MODULE.py` or `MODULE.py:NAME,NAME` names. Runs the file.
+
+    Raises:
+        FunctionError: no such file or function, or an exception in the file.
+    """
+    return load_functions(argument)

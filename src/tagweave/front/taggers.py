@@ -1,0 +1,337 @@
+"""The spans that a tagger finds, with their probabilities and offsets.
+
+Taggers, which label words.
+
+Segmenters, which cut text into words and may tag them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from tagweave.cluster.shared_file import private_folder
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence, kind_of
+from tagweave.corpus.spans import OUTSIDE, spans_of
+from tagweave.errors import StreamError
+from tagweave.exchange.tokens import tokenizer
+from tagweave.front.corpora import corpus_of
+from tagweave.front.label_model import Given, LabelModel, as_text, cut_by, read, sentence_of
+from tagweave.labels.transition_scheme import codes_spans
+from tagweave.streams.characters import CharacterLabelling, by_tables, raw_evidence
+from tagweave.streams.inputs import ready_blocks
+from tagweave.streams.labelling import TaggingStage, WordLabelling
+from tagweave.training.task import Task
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tagweave.front.label_model import Tokenised
+    from tagweave.front.options import LabelOptions
+    from tagweave.models.chain_predictor import ChainPredictor
+    from tagweave.models.pair_tables import TableSegmenter
+    from tagweave.models.ranking import Ranked
+    from tagweave.streams.stream import Stage
+
+LEAST = 1e-6
+"""Smaller probabilities are left out, or said to be this large."""
+DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSpan:
+    """A span that a model found.
+
+    Attributes:
+        label: its label.
+        first, last: its tokens, first .. last - 1 of all tokens of the text.
+        start, end: its characters, start .. end - 1 of the text; `None` where tokens were given.
+        probability: of the span and its label; `None` if nobody asked.
+    """
+
+    label: str
+    first: int
+    last: int
+    start: int | None = None
+    end: int | None = None
+    probability: float | None = None
+
+
+def labelled_spans(
+    tagger: ChainPredictor, labelled: Sequence[Sentence], probable: bool, tables: Sequence[Any] | None = None
+) -> list[list[LabelledSpan]]:
+    """Return the spans of each sentence.
+
+    The probability of a span is exact if the model has one guideline. Of several it is the smallest of its labels.
+
+    Args:
+        tagger: the tagger.
+        labelled: sentences that it labelled.
+        probable: whether spans get a probability.
+        tables: the probabilities of all labels in each sentence, if they are known.
+    """
+    found = [list(_coded(each, tagger.guideline)) for each in labelled]
+    if not probable:
+        return found
+    if len(tagger.model.space.views) > 1:
+        known = tagger.probabilities(labelled) if tables is None else tables
+        numbers = [label_probabilities(tagger, *each) for each in zip(labelled, known, strict=True)]
+        return [
+            [replace(span, probability=min(row[span.first : span.last])) for span in own]
+            for own, row in zip(found, numbers, strict=True)
+        ]
+    exact = ({each[:3]: each.probability for each in some} for some in tagger.spans(labelled, LEAST))
+    return [
+        [replace(span, probability=_probability(span, some)) for span in own]
+        for own, some in zip(found, exact, strict=True)
+    ]
+
+
+def label_probabilities(tagger: ChainPredictor, sentence: Sentence, table: Any) -> list[float]:
+    """Return the probability of the label of each token, from those of all labels."""
+    number = {name: at for at, name in enumerate(tagger.labels)}
+    best = [candidates[0] for candidates in sentence.layers[tagger.guideline] if candidates]
+    return [round(float(row[number[label]]), DIGITS) for row, label in zip(table, best, strict=True)]
+
+
+def in_text(text: Tokenised, spans: Sequence[Sequence[LabelledSpan]]) -> list[LabelledSpan]:
+    """Return spans of sentences as those of the text, with characters if it has them."""
+    found, before = [], 0
+    for at, own in enumerate(spans):
+        for each in own:
+            start = end = None
+            if text.offsets is not None:
+                start, end = text.offsets[at][each.first][0], text.offsets[at][each.last - 1][1]
+            found.append(replace(each, first=before + each.first, last=before + each.last, start=start, end=end))
+        before += len(text.sentences[at])
+    return found
+
+
+def _coded(sentence: Sentence, guideline: str) -> Iterator[LabelledSpan]:
+    for (span,) in spans_of(sentence.layers[guideline]):
+        if span.label is not None and span.label != OUTSIDE and span.stop is not None:
+            yield LabelledSpan(span.label, span.start, span.stop)
+
+
+def _probability(span: LabelledSpan, known: dict[tuple[int, int, str], float]) -> float:
+    return round(known.get((span.first, span.last, span.label), LEAST), DIGITS)
+
+
+class Tagger(LabelModel):
+    """A model that labels words."""
+
+    def tag(self, data: Any, tokens: str = "words") -> Any:
+        """Label words.
+
+        | argument | result |
+        |---|---|
+        | a list of words | a list of labels |
+        | a text | a text of words with labels, `word/LABEL`: a line for each of its lines |
+        | a `Sentence` | the sentence with labels in the layer that the model learned, or that of its guideline |
+        | a `Corpus` | the corpus, relabelled; this layer is its own |
+        | a pair (tokens, labels) | a list of labels |
+        | a data frame with the columns `sentence` and `token` | a list of labels, one for each row |
+        | several of these: a list, an iterator | a list of their results |
+
+        Existing labels are ignored (`complete` keeps them).
+
+        Args:
+            data: as above.
+            tokens: how a text is cut, as in `tagweave serve`: at `blanks`, into `words` (punctuation stands alone),
+                `characters`, or by `spacy:LANGUAGE`.
+
+        Raises:
+            TypeError: another type.
+            ExchangeError: another way to cut.
+        """
+        given, are_several = read(data, cut_by(tokens))
+        labelled = self._tagger.tag(sentence for each in given for sentence in each.sentences)
+        answers = [self._answer(each, list(islice(labelled, len(each.sentences)))) for each in given]
+        return answers if are_several else answers[0]
+
+    def spans(self, data: Any, tokens: str = "words") -> Any:
+        """Find spans, such as entities, with their probabilities, as `tagweave serve` does.
+
+        Args:
+            data: as for `tag`; spans of a text have offsets of characters, too.
+            tokens: as for `tag`.
+
+        Returns:
+            a list of `LabelledSpan`; for several things a list of lists.
+
+        Raises:
+            TypeError: the labels of the model code no spans, or another type.
+            ExchangeError: another way to cut.
+        """
+        if not codes_spans(self._tagger.labels):
+            raise TypeError(f"found {self.name}, whose labels code no spans, expected a model of the task spans")
+        given, are_several = read(data, cut_by(tokens))
+        labelled = list(self._tagger.tag(sentence for each in given for sentence in each.sentences))
+        found = iter(labelled_spans(self._tagger, labelled, probable=True))
+        answers = [in_text(each.text, list(islice(found, len(each.sentences)))) for each in given]
+        return answers if are_several else answers[0]
+
+    def relabelled(self, corpus: Corpus) -> Corpus:
+        """See `Model.relabelled`."""
+        corpus = corpus_of(corpus)
+        tagger = self._under_guideline_of(corpus)
+        bare = (replace(sentence, layers={}) for sentence in corpus)
+        labelled = [replace(s, layers={corpus.guideline: s.layers[tagger.guideline]}) for s in tagger.tag(bare)]
+        return replace(corpus.with_sentences(labelled), covered=None)
+
+    def probabilities(self, words: str | Sequence[str] | Sentence) -> NDArray[np.floating[Any]]:
+        """[L, labels]: the probability of every label (`labels` names them) at every word."""
+        return self._tagger.probabilities([self._sentence(words)])[0]
+
+    def k_best(self, words: str | Sequence[str] | Sentence, k: int) -> list[Ranked]:
+        """The k best label sequences of a sentence with their probabilities, the most probable first."""
+        return self._tagger.k_best(self._sentence(words), index(k))
+
+    def stage(self, retag: bool = False, non_projective: bool = False) -> TaggingStage:
+        """See `Model.stage`."""
+        return TaggingStage(self._tagger, retag)
+
+    def _labelling(self, input: str, options: LabelOptions) -> WordLabelling:  # noqa: A002
+        tagger = self.under(options.to)
+        cut = tokenizer(options.tokens) if options.tokens else None
+        return WordLabelling(tagger, input, options.format, options.retag, options.completes, self.tell, cut)
+
+    def _answer(self, given: Given, labelled: list[Sentence]) -> Any:
+        """Return labels in the form of what was given: see `tag`."""
+        own = self._tagger.guideline
+        if given.corpus is not None:
+            layer = self.layer_in(given.corpus) or own
+            written = (self._in_layer(layer, *each) for each in zip(given.sentences, labelled, strict=True))
+            return replace(given.corpus.with_sentences(written), guideline=layer)
+        if given.kind == "sentence":
+            return self._in_layer(
+                self._tagger.layer_in(given.sentences[0].layers) or own, given.sentences[0], labelled[0]
+            )
+        if given.kind == "text":
+            return "\n".join(map(as_text, labelled))
+        return [candidates[0] for sentence in labelled for candidates in sentence.layers[own] or () if candidates]
+
+    def _in_layer(self, layer: str, given: Sentence, labelled: Sentence) -> Sentence:
+        """Return a sentence with labels in a layer, and its other layers as they were."""
+        own = self._tagger.guideline
+        return labelled.with_valid_layers({**given.layers, layer: labelled.layers[own]})
+
+    def _sentence(self, data: Any) -> Sentence:
+        return sentence_of(data, cut_by("words"))
+
+    def _in_tokens(self, corpus: Corpus) -> Corpus:
+        return corpus
+
+    @property
+    def _what(self) -> str:
+        return "a tagger of words"
+
+
+class Segmenter(LabelModel):
+    """A model that cuts text into words."""
+
+    def cut(self, text: str) -> list[str]:
+        """Cut a text into words. Blanks are boundaries; Latin words, numbers, URLs and e-mail addresses stay whole.
+
+        Raises:
+            TypeError: not a text.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"found {kind_of(text)}, expected a text; cut_all takes several")
+        return [word for words in self.cut_all(text.splitlines()) for word in words]
+
+    def cut_all(self, lines: Iterable[str]) -> Iterator[list[str]]:
+        """Cut lines into words: a stream of any length, in the memory of one block.
+
+        Raises:
+            TypeError: `lines` is one text.
+        """
+        if isinstance(lines, str):
+            raise TypeError("found one text, expected lines; cut takes one text")
+        if not isinstance(lines, Iterable):
+            raise TypeError(f"found {kind_of(lines)}, expected lines of text")
+        segmenter = self._by_tables(True)
+        if segmenter is None:
+            yield from (list(sentence.forms) for sentence in self.words(lines))
+        else:
+            yield from (line.split() for line in segmenter.segment(lines))
+
+    def tag(self, data: Any) -> Any:
+        """Tag a text: words as `word/TAG`, separated by blanks; for several texts, a list.
+
+        Raises:
+            TypeError: the model has no tags, or the argument is not text.
+        """
+        if self.chain.task != "segtag":
+            raise TypeError("found tag() with a segmenter without tags, expected cut(), or a model of the task segtag")
+        if isinstance(data, str):
+            return "\n".join(as_text(sentence) for sentence in self.words(data.splitlines()))
+        if isinstance(data, (Mapping, Set, Sentence, Corpus)) or not isinstance(data, Iterable):
+            raise TypeError(f"found {kind_of(data)}, expected a text or several: the model finds the words itself")
+        return [self.tag(each) for each in data]
+
+    def relabelled(self, corpus: Corpus) -> Corpus:
+        """See `Model.relabelled`."""
+        corpus = corpus_of(corpus)
+        name, tagger = corpus.guideline, self._under_guideline_of(corpus)
+        own = tagger.guideline
+        words = self.words(("".join(sentence.forms) for sentence in corpus), tagger)
+        sentences = (replace(s, layers={name: s.layers[own]} if own in s.layers else {}) for s in words)
+        return Corpus(tuple(sentences), name, "word", path=corpus.path)
+
+    def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
+        """Raise StreamError: see `Model.stage`."""
+        raise StreamError(f"found `then={self.name}`, a model of characters, expected a tagger of words or a parser")
+
+    def _by_tables(self, whole_runs: bool) -> TableSegmenter | None:
+        """The fast path from raw text to words, if the model has one; its tables are made once, those of a file for all
+        processes."""
+        if whole_runs not in self._tables:
+            folder = None
+            with suppress(OSError):
+                folder = private_folder("tables") if self.is_stored else None
+            self._tables[whole_runs] = by_tables(self._tagger, whole_runs, folder)
+        return self._tables[whole_runs]
+
+    @cached_property
+    def _tables(self) -> dict[bool, TableSegmenter | None]:
+        return {}
+
+    def words(self, lines: Iterable[str], tagger: ChainPredictor | None = None) -> Iterator[Sentence]:
+        """Each line as a sentence of words, with tags if the model has any; by default of the target guideline."""
+        tagger = tagger or self._tagger
+        for block in ready_blocks(Sentence(tuple(line)) for line in lines):
+            for sentence in tagger.complete(raw_evidence(tagger, block)):
+                yield tagger.words(sentence)
+
+    def _labelling(self, input: str, options: LabelOptions) -> CharacterLabelling:  # noqa: A002
+        if options.tokens:
+            raise StreamError(f"found `tokens` and {self.name}, which cuts text itself, expected a tagger of words")
+        tagger, whole_runs = self.under(options.to), not options.split_runs
+        return CharacterLabelling(
+            tagger,
+            input,
+            options.format,
+            options.retag,
+            options.completes,
+            self.tell,
+            whole_runs=whole_runs,
+            by_tables=lambda: self._by_tables(whole_runs),
+        )
+
+    def _sentence(self, data: Any) -> Sentence:
+        return sentence_of(data, cut_by("characters"))
+
+    def _in_tokens(self, corpus: Corpus) -> Corpus:
+        return Task(self.chain.task, self.chain.coding).prepare(corpus)
+
+    @property
+    def _what(self) -> str:
+        return "a segmenter"

@@ -1,0 +1,318 @@
+"""Rprop-: every weight has its own step, adapted by the sign of its gradient alone (Riedmiller 1994).
+
+SciPy's nonlinear conjugate gradient, the optimiser of tsuboi-2008.
+
+L-BFGS, and OWL-QN where weights have an L1 penalty.
+
+    minimise  F(w) = loss(w) + c2 |w|^2 + c1 sum |w_i|
+
+(Nocedal 1980; Andrew and Gao 2007). The direction comes from the compact form of Byrd, Nocedal and Schnabel (1994):
+with S and Y the last m steps and gradient changes, R the upper triangle of S'Y, D its diagonal, and
+gamma = s'y / y'y,
+
+    H g = gamma g + [S, gamma Y] [[R^-T (D + gamma Y'Y) R^-1, -R^-T], [-R^-1, 0]] [S'g; gamma Y'g]
+
+so a step reads the history once for H g, where the two-loop recursion reads it four times: S'g and Y'g are computed as
+soon as g is known, together with the products of the new pair. The history is float32: it only shapes the direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from tagweave.features.rules import LARGEST, ArrayRule, whole
+from tagweave.kernels import weight_vectors
+from tagweave.kernels import weight_vectors as kernels
+from tagweave.learning.trainer import Objective, State, StateRules, add_l2, state_weights
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Rprop:
+    """Batch training by the signs of gradients.
+
+    Args:
+        c2: the regulariser is c2 |w|^2.
+        first, growth, shrink, most, least: the first step of a weight, how it changes, and its bounds.
+    """
+
+    epochs: ClassVar[int] = 50
+    vectors: ClassVar[int] = 6
+    c2: float = 0.0
+    first: float = 0.1
+    growth: float = 1.2
+    shrink: float = 0.5
+    most: float = 5.0
+    least: float = 1e-8
+
+    def fine_tuning(self) -> Rprop:
+        """Itself: it uses the signs of gradients, not their sizes."""
+        return self
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """Weights, their rates and the last gradient."""
+        dtype = objective.dtype
+        arrays = {
+            "weights": weights.astype(dtype),
+            "rates": np.full(objective.size, self.first, dtype),
+            "previous": np.zeros(objective.size, dtype),
+        }
+        return State(arrays)
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Weights, their rates and the last gradient."""
+        weights = state_weights(objective)
+        rates = replace(weights, least=0, most=self.most)
+        return StateRules({"weights": weights, "rates": rates, "previous": weights})
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One epoch: one step of every weight."""
+        weights = state.weights
+        loss, gradient = objective.loss_and_gradient(weights)
+        loss = add_l2(self.c2, weights, loss, gradient)
+        previous, rates = state.arrays["previous"], state.arrays["rates"]
+        bounds = tuple(weights.dtype.type(x) for x in (self.growth, self.shrink, self.most, self.least))
+        weight_vectors.rprop(weights, gradient, previous, rates, 0, len(weights), *bounds)
+        state.loss = loss
+        state.iteration += 1
+
+    def result(self, state: State) -> Floats:
+        """The last weights."""
+        return state.weights
+
+
+@dataclass(frozen=True)
+class ConjugateGradient:
+    """SciPy's Polak-Ribiere conjugate gradient, restarted every `restart` steps so that training can be resumed.
+
+    Args:
+        c2: the regulariser is c2 |w|^2 (tsuboi-2008: |w|^2 / (2 sigma^2)).
+        restart: steps per iteration.
+        tolerance: converged when the largest entry of the gradient is below it.
+    """
+
+    epochs: ClassVar[int] = 20
+    vectors: ClassVar[int] = 14
+    c2: float = 1.0
+    restart: int = 10
+    tolerance: float = 1e-2
+
+    def fine_tuning(self) -> ConjugateGradient:
+        """Itself: its line search never increases the loss."""
+        return self
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """The weights."""
+        return State({"weights": weights.astype(np.float64)})
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Weights."""
+        return StateRules({"weights": ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)})
+
+    def step(self, objective: Objective, state: State) -> None:
+        """`restart` steps of conjugate gradient."""
+        from scipy.optimize import minimize
+
+        def evaluate(weights: Floats) -> tuple[float, Floats]:
+            loss, gradient = objective.loss_and_gradient(weights.astype(objective.dtype))
+            return loss + self.c2 * float(weights @ weights), gradient + 2 * self.c2 * weights
+
+        options = {"maxiter": self.restart, "gtol": self.tolerance}
+        minimum = minimize(evaluate, state.weights, jac=True, method="CG", options=options)
+        state.converged = bool(minimum.success) or bool(np.array_equal(minimum.x, state.weights))
+        state.arrays["weights"], state.loss = minimum.x, float(minimum.fun)
+        state.iteration += 1
+
+    def result(self, state: State) -> Floats:
+        """The last weights."""
+        return state.weights
+
+
+_SHRINK, _ENOUGH = 0.5, 1e-4
+_MOST = 1e100  # limit for products of a history read from a file
+
+
+@dataclass(frozen=True)
+class LBFGS:
+    """Limited-memory quasi-Newton over all sentences.
+
+    Args:
+        c1: the L1 penalty; weights become exactly 0.
+        c2: the L2 penalty (CRFsuite's: c2 |w|^2).
+        memory: m, the number of steps in the curvature estimate.
+        epsilon: converged when |gradient| < epsilon max(1, |w|).
+        period, delta: converged when F fell by less than the share delta over the last `period` iterations.
+        trials: how many steps of a line search to try, each half as long as the one before.
+    """
+
+    epochs: ClassVar[int] = 200
+    vectors: ClassVar[int] = 9
+    c1: float = 0.0
+    c2: float = 1.0
+    memory: int = 6
+    epsilon: float = 1e-5
+    period: int = 10
+    delta: float = 1e-5
+    trials: int = 20
+
+    def fine_tuning(self) -> LBFGS:
+        """Itself: its line search never increases the loss."""
+        return self
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """The loss and gradient at the initial weights, and an empty history."""
+        weights = weights.astype(objective.dtype)
+        loss, gradient = self._evaluate(objective, weights)
+        arrays = {
+            "weights": weights,
+            "gradient": gradient,
+            "history": np.zeros((2 * self._slots, objective.size), np.float32),
+            "products": np.zeros((2 * self._slots, 2 * self._slots)),
+            "reach": np.zeros(2 * self._slots),
+            "past": np.full(self.period, np.inf),
+        }
+        return State(arrays, {"pairs": 0}, loss=loss)
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Weights, their gradient, the history and its products, and the last values of F."""
+        rows, weights = 2 * self._slots, state_weights(objective)
+        arrays = {
+            "weights": weights,
+            "gradient": weights,
+            "history": ArrayRule(("float32",), (rows, objective.size), -LARGEST, LARGEST),
+            "products": ArrayRule(("float64",), (rows, rows), -_MOST, _MOST),
+            "reach": ArrayRule(("float64",), (rows,), -_MOST, _MOST),
+            "past": ArrayRule(("float64",), (self.period,)),
+        }
+        return StateRules(arrays, {"pairs": whole()})
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One line search along the quasi-Newton direction."""
+        weights, gradient = state.weights, state.arrays["gradient"]
+        slope = self._pseudo_gradient(weights, gradient)
+        norm = float(np.linalg.norm(slope))
+        if norm < self.epsilon * max(1.0, float(np.linalg.norm(weights))):
+            state.converged = True
+            return
+        direction = self._direction(objective, state, slope)
+        point = self._search(
+            objective, state.loss, weights, slope, direction, 1.0 if state.numbers["pairs"] else 1 / norm
+        )
+        if point is None and state.numbers["pairs"]:  # a stale history: fall back to steepest descent
+            state.numbers["pairs"] = 0
+            point = self._search(objective, state.loss, weights, slope, -slope, 1 / norm)
+        if point is None:
+            state.converged = True
+            return
+        new, loss, new_gradient = point
+        self._remember(objective, state, new, new_gradient)
+        state.arrays["weights"], state.arrays["gradient"] = new, new_gradient
+        past = state.arrays["past"]
+        before = past[state.iteration % self.period]
+        past[state.iteration % self.period] = loss
+        state.converged = bool(np.isfinite(before) and (before - loss) < self.delta * abs(loss))
+        state.loss = loss
+        state.iteration += 1
+
+    def result(self, state: State) -> Floats:
+        """The last weights."""
+        return state.weights
+
+    def _evaluate(self, objective: Objective, weights: Floats) -> tuple[float, Floats]:
+        loss, gradient = objective.loss_and_gradient(weights)
+        loss = add_l2(self.c2, weights, loss, gradient)
+        if self.c1:
+            loss += self.c1 * float(np.abs(weights).sum())
+        return loss, gradient
+
+    def _pseudo_gradient(self, weights: Floats, gradient: Floats) -> Floats:
+        """The gradient of F; at 0, the one-sided gradient of steepest descent (Andrew and Gao 2007, equation 4)."""
+        if not self.c1:
+            return gradient
+        at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - self.c1, 0)
+        return np.where(weights != 0, gradient + self.c1 * np.sign(weights), at_zero).astype(gradient.dtype)
+
+    @property
+    def _slots(self) -> int:
+        """One pair more than is used, so that a pair without curvature never overwrites one with curvature."""
+        return self.memory + 1
+
+    def _direction(self, objective: Objective, state: State, slope: Floats) -> Floats:
+        """-H slope, from the products of the history with itself and with slope; -slope if that points uphill."""
+        pairs = int(state.numbers["pairs"])
+        held = min(pairs, self.memory)
+        if held == 0:
+            return -slope
+        s_rows = np.arange(pairs - held, pairs) % self._slots
+        y_rows = s_rows + self._slots
+        products, reach = state.arrays["products"], state.arrays["reach"]
+        R, YY = np.triu(products[np.ix_(s_rows, y_rows)]), products[np.ix_(y_rows, y_rows)]
+        if not (np.diag(R) > 0).all() or not YY[-1, -1] > 0:  # possible only in a history read from a file
+            return -slope
+        gamma = R[-1, -1] / YY[-1, -1]
+        inner = solve_triangular(R, reach[s_rows], check_finite=False)
+        middle = (np.diag(np.diag(R)) + gamma * YY) @ inner - gamma * reach[y_rows]
+        top = solve_triangular(R, middle, trans="T", check_finite=False)
+        coefficients = np.zeros(2 * self._slots, np.float32)
+        coefficients[s_rows], coefficients[y_rows] = top, -gamma * inner
+        direction = np.empty_like(slope)
+        history = state.arrays["history"]
+        _share(
+            objective,
+            lambda low, high: kernels.combine(history, coefficients, np.float32(gamma), slope, low, high, direction),
+        )
+        if self.c1:
+            direction[direction * slope >= 0] = 0
+        return direction if float(direction @ slope) < 0 else -slope
+
+    def _search(
+        self, objective: Objective, loss: float, weights: Floats, slope: Floats, direction: Floats, length: float
+    ) -> tuple[Floats, float, Floats] | None:
+        """Backtrack until F falls enough; with an L1 penalty, within the orthant of the weights."""
+        orthant = np.where(weights != 0, np.sign(weights), -np.sign(slope)) if self.c1 else None
+        falls = float(direction @ slope)
+        for _ in range(self.trials):
+            new = weights + weights.dtype.type(length) * direction
+            if orthant is not None:
+                new[new * orthant < 0] = 0
+                falls = float((new - weights) @ slope) / length
+            new_loss, gradient = self._evaluate(objective, new)
+            if np.isfinite(new_loss) and new_loss <= loss + _ENOUGH * length * falls:
+                return new, new_loss, gradient
+            length *= _SHRINK
+        return None
+
+    def _remember(self, objective: Objective, state: State, weights: Floats, gradient: Floats) -> None:
+        """Add the step to new weights and their gradient to the history, unless it has no curvature, and compute the
+        products of all rows with it and with the new slope."""
+        slot, history = int(state.numbers["pairs"]) % self._slots, state.arrays["history"]
+        slope = self._pseudo_gradient(weights, gradient)
+        before, gradient_before = state.weights, state.arrays["gradient"]
+
+        def enter(low: int, high: int) -> Floats:
+            sums = np.zeros((len(history), 3))
+            kernels.enter(history, slot, before, weights, gradient_before, gradient, slope, low, high, sums)
+            return sums
+
+        sums = np.sum(_share(objective, enter), axis=0)
+        products = state.arrays["products"]
+        for row, column in ((slot, 0), (self._slots + slot, 1)):
+            products[row, :] = products[:, row] = sums[:, column]
+        state.arrays["reach"] = sums[:, 2]
+        if products[slot, self._slots + slot] > 1e-10 * products[self._slots + slot, self._slots + slot]:
+            state.numbers["pairs"] += 1
+
+
+def _share(objective: Objective, work: Callable[[int, int], Any]) -> list[Any]:
+    """Call work(first, last) for one range of the weights on every thread."""
+    bounds = np.linspace(0, objective.size, objective.threads + 1).astype(int).tolist()
+    with ThreadPoolExecutor(objective.threads) as pool:
+        return list(pool.map(work, bounds[:-1], bounds[1:]))

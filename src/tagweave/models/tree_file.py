@@ -1,0 +1,122 @@
+"""Parsers in files: the rules for a description and its arrays, and the parser assembled from them.
+
+| array | type | shape | entries |
+|---|---|---|---|
+| `weights` | float | [rows * 8] | finite |
+| `relation_weights` | float | [relation rows, relations] | finite |
+
+The numbers of rows are powers of two, since hashes are cut to bits. The names of a guide's arrays begin with `guide.`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tagweave.features.arc_templates import ArcTemplates, RelationTemplates
+from tagweave.features.rules import (
+    ArrayRule,
+    Rule,
+    check_arrays,
+    distinct,
+    flag,
+    list_of,
+    name,
+    one_of,
+    record,
+    refuse,
+    text,
+    weights_of,
+    whole,
+)
+from tagweave.features.templates import MOST_TEMPLATES
+from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.arc_scorer import ARC_SCORERS, ROWS
+from tagweave.models.chain_file import ABOUT
+from tagweave.models.packing import Arrays, unnested
+from tagweave.models.tree import TreeModel
+from tagweave.structures import TREE
+
+_TEMPLATES = list_of(text, 1, MOST_TEMPLATES)
+_RELATIONS = {"relations": list_of(name, 1), "relation_rows": ROWS, "relation_templates": _TEMPLATES}
+
+
+def check_tree(value: Any, where: str = "") -> None:
+    """Raise unless a value describes a parser, its guide included.
+
+    Raises:
+        ValueError: it does not.
+    """
+    record({"scorer": one_of(*ARC_SCORERS)}, others=True)(value, where)
+    record({**_TREE, **ARC_SCORERS[value["scorer"]].rules()}, _OPTIONAL)(value, where)
+    if len(found := _RELATIONS.keys() & value.keys()) not in (0, len(_RELATIONS)):
+        refuse(sorted(found), where, f"{', '.join(_RELATIONS)}, or none of these")
+    distinct(value.get("relations", []), "relations")
+    if "guide" in value and value["guide"]["guideline"] != value.get("guided_by"):
+        refuse(value["guide"]["guideline"], "guide.guideline", "the guideline that templates use")
+
+
+_TREE: dict[str, Rule] = {
+    "kind": one_of(TREE),
+    "task": one_of("parse"),
+    "coding": one_of(""),
+    "guideline": name,
+    "single_root": flag,
+    "projective": flag,
+    "templates": _TEMPLATES,
+    "scorer": text,
+    "about": ABOUT,
+}
+_OPTIONAL: dict[str, Rule] = {
+    "format": whole(),
+    "version": text,
+    "guided_by": name,
+    "guide": check_tree,
+    **_RELATIONS,
+}
+
+
+def check_tree_arrays(description: dict[str, Any], arrays: Arrays, size: int) -> None:
+    """Raise unless these are the arrays of a parser with a checked description and so many weights; the guide's are not
+    checked.
+
+    Raises:
+        ValueError: they are not.
+    """
+    rules: dict[str, ArrayRule] = {"weights": weights_of((size,))}
+    if "relations" in description:
+        shape = description["relation_rows"], len(description["relations"])
+        rules["relation_weights"] = weights_of(shape)
+    of_guide = "guide." if "guide" in description else ()
+    check_arrays({each: arrays[each] for each in arrays if not each.startswith(of_guide)}, rules)
+
+
+Description = dict[str, Any]
+
+check = check_tree
+
+
+def assemble(description: Description, arrays: Arrays) -> TreeModel:
+    """Return the parser whose `to_json` and `arrays` gave these, with its guide.
+
+    Args:
+        description: one that `check` accepts.
+        arrays: those of the file, unchecked.
+
+    Raises:
+        LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError: parts that do not fit.
+    """
+    templates = ArcTemplates(tuple(description["templates"]), description.get("guided_by", ""))
+    _ = templates.codes  # parses them
+    features = ARC_SCORERS[description["scorer"]].of_parts(description, templates)
+    check_tree_arrays(description, arrays, features.size)
+    labels = _relations(description, arrays) if "relations" in description else None
+    guide = assemble(description["guide"], unnested(arrays, "guide")) if "guide" in description else None
+    single_root, guideline, about = description["single_root"], description["guideline"], description["about"]
+    projective = description["projective"]
+    return TreeModel(features, arrays["weights"], labels, single_root, guideline, about, projective, guide)
+
+
+def _relations(description: Description, arrays: Arrays) -> ArcLabels:
+    templates = RelationTemplates(tuple(description["relation_templates"]))
+    _ = templates.codes  # parses them
+    return ArcLabels(templates, tuple(description["relations"]), arrays["relation_weights"])

@@ -1,0 +1,269 @@
+"""Annotation of spaCy's documents: tags, entities and trees, for sentences without blanks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.formats.conllu import XPOS
+from tagweave.corpus.sentence import Sentence
+from tagweave.errors import PipelineError
+from tagweave.features.arc_templates import lacking, with_columns
+from tagweave.labels.transition_scheme import split_label
+from tagweave.models.tree_predictor import TreePredictor
+
+if TYPE_CHECKING:
+    from tagweave.front.parser import Parser
+    from tagweave.models.chain_predictor import ChainPredictor
+
+_BREAKS = "\n\r"
+
+
+class DocSentences:
+    """The sentences of a document, or else its lines, without blanks; `positions` are those of their tokens, int64."""
+
+    def __init__(self, doc: Any) -> None:
+        from spacy.attrs import ORTH, SENT_START
+
+        self.doc = doc
+        array = doc.to_array([ORTH, SENT_START])
+        strings = doc.vocab.strings
+        forms = [strings[each] for each in array[:, 0].tolist()]
+        if not any(map(str.isspace, forms)) and not doc.has_annotation("SENT_START"):  # most documents of one sentence
+            self.positions: list[NDArray[np.int64]] = [np.arange(len(forms))] if forms else []
+            self.sentences = [Sentence(tuple(forms))] if forms else []
+            return
+        kept = np.array([not each.isspace() for each in forms], bool)
+        ends = np.flatnonzero(array[:, 1] == 1) if doc.has_annotation("SENT_START") else _lines(forms, kept)
+        parts = np.split(np.arange(len(forms)), ends[ends > 0])
+        found = (each[kept[each]] for each in parts)
+        self.positions = [each for each in found if len(each)]
+        self.sentences = [Sentence(tuple(forms[at] for at in each.tolist())) for each in self.positions]
+
+    @property
+    def tokens(self) -> NDArray[np.int64]:
+        """The positions of all tokens that are not blank."""
+        return joined(self.positions)
+
+
+def joined(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the arrays of sentences as that of their document."""
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
+
+
+def _lines(forms: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the blank tokens with which a new line begins."""
+    breaks = [at for at in np.flatnonzero(~kept).tolist() if any(each in forms[at] for each in _BREAKS)]
+    return np.array(breaks, np.int64)
+
+
+ATTRIBUTES = ("tag", "pos")
+_BLANK = {"tag": "_SP", "pos": "SPACE"}
+"""What spaCy's taggers give to blanks."""
+
+
+class _Labels:
+    """The labels of documents by a tagger, as numbers of its labels."""
+
+    def __init__(self, tagger: ChainPredictor) -> None:
+        self._tagger = tagger
+        self._number = {(name,): at for at, name in enumerate(tagger.labels)}
+
+    def of(self, documents: Sequence[DocSentences]) -> Iterator[NDArray[np.int64]]:
+        """Yield the numbers of each document's tokens."""
+        labelled = self._tagger.tag([sentence for each in documents for sentence in each.sentences])
+        for each in documents:
+            yield joined([self._numbers(sentence) for sentence in islice(labelled, len(each.sentences))])
+
+    def _numbers(self, sentence: Sentence) -> NDArray[np.int64]:
+        layer: Any = sentence.layers[self._tagger.guideline]
+        return np.fromiter(map(self._number.__getitem__, layer), np.int64, len(layer))
+
+
+class Tags:
+    """Labels as `token.tag_` or `token.pos_`.
+
+    Args:
+        tagger: finds them.
+        attribute: `tag` or `pos`; by default `pos` if all labels are parts of speech of UD and not learned from XPOS.
+        overwrite: whether existing tags are replaced.
+
+    Raises:
+        PipelineError: another attribute, or labels that are no parts of speech.
+    """
+
+    def __init__(self, tagger: ChainPredictor, attribute: str | None, overwrite: bool) -> None:
+        from spacy.parts_of_speech import IDS
+
+        strange = [name for name in tagger.labels if name not in IDS]
+        is_xpos = XPOS in tagger.model.layers(tagger.guideline)
+        name = attribute or ("tag" if strange or is_xpos else "pos")
+        if name not in ATTRIBUTES:
+            raise PipelineError(f"found attribute {name!r}, expected {' or '.join(ATTRIBUTES)}")
+        if name == "pos" and strange:
+            shown = ", ".join(strange[:5])
+            raise PipelineError(f"found the labels {shown}, expected parts of speech of UD for attribute pos, or tag")
+        self.labels, self._name, self._overwrite = tagger.labels, name, overwrite
+        self._labels = _Labels(tagger)
+
+    def set(self, docs: Sequence[Any]) -> None:
+        """Set the tags of documents. Raises CorpusError as `ChainPredictor.tag`."""
+        from spacy.attrs import IDS
+
+        attribute, documents = IDS[self._name.upper()], [DocSentences(each) for each in docs]
+        vocab, ids, blank = None, np.zeros(0, np.uint64), 0
+        for document, numbers in zip(documents, self._labels.of(documents), strict=True):
+            doc = document.doc
+            if doc.vocab is not vocab:
+                vocab, blank = doc.vocab, self._id(doc, _BLANK[self._name])
+                ids = np.array([self._id(doc, name) for name in self.labels], np.uint64)
+            values = ids[numbers]
+            if len(numbers) < len(doc):
+                values = np.full(len(doc), blank, np.uint64)
+                values[document.tokens] = ids[numbers]
+            if not self._overwrite and doc.has_annotation(attribute):
+                before = doc.to_array([attribute]).reshape(-1)
+                values = np.where(before != 0, before, values)
+            doc.from_array([attribute], values.reshape(-1, 1))
+
+    def _id(self, doc: Any, name: str) -> int:
+        from spacy.parts_of_speech import IDS
+
+        number: int = IDS[name] if self._name == "pos" else doc.vocab.strings.add(name)
+        return number
+
+
+class Entities:
+    """Labels that code spans, as `doc.ents`; without `overwrite`, existing entities stay, and none overlaps them."""
+
+    def __init__(self, tagger: ChainPredictor, overwrite: bool) -> None:
+        parts = [split_label(name) for name in tagger.labels]
+        self.labels = tuple(sorted({kind for _, kind in parts if kind}))
+        self._overwrite = overwrite
+        self._labels = _Labels(tagger)
+        self._types = [kind for _, kind in parts]
+        kinds = {kind: at for at, kind in enumerate(dict.fromkeys(self._types))}
+        self._kind = np.array([kinds[kind] for kind in self._types])
+        self._goes_on = np.array([letter in "BI" for letter, _ in parts])
+        self._inner = np.array([letter in "IE" for letter, _ in parts])
+        self._outside = np.array([letter == "O" for letter, _ in parts])
+
+    def set(self, docs: Sequence[Any]) -> None:
+        """Set the entities of documents. Raises CorpusError as `ChainPredictor.tag`."""
+        from spacy.tokens import Span
+
+        documents = [DocSentences(each) for each in docs]
+        for document, numbers in zip(documents, self._labels.of(documents), strict=True):
+            doc, tokens = document.doc, document.tokens
+            found = [
+                Span(doc, int(tokens[start]), int(tokens[stop - 1]) + 1, label=kind)
+                for start, stop, kind in self._spans(numbers, document)
+            ]
+            doc.set_ents(self._beside(found, doc.ents))
+
+    def _spans(self, numbers: NDArray[np.int64], document: DocSentences) -> Iterator[tuple[int, int, str]]:
+        """Yield the spans: an inner label where none of its type was begins one."""
+        if not len(numbers):
+            return
+        kind, before = self._kind[numbers], numbers[:-1]
+        inner = self._inner[numbers]
+        inner[1:] &= self._goes_on[before] & (kind[1:] == kind[:-1])
+        inner[np.cumsum([0, *map(len, document.positions[:-1])])] = False
+        starts = np.flatnonzero(~inner)
+        stops = np.append(starts[1:], len(numbers))
+        named = ~self._outside[numbers[starts]]
+        for start, stop in zip(starts[named].tolist(), stops[named].tolist(), strict=True):
+            yield start, stop, self._types[numbers[start]]
+
+    def _beside(self, found: list[Any], before: Sequence[Any]) -> list[Any]:
+        """Return the entities, beside existing ones."""
+        if not before or self._overwrite:
+            return found
+        taken = {at for each in before for at in range(each.start, each.end)}
+        return [*before, *(each for each in found if taken.isdisjoint(range(each.start, each.end)))]
+
+
+_ROOT, _ANY = "ROOT", "dep"
+"""What spaCy calls the relation of a root, and one that is not known."""
+_USER = "user:"
+_ATTRIBUTES = {"upos": "POS", "user:lemma": "LEMMA", "user:feats": "MORPH"}
+"""Where inputs of parsers are in documents; any other layer is `TAG`."""
+_UNKNOWN = "_"
+
+
+class Trees:
+    """Trees as `token.head` and `token.dep_`; with `overwrite`, existing trees are replaced."""
+
+    def __init__(self, parser: Parser, overwrite: bool) -> None:
+        self._parser, self._overwrite = TreePredictor(parser.trained, parser.threads), overwrite
+        self._inputs, self._name, self._has_warned = parser.trained.inputs, parser.name, False
+        relations = parser.trained.labels
+        self.labels = () if relations is None else tuple(relations.names)
+
+    def set(self, docs: Sequence[Any]) -> None:
+        """Set the trees of documents. Raises CorpusError as `TreePredictor.parse`."""
+        todo = [each for each in docs if self._overwrite or not each.has_annotation("DEP")]
+        documents = [DocSentences(each) for each in todo]
+        seen = [sentence for each in documents for sentence in self._with_inputs(each)]
+        self._warn(seen)
+        parsed = self._parser.parse(with_columns(each, self._inputs) for each in seen)
+        for document in documents:
+            if document.sentences:
+                self._set(document, islice(parsed, len(document.sentences)))
+
+    def _set(self, document: DocSentences, parsed: Any) -> None:
+        from spacy.attrs import DEP, HEAD
+
+        doc, strings = document.doc, document.doc.vocab.strings
+        heads, relations = _of_blanks(document), np.full(len(doc), strings.add(_ANY), np.uint64)
+        for positions, sentence in zip(document.positions, parsed, strict=True):
+            arcs = [candidates[0] for candidates in sentence.heads[self._parser.model.guideline]]
+            heads[positions] = [positions[(arc.head or at) - 1] for at, arc in enumerate(arcs, 1)]
+            names = [(arc.relation or _ANY) if arc.head else _ROOT for arc in arcs]
+            relations[positions] = [strings.add(name) for name in names]
+        distances = (heads - np.arange(len(doc))).astype(np.int64).astype(np.uint64)
+        doc.from_array([HEAD, DEP], np.stack([distances, relations], axis=1))
+
+    def _with_inputs(self, document: DocSentences) -> list[Sentence]:
+        """Return the sentences with the columns that the parser looks at, where the document has them."""
+        found = document.sentences
+        for name in self._inputs:
+            from spacy.attrs import IDS
+
+            attribute = _ATTRIBUTES.get(name, "TAG")
+            if name.startswith(_USER) and name not in _ATTRIBUTES:
+                continue
+            values = document.doc.to_array([IDS[attribute]]).reshape(-1)
+            if values.any():
+                strings = document.doc.vocab.strings
+                texts = [[strings[at] for at in values[own].tolist()] for own in document.positions]
+                found = [_with(each, name, own) for each, own in zip(found, texts, strict=True)]
+        return found
+
+    def _warn(self, sentences: Sequence[Sentence]) -> None:
+        missing = [] if self._has_warned or not sentences else lacking(sentences, self._inputs)
+        if missing:
+            self._has_warned = True
+            said = f"the documents have no {', '.join(missing)}, which {self._name} looks at: its trees will be worse"
+            warnings.warn(said, UserWarning, stacklevel=4)
+
+
+def _with(sentence: Sentence, name: str, values: list[str]) -> Sentence:
+    if name.startswith(_USER):
+        return sentence.with_column(name.removeprefix(_USER), (each or _UNKNOWN for each in values))
+    return replace(sentence, layers={**sentence.layers, name: tuple((each,) if each else None for each in values)})
+
+
+def _of_blanks(document: DocSentences) -> Any:
+    """Return for each token the last one up to it that is not blank, on which blanks hang, or else the first, int64."""
+    tokens = document.tokens
+    at = np.searchsorted(tokens, np.arange(len(document.doc)), "right") - 1
+    return tokens[np.maximum(at, 0)]

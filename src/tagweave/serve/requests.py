@@ -1,0 +1,215 @@
+"""The JSON of requests and answers, and the sentences in requests: every line of a text is one.
+
+msgspec checks requests, and describes requests and answers for OpenAPI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.errors import RequestError
+from tagweave.exchange.tokens import Offsets
+from tagweave.front.label_model import CutLines, Tokenised, of_texts
+from tagweave.serve.serving import Limits
+
+
+class LabelRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Texts or tokens to be labelled: exactly one of `text`, `texts` and `tokens`."""
+
+    text: Annotated[str | None, msgspec.Meta(description="A text; each of its lines is a sentence.")] = None
+    texts: Annotated[list[str] | None, msgspec.Meta(description="Several texts.")] = None
+    tokens: Annotated[
+        list[str | list[str]] | None, msgspec.Meta(description="The tokens of a sentence, or those of several.")
+    ] = None
+    columns: Annotated[
+        dict[str, list[str | list[str | None] | None]] | None,
+        msgspec.Meta(description="With `tokens`: values that the model looks at, such as tags, by column and token."),
+    ] = None
+    model: Annotated[str | None, msgspec.Meta(description="The name of a model; by default the first that can.")] = None
+    probabilities: Annotated[
+        bool | Literal["all"],
+        msgspec.Meta(
+            description="Whether to add the probability of every label, span, word or head; `all`: of all labels."
+        ),
+    ] = False
+
+
+class SpanResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A span: its label, its tokens first .. last - 1, its characters start .. end - 1 of a text."""
+
+    label: str
+    first: int
+    last: int
+    start: int | None = None
+    end: int | None = None
+    probability: float | None = None
+
+
+class TextResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was found in a text. Lists have an entry for each token.
+
+    Offsets are of code points, heads are indices of tokens, `null` for a root.
+    """
+
+    tokens: list[str]
+    sentences: Annotated[
+        list[tuple[int, int]], msgspec.Meta(description="The tokens first .. last - 1 of each sentence.")
+    ]
+    offsets: list[tuple[int, int]] | None = None
+    labels: list[str] | None = None
+    spans: list[SpanResult] | None = None
+    heads: list[int | None] | None = None
+    relations: list[str | None] | None = None
+    columns: Annotated[
+        dict[str, list[str | None]] | None, msgspec.Meta(description="What a parser was given, or got from a tagger.")
+    ] = None
+    probabilities: list[float | dict[str, float]] | None = None
+
+
+class LabelResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The results of a request, one for each text."""
+
+    model: str
+    version: str
+    results: list[TextResult]
+    guideline: str | None = None
+    missing: Annotated[
+        list[str] | None, msgspec.Meta(description="Columns that a parser looks at, and nobody gave: it is worse.")
+    ] = None
+
+
+class ErrorResponse(msgspec.Struct, frozen=True):
+    """Why a request was refused."""
+
+    error: str
+
+
+class ModelDescription(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A model: what it can do, and with which labels."""
+
+    name: str
+    version: str
+    operations: list[str]
+    guidelines: list[str]
+    labels: list[str] | None = None
+    tokens: str | None = None
+
+
+class Health(msgspec.Struct, frozen=True):
+    """That the server is there; the name of the field is Label Studio's."""
+
+    status: str
+    version: str
+    models: list[ModelDescription]
+
+
+def decoded(body: bytes, kind: type[Any]) -> Any:
+    """Decode JSON. Raises RequestError: no JSON (400), or not of this kind (422)."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise RequestError(f"found another JSON than expected: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RequestError(f"found no JSON: {error}", 400) from None
+
+
+Item = str | Tokenised
+"""What a request holds: a text, which is still to be cut, or a document of tokens."""
+
+
+def check(request: LabelRequest, limits: Limits) -> int:
+    """Check a request, and return its number of characters.
+
+    Raises:
+        RequestError: none or several kinds of input, a token without characters, or too much of anything.
+    """
+    given = [name for name in ("text", "texts", "tokens") if getattr(request, name) is not None]
+    if len(given) != 1:
+        raise RequestError(f"found {' and '.join(given) or 'none of them'}, expected one of text, texts, tokens")
+    if request.columns is not None and request.tokens is None:
+        raise RequestError(f"found columns with {given[0]}, expected tokens with them")
+    rows = [request.text] if request.text is not None else request.texts or _rows(request)
+    if len(rows) > limits.texts:
+        raise RequestError(f"found {len(rows):,} texts, expected at most {limits.texts:,} a request", 413)
+    characters = sum(map(len, rows)) if request.tokens is None else sum(len(form) for row in rows for form in row)
+    if characters > limits.characters:
+        raise RequestError(f"found {characters:,} characters, expected at most {limits.characters:,} a request", 413)
+    return characters
+
+
+def items_of(request: LabelRequest) -> list[Item]:
+    """Return the texts of a request, or its lists of tokens as documents. Raises RequestError."""
+    if request.text is not None:
+        return [request.text]
+    return [*request.texts] if request.texts is not None else [*_with_tokens(request)]
+
+
+def in_tokens(items: Sequence[Item], cut: CutLines) -> list[Tokenised]:
+    """Return all items as documents, with texts cut into tokens."""
+    found = iter(of_texts([each for each in items if isinstance(each, str)], cut))
+    return [next(found) if isinstance(each, str) else each for each in items]
+
+
+def of_offsets(text: str, tokens: Sequence[Offsets], sentences: Sequence[Offsets]) -> Tokenised:
+    """Return the document of a text with known tokens and sentences; a token in no sentence is left out."""
+    own = [tuple(token for token in tokens if start <= token[0] < token[1] <= stop) for start, stop in sentences]
+    kept = tuple(each for each in own if each)
+    return Tokenised(tuple(Sentence(tuple(text[a:b] for a, b in each)) for each in kept), kept)
+
+
+def by_words(cut: Callable[[Sequence[str]], Sequence[Sequence[str]]]) -> CutLines:
+    """Return a function from lines to the offsets of the words that a segmenter cuts them into."""
+    return lambda several: [offsets(line, words) for line, words in zip(several, cut(several), strict=True)]
+
+
+def offsets(line: str, words: Sequence[str]) -> list[Offsets]:
+    """Return the offsets of words in a line that has only blanks beside them."""
+    found, at = [], 0
+    for word in words:
+        at = line.index(word, at)
+        found.append((at, at + len(word)))
+        at += len(word)
+    return found
+
+
+def _with_tokens(request: LabelRequest) -> Iterator[Tokenised]:
+    rows = _rows(request)
+    columns = {name: _column(name, values, rows, request) for name, values in (request.columns or {}).items()}
+    for at, row in enumerate(rows):
+        own = {name: values[at] for name, values in columns.items()}
+        yield Tokenised((_sentence(row, own),) if row else ())
+
+
+def _rows(request: LabelRequest) -> list[list[str]]:
+    tokens = request.tokens or []
+    plain = [each for each in tokens if isinstance(each, str)]
+    if plain and len(plain) < len(tokens):
+        raise RequestError("found tokens beside lists of tokens, expected one or the other")
+    rows = [plain] if plain else [each for each in tokens if isinstance(each, list)]
+    if any(not form or form.isspace() for row in rows for form in row):
+        raise RequestError("found a token without a character, expected text in every token")
+    return rows
+
+
+def _column(
+    name: str, values: Sequence[object], rows: Sequence[Sequence[str]], request: LabelRequest
+) -> list[list[object]]:
+    """Return the values of a column for each sentence."""
+    one = bool(request.tokens) and isinstance((request.tokens or [""])[0], str)
+    own = [list(values)] if one else [each if isinstance(each, list) else [each] for each in values]
+    if list(map(len, own)) != list(map(len, rows)) or any(isinstance(each, list) for row in own for each in row):
+        raise RequestError(f"found a column {name!r} of another shape, expected a value for each token")
+    return own
+
+
+def _sentence(row: Sequence[str], columns: dict[str, list[object]]) -> Sentence:
+    """Return a sentence; models may call a column a layer or a column of the user, so it is put into both."""
+    layers = {
+        name: tuple(None if value is None else (str(value),) for value in values) for name, values in columns.items()
+    }
+    texts = {name: tuple("_" if value is None else str(value) for value in values) for name, values in columns.items()}
+    return Sentence(tuple(row), layers, texts)

@@ -1,0 +1,361 @@
+"""A lexicon or gazetteer as a labelling function: its phrases, from left to right the longest.
+
+A regular expression as a labelling function.
+
+A pipeline of spaCy as a labelling function; spaCy is imported only here.
+
+A model of tagweave as a labelling function.
+
+Files that declare labelling functions: JSON, with a type and the arguments of each.
+
+    {"functions": [
+        {"name": "cities", "type": "lexicon", "file": "cities.txt", "label": "LOC"},
+        {"name": "companies", "type": "expression", "pattern": "([A-Z]\\w+ )+(Inc|Corp|Ltd)", "label": "ORG"}
+    ]}
+
+Nothing in such a file is executed. Relative paths in it are relative to the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.gazetteer import read
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.corpus.spans import OUTSIDE, SPANS, TAGS, FoundSpan, layer_of
+from tagweave.exchange.tokens import TokenOffsets
+from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
+from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.storage import load_model
+from tagweave.sources.functions.answer_file import AnswerFile
+from tagweave.sources.functions.function import FunctionError, LabellingFunction, digest_of, stamp
+
+_LAYER = "found"
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Finds the phrases of a file: one a line, with its type or types before a tab, or without.
+
+    Attributes:
+        name: the name of its layer.
+        file: the phrases (`tagweave.corpus.gazetteer`).
+        label: the type of phrases that have none.
+        fold: whether upper and lower case are alike, and all digits.
+        stop: phrases that are not looked for.
+        outside: whether a token in no phrase is in no span.
+        task: `spans` or `tags`.
+    """
+
+    name: str
+    file: str
+    label: str | None = None
+    fold: bool = False
+    stop: tuple[str, ...] = ()
+    outside: bool = False
+    task: str = "spans"
+
+    def digest(self) -> str:
+        """See `LabellingFunction.digest`."""
+        return digest_of(self, self.file)
+
+    def check(self, sentences: Sequence[Sentence]) -> None:
+        """Raise unless every phrase has a type. Raises also CorpusError as `tagweave.corpus.gazetteer.read`."""
+        if self.label is None and None in read(self.file).types:
+            raise FunctionError(f"{self.name}: found phrases without a type in {self.file}, expected label")
+
+    def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
+        """See `LabellingFunction.layers`."""
+        harvest = PhraseHarvest(_matcher(self, stamp(self.file)), everything=True, layer=_LAYER)
+        found = iter(harvest.of(sentences))
+        layers = [next(found).layers[_LAYER] if len(each) else () for each in sentences]
+        return [tuple(map(_tag, layer)) for layer in layers] if self.task == TAGS else layers
+
+
+@lru_cache(maxsize=16)
+def _matcher(function: Lexicon, _stamp: object) -> PhraseMatcher:
+    gazetteer = read(function.file)
+    if function.label is not None:
+        types = tuple((function.label,) if each is None else each for each in gazetteer.types)
+        gazetteer = replace(gazetteer, types=types)
+    return PhraseMatcher(gazetteer, function.stop, function.fold, "O" if function.outside else "unknown")
+
+
+@lru_cache(maxsize=1 << 12)
+def _tag(candidates: Candidates) -> Candidates:
+    """The types of labels in IOB2."""
+    return candidates and tuple(name if name == "O" else name[2:] for name in candidates)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """Finds what a regular expression matches in the text of a sentence, whose tokens have a blank between them.
+
+    A match counts if it begins where a token begins, and ends where one ends.
+
+    Attributes:
+        name: the name of its layer.
+        pattern: in the syntax of Python's `re`.
+        label: the label, or the type of the spans.
+        group: the group of the pattern that is the span; 0 is all that it matches.
+        ignore_case: whether upper and lower case are alike.
+        outside: whether a token in no match is in no span.
+        task: `spans` or `tags`.
+    """
+
+    name: str
+    pattern: str
+    label: str
+    group: int | str = 0
+    ignore_case: bool = False
+    outside: bool = False
+    task: str = "spans"
+
+    def __post_init__(self) -> None:
+        try:
+            compiled = self._compiled()
+        except re.error as error:
+            raise FunctionError(f"{self.name}: found the pattern {self.pattern!r}, which fails: {error}") from None
+        if self.group not in (*range(compiled.groups + 1), *compiled.groupindex):
+            raise FunctionError(
+                f"{self.name}: found no group {self.group!r} in the pattern, expected one of its groups"
+            )
+
+    def digest(self) -> str:
+        """See `LabellingFunction.digest`."""
+        return digest_of(self)
+
+    def check(self, sentences: Sequence[Sentence]) -> None:
+        """Nothing to check: an expression fits any text."""
+
+    def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
+        """See `LabellingFunction.layers`."""
+        return [layer_of(self._found(each), len(each), self.outside, self.task) for each in sentences]
+
+    def _found(self, sentence: Sentence) -> Iterator[FoundSpan]:
+        text = TokenOffsets.of(sentence.forms)
+        for match in self._compiled().finditer(text.text):
+            span = text.tokens(*match.span(self.group))
+            if span is not None:
+                yield FoundSpan(*span, (self.label,))
+
+    def _compiled(self) -> re.Pattern[str]:
+        return _compiled(self.pattern, re.IGNORECASE if self.ignore_case else 0)
+
+
+@lru_cache(maxsize=1 << 8)
+def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
+    return re.compile(pattern, flags)
+
+
+@dataclass(frozen=True)
+class SpacyModel:
+    """Finds entities by a pipeline of spaCy, on the tokens of the corpus.
+
+    Attributes:
+        name: the name of its layer.
+        model: the name of an installed pipeline (`en_core_web_sm`), or its folder.
+        labels: the types of spaCy under other names, as `{"GPE": "LOC"}`; all others are left out. `None`: all as they
+            are.
+        outside: whether a token in no entity is in no span.
+        task: `spans`; or `tags` for the parts of speech, `pos_`.
+    """
+
+    name: str
+    model: str
+    labels: Mapping[str, str] | None = None
+    outside: bool = False
+    task: str = "spans"
+
+    def digest(self) -> str:
+        """See `LabellingFunction.digest`."""
+        parts = (digest_of(self).encode(), metadata.version("spacy").encode(), _pipeline(self.model).to_bytes())
+        return hashlib.sha256(b"".join(parts)).hexdigest()
+
+    def check(self, sentences: Sequence[Sentence]) -> None:
+        """Raise unless the pipeline is there."""
+        _pipeline(self.model)
+
+    def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
+        """See `LabellingFunction.layers`."""
+        from spacy.tokens import Doc
+
+        pipeline = _pipeline(self.model)
+        docs = pipeline.pipe(Doc(pipeline.vocab, words=list(each.forms)) for each in sentences)
+        return [layer_of(self._found(doc), len(doc), self.outside, self.task) for doc in docs]
+
+    def _found(self, doc: Any) -> Iterator[FoundSpan]:
+        spans = ((each.start, each.end, each.label_) for each in doc.ents)
+        for start, stop, kind in ((t.i, t.i + 1, t.pos_) for t in doc) if self.task == "tags" else spans:
+            if self.labels is None or kind in self.labels:
+                yield FoundSpan(start, stop, (self.labels[kind] if self.labels else kind,))
+
+
+@lru_cache(maxsize=2)
+def _pipeline(name: str) -> Any:
+    try:
+        import spacy
+    except ImportError:
+        raise FunctionError(
+            f"found the spaCy model {name}, expected the extra spacy: pip install '.[spacy]' in a checkout of tagweave"
+        ) from None
+    try:
+        return spacy.load(name)
+    except OSError as error:
+        raise FunctionError(f"found no spaCy model {name}, expected an installed one: {error}") from None
+
+
+_LEAST = 0.005  # of the probability of a candidate that is worth writing
+
+
+@dataclass(frozen=True)
+class TagweaveModel:
+    """Labels tokens by a model of tags or spans.
+
+    Attributes:
+        name: the name of its layer.
+        model: its file.
+        guideline: that of the labels; by default the target of the model.
+        labels: labels, or types of spans, under other names; all others are left out. `None`: all as they are.
+        probabilities: whether to give all probable labels with their probabilities.
+        outside: whether `O` of the model is `O`; otherwise it abstains there.
+        task: `spans` or `tags`.
+    """
+
+    name: str
+    model: str
+    guideline: str | None = None
+    labels: Mapping[str, str] | None = None
+    probabilities: bool = False
+    outside: bool = False
+    task: str = "spans"
+
+    def digest(self) -> str:
+        """See `LabellingFunction.digest`."""
+        return digest_of(self, self.model)
+
+    def check(self, sentences: Sequence[Sentence]) -> None:
+        """Raise unless the file is a model of words, under this guideline. Raises ModelFileError as `load_model`."""
+        self._predictor()
+
+    def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
+        """See `LabellingFunction.layers`."""
+        predictor = self._predictor()
+        if not self.probabilities:
+            said = predictor.tag(list(sentences))
+            return [tuple(self._kept(each) for each in sentence.layers[predictor.guideline]) for sentence in said]
+        names, tables = predictor.labels, predictor.probabilities(sentences)
+        return [tuple(self._kept(_probable(names, row)) for row in table.tolist()) for table in tables]
+
+    def layer_in(self, names: Collection[str]) -> str | None:
+        """Return the one of these layers that the model learned; `None` without one, or if its labels are renamed."""
+        return self._predictor().layer_in(names) if self.labels is None else None
+
+    def _predictor(self) -> ChainPredictor:
+        try:
+            return _predictor(self.model, self.guideline, stamp(self.model))
+        except KeyError as error:
+            raise FunctionError(f"{self.name}: {error.args[0]}") from None
+
+    def _kept(self, candidates: Candidates) -> Candidates:
+        """The labels under their names here; unknown if one of them, or the best of several, is left out."""
+        if candidates is None or (candidates[0] == OUTSIDE and not self.outside):
+            return None
+        if self.labels is None:
+            return candidates
+        names = [self._called(each) for each in candidates]
+        if names[0] is None:
+            return None
+        if not isinstance(candidates, Soft):
+            return tuple(each for each in names if each)
+        shares: dict[str, float] = {}
+        for name, number in zip(names, candidates.numbers, strict=True):
+            shares[name or OUTSIDE] = shares.get(name or OUTSIDE, 0.0) + number
+        return Soft(shares, shares.values())
+
+    def _called(self, label: str) -> str | None:
+        assert self.labels is not None  # noqa: S101 - as above
+        if label == OUTSIDE:
+            return label
+        place, kind = ("", label) if self.task == "tags" else (label[:2], label[2:])
+        return f"{place}{self.labels[kind]}" if kind in self.labels else None
+
+
+def _probable(names: Sequence[str], row: Sequence[float]) -> Soft[str]:
+    """The labels of a position with enough probability, the most probable first."""
+    best = max(row)
+    ordered = sorted(((p, name) for p, name in zip(row, names, strict=True) if p >= min(_LEAST, best)), reverse=True)
+    total = sum(p for p, _ in ordered)
+    return Soft((name for _, name in ordered), (round(p / total, 6) for p, _ in ordered))
+
+
+@lru_cache(maxsize=4)
+def _predictor(path: str, guideline: str | None, _stamp: object) -> ChainPredictor:
+    model = load_model(path, ChainModel)
+    if model.of_characters:
+        raise FunctionError(f"{path}: found a model of characters, expected one of words")
+    return ChainPredictor(model, guideline=guideline)
+
+
+TYPES: dict[str, type[Any]] = {
+    "lexicon": Lexicon,
+    "expression": Expression,
+    "tagweave": TagweaveModel,
+    "spacy": SpacyModel,
+    "answers": AnswerFile,
+}
+"""The classes of functions by their types."""
+
+_PATHS = {"lexicon": "file", "tagweave": "model", "answers": "file"}
+
+
+def read_functions(path: str) -> list[LabellingFunction]:
+    """The functions that a file declares.
+
+    Raises:
+        FunctionError: no JSON, an unknown type or argument, or a value of the wrong type, with the function's name.
+        OSError: the file cannot be read.
+    """
+    try:
+        values = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FunctionError(f"{path}: found no JSON ({error}), expected an object with functions") from None
+    declared = values.get("functions") if isinstance(values, dict) else None
+    if not isinstance(declared, list) or not declared or not {*values} <= {"functions", "task"}:
+        raise FunctionError(f'{path}: found no list "functions", expected it, and perhaps "task", and nothing else')
+    if (task := values.get("task", SPANS)) not in (SPANS, TAGS):
+        raise FunctionError(f"{path}: found the task {task!r}, expected {SPANS} or {TAGS}")
+    return [_function(each, f"{path}: function {number}", path, task) for number, each in enumerate(declared, 1)]
+
+
+def _function(values: Any, where: str, path: str, task: str) -> LabellingFunction:
+    from msgspec import ValidationError, convert
+
+    kind = values.get("type") if isinstance(values, dict) else None
+    if kind not in TYPES:
+        raise FunctionError(f'{where}: found the type {kind!r}, expected "type", one of {", ".join(TYPES)}')
+    arguments = {"task": task, **{name: value for name, value in values.items() if name != "type"}}
+    known = [each.name for each in fields(TYPES[kind])]
+    if other := [name for name in arguments if name not in known]:
+        raise FunctionError(f"{where}: found {other[0]!r} in a function of type {kind}, expected {', '.join(known)}")
+    try:
+        function = convert(arguments, TYPES[kind])
+    except ValidationError as error:
+        raise FunctionError(f"{where}: found what is no function of type {kind}: {error}") from None
+    if function.task not in (SPANS, TAGS):
+        raise FunctionError(f"{where}: found the task {function.task!r}, expected {SPANS} or {TAGS}")
+    if kind in _PATHS:
+        own = getattr(function, _PATHS[kind])
+        function = replace(function, **{_PATHS[kind]: str(Path(path).parent / own)})
+    found: LabellingFunction = function
+    return found

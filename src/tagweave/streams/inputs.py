@@ -1,0 +1,198 @@
+"""Reads an input sentence by sentence, so that a stream of any length needs the memory of one block.
+
+Groups sentences into blocks: as many as memory should hold, or as a pipe has ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import IO, TYPE_CHECKING, TypeVar
+
+from tagweave.corpus.files import STANDARD_STREAM, is_awaited, read_lines, written
+from tagweave.corpus.formats import plain
+from tagweave.corpus.formats.format import ModelLabels
+from tagweave.corpus.formats.registry import chosen_format
+from tagweave.corpus.load import CorpusStream, comment_value, parse_argument, with_covered
+from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import CorpusError
+from tagweave.exchange.load import stream
+
+if TYPE_CHECKING:
+    from tagweave.corpus.formats.format import Format
+    from tagweave.exchange.tokens import Tokenizer
+
+_USUAL = ("upos", "tag")
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file or standard input, which is read once.
+
+    Args:
+        argument: `[GUIDELINE=]PATH[#LAYER]`.
+        format_name: the name of the format; `None`: recognised by the extension or the first lines.
+        labels: the labels of the model of words, which help to recognise the format.
+        tokens: cuts every line of raw text into tokens; `None`: the format has tokens.
+    """
+
+    argument: str
+    format_name: str | None = None
+    labels: ModelLabels | None = None
+    tokens: Tokenizer | None = None
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return parse_argument(self.argument).path
+
+    @cached_property
+    def _opened(self) -> tuple[Format, Sentence | None, Iterator[Sentence], str]:
+        """The format, the first sentence, all sentences, and a note on the assumed format."""
+        form, sentences, note = (
+            self._cut(self.tokens) if self.tokens else stream(self.argument, self.format_name, self.labels)
+        )
+        first = next(sentences, None)
+        return form, first, sentences if first is None else chain([first], sentences), note
+
+    def _cut(self, tokens: Tokenizer) -> CorpusStream:
+        """Raw text as a stream of words between blanks, and punctuation."""
+        named = chosen_format(self.format_name, self.path)
+        if named is not None and named.name not in (plain.SEGMENTED.name, plain.RAW.name):
+            raise CorpusError(f"{named.name} with tokens of its own", "raw text, for `tokens`", self.path)
+        lines = enumerate(read_lines(self.path), 1)
+        sentences = (
+            Sentence(tuple(line[a:b] for a, b in tokens(line)), location=Location(self.path, number))
+            for number, line in lines
+        )
+        return CorpusStream(plain.SEGMENTED, sentences)
+
+    @property
+    def format(self) -> Format:
+        """The format.
+
+        Raises:
+            CorpusError, OSError: the input cannot be read.
+        """
+        return self._opened[0]
+
+    @property
+    def first(self) -> Sentence | None:
+        """The first sentence, if there is one. Raises as `format`."""
+        return self._opened[1]
+
+    @property
+    def note(self) -> str:
+        """A note on an uncertain format, or "". Raises as `format`."""
+        return self._opened[3] and f"{self._name} is {self._opened[3]}"
+
+    @property
+    def _name(self) -> str:
+        return "standard input" if self.path == STANDARD_STREAM else self.path
+
+    @property
+    def of_characters(self) -> bool:
+        """Whether the tokens of the format are characters. Raises as `format`."""
+        return self.format.unit == "character"
+
+    def check_words(self) -> None:
+        """Raise unless the tokens are words or there are none.
+
+        Raises:
+            CorpusError, OSError: the input cannot be read, or has characters.
+        """
+        if self.first and self.of_characters:
+            expected = "words, for a model of words (or their `format`)"
+            raise CorpusError(f"{self.format.name} text, characters", expected, self.path)
+
+    def layer(self, guidelines: Sequence[str] = (), trained: Sequence[str] = ()) -> str:
+        """Return the layer LAYER, or the one of the guidelines of a model, or the default of the format.
+
+        Args:
+            guidelines: the guidelines to look for: their labels may be in a layer of that name.
+            trained: the layers that the model learned from.
+
+        Raises:
+            CorpusError, OSError: the input cannot be read, has no layer LAYER, or has only layers of other things.
+        """
+        layer, layers = parse_argument(self.argument).layer, self.layers
+        if layer is not None:
+            if layer not in layers:
+                content = f"the layers {', '.join(layers)}" if layers else "no layers"
+                raise CorpusError(content, f"a layer {layer!r}", self.path)
+            return layer
+        if self.of_characters and self.format.layer:
+            return self.format.layer
+        known = [layer for layer in (*guidelines, *trained) if layer in layers]
+        if known or not layers:
+            return [*known, *guidelines, *_USUAL][0]
+        if not trained or not self.format.holds_several:
+            return next((layer for layer in _USUAL if layer in layers), layers[-1])
+        if self.format.names_layers:
+            return trained[0]
+        expected = f"a layer {trained[0]!r}, as in training; {self.path}#{layers[0]} names another"
+        raise CorpusError(f"the layers {', '.join(layers)}", expected, self.path)
+
+    def lacking(self, layer: str, expected: Sequence[str]) -> str:
+        """Return a note if a file of several layers has none of those expected; or "". Raises as `format`."""
+        layers = self.layers
+        if parse_argument(self.argument).layer or self.of_characters or {*layers} & {*expected}:
+            return ""
+        if layer not in layers:
+            return f"{self._name} has no layer {layer}: it is added" if layers and self.format.names_layers else ""
+        where = f"its layer {layer} is used ({self.path}#LAYER names another)"
+        return f"{self._name} has no layer {expected[0]}: {where}" if len(layers) > 1 else ""
+
+    @property
+    def layers(self) -> list[str]:
+        """The layers of the first sentence. Raises as `format`."""
+        return list(self.first.layers) if self.first else []
+
+    @property
+    def guideline(self) -> str | None:
+        """The name of the guideline in the argument or a comment of the first sentence. Raises as `format`."""
+        named = parse_argument(self.argument).guideline
+        return named or (comment_value([self.first], "guideline", "") if self.first else None)
+
+    def blocks(self) -> Iterator[list[Sentence]]:
+        """The sentences of the file in blocks (`ready_blocks`), each with the labels that were looked for in it.
+
+        Iteration raises as `format`.
+        """
+        yield from ready_blocks(with_covered(self._opened[2]))
+
+
+Item = TypeVar("Item")
+
+_BLOCK = 2000  # items at a time
+
+
+def ready_blocks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """The items in blocks of a fixed size, or smaller ones when a pipe has no more ready."""
+    block: list[Item] = []
+    for item in items:
+        block.append(item)
+        if len(block) == _BLOCK or is_awaited():
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def flushing(items: Iterable[Item], stream: IO[str]) -> Iterator[Item]:
+    """Pass the items to a writer, and flush its stream whenever the input has nothing more for now.
+
+    The reader of the output may be the one who writes the next line of the input.
+    """
+    for item in items:
+        yield item
+        if is_awaited():
+            stream.flush()
+
+
+def write_lines(output: str, lines: Iterable[str]) -> None:
+    """Write lines, as a whole file or not at all; `-` is standard output."""
+    with written(output) as stream:
+        stream.writelines(flushing((line + "\n" for line in lines), stream))

@@ -1,0 +1,186 @@
+"""Parses words of any format.
+
+A stream that converts trees to another guideline; the trees of the input guide the parser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tagweave.conversion import convert_trees, review_trees
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats import conllu
+from tagweave.corpus.formats.conllu import HEAD
+from tagweave.corpus.formats.format import ModelLabels
+from tagweave.corpus.load import names_guideline, parse_argument
+from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError, StreamError
+from tagweave.features.arc_templates import lacking, with_columns
+from tagweave.streams.conversion import Conversion, source_name
+from tagweave.streams.inputs import Input, ready_blocks
+from tagweave.streams.notes import Tell, say
+from tagweave.streams.stream import Block, TreeStream, check_holds_heads
+
+if TYPE_CHECKING:
+    from tagweave.conversion import UncertainToken
+    from tagweave.corpus.formats.format import Format
+    from tagweave.corpus.sentence import HeadLayer
+    from tagweave.models.tree import TreeModel
+    from tagweave.models.tree_predictor import TreePredictor
+
+
+@dataclass(frozen=True)
+class ParsingStage:
+    """A parser that fills in the heads of sentences.
+
+    Attributes:
+        parser: the model.
+        name: the name of the model, for notes.
+        layer: the head layer of the sentences that is evidence.
+        retag: whether to ignore that layer.
+        tell: receives notes on missing layers and columns.
+    """
+
+    parser: TreePredictor
+    name: str
+    layer: str = HEAD
+    retag: bool = False
+    tell: Tell = say
+
+    def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The sentences with their trees in the layer `head`, in blocks.
+
+        A note names layers and columns that the parser uses and the first block lacks.
+
+        Raises:
+            CorpusError: as `TreePredictor.complete`.
+        """
+        names = self.parser.model.inputs
+        for number, block in enumerate(ready_blocks(sentences)):
+            missing = [] if number else lacking(block, names)
+            if missing:
+                self.tell(f"the input has no {', '.join(missing)}, which {self.name} looks at: its trees will be worse")
+            complete = [with_columns(self._evidence(sentence), names) for sentence in block]
+            for sentence in self.parser.complete(complete):
+                yield replace(sentence, heads={HEAD: sentence.heads[self.parser.model.guideline]})
+
+    def _evidence(self, sentence: Sentence) -> Sentence:
+        """The sentence with its heads in the layer of the model's guideline, without other head layers, one of which
+        might have the name of the guide's."""
+        unknown: HeadLayer = (None,) * len(sentence)
+        heads = unknown if self.retag else sentence.heads.get(self.layer, unknown)
+        return replace(sentence, heads={self.parser.model.guideline: heads})
+
+
+@dataclass(frozen=True)
+class Parsing(TreeStream):
+    """An input and the parser that fills in its heads.
+
+    Args:
+        parser: the model.
+        name: the name of the model, for notes.
+        argument: `PATH[#LAYER]` of the input; LAYER is the head layer that is evidence.
+        format: the format of the input; `None`: recognised by its name or its first lines.
+        retag: whether to ignore the heads of the input.
+        tell: receives notes on the assumed format, and on missing layers and columns.
+    """
+
+    parser: TreePredictor
+    name: str
+    argument: str
+    format: str | None = None
+    retag: bool = False
+    tell: Tell = say
+
+    @cached_property
+    def input(self) -> Input:
+        """The input; in text, everything between blanks is a word without a label."""
+        return Input(self.argument, self.format, ModelLabels(lambda _: False))
+
+    def sentences(self, form: Format) -> Iterator[Sentence]:
+        """The sentences with their trees.
+
+        Raises:
+            CorpusError, OSError: as `Input.check_words` and `TreePredictor.complete`.
+        """
+        self.input.check_words()
+        if self.input.note:
+            self.tell(self.input.note)
+        given = (sentence for block in self.input.blocks() for sentence in block)
+        layer = parse_argument(self.argument).layer or HEAD
+        yield from ParsingStage(self.parser, self.name, layer, self.retag, self.tell).filled(given)
+
+    def as_conllu(self) -> Iterator[Sentence]:
+        """The sentences as input of the next model."""
+        return self.sentences(conllu.FORMAT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeConversion(Conversion):
+    """A treebank and the parser that converts it.
+
+    Args:
+        model: the parser.
+    """
+
+    model: TreeModel
+
+    def blocks(self) -> Iterator[Block]:
+        """See `Conversion.blocks`."""
+        for given in self.input.blocks():
+            sentences = tuple(self._evidence(sentence) for sentence in given)
+            yield Block(given, Corpus(sentences, self.source, path=self.input.path))
+
+    def convert(self, evidence: Corpus) -> Corpus:
+        """As `convert_trees`."""
+        return convert_trees(self.model, evidence, self.threads)
+
+    def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
+        """As `review_trees`."""
+        return review_trees(self.model, evidence, converted, self.review.size, self.threads)
+
+    def check_format(self, form: Format) -> None:
+        """Raise StreamError unless the format can hold heads."""
+        check_holds_heads(form)
+
+    def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
+        """The sentence as read, with the new heads and without a comment that names the guideline."""
+        comments = tuple(comment for comment in given.comments if not names_guideline(comment))
+        return replace(given, heads={HEAD: converted.heads[self.model.guideline]}, comments=comments)
+
+    def layer(self, form: Format) -> str:
+        """The layer of heads."""
+        return HEAD
+
+    def _evidence(self, sentence: Sentence) -> Sentence:
+        heads = sentence.heads.get(self.input_layer, (None,) * len(sentence))
+        return replace(sentence, heads={self.source: heads})
+
+
+def tree_conversion(
+    model: TreeModel, name: str, given: Input, to: str | None, **options: Any
+) -> tuple[TreeConversion, str]:
+    """The conversion of a treebank by a parser, and a note if its guideline is an assumption, or "".
+
+    Heads whose guideline is not named are taken as those of the model's guide. The options are further fields of
+    `TreeConversion`.
+
+    Raises:
+        StreamError: guidelines that do not fit the model; `name` is the name of the model.
+        CorpusError: an input without heads.
+    """
+    if to not in (None, model.guideline):
+        raise StreamError(f"found `to={to}`, expected {model.guideline}, the guideline of {name}")
+    layer = parse_argument(given.argument).layer or HEAD
+    if given.first and layer not in given.first.heads:
+        raise CorpusError("no heads", "trees to convert (tagweave tag gives trees to text)", given.path)
+    helpful = () if model.guide is None else (model.guide.guideline,)
+    if given.guideline is None and layer == model.guideline and helpful:
+        source, note = helpful[0], f"the trees of {given.path} are taken as {helpful[0]}"
+    else:
+        is_named = given.guideline is not None
+        source, note = source_name(helpful, given.guideline or layer, model.guideline, name, is_named, "trees")
+    return TreeConversion(model=model, input=given, input_layer=layer, source=source, **options), note

@@ -1,0 +1,391 @@
+"""Problems of chains: corpora of labels encoded, with the weights of their model laid out, and how large they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.cluster.shared_file import SharedFile
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
+from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.encoded import Encoded
+from tagweave.labels import SPANS
+from tagweave.labels.sets import LabelSets
+from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
+from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.learning.sharded import Mixing, ShardedObjective
+from tagweave.learning.trainer import Trainer
+from tagweave.models.chain import ChainModel
+from tagweave.models.chain_file import AnyEncoder
+from tagweave.models.layout import Layout
+from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.objective import ChainObjective
+from tagweave.models.storage import check_labels
+from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
+from tagweave.training.dev_score import dev_score
+from tagweave.training.problem import Floats, Problem
+from tagweave.training.recipe import Recipe, in_batches
+
+if TYPE_CHECKING:
+    from tagweave.labels.mapping import TagMapping
+
+_SQUARES = 6  # tables of labels x labels shared by all threads; each thread has two more
+_BUFFERS = 8  # tables of tokens x labels
+_TOGETHER = 64  # sentences per thread at a time for learners without batches
+_MOSTLY = 0.5  # share of positions with one label below which training begins pointwise
+
+
+class ProblemSize(NamedTuple):
+    """The size of a problem or of a part of it.
+
+    Attributes:
+        sentences, tokens: those of sentences with evidence.
+        evidence, known: tokens with evidence, and those of `count_known`.
+    """
+
+    sentences: int
+    tokens: int
+    evidence: int
+    known: int
+
+
+class Aspect(NamedTuple):
+    """Which objective over the sentences on workers is meant.
+
+    Attributes:
+        layout: a file with the layout of weights, `ptr` and `cell`; `None`: dense.
+        pointwise: whether labels do not depend on their neighbours.
+    """
+
+    layout: SharedFile | None = None
+    pointwise: bool = False
+
+
+@dataclass(frozen=True)
+class ShardedChainObjective(ShardedObjective):
+    """The loss of chains on workers; its `aspect` is an `Aspect`."""
+
+    def with_parameters(self, parameters: ChainParameters) -> ShardedChainObjective:
+        """Return the objective with or without transitions."""
+        return replace(self, aspect=self.aspect._replace(pointwise=not parameters.transitions))
+
+
+@dataclass(frozen=True)
+class ChainProblem(Problem):
+    """A problem of labels, with its sentences here or in shards on workers.
+
+    Attributes:
+        model: the model with its initial weights.
+        objective: the loss on the training data.
+        sets: the label sets of its evidence.
+        counted: the size, counted by workers; `None` if the sentences are here.
+    """
+
+    model: ChainModel
+    objective: ChainObjective | ShardedChainObjective
+    sets: LabelSets
+    counted: ProblemSize | None = None
+
+    @cached_property
+    def size(self) -> ProblemSize:
+        """The size of the problem."""
+        if self.counted is not None:
+            return self.counted
+        assert isinstance(self.objective, ChainObjective)  # noqa: S101 - workers count
+        encoded = self.objective.encoded
+        known = count_known(self.sets, encoded.evidence.sets)
+        return ProblemSize(len(encoded), encoded.tokens, int(np.count_nonzero(encoded.evidence.sets)), known)
+
+    @property
+    def starts_pointwise(self) -> bool:
+        """Whether training should begin with a model of labels that do not depend on their neighbours.
+
+        It should if too few tokens have one label. Not for spans: a token by itself says nothing of what is outside.
+        """
+        has_few = self.size.tokens > 0 and self.size.known / self.size.tokens < _MOSTLY
+        return has_few and self.model.task != SPANS and self.model.parameters.transitions
+
+    @property
+    def beginning(self) -> ChainProblem | None:
+        """The pointwise problem if few positions have one label: the loss is not convex, and training from zero reaches
+        lower scores (tsuboi-2008, 5.1 and 5.2, also begins with a model trained on less)."""
+        return self.pointwise() if self.starts_pointwise else None
+
+    def pointwise(self) -> ChainProblem:
+        """Return the same problem without the weights of transitions and edges, which stay as they are."""
+        model = replace(self.model, parameters=replace(self.model.linear, transitions=False, edges=False))
+        return replace(self, model=model, objective=self.objective.with_parameters(model.linear))
+
+    def trainer(self, recipe: Recipe) -> Trainer:
+        """Return the learner of a recipe; on workers, learners in batches are mixed."""
+        trainer, objective = recipe.trainer(), self.objective
+        return Mixing(trainer, objective) if isinstance(objective, ShardedObjective) and _mixes(recipe) else trainer
+
+    def kept(self, weights: Floats) -> Floats:
+        """Return the weights to store and measure: rounded, unless features have values, which multiply the error."""
+        exact = isinstance(self.model.encoder, AttributeEncoder)
+        return np.asarray(weights, self.model.weights.dtype) if exact else super().kept(weights)
+
+    def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
+        """See `dev_score.dev_score`."""
+        return dev_score(self.model, recipe.task.prepare(dev), recipe.threads)
+
+    def summary(self, recipe: Recipe) -> list[str]:
+        """Return lines that tell the size: sentences, tokens, labels, features, weights, and memory or shards."""
+        size, model = self.size, self.model
+        features, parameters = len(model.encoder.arrays()["index.codes"]), model.linear
+        lines = [
+            f"{size.sentences:,} sentences with evidence, {size.tokens:,} tokens ({size.evidence:,} with evidence)",
+            f"{_labels(parameters)}, {features:,} features, {parameters.size:,} weights{_by_view(parameters)}",
+        ]
+        if isinstance(self.objective, ShardedObjective):
+            how = "whose weights are mixed after every iteration" if _mixes(recipe) else "whose sums are added"
+            return [*lines, f"{len(self.objective.group):,} shards, each on a worker, {how}"]
+        needed, peak = estimated_bytes(self, recipe), peak_bytes()
+        in_all = f", {_readable(peak + needed)} in all" if peak else ""
+        return [*lines, f"about {_readable(needed)} of memory for training{in_all}"]
+
+
+def _mixes(recipe: Recipe) -> bool:
+    return in_batches(recipe.learner)
+
+
+def prepare_chains(
+    corpora: Sequence[Corpus], recipe: Recipe, names: Sequence[str] = (), encoder: AnyEncoder | None = None
+) -> ChainProblem:
+    """Encode corpora and lay out the model's weights. Raises as `fit.fit`.
+
+    `names` are labels that the model must know even if the corpora do not name them; `encoder` is an empty encoder to
+    use in place of the recipe's.
+    """
+    prepared = prepare_corpora(corpora, recipe)
+    guideline = _one_guideline(prepared)
+    sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
+    named = label_space(sentences, guideline, corpora[0].path).names
+    space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names})))
+    return prepare_in(space, prepared, recipe, (True,), encoder)
+
+
+def prepare_corpora(corpora: Sequence[Corpus], recipe: Recipe) -> list[Corpus]:
+    """The corpora as sentences of the task's tokens. Raises CorpusError if there are none."""
+    if not corpora:
+        raise CorpusError("no corpus", "training data")
+    prepared = [recipe.task.prepare(corpus) for corpus in corpora]
+    if not any(prepared):
+        raise CorpusError("no sentence", "training data", corpora[0].path)
+    return prepared
+
+
+def prepare_in(
+    space: LabelSpace,
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    weighted: Sequence[bool],
+    encoder: AnyEncoder | None = None,
+) -> ChainProblem:
+    """Encode prepared corpora, whose layers are views of a label space, and lay out the weights of these views.
+
+    Args:
+        space: the labels.
+        corpora: the result of `prepare_corpora`.
+        recipe: how to fit.
+        weighted: for each view, whether it has weights.
+        encoder: the encoder; by default one of the recipe's templates.
+
+    Raises:
+        CorpusError: no evidence, contradictory evidence, or a sample of another number of corpora.
+    """
+    if recipe.sample and len(recipe.sample) != len(corpora):
+        problem, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
+        raise CorpusError(problem, expected)
+    sentences = [weighted_sentence(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
+    scheme, sets = scheme_of(recipe, space, corpora[0].path), LabelSets(space, recipe.soft_labels)
+    encoder = encoder or recipe.encoder()
+    encoded = encoder.encode(sentences, recipe.threads)
+    encoder.freeze(encoded, recipe.minimum_count)
+    encoded = with_evidence(encoded, corpora, sets, scheme)
+    if not encoded.evidence.sets.any():
+        raise no_evidence(space, corpora[0].path)
+    check_evidence(sentences, encoded, sets, scheme, recipe)
+    dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
+    layouts = tuple(
+        layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
+        for view, has_weights, all_pairs in zip(space.views, weighted, dense, strict=False)
+    )
+    parameters = ChainParameters(space, layouts, scheme, recipe.transitions, recipe.edges)
+    of_corpus = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
+    return lay_out(parameters, encoder, encoded, sets, recipe, of_corpus)
+
+
+def layout_of(encoder: AnyEncoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
+    """Weights of every feature for every tag of a view or, if not dense, for the tags that the evidence observes."""
+    if dense:
+        return Layout.dense(encoder.windows, len(view.names))
+    return Layout.observed(encoded, encoder.windows, sets.projected(view))
+
+
+def lay_out(
+    parameters: ChainParameters,
+    encoder: AnyEncoder,
+    encoded: Encoded,
+    sets: LabelSets,
+    recipe: Recipe,
+    of_corpus: NDArray[np.int32] | None = None,
+) -> ChainProblem:
+    """Make a problem of its parts, for any features: `encoder` is frozen, `encoded` carries its evidence."""
+    model = empty_model(parameters, encoder, recipe)
+    share = None if recipe.ratio is None else recipe.ratio.penalty(parameters.space.names)
+    objective = ChainObjective(parameters, encoded, recipe.threads, recipe.dtype, of_corpus, recipe.sample, share)
+    return ChainProblem(model, objective, sets)
+
+
+def empty_model(parameters: ChainParameters, encoder: AnyEncoder, recipe: Recipe) -> ChainModel:
+    """The model whose weights are all 0."""
+    task = recipe.task
+    return ChainModel(parameters, encoder, np.zeros(parameters.size, recipe.dtype), task.name, task.coding)
+
+
+def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:
+    """The labels in the layer of a guideline.
+
+    Raises:
+        CorpusError: there are none.
+    """
+    layers = [sentence.layers[guideline] for sentence in sentences if guideline in sentence.layers]
+    names = collect_names(layers)
+    if not names:
+        wild = any(is_wildcard(c) for layer in layers for candidates in layer for c in candidates or ())
+        content = "only wildcards" if wild else "no label"
+        raise CorpusError(f"{content} in layer {guideline!r}", "an annotated training corpus", path)
+    return LabelSpace.plain(guideline, names)
+
+
+def _one_guideline(corpora: Sequence[Corpus]) -> str:
+    guidelines = dict.fromkeys(corpus.guideline for corpus in corpora)
+    if len(guidelines) != 1:
+        raise CorpusError(f"corpora of the guidelines {', '.join(guidelines)}", "one guideline for an ordinary fit")
+    return next(iter(guidelines))
+
+
+def weighted_sentence(sentence: Sentence, weight: float) -> Sentence:
+    """The sentence, which counts so many times as often."""
+    return sentence if weight == 1 else replace(sentence, weight=sentence.weight * weight)
+
+
+def scheme_of(recipe: Recipe, space: LabelSpace, path: str = "") -> TransitionScheme:
+    """Which labels may follow which under the coding of the task. Raises CorpusError as `check_labels`."""
+    check_labels(space.names, path)
+    if not recipe.task.coding:
+        return TransitionScheme.free(len(space))
+    schemes = [TransitionScheme.of(recipe.task.coding, view.names) for view in space.sides]
+    return TransitionScheme.bundled(schemes, [view.projection for view in space.sides])
+
+
+def count_known(sets: LabelSets, allow: NDArray[np.int32]) -> int:
+    """Count the tokens that have one label under some guideline, or probabilities of labels."""
+    known = np.any([sets.projected(view).sum(axis=1) == 1 for view in sets.space.sides], axis=0)
+    if sets.posteriors is not None:
+        known |= sets.posteriors.of_set >= 0
+    return int(np.count_nonzero(known[allow]))
+
+
+def weights_by_view(parameters: ChainParameters) -> dict[str, int]:
+    """The number of weights of each view that has any, including transitions."""
+    bounds = zip(parameters.weighted, parameters.offsets, parameters.offsets[1:], strict=False)
+    return {view.guideline: end - start for (view, _), start, end in bounds}
+
+
+def _labels(parameters: ChainParameters) -> str:
+    space = parameters.space
+    if len(space.views) == 1:
+        return f"{len(space):,} labels"
+    sides = " and ".join(f"{len(view.names):,} of {view.guideline}" for view in space.sides)
+    return f"{len(space):,} bundles of labels ({sides})"
+
+
+def _by_view(parameters: ChainParameters) -> str:
+    if len(parameters.space.views) == 1:
+        return ""
+    return f" ({', '.join(f'{name} {count:,}' for name, count in weights_by_view(parameters).items())})"
+
+
+def mapping_lines(problem: ChainProblem, mappings: Sequence[TagMapping]) -> Iterator[str]:
+    """Lines about the tags that mappings do not name, which are possible with every tag."""
+    from tagweave.labels.mapping import over_labels
+    from tagweave.labels.transition_scheme import split_label
+
+    sides = {view.guideline: view.names for view in problem.model.space.sides}
+    is_tag = problem.model.task != "segtag"
+    for mapping in mappings:
+        names = (mapping.first, mapping.second)
+        labels = mapping if is_tag else over_labels(mapping, sides)
+        lacking = labels.unnamed(*(sides[name] for name in names))
+        if len(lacking[0]) == len(sides[mapping.first]):
+            yield f"warning: the mapping of {' and '.join(names)} names no tag of these corpora: every pair is possible"
+            continue
+        for name, other, missing in zip(names, reversed(names), lacking, strict=True):
+            if missing:
+                tags = missing if is_tag else dict.fromkeys(split_label(label)[1] for label in missing)
+                yield f"not in the mapping, so possible with every tag of {other}: {' '.join(tags)} of {name}"
+
+
+def sample_line(corpora: Sequence[Corpus], sample: Sequence[int]) -> str:
+    """How many sentences of each corpus an iteration visits; all without a sample."""
+    sizes = sample or [len(corpus) for corpus in corpora]
+    parts = [f"{size:,} of {len(corpus):,} in {corpus.path}" for corpus, size in zip(corpora, sizes, strict=True)]
+    return f"an iteration visits sentences: {', '.join(parts)}"
+
+
+def estimated_bytes(problem: ChainProblem, recipe: Recipe) -> int:
+    """An upper bound on the memory that training adds to the program and its corpora, in bytes.
+
+    It consists of the learner's vectors, each as long as the weights, and a copy of its state for the checkpoint; the
+    scores, potentials and counts of transitions, labels x labels; the buffers of the largest batch of sentences, tokens
+    x labels; and the encoded sentences, of which a learner has a shuffled copy.
+    """
+    objective, Y = problem.objective, len(problem.model.space)
+    assert isinstance(objective, ChainObjective)  # noqa: S101 - workers have their own memory
+    itemsize = np.dtype(objective.dtype).itemsize
+    arrays = [value for value in vars(objective.encoded).values() if isinstance(value, np.ndarray)]
+    trainer = recipe.trainer()
+    history = 2 * getattr(trainer, "memory", 0) * objective.size * 4  # of L-BFGS
+    state = sum(prod(filter(None, rule.shape)) for rule in trainer.rules(objective).arrays.values())
+    vectors = (trainer.vectors * objective.size + state) * itemsize + history
+    tables = (_SQUARES + 2 * recipe.threads) * Y * Y * itemsize
+    buffers = _BUFFERS * _longest(problem, recipe) * Y * itemsize
+    return vectors + tables + buffers + 2 * sum(array.nbytes for array in arrays)
+
+
+def peak_bytes() -> int:
+    """The peak memory of this process so far, in bytes; 0 if the system does not report it."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def _longest(problem: ChainProblem, recipe: Recipe) -> int:
+    """The number of tokens of the longest sentences, as many as all threads may hold at once."""
+    assert isinstance(problem.objective, ChainObjective)  # noqa: S101 - as above
+    lengths = np.sort(problem.objective.encoded.lengths)[::-1]
+    together = getattr(recipe.trainer(), "batch", _TOGETHER * recipe.threads)
+    return int(lengths[:together].sum())
+
+
+def _readable(size: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

@@ -1,0 +1,216 @@
+"""The method `stacked`: labels or trees predicted by a source model are features of the target model (Model 1).
+
+The method `transform`: relabel the sources, then train on all corpora (Model 2).
+
+The method `iterate`: relabel all corpora in rounds until the development score stops improving (Model 3).
+
+The method `merged`: treat corpora of several guidelines as if they had been annotated under one.
+
+The method `subword`: taggers of both guidelines cut a text into pieces, which a model joins into words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from tagweave.errors import PlanError
+from tagweave.structures import CHAIN, TREE
+from tagweave.training.methods.method import Method
+from tagweave.training.options import Options, check_ranges, option
+
+if TYPE_CHECKING:
+    from tagweave.training.job import Job
+
+
+@dataclass(frozen=True)
+class StackedOptions(Options):
+    """Options of the method `stacked`."""
+
+    guide: Literal["window", "joined"] | None = option(
+        None,
+        "How features use the other guideline's labels: those around a token (window), or its own joined to every"
+        " feature. Default: joined for the perceptron, else window.",
+        structure=CHAIN,
+    )
+    rounds: int = option(
+        1,
+        "How many rounds to predict the guiding labels of the training data: 1 suits text without labels, 2"
+        " conversion.",
+        "N",
+        1,
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    @property
+    def why_incomparable(self) -> str:
+        """A model of several rounds trusts the labels in its input, and is no better on text without labels."""
+        return "a guided model of several rounds is for conversion" if self.rounds > 1 else ""
+
+
+def _fit_stacked(job: Job) -> Any:
+    rounds = job.options(StackedOptions).rounds
+    if rounds == 1:
+        return job.fit_guided()
+    from tagweave.training.guided import fit_guided_in_rounds
+
+    data = job.data
+    return fit_guided_in_rounds(job.system, data.targets, data.sources, job.dev, rounds)
+
+
+STACKED = Method(
+    "stacked",
+    "the labels of a model of the source are features",
+    (CHAIN, TREE),
+    StackedOptions,
+    _fit_stacked,
+    of_two=True,
+)
+
+
+_OF_TREES = 2
+"""Rounds for parsers: better than one on all development sets, for trees of newspapers, the web and Wikipedia."""
+
+GUIDE = StackedOptions.__dataclass_fields__["guide"].metadata["help"]
+
+
+@dataclass(frozen=True)
+class TransformOptions(Options):
+    """Options of the method `transform`."""
+
+    guide: Literal["window", "joined"] | None = option(None, GUIDE, structure=CHAIN)
+    rounds: int | None = option(
+        None,
+        "How many rounds to predict the guiding labels of the transfer model's training data. Default: 2 for parsers,"
+        " else 1.",
+        "N",
+        1,
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    def for_task(self, task: str) -> Self:
+        """See `Options.for_task`."""
+        return replace(self, rounds=_OF_TREES if task == "parse" else 1) if self.rounds is None else self
+
+
+def _fit_transform(job: Job) -> Any:
+    from tagweave.training.transform import fit_transformed
+
+    data, rounds = job.data, job.options(TransformOptions).rounds
+    return fit_transformed(job.system, data.targets, data.sources, job.dev, rounds=rounds or 1)
+
+
+TRANSFORM = Method("transform", "the sources are relabelled", (CHAIN, TREE), TransformOptions, _fit_transform)
+
+
+_ROUNDS = 5
+_SHARES = (0.0, 0.3)
+
+
+@dataclass(frozen=True)
+class IterateOptions(TransformOptions):
+    """Options of the method `iterate`."""
+
+    rounds: int = option(_ROUNDS, "The maximum number of rounds of transformation.", "N", 1)
+    predict_self: tuple[float, ...] = option(
+        _SHARES,
+        "How much it counts, from 0 to 1, that a transformation leads back to the annotation of `sources`; of several"
+        " values, the best on `dev` is kept.",
+        "LAMBDA,...",
+    )
+    filter: bool = option(False, "Instead, drop sentences whose transformation does not lead back.")
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if self.filter and self.predict_self != _SHARES:
+            raise ValueError("found `predict_self` and `filter`, expected one of them: filtering has no lambda")
+        if not self.predict_self or not all(0 <= share <= 1 for share in self.predict_self):
+            raise ValueError(f"found `predict_self={self.predict_self}`, expected numbers from 0 to 1")
+
+    def identity(self) -> dict[str, Any]:
+        """The options without the number of rounds, which does not change the weights of any step."""
+        return {**super().identity(), "rounds": None}
+
+
+def _fit_iterate(job: Job) -> Any:
+    """The best model of all rounds, with the scores of the rounds in its `about`.
+
+    Raises:
+        PlanError: there are no development data to judge a round by.
+    """
+    from tagweave.training.transform import PredictSelf, fit_iterated
+
+    if job.dev is None:
+        raise PlanError("found no `dev` with the method iterate, expected one: it tells which round is best")
+    data, options = job.data, job.options(IterateOptions)
+    way_back = PredictSelf(options.predict_self, options.filter)
+    result = fit_iterated(job.system, data.targets, data.sources, job.dev, way_back, options.rounds)
+    job.run.tell(f"round {result.best.number} is the best")
+    rounds = [{"round": n, "predict_self": share, "dev_score": score} for n, share, score in result.rounds]
+    best = {"round": result.best.number, "predict_self": result.best.share, "rounds": rounds}
+    fitted: Any = result.model
+    outcome, about = replace(fitted.outcome, interrupted=result.interrupted), {**fitted.model.about, **best}
+    return replace(fitted, model=replace(fitted.model, about=about), outcome=outcome)
+
+
+ITERATE = Method(
+    "iterate", "all corpora are relabelled, in rounds", (CHAIN, TREE), IterateOptions, _fit_iterate, needs_dev=True
+)
+
+
+class MergedOptions(Options):
+    """The method `merged` has no options."""
+
+
+def _fit_merged(job: Job) -> Any:
+    from tagweave.training.guided import merged
+
+    corpora = merged(job.data.targets, job.data.sources)
+    target, originals, sample = job.data.target, job.data.corpora, job.recipe.sample
+    order = sorted(range(len(originals)), key=lambda at: originals[at].guideline != target)  # the order of `merged`
+    return job.fit(corpora, replace(job.recipe, sample=tuple(sample[at] for at in order if sample)))
+
+
+MERGED = Method(
+    "merged",
+    "all corpora as if they were of one guideline",
+    (CHAIN, TREE),
+    MergedOptions,
+    _fit_merged,
+    samples=True,
+    balances=True,
+    has_lookups=True,
+)
+
+
+@dataclass(frozen=True)
+class SubwordOptions(Options):
+    """Options of the method `subword`."""
+
+    folds: int = option(10, "In how many folds taggers label training text that they have not seen.", "N", 2)
+    retrain: bool = option(False, "Train again, with the corpora of each `sources` relabelled and added.")
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    @property
+    def has_folds(self) -> bool:
+        """Taggers of the other folds label each fold."""
+        return True
+
+
+def _fit_subword(job: Job) -> Any:
+    from tagweave.training.subword import Stacking, fit_stack
+
+    options, data = job.options(SubwordOptions), job.data
+    stacking = Stacking(options.folds, characters=options.retrain, pieces=options.retrain, seed=job.plan.seed)
+    return fit_stack(data.targets, data.sources, job.recipe, stacking, job.dev, job.run)
+
+
+SUBWORD = Method(
+    "subword", "taggers cut pieces, which a model joins into words", (CHAIN,), SubwordOptions, _fit_subword
+)

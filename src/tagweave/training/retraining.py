@@ -1,0 +1,220 @@
+"""Retraining: the plan of a model applied to other corpora and to new annotation.
+
+The command that trains a model. Only one runs in a folder at a time, even if the process that started it dies.
+
+The command holds a lock file as long as it lives. If its parent was killed, the next parent finds the lock held, kills
+the process whose number is in the file, and continues alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from tagweave.corpus.files import remove_left, whole_file
+from tagweave.corpus.formats import columns, conllu
+from tagweave.corpus.formats.conllu import UPOS, XPOS
+from tagweave.corpus.load import parse_argument
+from tagweave.errors import PlanError
+from tagweave.exchange.load import load
+from tagweave.training.methods import METHODS, SINGLE
+from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan_json import read_plan, with_files
+
+
+def plan_of(about: dict[str, Any]) -> TrainingPlan:
+    """The plan that a model was trained by, from its `about`.
+
+    Raises:
+        PlanError: `about` has no plan, or not a valid one.
+    """
+    if "plan" not in about:
+        raise PlanError("found a model that does not tell its plan, expected one of `tagweave train`")
+    return read_plan(about["plan"])
+
+
+def plan_in(path: str) -> TrainingPlan:
+    """The plan in a JSON file.
+
+    Raises:
+        PlanError: the file has no valid plan.
+        OSError: the file cannot be read.
+    """
+    try:
+        return read_plan(json.loads(Path(path).read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise PlanError(f"{path}: {error}") from error
+
+
+def like(
+    path: str, target: Sequence[CorpusReference], sources: Sequence[CorpusReference], dev: CorpusReference | None
+) -> TrainingPlan:
+    """The plan of the model in a file on other corpora. What features look up is found by name and digest: here, beside
+    the model, or beside the corpora.
+
+    Raises:
+        PlanError: the model has no plan, or a file of features is missing.
+        ModelFileError, FileNotFoundError: as `describe_model`.
+    """
+    from tagweave.models.storage import describe_model
+
+    plan = _on_corpora(plan_of(describe_model(path)["about"]), target, sources, dev)
+    return with_files(plan, [Path(path).parent, *(Path(each.path).parent for each in plan.corpora)])
+
+
+def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotated: CorpusReference) -> TrainingPlan:
+    """The plan of a model on other corpora and on a partial one, which comes last among those of its guideline.
+
+    It keeps the number of iterations of the model, because no development data select one unless the method needs
+    them. Each corpus takes the weight and sample of the one it replaces.
+
+    Args:
+        about: the `about` of the model.
+        guideline: the guideline of the new annotation.
+        corpora: corpus arguments; those without a guideline have this one.
+        annotated: the partial corpus, of this guideline.
+
+    Raises:
+        PlanError: as `plan_of`; the method does not work with these corpora, or a file of features is missing.
+        CorpusError, OSError: a corpus that cannot be read.
+    """
+    plan = plan_of(about)
+    own, others = _by_guideline(corpora, guideline, about.get("layers", {}).get(guideline, ()))
+    method = METHODS[plan.method or SINGLE]
+    if method.several and not others:
+        problem = f"found a model of the method {method.name}, and `train` of {guideline} alone"
+        raise PlanError(f"{problem}, expected a corpus of another guideline, too: G=FILE")
+    plan = _on_corpora(plan, [*own, annotated], others, plan.dev if method.needs_dev else None)
+    if not method.several and others:  # leave the method open: the default for several guidelines
+        plan = replace(plan, method=None, options=None)
+    plan = replace(plan, iterations=about.get("iterations") or plan.iterations, threads=1)
+    return with_files(plan, [Path(each.path).parent for each in plan.corpora if each.path])
+
+
+def _on_corpora(
+    plan: TrainingPlan,
+    target: Sequence[CorpusReference],
+    sources: Sequence[CorpusReference],
+    dev: CorpusReference | None,
+) -> TrainingPlan:
+    """A plan on other corpora, each with the weight and sample of the one it replaces."""
+
+    def as_before(new: Sequence[CorpusReference], old: Sequence[CorpusReference]) -> tuple[CorpusReference, ...]:
+        counted = [replace(to, weight=of.weight, sample=of.sample) for to, of in zip(new, old, strict=False)]
+        return (*counted, *new[len(counted) :])
+
+    return replace(plan, target=as_before(target, plan.target), sources=as_before(sources, plan.sources), dev=dev)
+
+
+def exported(guideline: str, form: str, path: str) -> CorpusReference:
+    """A reference to exported annotation. In CoNLL-U, labels are in XPOS, or in UPOS if that is the guideline."""
+    layers = {conllu.FORMAT.name: UPOS if guideline == UPOS else XPOS, columns.FORMAT.name: guideline}
+    return CorpusReference(path, layer=layers.get(form), guideline=guideline, format=form)
+
+
+def _by_guideline(
+    corpora: Sequence[str], guideline: str, trained: Sequence[str]
+) -> tuple[list[CorpusReference], list[CorpusReference]]:
+    """The corpora of a guideline, under its name, and the others."""
+    own, others = [], []
+    for argument in corpora:
+        corpus, reference = load(argument, None, guideline, trained), CorpusReference.of(argument)
+        if corpus.guideline != guideline:
+            others.append(reference)
+            continue
+        if parse_argument(argument).layer is None and corpus.layer in (XPOS, *trained):
+            reference = replace(reference, layer=corpus.layer)  # perhaps not the usual one of its format
+        known = reference.guideline or (None if reference.layer == guideline else guideline)
+        own.append(replace(reference, guideline=known))
+    return own, others
+
+
+ANNOTATED, MODEL = "{annotated}", "{model}"
+"""Placeholders in a command for the files of the partial corpus and of the new model."""
+
+_LOCK = "training.lock"
+_PAUSE = 0.1  # seconds
+
+
+def run(command: Sequence[str], annotated: Path, model: Path, is_wanted: Callable[[], bool]) -> None:
+    """Run a command; the model file appears under its name once it is complete.
+
+    Args:
+        command: words, which may contain `ANNOTATED` and `MODEL`; they are not passed to a shell.
+        annotated, model: these files. The output of the command goes to the model's name with `.log`.
+        is_wanted: polled; when it returns False, the command and this process end.
+
+    Raises:
+        subprocess.CalledProcessError: the command failed.
+        OSError: there is no such program, or a file cannot be written.
+    """
+    with model.with_suffix(".log").open("wb") as log, alone(model.parent) as lock, whole_file(model) as part:
+        part.unlink()  # a command that writes no model has failed
+        words = [word.replace(ANNOTATED, str(annotated)).replace(MODEL, str(part)) for word in command]
+        with _running(words, log, lock) as process:
+            while process.poll() is None:
+                if not is_wanted():
+                    sys.exit(0)
+                time.sleep(_PAUSE)
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, words)
+
+
+def take(path: Path) -> IO[str] | None:
+    """Lock a file until it is closed and all processes that inherited it have ended; `None` if others hold the lock.
+
+    Raises:
+        OSError: the system has no such locks.
+    """
+    try:
+        import fcntl
+    except ImportError as error:
+        raise OSError(
+            "found no fcntl, expected a system with its locks: training beside the server needs them"
+        ) from error
+    file = path.open("a+", encoding="ascii")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[IO[str]]:
+    """Hold the lock of a folder, after killing a command that was left behind there."""
+    path = folder / _LOCK
+    while (lock := take(path)) is None:
+        if (number := path.read_text("ascii")).isdigit():  # otherwise the command is just being started
+            with suppress(ProcessLookupError):
+                os.kill(int(number), signal.SIGKILL)
+        time.sleep(_PAUSE)
+    with lock:
+        lock.truncate(0)
+        remove_left(folder)
+        yield lock
+
+
+@contextmanager
+def _running(words: list[str], log: IO[bytes], lock: IO[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A command that does not outlive the block, and does not receive Ctrl-C."""
+    process = subprocess.Popen(  # noqa: S603  # no shell
+        words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[lock.fileno()], start_new_session=True
+    )
+    try:
+        lock.write(str(process.pid))
+        lock.flush()
+        yield process
+    finally:
+        process.kill()
+        process.wait()

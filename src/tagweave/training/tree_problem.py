@@ -1,0 +1,346 @@
+"""Problems of trees: corpora of heads encoded for a parser, which learns heads first, then relations.
+
+A projective parser learns from trees whose crossing arcs are lifted (Nivre & Nilsson 2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
+from tagweave.errors import CorpusError
+from tagweave.evidence.relations import RelationEvidence, allowed_labels, are_probabilities
+from tagweave.evidence.trees import ANY, SEVERAL, head_noise, only_head, without_disbelieved
+from tagweave.features.arc_templates import (
+    ArcTemplates,
+    RelationTemplates,
+    arc_preset,
+    check_lengths,
+    given_columns,
+    relation_preset,
+    with_copies,
+)
+from tagweave.features.arcs import EncodedArcs, encode_arcs
+from tagweave.kernels.projective import has_cycle, is_projective, projectivise
+from tagweave.labels.sets import Reading
+from tagweave.learning.loop import Outcome, train
+from tagweave.learning.online import AdaGrad
+from tagweave.learning.run import SILENT, Run, Schedule
+from tagweave.models.arc_labels import ArcLabels, LabelObjective, arc_rows
+from tagweave.models.arc_scorer import ArcFeatures
+from tagweave.models.packing import rounded
+from tagweave.models.storage import check_labels
+from tagweave.models.tree import TreeModel
+from tagweave.models.tree_objective import TreeObjective
+from tagweave.training.problem import Fitted, Floats, Problem
+from tagweave.training.recipe import ARC_SETTINGS, MISTAKE_DRIVEN, Recipe
+
+_LAYERS = ("xpos", "upos")
+_LABEL_ROWS = 1 << 17
+_RELATION_BYTES = 24  # in training, for each row of a relation
+_LABEL_EPOCHS = 6
+_LABEL_BATCH = 64
+
+
+@dataclass(frozen=True)
+class TreebankCounts:
+    """Counts of training trees.
+
+    Attributes:
+        crossing: sentences with arcs that cross; a projective parser learns from trees that were made projective.
+        unused: sentences left out because no tree of the parser agrees with their evidence.
+        tokens: tokens of the training data.
+        known, several, uncertain: tokens with one head, with several candidates, with a confidence below 1.
+        projective: whether the parser is projective.
+    """
+
+    crossing: int
+    unused: int
+    tokens: int = 0
+    known: int = 0
+    several: int = 0
+    uncertain: int = 0
+    projective: bool = True
+
+    def notes(self) -> list[str]:
+        """Return notes for the user on the training data."""
+        open_ones = self.known < self.tokens
+        known = f"heads: {self.known:,} of {self.tokens:,} known, {self.several:,} with several candidates"
+        uncertain = f"{self.uncertain:,} heads with a confidence below 1: an uncertain head excludes others in part"
+        crossing = f"{self.crossing} sentences with arcs that cross: " + (
+            "lifted, for the training of heads (`non_projective` learns from them as they are)"
+            if self.projective
+            else "learned as they are, since all trees are possible"
+        )
+        tree = "projective tree" if self.projective else "tree"
+        unused = f"{self.unused} sentences left out: no {tree} agrees with their annotation"
+        lines = ((known, open_ones), (uncertain, self.uncertain), (crossing, self.crossing), (unused, self.unused))
+        return [line for line, count in lines if count]
+
+
+@dataclass(frozen=True)
+class TreeProblem(Problem):
+    """A problem of trees: its objective is the loss of heads, and relations are fitted to the best heads afterwards.
+
+    Attributes:
+        model: the parser with its initial weights, without relations.
+        objective: the loss on sentences that some tree agrees with.
+        encoded: all sentences, of which `sentences` are the tokens and relations.
+        sentences: the sentences before arcs were lifted, with copies.
+        relations: templates of relations.
+        counts: counts of the training trees.
+        evidence: a line on the amount of evidence.
+        reading: what the numbers of candidates are.
+    """
+
+    model: TreeModel
+    objective: TreeObjective
+    encoded: EncodedArcs
+    sentences: Sequence[Sentence]
+    relations: RelationTemplates
+    counts: TreebankCounts
+    evidence: str
+    reading: Reading
+
+    def about(self, recipe: Recipe) -> dict[str, Any]:
+        """Return the recipe with the templates that it left open."""
+        return {"recipe": {**recipe.to_json(), "templates": list(self.model.features.templates.texts)}}
+
+    def summary(self, recipe: Recipe) -> list[str]:
+        """Return the line on the evidence."""
+        return [self.evidence]
+
+    def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
+        """See `DevScore`."""
+        return DevScore(self.model, dev, recipe.threads)
+
+    def finished(self, model: TreeModel, outcome: Outcome, run: Run = SILENT) -> Fitted:
+        """Return the parser with its relations; they are quick, so an interrupted parser has them too."""
+        if outcome.iterations:
+            rest = SILENT if outcome.interrupted else run
+            heads = model.best(self.encoded, True)
+            labels, is_stopped = fit_labels(self.sentences, model.guideline, self.relations, heads, rest, self.reading)
+            model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
+        return Fitted(model, outcome, self.counts)
+
+
+def prepare_trees(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
+    """Encode corpora whose guideline is a head layer; heads may be full, ambiguous, unknown or uncertain.
+
+    In the loss, an excluded head or relation keeps 1 - confidence of its potential (`Sentence.confidence`). The
+    perceptron, which knows only right and wrong, ignores arcs with confidence 0 and believes all others.
+
+    Raises:
+        CorpusError: no sentence, no known head, no tags; too many relations for the memory of this machine; numbers of
+            heads for the perceptron; as `check_lengths` and `allowed_arcs`.
+    """
+    layer, path = (corpora[0].guideline, corpora[0].path) if corpora else ("head", "")
+    sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
+    check_lengths(sentences)
+    check_labels(relation_names(sentences, layer), path, _LABEL_ROWS * _RELATION_BYTES)
+    sentences = without_disbelieved(sentences, layer)
+    assert recipe.templates is None or isinstance(recipe.templates, ArcTemplates)  # noqa: S101 - the task is `parse`
+    templates = recipe.templates or usual_templates(sentences, siblings=recipe.projective)
+    trees, crosses = projectivised(sentences, layer) if recipe.projective else (sentences, crossing(sentences, layer))
+    tags, given = next(iter(tag_layers(sentences)), "form"), len(sentences)
+    sentences, trees = (
+        with_copies(each, given_columns(templates.columns), recipe.drop_columns) for each in (sentences, trees)
+    )
+    encoded = encode_arcs(trees, templates, layer, reading=recipe.soft_labels)
+    encoded = replace(encoded, evidence=encoded.evidence.with_noise(trees, layer))
+    if recipe.learner in MISTAKE_DRIVEN and encoded.evidence.allowed.dtype != np.uint8:
+        raise CorpusError(
+            f"heads with numbers for the learner {recipe.learner}", "a learner that follows a gradient", path
+        )
+    features, single_root = ArcFeatures(templates, 1 << recipe.bits), _single_root(encoded)
+    zeros = np.zeros(features.size, recipe.dtype)
+    model = TreeModel(features, zeros, None, single_root, layer, projective=recipe.projective)
+    fits = model.best(encoded, True) >= 0
+    usable = np.logical_and.reduceat(np.append(fits, True), encoded.token_ptr[:-1])
+    of_use = encoded.take(np.flatnonzero(usable))
+    objective = TreeObjective(features, of_use, single_root, recipe.threads, recipe.dtype, recipe.projective)
+    if not len(objective):
+        raise CorpusError("no head that is known", "trees, or parts of trees", path)
+    own = encoded.evidence.take(np.arange(given))
+    heads = own.token_heads
+    numbers = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((own.noise > 0).sum())
+    counts = TreebankCounts(crosses, int((~usable[:given]).sum()), *numbers, recipe.projective)
+    relations = relation_preset(templates, tags)
+    line = evidence_line(corpora)
+    return TreeProblem(model, objective, encoded, sentences, relations, counts, line, recipe.soft_labels)
+
+
+def evidence_line(corpora: Sequence[Corpus]) -> str:
+    """A line on the amount of evidence in the corpora."""
+    layers = [s.heads.get(corpus.guideline, ()) for corpus in corpora for s in corpus]
+    evidence = [layer for layer in layers if any(layer)]
+    tokens, known = sum(map(len, evidence)), sum(sum(map(bool, layer)) for layer in evidence)
+    return f"{len(evidence):,} sentences with evidence, {tokens:,} tokens ({known:,} with evidence)"
+
+
+def usual_templates(*parts: Sequence[Sentence], siblings: bool = True) -> ArcTemplates:
+    """`arc_preset` over the finest tags that every sentence has, with coarser tags and `feats` if present.
+
+    Args:
+        parts: groups of sentences; `feats` are used if every group has some. The models of an adaptation need the same
+            templates, so all corpora of both guidelines are groups.
+        siblings: whether pairs of siblings have scores, as only those of projective trees can.
+
+    Raises:
+        CorpusError: sentences without tags.
+    """
+    sentences = [sentence for part in parts for sentence in part]
+    known = tag_layers(sentences)
+    if not known:
+        raise CorpusError(
+            "sentences without tags", "a layer upos or xpos", *(sentences[0].location if sentences else ())
+        )
+    return arc_preset(known[0], known[1] if len(known) > 1 else None, all(map(_have_feats, parts)), siblings)
+
+
+def _have_feats(sentences: Sequence[Sentence]) -> bool:
+    """Whether all sentences have the column, and it is not empty in all of them."""
+    return all("feats" in s.columns for s in sentences) and any(set(s.columns["feats"]) - {"_"} for s in sentences)
+
+
+def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
+    """The tag layers that every sentence has, the finest first."""
+    return [name for name in _LAYERS if all(any(s.layers.get(name, ())) for s in sentences if len(s))]
+
+
+def relation_names(sentences: Sequence[Sentence], layer: str) -> list[str]:
+    """Return the relations of a head layer."""
+    return sorted({a.relation for s in sentences for c in s.heads.get(layer, ()) for a in c or () if a.relation})
+
+
+def fit_labels(
+    sentences: Sequence[Sentence],
+    layer: str,
+    templates: RelationTemplates,
+    heads: NDArray[np.int32],
+    run: Run = SILENT,
+    reading: Reading = "posterior",
+) -> tuple[ArcLabels | None, bool]:
+    """Fit a classifier of relations.
+
+    Args:
+        sentences: N tokens.
+        layer: the head layer.
+        templates: templates of relations.
+        heads: int32[N], predicted trees under the evidence, for unknown heads; -1 for none.
+        run: may be cancelled; its schedule and callback are not used.
+        reading: what numbers of candidates are.
+
+    Returns:
+        the classifier, `None` if there are no relations or the evidence excludes none of several; and whether the user
+        stopped the training, which is repeated when that of heads is resumed.
+    """
+    names = relation_names(sentences, layer)
+    if not names:
+        return None, False
+    encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns)
+    known = encoded.evidence.token_heads
+    heads = np.where(known >= 0, known, heads)
+    labels = ArcLabels(templates, tuple(names), np.zeros((_LABEL_ROWS, len(names)), np.float32))
+    allowed = allowed_labels(sentences, layer, heads, names, reading)
+    allowed[heads < 0] = True
+    rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
+    weights = np.repeat(encoded.evidence.weights, encoded.lengths)
+    noise, posterior = head_noise(sentences, layer), are_probabilities(allowed, reading)
+    noise = noise if len(noise) else np.zeros(len(weights))
+    objective = LabelObjective(rows, RelationEvidence(allowed, noise, weights, posterior), _LABEL_ROWS)
+    if not len(objective):  # there is only one relation, or no arc distinguishes them
+        return (labels if len(names) == 1 else None), False
+    trainer = AdaGrad(**{**ARC_SETTINGS, "batch": _LABEL_BATCH})
+    outcome = train(trainer, objective, labels.weights.reshape(-1), run.aside(Schedule(_LABEL_EPOCHS)))
+    return replace(labels, weights=rounded(outcome.weights).reshape(labels.weights.shape)), outcome.interrupted
+
+
+def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:
+    """The share of correct heads among tokens with one known head; 0 without such tokens."""
+    known = encoded.evidence.token_heads
+    scored = known >= 0
+    return float((heads == known)[scored].mean()) if scored.any() else 0.0
+
+
+class DevScore:
+    """UAS of weights on development data, over all tokens with one known head."""
+
+    def __init__(self, model: TreeModel, dev: Corpus, threads: int) -> None:
+        self._model, self._threads = model, threads
+        check_lengths(dev)
+        self._encoded = encode_arcs(dev.sentences, model.features.templates, dev.guideline)
+        if (self._encoded.evidence.heads < 0).all():
+            raise CorpusError("no head that is known", "development data with trees", dev.path)
+
+    def __call__(self, weights: NDArray[Any]) -> float:
+        """The score, from 0 to 1."""
+        heads = replace(self._model, weights=weights).best(self._encoded, threads=self._threads)
+        return attachment(heads, self._encoded)
+
+
+def _weighted(sentence: Sentence, weight: float) -> Sentence:
+    return sentence if weight == 1 else replace(sentence, weight=sentence.weight * weight)
+
+
+def _single_root(encoded: EncodedArcs) -> bool:
+    """Whether no sentence has several dependents of the root."""
+    of_root = np.concatenate([[0], np.cumsum(encoded.evidence.heads == 0)])
+    return bool((of_root[encoded.position_ptr[1:]] - of_root[encoded.position_ptr[:-1]] <= 1).all())
+
+
+def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sentence], int]:
+    """The sentences with arcs lifted until none cross (Nivre & Nilsson 2005), and the number of changed sentences.
+
+    A lifted arc loses its relation. Unknown heads stay unknown; if lifting an arc would need one, its head becomes
+    unknown. A sentence with several candidates for a head does not change.
+
+    Raises:
+        CorpusError: heads that form a cycle.
+    """
+    results, changed = [], 0
+    for sentence in sentences:
+        given = sentence.heads.get(layer)
+        old = [] if given is None else list(map(only_head, given))
+        if given is None or SEVERAL in old:
+            results.append(sentence)
+            continue
+        new = np.array(old, np.int32)
+        lifts = projectivise(new)
+        if lifts < 0:
+            raise _circle(sentence)
+        changed += lifts > 0
+        arcs = [_arc(each, head) for each, head in zip(given, new.tolist(), strict=True)] if lifts else given
+        results.append(replace(sentence, heads={**sentence.heads, layer: tuple(arcs)}) if lifts else sentence)
+    return results, changed
+
+
+def crossing(sentences: Sequence[Sentence], layer: str) -> int:
+    """In how many sentences arcs cross that are known.
+
+    Raises:
+        CorpusError: heads that form a cycle.
+    """
+    count = 0
+    for sentence in sentences:
+        heads = np.array([max(only_head(each), ANY) for each in sentence.heads.get(layer, ())], np.int32)
+        if has_cycle(heads):
+            raise _circle(sentence)
+        count += not is_projective(heads)
+    return count
+
+
+def _circle(sentence: Sentence) -> CorpusError:
+    return CorpusError("heads that go round in a circle", "a tree", *sentence.location)
+
+
+def _arc(candidates: ArcCandidates, head: int) -> ArcCandidates:
+    if head == only_head(candidates):
+        return candidates
+    return None if head < 0 else (Arc(head, None),)

@@ -1,0 +1,209 @@
+"""What each baseline makes of incomplete annotation, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reproductions.lab.baselines import choose_tags, treated
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Layer, Location, Sentence
+from tagweave.errors import CorpusError
+from tagweave.learning.run import Run, Schedule
+from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.training.fit import fit
+from tagweave.training.incomplete import discard, is_complete
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
+
+SHORT = Schedule(iterations=4)
+
+
+def layer_of(text: str) -> Layer:
+    return tuple(None if tag == "?" else tuple(tag.split("/")) for tag in text.split())
+
+
+def corpus(*layers: str, **more: Any) -> Corpus:
+    """Sentences of the words w0, w1, ... under tags such as `N`, `N/V`, `?`."""
+    rows = [layer_of(text) for text in layers]
+    sentences = [Sentence(tuple(f"w{i}" for i in range(len(row))), {"g": row}) for row in rows]
+    return Corpus(
+        tuple(replace(s, location=Location("f", n)) for n, s in enumerate(sentences, 1)), "g", path="f", **more
+    )
+
+
+def layers(corpora: Any) -> list[str]:
+    return [
+        " ".join("?" if each is None else "/".join(each) for each in sentence.layers["g"])
+        for corpus in corpora
+        for sentence in corpus
+    ]
+
+
+GIVEN = ("N V", "N/V ?", "V/N/D N", "D/V V/D", "? ?", "N")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [
+        ("marginal", list(GIVEN)),
+        ("pointwise", list(GIVEN)),
+        ("first", ["N V", "N ?", "V N", "D V", "? ?", "N"]),
+        ("frequent", ["N V", "N ?", "N N", "V V", "? ?", "N"]),  # N 3 times, V once, D never
+        ("discard", ["N V", "N"]),
+    ],
+)
+def test_by_hand(strategy: str, expected: list[str]) -> None:
+    corpora, recipe = treated(strategy, [corpus(*GIVEN)], Recipe())
+    assert layers(corpora) == expected
+    assert (recipe.transitions, recipe.edges) == ((False, False) if strategy == "pointwise" else (True, True))
+
+
+def test_equal_frequencies_go_by_the_alphabet() -> None:
+    for text in ("V/D", "D/V"):
+        assert layers(treated("frequent", [corpus("N", text)], Recipe())[0]) == ["N", "D"]
+
+
+def test_frequencies_are_those_of_each_corpus() -> None:
+    found, _ = treated("frequent", [corpus("N N", "N/V"), corpus("V V", "N/V")], Recipe())
+    assert layers(found) == ["N N", "N", "V V", "V"]
+
+
+def test_random_takes_each_candidate_about_as_often_and_repeats() -> None:
+    many = corpus(*["N/V/D"] * 600)
+    found = layers(treated("random", [many], Recipe(), seed=1)[0])
+    assert found == layers(treated("random", [many], Recipe(), seed=1)[0])
+    assert found != layers(treated("random", [many], Recipe(), seed=2)[0])
+    assert all(150 < found.count(tag) < 250 for tag in "NVD")
+
+
+def test_a_missing_layer_stays_missing() -> None:
+    bare = Corpus((Sentence(("a",)), *corpus("N/V").sentences), "g")
+    for strategy in ("first", "random", "frequent"):
+        ((first, _),) = treated(strategy, [bare], Recipe())[0]
+        assert first.layers == {}
+
+
+# What is complete
+
+
+def characters(letters: str, tags: str = "", line: int = 0) -> Sentence:
+    rows = {"segmentation": layer_of(letters)} | ({"tag": layer_of(tags)} if tags else {})
+    return Sentence(tuple("字" * len(rows["segmentation"])), rows, location=Location("k", line))
+
+
+def test_nothing_left() -> None:
+    with pytest.raises(CorpusError, match="f: found no sentence whose annotation is complete, expected some"):
+        treated("discard", [corpus("N", "V"), corpus("? N", "N/V")], Recipe())
+
+
+# Tags of characters
+
+
+def chosen(*sentences: Sentence) -> list[Layer]:
+    given = Corpus(sentences, "segmentation", "character")
+    rng = np.random.default_rng(0)
+    found = choose_tags(given, lambda candidates: sorted(candidates)[int(rng.integers(len(candidates)))])
+    assert [s.layers["segmentation"] for s in found] == [s.layers["segmentation"] for s in sentences]
+    return [s.layers.get("tag", ()) for s in found]
+
+
+def test_a_word_gets_one_tag() -> None:
+    (found,) = chosen(characters("B M E " * 30, "N/V " * 90))
+    tags = [each[0] for each in found if each]
+    assert all(len(set(tags[at : at + 3])) == 1 for at in range(0, 90, 3))
+    assert len({tuple(tags[at : at + 3]) for at in range(0, 90, 3)}) == 2
+    assert any(a != b for a, b in pairwise(tags))
+
+
+def test_unknown_tags_and_unknown_boundaries_stay() -> None:
+    found = chosen(characters("B E/S S", "? N/V ?"), characters("S S"))
+    assert found[0][0] is None
+    assert found[0][1] in (("N",), ("V",))
+    assert found[1] == ()
+
+
+@pytest.mark.parametrize("strategy", ["random", "first", "frequent"])
+def test_boundaries_are_no_choice(strategy: str) -> None:
+    """A choice of letter by letter would contradict itself; a fit shows that it does not."""
+    rows = [
+        characters("B/S B/M/E/S M/E S", "? ? N/V N"),
+        characters("B/S M/E S", "? N/V V"),
+        characters("B E S", "N N V"),
+    ]
+    given = Corpus((*rows,) * 20, "segmentation", "character")
+    for task in ("segment", "segtag"):
+        run = Run(SHORT)
+        fitted = fit(*treated(strategy, [given], Recipe(Task(task)), run=run, seed=3), run=run)
+        assert np.isfinite(fitted.model.weights).all()
+
+
+# Argmax
+
+
+@pytest.mark.parametrize("rows", [("N V", "N/V ?", "V/N N", "? ?"), ("N/V ?", "V/N N/?".replace("/?", "/V"), "? V")])
+def test_argmax_is_the_best_sequence_of_the_first_model(rows: tuple[str, ...]) -> None:
+    given, recipe = corpus(*rows), Recipe(precision="float64")
+    full = discard(given)
+    plain = replace(recipe, transitions=False, edges=False)
+    first = fit([full], recipe, run=Run(SHORT)) if len(full) else fit([given], plain, run=Run(SHORT))
+    expected = ChainPredictor(first.model).complete(given)
+    (found,) = treated("argmax", [given], recipe, run=Run(SHORT))[0]
+    assert layers([found]) == layers([expected])
+    assert all(is_complete(sentence, "g") for sentence in found)
+
+
+def test_argmax_may_need_labels_that_no_complete_sentence_has() -> None:
+    """The first model sees N and V alone, the annotation asks for D."""
+    found, _ = treated("argmax", [corpus("N V", "V N", "D/Q ?", "D N/D")], Recipe(), run=Run(SHORT))
+    filled = layers(found)
+    assert filled[2].split()[0] in "DQ"
+    assert filled[3].split()[0] == "D"
+
+
+def test_argmax_leaves_no_outside_open() -> None:
+    given = corpus("O N", "N O", "V O", covered=("N",))
+    (found,), _ = treated("argmax", [given], Recipe(), run=Run(SHORT))
+    assert found.covered is None
+    assert {tag for row in layers([found]) for tag in row.split()} <= {"N", "O", "V"}
+    assert [row.split()[1 - i] for i, row in enumerate(layers([found])[:2])] == ["N", "N"]
+
+
+@pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])
+@pytest.mark.parametrize("task", ["segment", "segtag"])
+@pytest.mark.parametrize("complete", [True, False])
+def test_argmax_on_characters(task: str, coding: str, complete: bool) -> None:
+    rows = [
+        characters("B E S", "N N V"),
+        characters("S B E", "N V V"),
+        characters("B/S M/E S", "? N/V V"),
+        characters("B/S B/M/E/S E/S"),
+    ]
+    confident = replace(rows[2], confidence=(1.0, 0.5, 0.25), weight=3.0)
+    given = Corpus((*rows[not complete : 2], confident, rows[3]), "segmentation", "character", weight=2.0)
+    recipe = Recipe(Task(task, coding))
+    (found,), _ = treated("argmax", [given], recipe, run=Run(SHORT))
+    assert found.weight == 2.0
+    for old, new in zip(given, recipe.task.prepare(found), strict=True):
+        assert is_complete(new, "segmentation")
+        assert (new.weight, new.confidence, new.forms) == (old.weight, old.confidence, old.forms)
+    before, after = (recipe.task.prepare(each) for each in (given, found))
+    for old, new in zip(before, after, strict=True):
+        for a, b in zip(old.layers["segmentation"], new.layers["segmentation"], strict=True):
+            assert b is not None
+            assert a is None or b[0] in a or f"{b[0].partition('-')[0]}-*" in a
+    assert np.isfinite(fit(*treated("argmax", [given], recipe, run=Run(SHORT)), run=Run(SHORT)).model.weights).all()
+
+
+# Posterior
+
+
+def test_argmax_on_words_to_be_segmented_has_nothing_to_fill_in() -> None:
+    given = corpus("N ?", "? ? V")
+    recipe = Recipe(Task("segment"))
+    (found,), _ = treated("argmax", [given], recipe, run=Run(SHORT))
+    assert recipe.task.prepare(found).sentences == recipe.task.prepare(given).sentences
