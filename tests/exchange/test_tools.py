@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import tagweave as tw
 from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError, ExchangeError
+from tagweave.exchange import TOOL_NAMES
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.load import NAMES, TOOLS, check_tool, recognized, tool
 from tagweave.exchange.sentences import Misalignment
@@ -26,6 +27,10 @@ MARKS = (Mark(0, 3, "PER"), Mark(9, 13, "LOC"), Mark(15, 18, "PER"))
 def read(name: str, path: Path, content: str) -> list[Document]:
     path.write_text(content, "utf-8")
     return list(tool(name).read(str(path)))
+
+
+def test_the_help_of_commands_names_every_tool() -> None:
+    assert TOOL_NAMES == NAMES
 
 
 def test_doccano(tmp_path: Path) -> None:

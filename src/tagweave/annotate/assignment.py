@@ -197,7 +197,7 @@ class Desk:
             return Receipt(question.status, gold)
         status = self._record(question, row, answer, started)
         admission = self.settings.admission
-        if gold is not None and admission and _is_passed(results(self.connection, self.annotator), admission):
+        if gold is not None and admission and is_passed(results(self.connection, self.annotator), admission):
             people.admit(self.connection, self.annotator, self.now)
         return Receipt(status, gold)
 
@@ -275,7 +275,7 @@ def results(connection: Connection, annotator: int) -> list[bool]:
     return [all(row) for row in connection.execute(chosen)]
 
 
-def _is_passed(right: Sequence[bool], admission: Admission) -> bool:
+def is_passed(right: Sequence[bool], admission: Admission) -> bool:
     """Return whether enough of the last simulated tasks were answered right."""
     last = right[-admission.questions :]
     return len(last) == admission.questions and sum(last) >= admission.accuracy * admission.questions

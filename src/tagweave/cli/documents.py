@@ -11,14 +11,14 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs
-from tagweave.exchange.load import NAMES, TOKEN_TOOLS
+from tagweave.exchange import TOOL_NAMES
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.formats.format import Format
 
-Tool = Annotated[str, typer.Argument(metavar="|".join(NAMES), help="The tool that exported, or will import.")]
+Tool = Annotated[str, typer.Argument(metavar="|".join(TOOL_NAMES), help="The tool that exported, or will import.")]
 _MISALIGNED = ("error", "widen", "unknown")
 _UNMARKED = ("outside", "unknown", "empty-unknown")
 TASKS = ("spans", "tags")
@@ -65,6 +65,7 @@ def import_documents(
     """
     from tagweave.corpus.formats.registry import chosen_format
     from tagweave.corpus.load import save
+    from tagweave.exchange.load import TOKEN_TOOLS
     from tagweave.front.exchange import read_documents
 
     for name, value, known in (

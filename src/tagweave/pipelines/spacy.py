@@ -60,7 +60,7 @@ class PipelinePart:
         return self
 
     @property
-    def model(self) -> Model:
+    def opened(self) -> Model:
         """The model.
 
         Raises:
@@ -79,7 +79,7 @@ class PipelinePart:
         """Write the model into a folder. Raises OSError."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
-        self.model.save(folder / _FILE)
+        self.opened.save(folder / _FILE)
 
     def from_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> Self:
         """Read the model from its folder. Raises as `open`."""
@@ -184,7 +184,7 @@ class Component(PipelinePart):
         from tagweave.front.parser import Parser
         from tagweave.front.taggers import Segmenter
 
-        model: Any = self.model
+        model: Any = self.opened
         if isinstance(model, Segmenter):
             expected = "a tagger or a parser; a segmenter is a tokenizer: [nlp.tokenizer] tagweave.Segmenter.v1"
             raise PipelineError(f"{model.name}: found a segmenter, expected {expected}")
@@ -211,7 +211,7 @@ class Component(PipelinePart):
 
     def _refuse_attribute(self, what: str) -> None:
         if self._attribute is not None:
-            raise PipelineError(f"{self.model.name}: found attribute with {what}, expected it with a tagger")
+            raise PipelineError(f"{self.opened.name}: found attribute with {what}, expected it with a tagger")
 
     def _annotated(self, batch: list[Any]) -> Iterator[Any]:
         """Yield the documents of a batch without those that fail; after a failure they are taken one by one."""
@@ -247,7 +247,7 @@ class SegmenterTokenizer(PipelinePart):
         """
         from tagweave.front.taggers import Segmenter
 
-        model = self.model
+        model = self.opened
         if not isinstance(model, Segmenter):
             expected = 'a segmenter; other models are components: nlp.add_pipe("tagweave")'
             raise PipelineError(f"{model.name}: found a model of words, expected {expected}")
