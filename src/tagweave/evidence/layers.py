@@ -23,8 +23,7 @@ from tagweave.labels.transition_scheme import TransitionScheme
 
 
 def token_noise(sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-    """Return float64[N]: 1 - confidence of every token, 0 for sentences without confidences; empty if no sentence has
-    any."""
+    """Return float64[N]: 1 - confidence of every token, 0 without one; empty if no sentence has any."""
     if not any(sentence.confidence for sentence in sentences):
         return np.zeros(0)
     confidences = (sentence.confidence or (1.0,) * len(sentence) for sentence in sentences)
@@ -42,21 +41,12 @@ def allowed_sets(
     scheme: TransitionScheme | None = None,
     covered: Iterable[str] | None = None,
 ) -> NDArray[np.int32]:
-    """Return int32[N]: the number of the label set that each token allows.
+    """Return int32[N]: the number of the label set that each token allows; new sets are added to the table.
 
     Every layer of a sentence that is a guideline of the label space counts; a token with several layers allows the
-    intersection of their sets. A set that excludes no more than the scheme does carries no evidence, and becomes the
-    set of all labels.
-
-    Args:
-        sentences: N tokens in all.
-        sets: the table; new sets are added.
-        scheme: the transitions of the coding.
-        covered: the labels (or types, the part after `B-`) that the annotators looked for, unless a sentence names its
-            own. `O` then also allows every label of other types.
-
-    Raises:
-        CorpusError: a label, covered or annotated, that the space lacks, or layers that exclude one another.
+    intersection of their sets. A set that excludes no more than the scheme does becomes the set of all labels.
+    `covered` are the labels (or types, the part after `B-`) that annotators looked for, unless a sentence names its
+    own: `O` then also allows every label of other types.
     """
     named = None if covered is None else tuple(covered)
     for each in {named, *(sentence.covered for sentence in sentences)} - {None}:
@@ -71,12 +61,9 @@ def allowed_sets(
 
 
 def rejected_spans(sentences: Sequence[Sentence], space: LabelSpace) -> NDArray[np.int32]:
-    """Return int32[R, 5], the rejected spans in the layers of the space's guidelines, as `Encoded` has them.
+    """Return int32[R, 5], the rejected spans in the layers of the space's guidelines, as `Evidence` has them.
 
     A span of the type `*` is rejected with every type; one of a type that no label has is not there anyway.
-
-    Raises:
-        CorpusError: rejected spans for labels of several guidelines.
     """
     rows: list[tuple[int, ...]] = []
     for number, sentence in enumerate(sentences):

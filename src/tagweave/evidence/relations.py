@@ -21,19 +21,13 @@ from tagweave.labels.sets import Reading
 
 @dataclass(frozen=True)
 class RelationEvidence:
-    """What annotation says of the labels of A positions, each a sentence of its own: the relations of known arcs.
+    """What annotation says of the labels of A positions, each a sentence of its own: the relations of known arcs."""
 
-    Attributes:
-        allowed: bool[A, Y], the labels that the evidence allows; or their numbers, float64.
-        noise: float64[A], the share of its potential that an excluded label keeps.
-        weights: float64[A], how often a position counts.
-        posterior: bool[A], whether the numbers of a position are probabilities q rather than likelihoods. Its loss is
-            then E_q[-log p].
-    """
-
-    allowed: NDArray[Any]
-    noise: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    allowed: NDArray[Any]  # bool[A, Y], the labels that the evidence allows; or their numbers, float64
+    noise: NDArray[np.float64]  # [A], the share of its potential that an excluded label keeps
+    weights: NDArray[np.float64]  # [A], how often a position counts
+    # [A], whether the numbers of a position are probabilities q rather than likelihoods. Its loss is then
+    # E_q[-log p]
     posterior: NDArray[np.bool_]
 
     @property
@@ -56,17 +50,9 @@ def allowed_labels(
     names: Sequence[str],
     reading: Reading = "likelihood",
 ) -> NDArray[Any]:
-    """[N, Y]: the relations that a layer allows for arcs to these heads; all where it names no known relation.
+    """Return [N, Y]: the relations that a layer allows for arcs to heads [N]; all where it names no known relation.
 
-    Args:
-        sentences: N tokens.
-        layer: the head layer.
-        heads: int32[N].
-        names: the Y relations.
-        reading: what numbers of candidates are.
-
-    Returns:
-        bool; float64 if there are numbers: likelihoods of at most 1, or probabilities, which sum to 1.
+    bool; float64 if there are numbers: likelihoods of at most 1, or probabilities, which sum to 1.
     """
     allowed = np.ones((len(heads), len(names)), bool)
     index = {name: at for at, name in enumerate(names)}

@@ -22,15 +22,10 @@ _TOKENS = 1 << 14  # processed at a time, since they may have a hundred times as
 
 @dataclass(frozen=True)
 class CandidateLabels:
-    """The candidate labels of N tokens.
+    """The candidate labels of N tokens."""
 
-    Attributes:
-        ptr: int64[N + 1], the first entry of each token.
-        labels: int32, the labels; at least one per token.
-    """
-
-    ptr: NDArray[np.int64]
-    labels: NDArray[np.int32]
+    ptr: NDArray[np.int64]  # [N + 1], the first entry of each token
+    labels: NDArray[np.int32]  # int32, the labels; at least one per token
 
     @classmethod
     def of_mask(cls, mask: NDArray[Any]) -> CandidateLabels:
@@ -54,12 +49,7 @@ class CandidateLabels:
         return CandidateLabels(ptr, self.labels[entries])
 
     def including(self, sets: NDArray[np.int32], masks: NDArray[Any]) -> CandidateLabels:
-        """Add to each token whose evidence excludes all its candidates the labels that the evidence allows.
-
-        Args:
-            sets: int32[N], the label set of each token.
-            masks: [R, Y], the labels of each set.
-        """
+        """Add to each token whose evidence, `masks[sets]`, excludes all its candidates the labels that it allows."""
         empty = np.flatnonzero(~self._meets(sets, masks))
         if not len(empty):
             return self
@@ -82,28 +72,19 @@ class CandidateLabels:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What annotation says of the labels of S sentences of N tokens.
+    """What annotation says of the labels of S sentences of N tokens."""
 
-    Attributes:
-        sentence_ptr: int64[S + 1], the first token of each sentence.
-        sets: int32[N], the label set of each token: a row of `rows`; 0 allows all labels.
-        weights: float64[S], how often each sentence counts.
-        ids: int64[S], the number of each sentence among those that training was given, for messages.
-        rows: the label sets; `None` while no table of them is complete.
-        noise: empty, or float64[N], the share of its potential that an excluded label keeps.
-        candidates: the candidate labels of each token; `None`: all.
-        rejected: int32[R, 5], spans that are known not to be there, by sentence: the number of the sentence, the first
-            token and the one after the last, counted in the sentence; the type (`labels.spans.span_types`), and
-            the number of earlier tokens of the sentence where spans of this type are rejected.
-    """
-
-    sentence_ptr: NDArray[np.int64]
-    sets: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    ids: NDArray[np.int64]
-    rows: LabelRows | None = None
+    sentence_ptr: NDArray[np.int64]  # [S + 1], the first token of each sentence
+    sets: NDArray[np.int32]  # [N], the label set of each token: a row of `rows`; 0 allows all labels
+    weights: NDArray[np.float64]  # [S], how often each sentence counts
+    ids: NDArray[np.int64]  # [S], the number of each sentence among those that training was given, for messages
+    rows: LabelRows | None = None  # the label sets; `None` while no table of them is complete
+    # empty, or float64[N], the share of its potential that an excluded label keeps
     noise: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    candidates: CandidateLabels | None = None
+    candidates: CandidateLabels | None = None  # the candidate labels of each token; `None`: all
+    # [R, 5], spans that are known not to be there, by sentence: the number of the sentence, the first token and
+    # the one after the last, counted in the sentence; the type (`labels.spans.span_types`), and the number of earlier
+    # tokens of the sentence where spans of this type are rejected
     rejected: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 5), np.int32))
 
     @classmethod

@@ -29,31 +29,24 @@ ANY, SEVERAL = -1, -2
 
 @dataclass(frozen=True)
 class ArcEvidence:
-    """What annotation says of the heads of S sentences of N tokens.
+    """What annotation says of the heads of S sentences of N tokens."""
 
-    Attributes:
-        position_ptr: int64[S + 1], the first position (the root) of every sentence.
-        heads: int32[N + S], by position the known head; `ANY` where all heads are allowed (and at roots), `SEVERAL`
-            where some are.
-        allowed: uint8[cells], by head and modifier, whether the evidence allows the arc; only for sentences in which
-            some token has several candidate heads or only some tokens have a known one. float32 if there are numbers:
-            likelihoods, or probabilities of heads.
-        allowed_ptr: int64[S + 1], the first entry of each sentence in `allowed`.
-        weights: float64[S], how often each sentence counts.
-        ids: int64[S], the number of each sentence among those that training was given, for messages.
-        posterior: bool[S], whether the numbers of a sentence are probabilities, which all of its heads have then; empty
-            if there are none.
-        noise: float64[N + S], by position the share of its potential that an excluded head keeps in training; empty
-            where all evidence is certain.
-    """
-
-    position_ptr: NDArray[np.int64]
+    position_ptr: NDArray[np.int64]  # [S + 1], the first position (the root) of every sentence
+    # [N + S], by position the known head; `ANY` where all heads are allowed (and at roots), `SEVERAL` where some
+    # are
     heads: NDArray[np.int32]
+    # uint8[cells], by head and modifier, whether the evidence allows the arc; only for sentences in which some token
+    # has several candidate heads or only some tokens have a known one. float32 if there are numbers: likelihoods, or
+    # probabilities of heads
     allowed: NDArray[Any]
-    allowed_ptr: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    ids: NDArray[np.int64]
+    allowed_ptr: NDArray[np.int64]  # [S + 1], the first entry of each sentence in `allowed`
+    weights: NDArray[np.float64]  # [S], how often each sentence counts
+    ids: NDArray[np.int64]  # [S], the number of each sentence among those that training was given, for messages
+    # [S], whether the numbers of a sentence are probabilities, which all of its heads have then; empty if there
+    # are none
     posterior: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    # [N + S], by position the share of its potential that an excluded head keeps in training; empty where all
+    # evidence is certain
     noise: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
@@ -97,10 +90,7 @@ class ArcEvidence:
         return pointers(np.diff(self.position_ptr) ** 2)
 
     def informative(self) -> NDArray[np.bool_]:
-        """Return bool[S]: whether the evidence of a sentence excludes any arc. The loss of the others is 0.
-
-        It never does in a sentence of one token, which can only depend on the root.
-        """
+        """Return bool[S]: whether the evidence excludes any arc: never in a sentence of one token."""
         known = np.concatenate([[0], np.cumsum(self.heads != ANY)])
         return (known[self.position_ptr[1:]] > known[self.position_ptr[:-1]]) & (self.lengths > 1)
 
@@ -141,10 +131,7 @@ class ArcEvidence:
 
 
 def only_head(candidates: ArcCandidates) -> int:
-    """Return the only head among the candidates, `ANY` if all heads are allowed, else `SEVERAL`.
-
-    Candidates with the number 0 are none.
-    """
+    """Return the only head among candidates with a number above 0, `ANY` if all heads are allowed, else `SEVERAL`."""
     if candidates is None:
         return ANY
     if isinstance(candidates, Soft):
@@ -156,20 +143,9 @@ def only_head(candidates: ArcCandidates) -> int:
 
 
 def allowed_arcs(sentence: Sentence, layer: str, heads: NDArray[np.int32], reading: Reading) -> NDArray[Any]:
-    """What a sentence of L tokens allows, [L + 1, L + 1] by head and modifier, flat.
+    """Return what a sentence of L tokens allows, [L + 1, L + 1] flat, given `only_head` of each position.
 
-    Args:
-        sentence: the sentence.
-        layer: the head layer.
-        heads: int32[L + 1], the only head of every position, or `ANY` or `SEVERAL`.
-        reading: what numbers of candidates are.
-
-    Returns:
-        uint8 of a set; float32 with numbers; empty if all is allowed, or one head for every token.
-
-    Raises:
-        CorpusError: probabilities that do not sum to 1, or of a head that is not named; or probabilities for some
-            tokens while the heads of others are unknown, a set, or uncertain.
+    uint8 of a set; float32 with numbers; empty if all is allowed, or one head for every token.
     """
     given = sentence.heads.get(layer) or ()
     soft = {m: each for m, each in enumerate(given, 1) if isinstance(each, Soft)}

@@ -44,12 +44,7 @@ class ArcTemplate:
 
     @classmethod
     def parse(cls, text: str) -> ArcTemplate:
-        """Read `SIDE.COLUMN[OFFSET] ...`.
-
-        Raises:
-            TemplateError: a malformed term; neither the head nor the modifier in the template; a sibling without the
-                modifier, or with a token between.
-        """
+        """Read `SIDE.COLUMN[OFFSET] ...`."""
         terms = parse_terms(text, SIDES)
         if "h" not in terms and "m" not in terms:
             raise TemplateError(f"found the template {text!r}, expected a term of the head or of the modifier")
@@ -75,17 +70,12 @@ GUIDE = "guide:"
 
 
 def guide_layer(guideline: str) -> str:
-    """Return the head layer of guide trees: not the guideline's own, which may hold gold trees that training must not
-    see."""
+    """Return the head layer of guide trees: not the guideline's own, whose gold trees training must not see."""
     return f"{GUIDE}{guideline}"
 
 
 def parse_terms(text: str, sides: str) -> dict[str, list[ArcTerm]]:
-    """Return the terms of every side in a template, in the order in which the sides first occur.
-
-    Raises:
-        TemplateError: a malformed term, an unknown side, too many terms, or too large an offset.
-    """
+    """Return the terms of every side in a template, in the order in which the sides first occur."""
     check_terms(text)
     terms: dict[str, list[ArcTerm]] = {}
     for part in text.split():
@@ -99,16 +89,12 @@ def parse_terms(text: str, sides: str) -> dict[str, list[ArcTerm]]:
 
 @dataclass(frozen=True)
 class ArcTemplates:
-    """The templates of a parser, as written.
+    """The templates of a parser, as written."""
 
-    Attributes:
-        texts: the templates.
-        guide: if not empty, the guideline of a guide tree of the sentence, in the head layer `guide_layer(guide)`. The
-            path from modifier to head in that tree is a feature, alone and joined to every template except those with
-            tokens between (jiang-2015, 4.1).
-    """
-
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # the templates
+    # if not empty, the guideline of a guide tree of the sentence, in the head layer `guide_layer(guide)`. The path
+    # from modifier to head in that tree is a feature, alone and joined to every template except those with tokens
+    # between (jiang-2015, 4.1)
     guide: str = ""
 
     def with_guide(self, guideline: str) -> ArcTemplates:
@@ -118,11 +104,7 @@ class ArcTemplates:
 
     @cached_property
     def parsed(self) -> tuple[ArcTemplate, ...]:
-        """Return the templates, in order, without repeats.
-
-        Raises:
-            TemplateError: as `ArcTemplate.parse`; too many.
-        """
+        """Return the templates, in order, without repeats."""
         check_count(self.texts)
         return tuple(dict.fromkeys(ArcTemplate.parse(text) for text in self.texts))
 
@@ -154,8 +136,8 @@ class ArcTemplates:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """Return int64[5]: the number of templates over both sides, the head alone, the modifier alone, tokens between;
-        and the number joined to the path of a guide."""
+        """int64[5]: how many templates are over both sides, head, modifier, tokens between, and joined to a guide's
+        path."""
         sizes = [len(group) for group in self._groups]
         return np.array([*sizes, sum(sizes[:3]) + 1 if self.guide else 0], np.int64)
 
@@ -173,8 +155,7 @@ class ArcTemplates:
 
     @cached_property
     def codes(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Terms int64[R, J, 2] and seeds uint64[R] of the codes of a position, as in `kernels.arcs` and
-        `kernels.arc_features`."""
+        """Terms int64[R, J, 2] and seeds uint64[R] of the codes of a position, as in `kernels.arcs`."""
         both, heads, modifiers, between = self._groups
         of_head, alone = self._siblings
         joined = [*both, *heads, *modifiers, _NOTHING] if self.guide else both
@@ -213,14 +194,10 @@ _FEATS = "h.F h.P|m.F m.P|h.F h.P m.P|h.P m.F m.P|h.F m.F|h.F h.P m.F m.P|h.W m.
 
 
 def arc_preset(tag: str, coarse: str | None = None, feats: bool = False, siblings: bool = True) -> ArcTemplates:
-    """jiang-2015, Table 2, over forms and the layer `tag`, plus the tags between (McDonald et al. 2005), the last
-    character of a form, and pairs of siblings (McDonald and Pereira 2006).
+    """Return the templates of jiang-2015, Table 2, over forms and the layer `tag`, and some more.
 
-    Args:
-        tag: the layer of tags.
-        coarse: a layer of coarser tags.
-        feats: whether there is a column `feats`.
-        siblings: whether trees are projective, so that pairs of siblings may have scores.
+    These are the tags between (McDonald et al. 2005), the last character of a form, and pairs of siblings (McDonald and
+    Pereira 2006), for projective trees; and if they exist, the layer `coarse` and the column `feats`.
     """
     optional = (coarse, _COARSE), (feats, _FEATS), (siblings, _SIBLINGS), (siblings and coarse, _COARSE_SIBLINGS)
     parts = [_JIANG, _BETWEEN, _AFFIXES, *(part for is_there, part in optional if is_there)]
@@ -245,11 +222,7 @@ class RelationTemplates:
 
     @cached_property
     def parsed(self) -> tuple[tuple[str, dict[str, list[ArcTerm]]], ...]:
-        """Return the text and the terms of each side of every template, in order, without repeats.
-
-        Raises:
-            TemplateError: a malformed term, a template without terms, or too many templates.
-        """
+        """Return the text and the terms of each side of every template, in order, without repeats."""
         check_count(self.texts)
         parsed = []
         for text in dict.fromkeys(self.texts):
@@ -267,8 +240,7 @@ class RelationTemplates:
 
     @cached_property
     def codes(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Terms int64[R, J, 2] and seeds uint64[R] of the codes of a position, one for every side of every template, as
-        in `kernels.arcs.side_codes`."""
+        """Terms int64[R, J, 2] and seeds uint64[R], a row for every side of every template."""
         own = [(text, side, terms) for text, sides in self.parsed for side, terms in sides.items()]
         table = np.full((len(own), max((len(terms) for *_, terms in own), default=1), 2), -1, np.int64)
         for r, (_, _, terms) in enumerate(own):
@@ -278,8 +250,8 @@ class RelationTemplates:
 
     @cached_property
     def grams(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-        """Return int64[F + 1], where the codes of every template begin; int64[R], the side of every code as a number
-        into `RELATION_SIDES`; bool[F], whether a template includes the distance."""
+        """int64[F + 1], the first code of every template; int64[R], its side in `RELATION_SIDES`; bool[F], with
+        distance."""
         ptr = np.concatenate([[0], np.cumsum([len(sides) for _, sides in self.parsed])]).astype(np.int64)
         sides = np.array([RELATION_SIDES.index(side) for _, own in self.parsed for side in own], np.int64)
         return ptr, sides, np.array([DISTANCE in text.split() for text, _ in self.parsed], bool)
@@ -337,16 +309,11 @@ def lacking(sentences: Sequence[Sentence], names: Sequence[str]) -> list[str]:
 
 
 def with_copies(sentences: Sequence[Sentence], names: Sequence[str], share: float) -> list[Sentence]:
-    """Return the sentences, followed by copies of a random share of them with these columns unknown.
+    """Append copies of a random share of the sentences with these columns unknown.
 
     A parser trained on both does not depend on the columns alone. A third of the copies keep UPOS, as in text labelled
     by another tagger. When sentences lost their columns instead of being copied, or lost each column separately, UAS
     with all columns was 0.3 to 0.8 lower (share 0.2; dev of four treebanks), and UAS of words alone rose less.
-
-    Args:
-        sentences: the sentences; their order decides which are copied.
-        names: columns as templates name them (`given_columns`).
-        share: 0..1.
     """
     if not names:
         return list(sentences)
@@ -381,11 +348,7 @@ hardly one sentence."""
 
 
 def check_lengths(sentences: Iterable[Sentence]) -> None:
-    """Raise unless all sentences have at most `LONGEST` tokens.
-
-    Raises:
-        CorpusError: a sentence has more; the error gives file and line.
-    """
+    """Raise unless all sentences have at most `LONGEST` tokens."""
     for sentence in sentences:
         if len(sentence) > LONGEST:
             expected = f"at most {LONGEST:,} in a sentence that is parsed"

@@ -24,18 +24,12 @@ _UNKNOWN = "\0"  # the tag of a position without exactly one tag
 
 @dataclass(frozen=True)
 class EncodedArcs:
-    """The features of S sentences of N tokens, and their evidence.
+    """The features of S sentences of N tokens, and their evidence."""
 
-    Attributes:
-        evidence: what is known of their heads.
-        names: the C columns.
-        columns: uint64[N + S, C], their codes by position.
-        guide: int32[N + S], by position the head in the guide tree, negative where unknown; empty without a guide.
-    """
-
-    evidence: ArcEvidence
-    names: tuple[str, ...]
-    columns: NDArray[np.uint64]
+    evidence: ArcEvidence  # what is known of their heads
+    names: tuple[str, ...]  # the C columns
+    columns: NDArray[np.uint64]  # [N + S, C], their codes by position
+    # [N + S], by position the head in the guide tree, negative where unknown; empty without a guide
     guide: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def __len__(self) -> int:
@@ -57,11 +51,7 @@ class EncodedArcs:
         return self.evidence.token_ptr
 
     def renumber(self, terms: NDArray[np.int64], columns: Sequence[str]) -> NDArray[np.int64]:
-        """Return terms int64[R, J, 2] whose columns are numbers into `columns` with numbers into `names`.
-
-        Raises:
-            ValueError: a column that `names` lacks.
-        """
+        """Return terms int64[R, J, 2] whose columns are numbers into `columns` with numbers into `names`."""
         numbers = np.array([*(self.names.index(name) for name in columns), -1], np.int64)
         return np.stack([numbers[terms[:, :, 0]], terms[:, :, 1]], axis=2)
 
@@ -79,11 +69,7 @@ def encode_arcs(
     more: Sequence[str] = (),
     reading: Reading = "likelihood",
 ) -> EncodedArcs:
-    """Encode the columns of the templates, then those of `more`; with the evidence of a head layer, if one is named.
-
-    Raises:
-        CorpusError: a sentence lacks a column, a layer or a guide tree that the templates use; as `allowed_arcs`.
-    """
+    """Encode the columns of the templates, then those of `more`; with the evidence of a head layer, if one is named."""
     evidence = ArcEvidence.of_layer(sentences, layer, reading)
     ptr = evidence.position_ptr
     is_token = np.ones(int(ptr[-1]), bool)

@@ -28,12 +28,7 @@ _PLAIN = {bool, int, float}  # not nested: no slow `isinstance` needed
 
 
 class AttributeEncoder:
-    """Maps attribute names to features. The features of a token are its own attributes, not those of its neighbours.
-
-    Args:
-        index: a frozen index; `None` creates a growing one.
-        names: the attributes of the index, in order.
-    """
+    """Maps attribute names to features. The features of a token are its own attributes, not those of its neighbours."""
 
     kind = "attributes"
 
@@ -43,11 +38,7 @@ class AttributeEncoder:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AttributeEncoder:
-        """Return the frozen encoder of a stored model, from what `arrays` returned.
-
-        Raises:
-            ValueError, RecursionError: the arrays do not hold attribute names and their codes.
-        """
+        """Return the frozen encoder of a stored model, from what `arrays` returned."""
         names = read_texts(arrays["index.attributes"], "index.attributes")
         if len(names) != len(arrays["index.codes"]):
             raise ValueError(f"found {len(names)} attributes, expected {len(arrays['index.codes'])}")
@@ -63,11 +54,7 @@ class AttributeEncoder:
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """Return the features of sentences with a column of attributes; uses one thread.
-
-        Raises:
-            CorpusError: no such column, or a value that is not a number.
-        """
+        """Return the features of sentences with a column of attributes; uses one thread."""
         weights = [sentence.weight for sentence in sentences]
         return self.encode_attributes(
             [[_parse(token, sentence) for token in _column(sentence)] for sentence in sentences], weights
@@ -76,7 +63,7 @@ class AttributeEncoder:
     def encode_attributes(
         self, sentences: Sequence[Sequence[Attributes]], weights: Sequence[float] | None = None
     ) -> Encoded:
-        """Return the features of tokens given as lists of attribute names, or as dicts from names to values.
+        """Encode tokens given as lists of attribute names, or as dicts from names to values.
 
         In a dict, a number (or bool) is the value of the attribute, a string is joined to its name (`name:string`),
         and nested dicts and lists are flattened the same way.
@@ -136,13 +123,8 @@ class AttributeEncoder:
 
 
 def expand(token: Attributes, names: list[str], values: list[float], prefix: str = "") -> None:
-    """Add attribute names and values of one token, nested names joined by colons as in sklearn-crfsuite.
-
-    Bytes are text.
-
-    Raises:
-        ValueError: bytes that are not UTF-8.
-    """
+    """Add attribute names and values of one token, nested names joined by colons as in sklearn-crfsuite; bytes are
+    text."""
     if not isinstance(token, dict | Mapping):  # dict first: the check against Mapping is slower
         items = token if type(token) is list else list(token)
         if bytes in map(type, items):

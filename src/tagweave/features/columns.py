@@ -35,12 +35,7 @@ _LINE = re.compile("[01]+(\t[^\t]+)+")
 
 
 def clusters_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
-    """Return the bit strings of the words of a stored model, from what `cluster_arrays` returned; none without the
-    array.
-
-    Raises:
-        ValueError, RecursionError: the array does not hold clusters.
-    """
+    """Return the bit strings of the words of a stored model, from what `cluster_arrays` returned."""
     clusters: dict[str, str] = {}
     for line in read_texts(arrays[ARRAY], ARRAY) if ARRAY in arrays else ():
         if not _LINE.fullmatch(line):
@@ -101,8 +96,7 @@ def _date_class(character: str) -> int:
 
 
 def _shape(character: str) -> int:
-    """Return the class of a character, with a class of its own for capitals; punctuation and symbols stand for
-    themselves."""
+    """Return the class of a character, one more for capitals; punctuation and symbols stand for themselves."""
     of = character_class(character)
     if of == PUNCTUATION:
         return ord(character)
@@ -115,13 +109,9 @@ def _category(character: str) -> int:
 
 
 class FormColumns:
-    """The columns of a list of V distinct forms.
+    """The columns of a list of V distinct forms, with the bit strings of words for `CLUSTER_COLUMNS`.
 
     Every scalar column is uint64[V]; a list column is a pair: ptr int64[V + 1] and the codes.
-
-    Args:
-        forms: the forms.
-        clusters: the bit strings of words, for `CLUSTER_COLUMNS`.
     """
 
     def __init__(self, forms: Sequence[str], clusters: Mapping[str, str] = {}) -> None:

@@ -18,27 +18,17 @@ Ints = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Encoded:
-    """The features of S sentences of N tokens as a struct of arrays.
+    """The features of S sentences of N tokens as a struct of arrays."""
 
-    Attributes:
-        evidence: the sentences and what is known of their labels.
-        word_types: int32[N], the word type (distinct word form, or distinct list of attributes) of every token.
-        type_ptr, type_features: int64[V + 1] and int32, the features of every word type.
-        type_values: empty, or float64, one factor for each of `type_features`.
-        grams: int32[M, K], the gram of every family at every anchor, -1 where the index has none.
-        lead: how many anchors a sentence has before its first token; M = N + S (lead + trail).
-        low, high: int64[K], the smallest and largest offset of an anchor from a token that sees it.
-    """
-
-    evidence: Evidence
-    word_types: Ints
-    type_ptr: NDArray[np.int64]
-    type_features: Ints
-    type_values: NDArray[np.float64]
-    grams: Ints
-    lead: int
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
+    evidence: Evidence  # the sentences and what is known of their labels
+    word_types: Ints  # int32[N], the word type (distinct word form, or distinct list of attributes) of every token
+    type_ptr: NDArray[np.int64]  # [V + 1]
+    type_features: Ints  # of every word type
+    type_values: NDArray[np.float64]  # empty, or float64, one factor for each of `type_features`
+    grams: Ints  # int32[M, K], the gram of every family at every anchor, -1 where the index has none
+    lead: int  # how many anchors a sentence has before its first token; M = N + S (lead + trail)
+    low: NDArray[np.int64]  # [K], the smallest offset of an anchor from a token that sees it
+    high: NDArray[np.int64]  # [K], the largest
 
     def __len__(self) -> int:
         return len(self.evidence)

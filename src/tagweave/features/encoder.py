@@ -45,11 +45,7 @@ class FeatureIndex:
 
     @classmethod
     def of_codes(cls, codes: NDArray[np.uint64]) -> FeatureIndex:
-        """Return the frozen index in which codes[i] has id i.
-
-        Raises:
-            ValueError: invalid codes: 0, a repeat, or so many that collide that lookup would be slow.
-        """
+        """Return the frozen index in which codes[i] has id i."""
         index = cls()
         if (placed := index._build(codes, _FARTHEST)) < len(codes):
             raise ValueError(f"feature {placed} has a code that is 0, that of another one, or like too many others")
@@ -57,10 +53,8 @@ class FeatureIndex:
         return index
 
     def ids(self, codes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return the ids of codes, of any shape; -1 for code 0 and, once frozen, for codes not in the index.
-
-        A growing index gives new codes new ids in order.
-        """
+        """Return the ids of codes of any shape, -1 for code 0; a growing index gives new codes new ids, a frozen one
+        -1."""
         flat = np.ascontiguousarray(codes).reshape(-1)
         out = np.empty(len(flat), np.int32)
         for low in range(0, len(flat), _CHUNK):
@@ -113,8 +107,8 @@ class FeatureIndex:
         self.counts = counts
 
     def _build(self, codes: NDArray[np.uint64], farthest: int | None = None, size: int | None = None) -> int:
-        """Build a new table with capacity for `size` codes (default: those given). Returns how many were placed: all,
-        unless one needed a probe longer than `farthest`."""
+        """Build a table for `size` codes (default: those given); return how many were placed by probes up to
+        `farthest`."""
         slots = 1 << max(12, (2 * (len(codes) if size is None else size) - 1).bit_length())
         self._keys, self._values = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
         ids = np.arange(len(codes), dtype=np.int32)
@@ -138,19 +132,7 @@ class _Tokens:
 
 
 class TemplateEncoder:
-    """Templates and their feature index.
-
-    Args:
-        templates: the feature templates.
-        index: a frozen index; `None` creates a growing one.
-        lexicon: the words for templates over columns of a lexicon.
-        gazetteer: the phrases for templates over columns of a gazetteer.
-        clusters: the bit strings of words, for templates over columns of clusters.
-
-    Raises:
-        TemplateError: templates over columns of a lexicon without words, or words without such templates; the same for
-            a gazetteer and for clusters.
-    """
+    """Templates and their feature index (None: a growing one), and what the templates look up."""
 
     kind = "templates"
 
@@ -182,12 +164,7 @@ class TemplateEncoder:
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """Return the features of sentences, without evidence: every token allows every label. Uses one thread.
-
-        Raises:
-            CorpusError: a sentence lacks a column that a template uses, or a template looks for words of a lexicon in
-                tokens longer than one character.
-        """
+        """Return the features of sentences, without evidence: every token allows every label. Uses one thread."""
         tokens = self._tokens(sentences)
         grams = self._grams(tokens, self.index)
         type_ptr, features = self._type_features(tokens, self.index)
@@ -205,7 +182,7 @@ class TemplateEncoder:
         )
 
     def grow(self, sentences: Sequence[Sentence], grams: FeatureIndex, of_types: FeatureIndex) -> None:
-        """Add the features of sentences to growing indices: grams, and features of word types. Raises as `encode`.
+        """Add the features of sentences to growing indices: grams, and features of word types.
 
         The features of a text in parts are those of the whole, in the same order, if the grams of all parts are taken
         one after the other, and then the features of word types of all parts.
@@ -286,7 +263,7 @@ class TemplateEncoder:
         return tokens.columns.scalar(column)
 
     def inside(self, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
-        """Return the codes of all features that depend on the form alone: ptr int64[V + 1] and codes, without absent
+        """Return the codes of all features that depend on the form alone: ptr int64[V + 1] and codes without absent
         ones."""
         rows, codes = [], []
         for template in self.templates.inside:
@@ -312,8 +289,7 @@ class TemplateEncoder:
 
 
 def term_numbers(families: Sequence[Family], names: Sequence[str], source: Callable[[str], int]) -> NDArray[np.int64]:
-    """Return int64[K, J, 4]: for every term of families its column among `names`, the source of its values, offset and
-    reach; -1 after the last."""
+    """Return int64[K, J, 4]: column among `names`, source, offset and reach of every term; -1 after the last."""
     terms = np.full((len(families), max([1, *(len(family.terms) for family in families)]), 4), -1, np.int64)
     for k, family in enumerate(families):
         for j, term in enumerate(family.terms):
@@ -330,8 +306,7 @@ def hashed_grams(
     reach: Reach,
     index: FeatureIndex,
 ) -> NDArray[np.int32]:
-    """Return int32[M, K], the gram of every family at every anchor (`Encoded.grams`); arguments as
-    `hashing.hash_grams`."""
+    """Return int32[M, K], the gram of every family at every anchor; arguments as `hashing.hash_grams`."""
     extra, total = reach.lead + reach.trail, len(sentence_ptr) - 1
     grams = np.empty((int(sentence_ptr[-1]) + total * extra, len(reach.families)), np.int32)
     if not reach.families:

@@ -35,22 +35,14 @@ _BLOCK = 4096  # sentences matched at a time
 
 
 class GazetteerColumns:
-    """A gazetteer, and the values of its columns in sentences of words.
-
-    Args:
-        gazetteer: phrases and their types.
-    """
+    """A gazetteer, and the values of its columns in sentences of words."""
 
     def __init__(self, gazetteer: Gazetteer = Gazetteer()) -> None:  # noqa: B008 - immutable
         self.gazetteer = gazetteer
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> GazetteerColumns:
-        """Return the gazetteer of a stored model, from what `arrays` returned.
-
-        Raises:
-            ValueError, RecursionError: the array does not hold entries.
-        """
+        """Return the gazetteer of a stored model, from what `arrays` returned."""
         return cls(parse(read_texts(arrays[ARRAY], ARRAY)) if ARRAY in arrays else Gazetteer())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -59,12 +51,7 @@ class GazetteerColumns:
         return {ARRAY: np.frombuffer(json.dumps(lines).encode(), np.uint8)} if lines else {}
 
     def numbers(self, sentences: Sequence[Sentence], column: str) -> NDArray[np.int32]:
-        """Return int32[N]: for each token the entry of the table `codes`.
-
-        Args:
-            sentences: N tokens in all.
-            column: one of `GAZETTEER_COLUMNS`.
-        """
+        """Return int32[N]: for each token the entry of the table `codes` of a column."""
         blocks = range(0, len(sentences), _BLOCK)
         numbers = [self._finders[column].numbers(sentences[low : low + _BLOCK]) for low in blocks]
         return np.concatenate([np.zeros(0, np.int32), *numbers])
@@ -131,16 +118,10 @@ _BREAK = ord("\n")
 
 
 class LexiconColumns:
-    """The words of a lexicon and their occurrences.
+    """The words of a lexicon, sorted, without those of one character or with a line break, and their occurrences.
 
     All occurrences count, overlapping ones too. As in matching, no word begins or ends inside a run of digits or of
     letters that have case.
-
-    Args:
-        words: in any order, with or without repeats; words of one character or with a line break are ignored.
-
-    Attributes:
-        words: the words in use, sorted.
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
@@ -148,11 +129,7 @@ class LexiconColumns:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> LexiconColumns:
-        """Return the words of a stored model, from what `arrays` returned.
-
-        Raises:
-            ValueError, RecursionError: the array does not hold words.
-        """
+        """Return the words of a stored model, from what `arrays` returned."""
         return cls(read_texts(arrays[_ARRAY], _ARRAY) if _ARRAY in arrays else ())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -160,13 +137,7 @@ class LexiconColumns:
         return {_ARRAY: np.frombuffer(json.dumps(self.words).encode(), np.uint8)} if self.words else {}
 
     def lengths(self, points: NDArray[np.uint32], sentence_ptr: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return int32[3, N]: per column of `LEXICON_COLUMNS` and character, the length of the longest word, 0 without
-        one.
-
-        Args:
-            points: uint32[N], the characters.
-            sentence_ptr: int64[S + 1], the first character of every sentence.
-        """
+        """Return int32[3, N]: per column of `LEXICON_COLUMNS` and character, the length of the longest word, else 0."""
         from tagweave.kernels.trie import longest
 
         inner = sentence_ptr[1:-1]
@@ -189,16 +160,12 @@ class LexiconColumns:
 
 @dataclass(frozen=True, kw_only=True)
 class Lookups:
-    """What the templates of a model look up.
+    """What the templates of a model look up."""
 
-    Attributes:
-        words: the words of lexicons, for templates over `LEXICON_COLUMNS`.
-        gazetteer: phrases and their types, for templates over `GAZETTEER_COLUMNS`.
-        clusters: words and the bit strings of their clusters, for templates over `CLUSTER_COLUMNS`.
-    """
-
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # the words of lexicons, for templates over `LEXICON_COLUMNS`
+    # phrases and their types, for templates over `GAZETTEER_COLUMNS`
     gazetteer: Gazetteer = field(default_factory=Gazetteer)
+    # words and the bit strings of their clusters, for templates over `CLUSTER_COLUMNS`
     clusters: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -29,11 +29,7 @@ _SHOWN = 60
 
 
 def refuse(value: Any, where: str, expected: str) -> NoReturn:
-    """Raise an error that names the value.
-
-    Raises:
-        ValueError: always.
-    """
+    """Raise an error that names the value."""
     shown = repr(value)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]} ..."
     raise ValueError(f"found {shown} at {where or 'the top'}, expected {expected}")
@@ -154,11 +150,7 @@ def record(fields: Mapping[str, Rule], optional: Mapping[str, Rule] = {}, others
 
 
 def check_unicode(value: Any) -> None:
-    """Raise unless all text in a value can be encoded as UTF-8.
-
-    Raises:
-        ValueError: it contains half of a surrogate pair, which JSON can escape.
-    """
+    """Raise unless all text in a value can be encoded as UTF-8."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -166,11 +158,7 @@ def check_unicode(value: Any) -> None:
 
 
 def read_texts(array: NDArray[np.uint8], where: str) -> list[str]:
-    """Return the texts of a JSON list in an array of bytes.
-
-    Raises:
-        ValueError, RecursionError: the bytes are something else.
-    """
+    """Return the texts of a JSON list in an array of bytes."""
     texts: list[str] = json.loads(array.tobytes())
     if not isinstance(texts, list) or {type(each) for each in texts} - {str}:  # there may be millions
         refuse(type(texts), where, "a list of texts")
@@ -183,27 +171,16 @@ def read_texts(array: NDArray[np.uint8], where: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ArrayRule:
-    """Requirements on an array.
+    """Requirements on an array."""
 
-    Attributes:
-        types: the types allowed.
-        shape: the size of every axis; `None` for any.
-        least, most: bounds of its entries, which must then be finite; `None`: no bounds.
-        is_pointer: whether it must be a running sum of sizes: 0 first, then never falling.
-    """
-
-    types: Collection[str]
-    shape: tuple[int | None, ...]
-    least: float | None = None
+    types: Collection[str]  # the types allowed
+    shape: tuple[int | None, ...]  # the size of every axis; `None` for any
+    least: float | None = None  # with `most`, bounds of its entries, which must then be finite
     most: float | None = None
-    is_pointer: bool = False
+    is_pointer: bool = False  # whether it must be a running sum of sizes: 0 first, then never falling
 
     def check(self, array: NDArray[Any], where: str) -> None:
-        """Raise unless an array meets the requirements.
-
-        Raises:
-            ValueError: it does not.
-        """
+        """Raise unless an array meets the requirements."""
         sizes = "".join(f"[{'any' if size is None else size}]" for size in self.shape)
         fits = array.ndim == len(self.shape) and all(
             expected in (None, size) for expected, size in zip(self.shape, array.shape, strict=True)
@@ -225,11 +202,7 @@ weights_of = partial(ArrayRule, FLOATS, least=-LARGEST, most=LARGEST)
 
 
 def check_arrays(arrays: Arrays, rules: Mapping[str, ArrayRule]) -> None:
-    """Raise unless there is exactly one array for every rule, and each meets its rule.
-
-    Raises:
-        ValueError: an array is missing, unexpected or not as its rule says.
-    """
+    """Raise unless there is exactly one array for every rule, and each meets its rule."""
     if missing := rules.keys() - arrays.keys():
         refuse(sorted(arrays), "the names of arrays", f"one {min(missing)}")
     if more := arrays.keys() - rules.keys():
@@ -239,10 +212,7 @@ def check_arrays(arrays: Arrays, rules: Mapping[str, ArrayRule]) -> None:
 
 
 def digest_of(description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return the CRC-32 of a plain description and of named arrays with their types and shapes, as eight hex digits.
-
-    It detects accidental damage, not tampering.
-    """
+    """Return the CRC-32 of a description and of arrays, in hex. It detects accidental damage, not tampering."""
     shapes = {name: [array.dtype.str, *array.shape] for name, array in arrays.items()}
     crc = zlib.crc32(json.dumps([description, shapes], sort_keys=True).encode())
     for name in sorted(arrays):

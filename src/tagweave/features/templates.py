@@ -68,12 +68,7 @@ class Template:
 
     @classmethod
     def parse(cls, text: str) -> Template:
-        """Read `column[offset] column[offset] ...`, or `column[a]==column[b]` for a term.
-
-        Raises:
-            TemplateError: a malformed term, too many terms, an unknown column, an offset beyond `FARTHEST`, or a list
-                column at an offset other than 0.
-        """
+        """Read `column[offset] column[offset] ...`, or `column[a]==column[b]` for a term."""
         terms = []
         for part in text.split():
             match = _TERM.fullmatch(part)
@@ -121,16 +116,11 @@ class Template:
 
 @dataclass(frozen=True)
 class Family:
-    """Templates that are shifts of one another over a gapless range of offsets.
+    """Templates that are shifts of one another over a gapless range of offsets."""
 
-    Attributes:
-        terms: the terms relative to the anchor of the gram.
-        low, high: the smallest and largest offset of the anchor from the token that sees the gram.
-    """
-
-    terms: tuple[Term, ...]
-    low: int
-    high: int
+    terms: tuple[Term, ...]  # relative to the anchor of the gram
+    low: int  # smallest offset of the anchor from the token that sees the gram
+    high: int  # largest
 
     @property
     def window(self) -> int:
@@ -145,19 +135,13 @@ class Family:
 
 @dataclass(frozen=True)
 class Reach:
-    """Families, and how far their grams reach.
-
-    Attributes:
-        families: the families.
-        lead, trail: how many anchors a sentence has before its first token, and after its last.
-        low, high: int64[K], the smallest and the largest offset of an anchor from a token that sees it.
-    """
+    """Families, and how far their grams reach."""
 
     families: tuple[Family, ...]
-    lead: int
-    trail: int
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
+    lead: int  # how many anchors a sentence has before its first token
+    trail: int  # after its last
+    low: NDArray[np.int64]  # [K], the smallest offset of an anchor from a token that sees it
+    high: NDArray[np.int64]  # [K], the largest
 
     @classmethod
     def of(cls, families: Sequence[Family]) -> Reach:
@@ -168,11 +152,7 @@ class Reach:
 
 
 def near(offset: str, text: str) -> int:
-    """Return an offset in a template as a number.
-
-    Raises:
-        TemplateError: it is larger than `FARTHEST`.
-    """
+    """Return an offset in a template as a number."""
     number = int(offset)
     if abs(number) > FARTHEST:
         raise TemplateError(f"found the offset {offset} in {text[:80]!r}, expected one from -{FARTHEST} to {FARTHEST}")
@@ -180,21 +160,13 @@ def near(offset: str, text: str) -> int:
 
 
 def check_terms(text: str) -> None:
-    """Raise unless a template has at most `MOST_TERMS` terms.
-
-    Raises:
-        TemplateError: it has more.
-    """
+    """Raise unless a template has at most `MOST_TERMS` terms."""
     if (count := len(text.split())) > MOST_TERMS:
         raise TemplateError(f"found {count:,} terms in {text[:80]!r}, expected {MOST_TERMS} at most")
 
 
 def check_count(texts: tuple[str, ...]) -> None:
-    """Raise unless there are at most `MOST_TEMPLATES`.
-
-    Raises:
-        TemplateError: there are more.
-    """
+    """Raise unless there are at most `MOST_TEMPLATES`."""
     if len(texts) > MOST_TEMPLATES:
         raise TemplateError(f"found {len(texts):,} templates, expected {MOST_TEMPLATES:,} at most")
 
@@ -206,21 +178,13 @@ def seed_of(text: str) -> int:
 
 @dataclass(frozen=True)
 class Templates:
-    """The templates of a model.
+    """The templates of a model."""
 
-    Attributes:
-        texts: the templates as written.
-    """
-
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # the templates as written
 
     @cached_property
     def parsed(self) -> tuple[Template, ...]:
-        """Return the templates, in order, without repeats.
-
-        Raises:
-            TemplateError: as `Template.parse`; more than `MOST_TEMPLATES`.
-        """
+        """Return the templates, in order, without repeats."""
         check_count(self.texts)
         return tuple(dict.fromkeys(Template.parse(text) for text in self.texts))
 
@@ -279,14 +243,7 @@ class Templates:
         return tuple(name for name in columns if name in names)
 
     def check_lexicon(self, given: bool) -> None:
-        """Raise unless a lexicon is given exactly if templates look at one.
-
-        Args:
-            given: whether there are words of two characters or more.
-
-        Raises:
-            TemplateError: templates without words, or words without templates.
-        """
+        """Raise unless a lexicon, of words of two characters or more, is given exactly if templates look at one."""
         if self.lexicon_columns and not given:
             found = f"found templates over {', '.join(self.lexicon_columns)}"
             raise TemplateError(f"{found}, expected a lexicon with words of two characters or more for them")
@@ -296,11 +253,7 @@ class Templates:
             )
 
     def check_gazetteer(self, given: bool) -> None:
-        """Raise unless a gazetteer is given exactly if templates look at one.
-
-        Raises:
-            TemplateError: templates without a gazetteer, or a gazetteer without templates.
-        """
+        """Raise unless a gazetteer is given exactly if templates look at one."""
         if self.gazetteer_columns and not given:
             raise TemplateError(
                 f"found templates over {', '.join(self.gazetteer_columns)}, expected a gazetteer for them"
@@ -310,11 +263,7 @@ class Templates:
             raise TemplateError(f"found a gazetteer, expected {expected}")
 
     def check_clusters(self, given: bool) -> None:
-        """Raise unless word clusters are given exactly if templates look at them.
-
-        Raises:
-            TemplateError: templates without clusters, or clusters without templates.
-        """
+        """Raise unless word clusters are given exactly if templates look at them."""
         if self.cluster_columns and not given:
             raise TemplateError(f"found templates over {', '.join(self.cluster_columns)}, expected clusters for them")
         if given and not self.cluster_columns:

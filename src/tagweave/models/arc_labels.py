@@ -30,17 +30,11 @@ _ARCS = 4096  # arcs whose scores are held at a time
 
 @dataclass(frozen=True)
 class ArcLabels:
-    """Relations and the weights of their features.
+    """Relations and the weights of their features."""
 
-    Attributes:
-        templates: the templates of relations.
-        names: the Y relations.
-        weights: float[rows, Y]; the number of rows is a power of two.
-    """
-
-    templates: RelationTemplates
-    names: tuple[str, ...]
-    weights: Floats
+    templates: RelationTemplates  # the templates of relations
+    names: tuple[str, ...]  # the Y relations
+    weights: Floats  # float[rows, Y]; the number of rows is a power of two
 
     def to_json(self) -> dict[str, Any]:
         """A plain description of all but the weights."""
@@ -85,13 +79,8 @@ def relation_scores(weights: Floats, features: NDArray[np.int32]) -> Floats:
 
 
 class LabelObjective:
-    """The loss of a classifier of arcs, for learners that follow gradients. The sentences of `Objective` are arcs here.
-
-    Args:
-        features: int32[A, F], the rows of weights of every arc.
-        evidence: of the relations of the arcs; those that allow all relations have loss 0 and are left out.
-        rows: the number of rows of weights.
-    """
+    """The loss of a classifier whose sentences are arcs: rows of weights [A, F]; arcs of which nothing is known are
+    left out."""
 
     threads = 1
     dtype = np.float32

@@ -32,18 +32,12 @@ _BATCH_CELLS = 1 << 16  # arcs whose scores are held at a time
 
 @dataclass(frozen=True)
 class ArcBatch(TreeBatch):
-    """Sentences first .. last - 1 of a corpus, ready to be scored.
-
-    Attributes:
-        first, last: the sentences.
-        codes: uint64[P, R], as in `kernels.arcs`.
-        paths: uint8[cells], through the guide tree; empty without a guide.
-    """
+    """Sentences first .. last - 1 of a corpus, ready to be scored."""
 
     first: int
     last: int
-    codes: NDArray[np.uint64]
-    paths: NDArray[np.uint8]
+    codes: NDArray[np.uint64]  # [P, R], as in `kernels.arcs`
+    paths: NDArray[np.uint8]  # [cells], through the guide tree; empty without a guide
 
     @property
     def ptr(self) -> NDArray[np.int64]:
@@ -69,16 +63,11 @@ class ArcScorer(ABC):
 
 
 class ArcScorerParameters(ABC):
-    """The parameters of a scorer of arcs: what its weights mean.
+    """The parameters of a scorer of arcs: what its weights mean."""
 
-    Attributes:
-        kind: the name of the scorer in model files.
-        templates: the features that sentences are encoded by.
-    """
+    kind: ClassVar[str]  # the name of the scorer in model files
 
-    kind: ClassVar[str]
-
-    templates: ArcTemplates
+    templates: ArcTemplates  # the features that sentences are encoded by
 
     @property
     @abstractmethod
@@ -91,12 +80,12 @@ class ArcScorerParameters(ABC):
 
     @abstractmethod
     def scorer(self, weights: Floats, gradient: Floats, threshold: float) -> ArcScorer:
-        """A scorer that adds gradients to `gradient` [size], and may leave out arcs whose derivative does not exceed
-        the threshold."""
+        """Return a scorer that adds to `gradient` [size]; it may leave out arcs whose derivative is below the
+        threshold."""
 
     def touched(self) -> Callable[[ArcBatch], Blocks]:
-        """A function from batches to the weights that they can touch, by default all: blocks start[i] .. stop[i] - 1 of
-        the vector."""
+        """Return a function from a batch to the weights that it can touch (by default all): blocks start[i] .. stop[i]
+        - 1."""
         every = np.array([0]), np.array([self.size])
         return lambda batch: every
 
@@ -144,8 +133,7 @@ ROWS = power_of_two(1 << 30)
 
 @dataclass(frozen=True)
 class ArcFeatures(ArcScorerParameters):
-    """The parameters of the linear scorer of arcs: templates, and the number of rows of weights, a power of two, into
-    which their features are hashed."""
+    """The parameters of the linear scorer: templates, and a power of two of rows to which features are hashed."""
 
     kind: ClassVar[str] = "linear"
 
@@ -182,11 +170,8 @@ class ArcFeatures(ArcScorerParameters):
     def add_gradient(
         self, gradient: Floats, batch: ArcBatch, difference: Floats, threshold: float
     ) -> NDArray[np.int64]:
-        """Add the features of every arc and pair times its difference, if that exceeds the threshold.
-
-        Returns:
-            The rows that were 0 before, possibly with repeats.
-        """
+        """Add the features of arcs and pairs times their differences above the threshold; return rows that were 0
+        before."""
         (of_arcs, of_pairs), sizes = self._tables(gradient), self.templates.sizes
         rows: NDArray[np.int64] = arcs.add_arc_gradient(
             of_arcs, batch.codes, sizes, batch.ptr, batch.paths, difference, threshold
@@ -233,14 +218,7 @@ class ArcFeatures(ArcScorerParameters):
 
 
 class LinearArcScorer(ArcScorer):
-    """The scores of arcs under a weight vector, and the gradient of the weights.
-
-    Args:
-        features: what the weights mean.
-        weights: [features.size].
-        gradient: [features.size]; gradients are added to it.
-        threshold: arcs whose derivative does not exceed it are left out of the gradient.
-    """
+    """The scores of arcs under weights [size]; gradients are added to `gradient` [size] from the threshold on."""
 
     def __init__(self, features: ArcFeatures, weights: Floats, gradient: Floats, threshold: float) -> None:
         self._features, self._weights, self._gradient, self._threshold = features, weights, gradient, threshold

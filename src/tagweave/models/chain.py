@@ -57,23 +57,16 @@ class ChainModel:
 
     Every method takes an `Encoded` corpus of N tokens and, to respect its evidence, `masks` [sets, Y]: the label sets
     to which `encoded.evidence.sets` refers by number. Without masks every label is allowed.
-
-    Attributes:
-        parameters: the label space, and what the weights mean.
-        encoder: turns sentences into features.
-        weights: [parameters.size]; never changed in place.
-        task: `tag`, `segment`, `segtag` or `spans`.
-        coding: the coding of words in labels of characters, or of spans in labels of words; else "".
-        about: further facts about the model: version, training corpora, scores.
     """
 
     kind: ClassVar[str] = CHAIN
 
-    parameters: ScorerParameters
-    encoder: Encoder
-    weights: Floats
-    task: str = "tag"
-    coding: str = ""
+    parameters: ScorerParameters  # the label space, and what the weights mean
+    encoder: Encoder  # turns sentences into features
+    weights: Floats  # [parameters.size]; never changed in place
+    task: str = "tag"  # `tag`, `segment`, `segtag` or `spans`
+    coding: str = ""  # the coding of words in labels of characters, or of spans in labels of words; else ""
+    # further facts about the model: version, training corpora, scores
     about: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -111,11 +104,9 @@ class ChainModel:
     def best(
         self, encoded: Encoded, masks: Masks | None = None, threads: int = 1, scoring: ChainScoring | None = None
     ) -> NDArray[np.int32]:
-        """int32[N]: the best label of every token in the best sequence of its sentence; -1 where none is allowed.
+        """Return int32[N]: the labels of the best sequences without rejected spans; -1 where none is allowed.
 
-        The best sequence has no rejected span of `encoded`; other methods know nothing of these.
-
-        `scoring` has the scores of `encoded`, if these are not to come from the features that it has.
+        `scoring` has the scores of `encoded`, if these are not to come from its features.
         """
         labels = np.empty(encoded.tokens, np.int32)
         masks = self._in_precision(masks)
@@ -157,10 +148,8 @@ class ChainModel:
     def visit_pair_marginals(
         self, encoded: Encoded, visit: Callable[[slice, Floats, Floats], None], masks: Masks | None = None
     ) -> None:
-        """Call `visit` for every batch of sentences, with its tokens, their state marginals and their pair marginals.
-
-        Only one batch at a time is in memory, since every token has Y * Y numbers.
-        """
+        """Call `visit` with the tokens, marginals and pair marginals [n, Y, Y] of each batch; one at a time is in
+        memory."""
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
             batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
@@ -172,11 +161,7 @@ class ChainModel:
     def k_best(
         self, encoded: Encoded, sentence: int, k: int, masks: Masks | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The n <= k best sequences of one sentence, exactly: labels int32[n, L] and scores float64[n], best first.
-
-        Raises:
-            ValueError: k < 1.
-        """
+        """The n <= k best sequences of one sentence, exactly: labels int32[n, L] and scores float64[n], best first."""
         if k < 1:
             raise ValueError(f"found k = {k}, expected 1 or more")
         scores = self._scores(encoded, sentence, sentence + 1)
@@ -211,11 +196,7 @@ class ChainModel:
         return totals
 
     def span_entropy(self, encoded: Encoded, sentence: int, start: int, stop: int) -> float:
-        """The entropy of the labels of tokens start .. stop - 1, in nats (tsuboi-2008, section 5.1).
-
-        Raises:
-            ValueError: not 0 <= start < stop <= L.
-        """
+        """The entropy of the labels of tokens start .. stop - 1, in nats (tsuboi-2008, section 5.1)."""
         length = int(encoded.lengths[sentence])
         if not 0 <= start < stop <= length:
             raise ValueError(f"found the span {start} to {stop}, expected a span of tokens 0 to {length}")
@@ -254,11 +235,7 @@ class ChainModel:
 
     @property
     def linear(self) -> ChainParameters:
-        """The parameters of the linear scorer.
-
-        Raises:
-            ValueError: the model has another scorer.
-        """
+        """The parameters of the linear scorer."""
         if not isinstance(self.parameters, ChainParameters):
             raise ValueError(f"found a model with {self.parameters.kind} scores, expected linear ones")
         return self.parameters

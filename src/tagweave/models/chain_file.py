@@ -106,11 +106,7 @@ _TEMPLATES = list_of(text, 0, MOST_TEMPLATES)
 
 
 def check_chain(value: Any, where: str = "") -> None:
-    """Raise unless a value describes a chain model, nested models included.
-
-    Raises:
-        ValueError: it does not.
-    """
+    """Raise unless a value describes a chain model, nested models included."""
     record({"scorer": one_of(*SCORERS)}, others=True)(value, where)
     record({**_CHAIN, **SCORERS[value["scorer"]].rules()}, _OF_A_FILE)(value, where)
     space, coding = value["space"], value["coding"]
@@ -188,11 +184,7 @@ def parts_of(encoder: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def check_chain_arrays(description: dict[str, Any], arrays: Arrays) -> None:
-    """Raise unless these are the arrays of a chain model with a checked description; nested models are not checked.
-
-    Raises:
-        ValueError: they are not.
-    """
+    """Raise unless these are the arrays of a chain model with a checked description; nested models are not checked."""
     of_parts = tuple(f"{part}." for part, _ in parts_of(description["encoder"]))
     own = {name: array for name, array in arrays.items() if not name.startswith(of_parts)}
     check_arrays(own, _rules(description, own))
@@ -220,16 +212,7 @@ check = check_chain
 
 
 def assemble(description: Description, arrays: Arrays) -> ChainModel:
-    """Return the model whose `to_json` and `arrays` gave these; models inside it are assembled and checked the same
-    way.
-
-    Args:
-        description: one that `check` accepts.
-        arrays: those of the file, unchecked.
-
-    Raises:
-        LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError: parts that do not fit.
-    """
+    """Return the model whose checked description and unchecked arrays these are, with the models inside it."""
     check_chain_arrays(description, arrays)
     space = LabelSpace.from_json(description["space"])
     parameters = SCORERS[description["scorer"]].of_parts(description, space, arrays)

@@ -39,19 +39,10 @@ _LENGTH = 32  # tokens of a sentence, about
 
 
 class ChainPredictor:
-    """Labels sentences of the model's tokens (characters, for a model of characters) under one of its guidelines.
+    """Labels sentences of the model's tokens under one of its guidelines, by default the first.
 
-    A model of pieces takes characters too, and gives the pieces into which it cuts them (`tokens`).
-
-    Args:
-        model: the model.
-        threads: how many threads share the work.
-        guideline: the view of the model's labels in the output; by default the first one, the target.
-        others: further views, which `tag` and `complete` add as layers. All layers are projections of one label
-            sequence, so they agree with one another.
-
-    Raises:
-        KeyError: the model has no such guideline; the message lists those it has.
+    A model of pieces takes characters too, and gives the pieces into which it cuts them (`tokens`). `tag` and
+    `complete` also add layers of `others`, projections of the same label sequence.
     """
 
     def __init__(
@@ -70,10 +61,8 @@ class ChainPredictor:
         return tuple(dict.fromkeys((self.guideline, *self._others)))
 
     def layer_in(self, names: Collection[str], guideline: str | None = None) -> str | None:
-        """Return the one of these layers that holds labels of a guideline, by default the tagger's; or `None`.
-
-        It has the name of the guideline, or the name that it had in the training corpora.
-        """
+        """Return the layer with labels of a guideline (by default the tagger's), by its name or its name in training;
+        or None."""
         name = guideline or self.guideline
         return next((each for each in (name, *self.model.layers(name)) if each in names), None)
 
@@ -86,16 +75,9 @@ class ChainPredictor:
         return self.model.encoder.tokens(sentences, self.threads, layer)
 
     def tag(self, sentences: Iterable[Sentence], whole_runs: bool = False) -> Iterator[Sentence]:
-        """Return the sentences with the best labels in the layer of the tagger's guideline, in order, block by block.
+        """Add the best labels in the layer of the tagger's guideline, in order, block by block.
 
-        Args:
-            sentences: of the model's tokens.
-            whole_runs: for a model of characters, whether no word begins inside a Latin word, a number, a URL or an
-                e-mail address (`tagweave.harvest.runs`).
-
-        Raises:
-            CorpusError: a sentence for which the coding of the model's labels has no sequence.
-            ValueError: whole runs, and a model of words.
+        With `whole_runs`, no word begins inside a Latin word, a number, a URL or an e-mail address (`harvest.runs`).
         """
         if whole_runs and not self.model.of_characters:
             raise ValueError("found a model of words, expected one of characters for whole runs")
@@ -106,14 +88,11 @@ class ChainPredictor:
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
 
     def complete(self, corpus: Corpus) -> Corpus:
-        """Return the corpus with unknown and ambiguous labels filled in; given labels never change.
+        """Fill in unknown and ambiguous labels; given labels never change. The result covers all labels.
 
         The labels are those of the best sequence that the annotation allows, without rejected spans. If the corpus's
         guideline is a view of the model's labels, they are projected to it, and every layer that is a view counts as
-        evidence; else they are those of the tagger's guideline. The result covers all labels.
-
-        Raises:
-            CorpusError: a label that the model does not know, or evidence that no sequence satisfies.
+        evidence; else they are those of the tagger's guideline.
         """
         done: list[Sentence] = []
         views = {view.guideline: view for view in self.model.space.views}
@@ -128,13 +107,9 @@ class ChainPredictor:
     def probabilities(
         self, sentences: Sequence[Sentence], layer: str | None = None, covered: Sequence[str] | None = None
     ) -> list[Floats]:
-        """[L, labels] per sentence: the marginal probability of every tag of the guideline (`labels` names them).
+        """Return [L, labels] per sentence: the marginal probability of every tag, a sum over labels that project to it.
 
-        It is the sum over all labels of the model that project to the tag. With `layer`, it is conditioned on this
-        layer and, if the layer is a view, on all other layers that are; `covered` as in `Corpus`.
-
-        Raises:
-            CorpusError: as `complete`, of the layer.
+        With `layer`, it is conditioned on it and, if it is a view, on all other layers that are views.
         """
         size = min(_BLOCK, max(1, _CELLS // (_LENGTH * len(self.model.space))))
         tables: list[Floats] = []
@@ -152,13 +127,8 @@ class ChainPredictor:
         return tables
 
     def log_probabilities(self, sentences: Sequence[Sentence], layer: str) -> list[float]:
-        """Return the log probability of what a layer says of each sentence: 0 where it says nothing.
-
-        Numbers of candidates are likelihoods.
-
-        Raises:
-            CorpusError: as `complete`, of the layer.
-        """
+        """Return the log probability of what a layer (numbers: likelihoods) says of each sentence, 0 where it says
+        nothing."""
         found: list[float] = []
         for given in in_blocks(sentences, max(1, _CELLS // (_LENGTH * len(self.model.space)))):
             encoded, sets = self._evidence(self.tokens(given, layer), layer, None)
@@ -186,15 +156,10 @@ class ChainPredictor:
     def k_best(
         self, sentence: Sentence, k: int, layer: str | None = None, covered: Sequence[str] | None = None
     ) -> list[Ranked]:
-        """Return the k best tag sequences of one sentence with their probabilities, the most probable first.
+        """Return the k best tag sequences of a sentence with their probabilities, the most probable first.
 
-        With `layer`, only sequences that it allows, with probabilities conditioned on it as in `probabilities`. If
-        several labels of the model share a tag, the probability of a tag sequence sums over all label sequences that
-        project to it; it is among the k if the best of these is (see `tagweave.models.ranking`), so the first may
-        differ from the output of `tag`.
-
-        Raises:
-            CorpusError: as `complete`, of the layer.
+        With `layer`, they are those that it allows, conditioned on it. If labels share a tag, probabilities sum over
+        the label sequences that project to a tag sequence (`models.ranking`), so the first may differ from `tag`.
         """
         encoded, sets = self._encoded(self.tokens([sentence], layer), layer, covered)
         with one_blas_thread():
@@ -208,13 +173,9 @@ class ChainPredictor:
     def spans(
         self, sentences: Sequence[Sentence], least: float, layer: str | None = None
     ) -> Iterator[list[ProbableSpan]]:
-        """For each sentence the chunks with at least this probability, the most probable first (`probable_spans`).
+        """Yield per sentence the chunks with at least this probability, the most probable first (`probable_spans`).
 
         With `layer`, conditioned on it as in `probabilities`, and without its rejected spans.
-
-        Raises:
-            CorpusError: as `complete`, of the layer.
-            ValueError: a model of several guidelines: its labels are no chain under one of them.
         """
         if len(self.model.space.views) > 1:
             raise ValueError("found a model of several guidelines, expected one of one, for the spans that it proposes")
@@ -234,17 +195,7 @@ class ChainPredictor:
     def word_probabilities(
         self, sentences: Sequence[Sentence], words: Sequence[Sentence], layer: str | None = None
     ) -> list[list[float]]:
-        """For each sentence of characters, the probability that each of its words is one, with any tag.
-
-        Args:
-            sentences: of characters.
-            words: the same sentences in words.
-            layer: the probabilities are conditioned on it, as in `probabilities`.
-
-        Raises:
-            CorpusError: as `complete`, of the layer.
-            ValueError: the labels of the model do not code words, or are those of pieces.
-        """
+        """Return for sentences of characters, and the same in words, the probability of each word, with any tag."""
         if any(one is not other for one, other in zip(self.tokens(sentences), sentences, strict=True)):
             raise ValueError("found a model of pieces, expected one of characters for the probabilities of words")
         counts = np.array([len(each) for each in words], np.int64)
@@ -255,11 +206,7 @@ class ChainPredictor:
         return [each.tolist() for each in np.split(found, np.cumsum(counts)[:-1])]
 
     def words(self, sentence: Sentence) -> Sentence:
-        """Return a labelled sentence of characters as words, with their tags in the same layer if the labels carry any.
-
-        Raises:
-            CorpusError: a position does not have exactly one label.
-        """
+        """Return a labelled sentence of characters as words, with tags in the same layer if the labels have any."""
         layer = sentence.layers.get(self.guideline, (None,) * len(sentence))
         labels = [candidates[0] for candidates in layer if candidates is not None and len(candidates) == 1]
         if len(labels) < len(layer):

@@ -26,13 +26,9 @@ Description = dict[str, Any]
 
 
 class ChainScoring(ABC):
-    """The scores under a weight vector, shared by threads, and how their gradient becomes one of the weights.
+    """The scores under a weight vector, shared by threads, and how their gradient becomes one of the weights."""
 
-    Attributes:
-        transitions: the transition scores.
-    """
-
-    transitions: Transitions
+    transitions: Transitions  # the transition scores
 
     def scores(self, encoded: Encoded, first: int, last: int) -> ChainScores:
         """Return the scores of sentences first .. last - 1."""
@@ -65,22 +61,14 @@ class ChainScoring(ABC):
 
 
 class ScorerParameters(ABC):
-    """The parameters of a scorer of chains: what its weights mean.
+    """The parameters of a scorer of chains: what its weights mean."""
 
-    Attributes:
-        kind: the name of the scorer in model files.
-        space: the labels and their views.
-        scheme: the transitions that the coding of the labels allows.
-        transitions: whether labels depend on their neighbours; if not, every position is classified by itself.
-        edges: whether first and last labels have scores.
-    """
+    kind: ClassVar[str]  # the name of the scorer in model files
 
-    kind: ClassVar[str]
-
-    space: LabelSpace
-    scheme: TransitionScheme
-    transitions: bool
-    edges: bool = False
+    space: LabelSpace  # the labels and their views
+    scheme: TransitionScheme  # the transitions that the coding of the labels allows
+    transitions: bool  # whether labels depend on their neighbours; if not, every position is classified by itself
+    edges: bool = False  # whether first and last labels have scores
 
     @property
     @abstractmethod
@@ -92,8 +80,8 @@ class ScorerParameters(ABC):
         """Return the scores under a weight vector [size]."""
 
     def touched(self, encoded: Encoded) -> Callable[[int, int], Blocks]:
-        """A function from first, last to the weights that sentences first .. last - 1 can touch, by default all: blocks
-        start[i] .. stop[i] - 1 of the vector."""
+        """Return a function of first, last to the weights that these sentences can touch: blocks start[i] .. stop[i] -
+        1."""
         every = np.array([0]), np.array([self.size])
         return lambda first, last: every
 

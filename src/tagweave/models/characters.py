@@ -37,40 +37,22 @@ class Characters:
 
     Characters of a class have the same values in all columns other than the identity. Every pad has its own class. If
     the identity is `folded`, full-width and half-width forms share an entry.
-
-    Attributes:
-        identity: one of `IDENTITIES`, the column that distinguishes characters.
-        same: uint32[0x110000 + pads]; equal for characters with the same identity, unique for every pad.
-        number: uint16[0x110000], the entry of every code point, or BLANK.
-        values: per column uint64[entries], its codes; the identity of a class is a code of no real character.
-        classes: uint16[entries], the class of each.
-        known: how many entries are known characters or pads.
-        pads: uint16, the entries outside a sentence: those before it, in order, then those after it.
-        class_count: how many classes there are.
     """
 
-    identity: str
+    identity: str  # one of `IDENTITIES`, the column that distinguishes characters
+    # [0x110000 + pads]; equal for characters with the same identity, unique for every pad
     same: NDArray[np.uint32]
-    number: NDArray[np.uint16]
+    number: NDArray[np.uint16]  # [0x110000], the entry of every code point, or BLANK
+    # per column uint64[entries], its codes; the identity of a class is a code of no real character
     values: dict[str, Codes]
-    classes: NDArray[np.uint16]
-    known: int
-    pads: NDArray[np.uint16]
-    class_count: int
+    classes: NDArray[np.uint16]  # [entries], the class of each
+    known: int  # how many entries are known characters or pads
+    pads: NDArray[np.uint16]  # uint16, the entries outside a sentence: those before it, in order, then those after it
+    class_count: int  # how many classes there are
 
     @classmethod
     def of(cls, columns: Collection[str], known: NDArray[np.int64], lead: int, trail: int) -> Characters:
-        """Return the entries for templates over `columns`, with features for the code points `known`.
-
-        Args:
-            columns: the names of columns.
-            known: rising code points, each the canonical one of its variants.
-            lead, trail: the number of pads before and after a sentence.
-
-        Raises:
-            UnfitModelError: a column that has too many values, is of the corpus, or is a list; both identities; or
-                `folded` with a column that distinguishes variants of a character.
-        """
+        """Return the entries for templates over `columns`, with features for rising, canonical code points `known`."""
         identity = identity_of(columns)
         points = _plain_points()
         columns_of = FormColumns([chr(point) for point in points])
@@ -101,10 +83,7 @@ class Characters:
         return cls(identity, same, number, values, classes, size, pads.astype(np.uint16), class_count + len(outside))
 
     def representatives(self) -> tuple[NDArray[np.int64], dict[str, Codes]]:
-        """Return int64[class_count], an entry of every class, and the columns of a different character of each class.
-
-        A pad is alone in its class and stands for the different character as well.
-        """
+        """Return an entry of every class, and the columns of another character of each; a pad stands for both."""
         pads = len(self.pads)
         foreign = np.arange(self.known, len(self.classes))
         entries = np.concatenate([foreign, np.arange(self.known - pads, self.known)])
@@ -114,11 +93,7 @@ class Characters:
 
 
 def identity_of(columns: Collection[str]) -> str:
-    """Return the column among these that distinguishes characters.
-
-    Raises:
-        UnfitModelError: there are two.
-    """
+    """Return the column among these that distinguishes characters."""
     found = [name for name in IDENTITIES if name in columns]
     if len(found) > 1:
         raise UnfitModelError(f"found templates over {' and '.join(found)}, expected one of them")

@@ -40,28 +40,17 @@ _CODE_BITS = 40
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of pairs, each pair at most once.
+    """Weights of pairs, each pair at most once."""
 
-    Attributes:
-        source: int64[n], attributes, or labels before.
-        label: int64[n], labels.
-        value: float64[n].
-    """
-
-    source: NDArray[np.int64]
-    label: NDArray[np.int64]
-    value: NDArray[np.float64]
+    source: NDArray[np.int64]  # [n], attributes, or labels before
+    label: NDArray[np.int64]  # [n], labels
+    value: NDArray[np.float64]  # [n]
 
 
 def attribute_model(
     labels: Sequence[str], attributes: Sequence[str], states: Weights, transitions: Weights, about: dict[str, Any]
 ) -> ChainModel:
-    """Return the model of these weights; the numbers of labels and attributes are their places in the lists.
-
-    Raises:
-        ValueError: no names or names that repeat, numbers out of range, pairs that repeat, or weights that are no
-            finite numbers.
-    """
+    """Return the model of these weights; the numbers of labels and attributes are their places in the lists."""
     if not labels:
         raise ValueError("no labels, expected some")
     _check_names(labels, "label")
@@ -89,11 +78,7 @@ def _check_names(names: Sequence[str], what: str) -> None:
 
 
 def _sorted(weights: Weights, sources: int, labels: int) -> Weights:
-    """Return the weights in the order of their pairs.
-
-    Raises:
-        ValueError: a number out of range, a pair that repeats, or a weight that is no finite number.
-    """
+    """Return the weights in the order of their pairs."""
     for numbers, limit in ((weights.source, sources), (weights.label, labels)):
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < limit:
             raise ValueError(f"a feature of number {numbers.max()}, expected numbers below {limit}")
@@ -144,11 +129,7 @@ class _Header(NamedTuple):
 
 
 def model_of(data: bytes) -> ChainModel:
-    """Return the model in the bytes of a file.
-
-    Raises:
-        ValueError: not such a model, or a damaged one.
-    """
+    """Return the model in the bytes of a file."""
     header = _Header(*_unpacked(_HEADER, data, 0, "header"))
     if (header.magic, header.type) != (MAGIC, b"FOMC"):
         raise ValueError(f"a model of the type {header.type!r}, expected b'FOMC', a first-order chain")

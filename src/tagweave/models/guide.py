@@ -38,11 +38,7 @@ from tagweave.models.packing import nested
 
 
 class CascadeEncoder:
-    """The templates of a cascade.
-
-    Args:
-        encoder: the templates, which may use columns that the other models fill.
-    """
+    """Templates that may use columns which other models fill."""
 
     def __init__(self, encoder: TemplateEncoder) -> None:
         self.encoder = encoder
@@ -90,15 +86,9 @@ def _likely(table: NDArray[Any], names: Sequence[str], threshold: float) -> tupl
 
 
 class ProposingEncoder(CascadeEncoder):
-    """Templates, and candidate labels for every token.
+    """Templates, and candidate labels: tags that a model of each side of the space finds probable.
 
     A sentence keeps the columns `proposed:GUIDELINE` that it has; the models propose the others.
-
-    Args:
-        encoder: the templates.
-        space: the labels, bundles of the tags of its sides.
-        models: one for each side, in their order.
-        threshold: the probability from which a tag is proposed.
     """
 
     kind = "proposing"
@@ -187,10 +177,6 @@ class GuidedEncoder(CascadeEncoder):
     A sentence without the column gets it from its own layer of the guide's guideline if every position of the layer has
     one label. If only some have, the guide fills in the others with the best sequence that the layer allows; without
     such a layer, it labels all tokens. The guide sees no other layer, so that the answer cannot leak into its labels.
-
-    Args:
-        encoder: the templates of the target model, which may include the column.
-        guide: a model over the same tokens, possibly with a guide itself; its first guideline is used.
     """
 
     kind = "guided"
@@ -202,20 +188,11 @@ class GuidedEncoder(CascadeEncoder):
         self.column = guide_column(self.guideline)
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """Return the features of sentences, without evidence.
-
-        Raises:
-            CorpusError: as `guided`; or a sentence lacks another column that a template uses.
-        """
+        """Return the features of sentences, without evidence."""
         return self.encoder.encode(self.guided(sentences, threads))
 
     def guided(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
-        """Return the sentences, each with the column; the guide labels all that need it at once.
-
-        Raises:
-            CorpusError: a partly labelled layer has a label that the guide does not know, or labels that exclude one
-                another.
-        """
+        """Return the sentences, each with the column; the guide labels all that need it at once."""
         labels = [self._known_labels(sentence) for sentence in sentences]
         unlabelled = [sentence for sentence, known in zip(sentences, labels, strict=True) if known is None]
         predictions = iter(self._predictions(unlabelled, threads))
@@ -249,10 +226,7 @@ class GuidedEncoder(CascadeEncoder):
 
 
 def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...] | None:
-    """Return the labels of a layer if every position has exactly one, else `None`.
-
-    A wildcard does not count as a label, unless `names` has a label of that name.
-    """
+    """Return the labels of a layer with one label everywhere, else None; a wildcard is one only if `names` has it."""
     if layer is None:
         return None
     labels = [candidates[0] for candidates in layer if candidates is not None and len(candidates) == 1]

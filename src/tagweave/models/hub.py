@@ -37,11 +37,7 @@ class HubName(NamedTuple):
 
 
 def hub_name(text: str) -> HubName:
-    """Return the parts of `[hf:]OWNER/NAME[@REVISION]`.
-
-    Raises:
-        HubError: it has another form.
-    """
+    """Return the parts of `[hf:]OWNER/NAME[@REVISION]`."""
     match = _NAME.fullmatch(text.removeprefix(PREFIX)) if isinstance(text, str) else None
     if match is None:
         raise HubError(f"found {text!r}, expected a repository: {PREFIX}OWNER/NAME[@REVISION]")
@@ -49,11 +45,7 @@ def hub_name(text: str) -> HubName:
 
 
 def model_file(path: Path | str) -> str:
-    """Return the path of a model's file, fetched if `path` is `hf:OWNER/NAME` and no file, or else `path` itself.
-
-    Raises:
-        HubError: no such repository, no model in it, or no network.
-    """
+    """Return the path of a model's file, fetched if `path` is `hf:OWNER/NAME` and no file, or else `path` itself."""
     text = os.fspath(path)
     return text if not text.startswith(PREFIX) or Path(text).exists() else fetched(hub_name(text))
 

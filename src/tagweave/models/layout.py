@@ -49,15 +49,9 @@ class Layout:
 
     @classmethod
     def observed(cls, encoded: Encoded, windows: NDArray[np.int64], masks: NDArray[np.uint8]) -> Layout:
-        """Return the pairs that the evidence of `encoded` observes: a token has the feature, and its label set the
-        label.
+        """Return the pairs that evidence observes: a token has the feature, and its set, not of all labels, the label.
 
-        A set of all labels observes no pair.
-
-        Args:
-            encoded: training data.
-            windows: int64[F], how many tokens see each feature.
-            masks: uint8[sets, Y], the labels of the view that each label set allows.
+        `windows` is int64[F], how many tokens see each feature; `masks` uint8[sets, Y].
         """
         counts, cell = observed_cells(encoded, masks, windows)
         return cls(_pointers(counts), cell)
@@ -82,16 +76,7 @@ def _pointers(counts: NDArray[np.int64]) -> NDArray[Any]:
 
 
 def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
-    """Raise unless every weight has a cell, and every cell is inside the window of its feature.
-
-    Args:
-        layout: its pointers never fall.
-        windows: int64[F], how many tokens see each feature.
-        tags: the number of tags of the view.
-
-    Raises:
-        ValueError: a cell is missing, superfluous or out of range.
-    """
+    """Refuse a layout unless every weight has a cell inside the window of its feature; pointers must not fall."""
     rows, dense_rows = np.diff(layout.ptr), windows * tags
     if not len(layout.cell):  # dense, or empty
         if rows.any() and not np.array_equal(rows, dense_rows):
@@ -112,14 +97,7 @@ CELL = np.uint16
 def observed_cells(
     encoded: Encoded, masks: NDArray[np.uint8], windows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return int64[F], how many pairs each feature has, and the cells position * Y + label of all, rising within a
-    feature.
-
-    Args:
-        encoded: sentences with evidence.
-        masks: uint8[sets, Y], the labels of each set; a set of all labels observes no pair.
-        windows: int64[F], how many tokens see each feature.
-    """
+    """Return int64[F], how many pairs each feature has, and their cells position * Y + label, rising."""
     sets, labels = masks.shape
     positions = int(windows.max(initial=1))
     codes = _feature_sets(encoded, masks, positions * sets)
@@ -197,13 +175,7 @@ _TABLE_CELLS = 1 << 25  # most cells of a table of all word types; a larger one 
 
 
 class ViewEmission:
-    """The emission scores of one view, and the gradient of its weights.
-
-    Args:
-        view: which labels project to which tag.
-        layout: the layout of the weights.
-        weights: the emission weights, or their gradient.
-    """
+    """The emission scores of one view, and the gradient of its weights (`weights` is then the gradient)."""
 
     def __init__(self, view: View, layout: Layout, weights: Floats) -> None:
         self.view, self.layout, self.weights = view, layout, weights
@@ -225,14 +197,7 @@ class ViewEmission:
         )
 
     def write_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
-        """Set scores [n, tags] to the scores of this view alone for sentences first .. last - 1.
-
-        Args:
-            encoded: the corpus.
-            first, last: the sentences.
-            table: the scores of all word types, or `None` to compute those needed.
-            scores: [n, tags].
-        """
+        """Set scores [n, tags] to those of this view alone; `table` has those of all word types, if computed before."""
         word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
         if not len(encoded.type_features):
             scores[...] = 0
@@ -307,11 +272,7 @@ def write_emission(
     scores: Floats,
     tables: Tables | None = None,
 ) -> None:
-    """Set scores [n, Y] to the emission scores of sentences first .. last - 1, summed over views; -inf for labels that
-    are no candidates.
-
-    `tables`: per view, the scores of all word types, or `None` to compute those needed.
-    """
+    """Set scores [n, Y] to the sum over views, -inf for labels that are no candidates."""
     pairs = list(zip(views, tables or [None] * len(views), strict=True))
     whole = next((i for i, view in enumerate(views) if view.view.is_identity), None)
     if whole is None:

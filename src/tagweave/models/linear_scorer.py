@@ -26,14 +26,7 @@ Floats = NDArray[Any]
 
 
 class LinearScoring(ChainScoring):
-    """The scores under a weight vector.
-
-    Args:
-        parameters: the label space and the layout of the weights.
-        weights: [parameters.size].
-        transitions: the transition scores under the weights.
-        tables: per view, the scores of all word types, or `None` to compute those needed.
-    """
+    """The scores under a weight vector; `tables` has, per view, the scores of all word types, if computed before."""
 
     def __init__(
         self, parameters: ChainParameters, weights: Floats, transitions: Transitions, tables: Tables | None = None
@@ -79,12 +72,7 @@ class LinearScoring(ChainScoring):
 
 
 class TouchedWeights:
-    """The weights that sentences can touch: those of their features, and all of transitions.
-
-    Args:
-        parameters: the layout of the weights.
-        encoded: the sentences.
-    """
+    """The weights that sentences can touch: those of their features, and all of transitions."""
 
     def __init__(self, parameters: ChainParameters, encoded: Encoded) -> None:
         self._parameters, self._encoded = parameters, encoded
@@ -116,40 +104,28 @@ class TouchedWeights:
 
 @dataclass(frozen=True)
 class ViewWeights:
-    """The weights of one view, as parts of one vector.
+    """The weights of one view, as parts of one vector."""
 
-    Attributes:
-        emission: one for each pair of the view's layout.
-        transition: [Y, Y], row: from.
-        start, end: [Y], for the first and the last label of a sentence.
-    """
-
-    emission: Floats
-    transition: Floats
-    start: Floats
-    end: Floats
+    emission: Floats  # one for each pair of the view's layout
+    transition: Floats  # [Y, Y], row: from
+    start: Floats  # [Y], for the first label of a sentence
+    end: Floats  # [Y], for the last
 
 
 @dataclass(frozen=True)
 class ChainParameters(ScorerParameters):
-    """The parameters of the linear scorer: the label space of a chain model and the layout of its weights.
-
-    Attributes:
-        space: the labels and their views.
-        layouts: one for each view; a view with `None` has no weights, and serves evidence and output alone.
-        scheme: the transitions that the coding of the labels allows.
-        transitions: whether there are transition weights; without them every position is classified by itself.
-        edges: whether the first and the last label have weights (tsuboi-2008's S and E).
-        observed_transitions: per view with weights, bool[Y, Y]: the transitions that have one; `None`: all.
-    """
+    """The parameters of the linear scorer: the label space of a chain model and the layout of its weights."""
 
     kind: ClassVar[str] = "linear"
 
-    space: LabelSpace
+    space: LabelSpace  # the labels and their views
+    # one for each view; a view with `None` has no weights, and serves evidence and output alone
     layouts: tuple[Layout | None, ...]
-    scheme: TransitionScheme
+    scheme: TransitionScheme  # the transitions that the coding of the labels allows
+    # whether there are transition weights; without them every position is classified by itself
     transitions: bool = True
-    edges: bool = True
+    edges: bool = True  # whether the first and the last label have weights (tsuboi-2008's S and E)
+    # per view with weights, bool[Y, Y]: the transitions that have one; `None`: all
     observed_transitions: tuple[NDArray[np.bool_], ...] | None = None
 
     @cached_property

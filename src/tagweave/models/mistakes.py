@@ -22,14 +22,7 @@ Labels = NDArray[np.int32]
 
 
 def add_mistake(scoring: ChainScoring, structure: Chain, encoded: Encoded, sentence: int, gradient: Floats) -> int:
-    """Add features(best) - features(best allowed) of a sentence to the gradient.
-
-    Returns:
-        At how many positions the evidence excludes the best label; 0: nothing was added.
-
-    Raises:
-        ContradictionError: no label sequence agrees with the evidence, and the sentence is mistaken.
-    """
+    """Add features(best) - features(best allowed); return how many best labels the evidence excludes."""
     where = encoded, sentence, sentence + 1
     batch, scores = structure.batch(encoded.evidence.part(*where[1:])), scoring.scores(*where)
     sets, masks = batch.evidence.sets, _masks(batch.evidence)
@@ -86,8 +79,7 @@ def correct(
 
 
 def views(parameters: ChainParameters, weights: Floats, totals: Floats) -> tuple[kernels.ViewWeights, ...]:
-    """The views with weights, that of whole labels first, with arrays of the same types; padded to three with copies of
-    the first."""
+    """Return the views with weights, that of whole labels first, padded to three with copies of the first."""
     ptr = np.result_type(*(layout.ptr for _, layout in parameters.weighted))
     cell = np.result_type(*(layout.cell for _, layout in parameters.weighted))
     weighted = []
@@ -196,10 +188,7 @@ class MistakeObjective(Protocol):
 def correct_mistakes(
     objective: MistakeObjective, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int
 ) -> int:
-    """Subtract mistakes from the weights and, times the number of the step, from the totals. Returns their number.
-
-    Arguments are those of `tagweave.learning.trainer.Objective.correct`.
-    """
+    """Subtract mistakes from the weights and, times the number of the step, from the totals; return their number."""
     gradient, mistakes = np.zeros(objective.size, objective.dtype), 0
     for number, start in enumerate(range(first, last, batch), step):
         stop = min(start + batch, last)

@@ -36,7 +36,7 @@ class ChainObjective:
     Sentences whose evidence excludes nothing are left out: their loss and gradient are exactly 0.
 
     Args:
-        parameters: the label space and the weights' meaning, from which scores are made.
+        parameters: what the weights mean.
         encoded: training sentences with their evidence and the table of their label sets.
         threads: how many threads share a pass. The same number gives bit-identical sums.
         dtype: of weights and sums; log Z is always summed in float64.
@@ -183,29 +183,16 @@ class ChainObjective:
         return self._scratch.setdefault(thread, np.zeros(self.size, self.dtype))
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
-        """Perceptron steps of `batch` sentences each over sentences first .. last - 1, in place (`kernels/perceptron`).
+        """Take perceptron steps of `batch` sentences each, in place, and return the number of mistaken sentences.
 
-        If the best sequence of a sentence contradicts its evidence, the sentence's weight times features(best) -
-        features(best allowed) is subtracted from the weights and, times the number of the step, from the totals. Steps
-        are numbered from `step`.
-
-        Returns:
-            The number of such sentences.
-
-        Raises:
-            ContradictionError: no label sequence agrees with the evidence of a mistaken sentence.
+        The weight of a mistaken sentence times features(best) - features(best allowed) is subtracted from the weights
+        and, times the number of the step, counted from `step`, from the totals.
         """
         return mistakes.correct(self._linear, weights, totals, self.encoded, first, last, batch, step)
 
     def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """If the best sequence of a sentence contradicts its evidence, add features(best) - features(best allowed).
-
-        Returns:
-            How many labels of the best sequence the evidence excludes, and how often the sentence counts.
-
-        Raises:
-            ContradictionError: no label sequence agrees with the evidence of a mistaken sentence.
-        """
+        """Add features(best) - features(best allowed); return the excluded labels of the best, and the sentence's
+        weight."""
         weight = float(self.encoded.evidence.weights[sentence])
         if weight <= 0:
             return 0, weight

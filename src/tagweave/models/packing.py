@@ -110,12 +110,7 @@ def _pieces(plane: Bytes, compressed: bool) -> Iterator[bytes]:
 
 
 def unpack(forms: dict[str, Any], packed: Arrays) -> Arrays:
-    """Return the arrays that were given to `pack`.
-
-    Raises:
-        ValueError: bytes that do not fit the description.
-        KeyError, TypeError, AttributeError: `forms` is not a description.
-    """
+    """Return the arrays that were given to `pack`."""
     if forms.keys() != packed.keys():
         raise ValueError("other arrays than the description has")
     shapes = {name: _shape(form) for name, form in forms.items()}
@@ -151,11 +146,7 @@ def _unpacked(
 
 
 class _Pieces:
-    """The pieces of an array, read in order.
-
-    Raises:
-        ValueError: lengths that do not fit the content.
-    """
+    """The pieces of an array, read in order."""
 
     def __init__(self, lengths: list[int], content: Bytes) -> None:
         if content.dtype != np.uint8 or content.ndim != 1:
@@ -217,11 +208,7 @@ class _Pieces:
         return content
 
     def check_end(self) -> None:
-        """Raise if there are further pieces.
-
-        Raises:
-            ValueError: there are.
-        """
+        """Raise if there are further pieces."""
         if next(self._lengths, None) is not None:
             raise ValueError("more pieces than the shape has")
 
@@ -261,7 +248,7 @@ _NORMAL = 126  # powers of two up to this one, and their inverses, are float32: 
 
 
 def rounded(weights: NDArray[Any]) -> NDArray[Any]:
-    """Float32 weights as multiples of a power of two, about a thirtieth of the mean size of the nonzero ones.
+    """Return weights as multiples of a power of two, about a thirtieth of the mean size of the nonzero ones.
 
     Weights in float64, chosen for their precision, and weights that are not all finite stay as they are.
     """
@@ -285,15 +272,9 @@ _KEPT = 4  # models whose arrays stay in the folder, those used last
 
 
 def shared_arrays(folder: Path, key: str, arrays: Callable[[], Arrays]) -> Arrays:
-    """Arrays from a folder, mapped into memory; a process that changes one gets its own copy of what it changes.
+    """Map arrays from a folder that nobody else can write, made there if missing; changes stay in this process.
 
-    Args:
-        folder: where arrays are kept, a folder that nobody else can write.
-        key: their name there, a digest of all that they depend on.
-        arrays: makes the arrays if the folder does not have them.
-
-    Raises:
-        OSError: they cannot be written.
+    `key` is a digest of all that the arrays depend on.
     """
     file, entries = folder / f"{key}.arrays", folder / f"{key}.json"
     while True:

@@ -93,18 +93,7 @@ class _Grams:
 
 
 class PairTables:
-    """Rows of weights for characters and pairs of characters: sums of a model's weights, in float32.
-
-    Args:
-        model: a model of the task `segment`.
-
-    Attributes:
-        tables: the rows, and what is needed to find them.
-
-    Raises:
-        UnfitModelError: a model of another task, with more than four labels, or with templates over more than two
-            characters or over columns other than those of single characters.
-    """
+    """The weights of a segmentation model, summed to rows for characters and pairs of characters, in float32."""
 
     def __init__(self, model: ChainModel) -> None:
         if model.task != "segment" or not isinstance(model.encoder, TemplateEncoder):
@@ -222,11 +211,7 @@ class PairTables:
 
 
 def _grams(encoder: TemplateEncoder) -> Iterator[_Grams]:
-    """Return all families and templates.
-
-    Raises:
-        UnfitModelError: one that sees anything but one character, or two at a distance of one or two.
-    """
+    """Return all families and templates."""
     all_grams = [_Grams.of(family.terms, family.low, family.high, family.seed) for family in encoder.templates.families]
     all_grams += [_Grams.of(each.terms, 0, 0, seed_of(str(each))) for each in encoder.templates.inside]
     for grams in all_grams:
@@ -290,11 +275,7 @@ def _placed(pairs: NDArray[np.int64], first: int) -> tuple[NDArray[np.uint64], n
 
 
 def _labels(model: ChainModel) -> kernels.Labels:
-    """Transition scores, and the labels allowed around blanks and in runs, padded to four labels.
-
-    Raises:
-        UnfitModelError: the transitions are not those of the coding.
-    """
+    """Transition scores, and the labels allowed around blanks and in runs, padded to four labels."""
     names, scheme = model.space.names, model.parameters.scheme
     expected = TransitionScheme.of(model.coding, names)
     pairs = [(getattr(scheme, part), getattr(expected, part)) for part in ("transition", "start", "end")]
@@ -322,15 +303,7 @@ def _allowed(names: tuple[str, ...], candidates: tuple[str, ...] | None) -> Floa
 
 
 def kept_tables(model: ChainModel, folder: Path | None) -> kernels.Tables:
-    """Return the tables of a model, from a folder that nobody else can write, or made and kept there.
-
-    Args:
-        model: a model of the task `segment`.
-        folder: where tables are kept; `None`, or a folder that cannot be written: they are made.
-
-    Raises:
-        UnfitModelError: as `PairTables`.
-    """
+    """Return the tables of a model, kept in a folder, if given, that nobody else can write."""
     if folder is not None:
         with suppress(OSError):
             return _tables(shared_arrays(folder, _key(model), lambda: _arrays(PairTables(model).tables)))
@@ -379,15 +352,10 @@ _CHARACTERS = 1 << 18  # segmented at a time, in whole lines
 class TableSegmenter:
     """Segments lines of raw text as `ChainPredictor` does, many times faster, on arrays of code points.
 
-    Blanks (space, tab, U+3000) are boundaries of words, and no word begins inside a run: a Latin word, a number, a URL
-    or an e-mail address (`tagweave.harvest.runs`). Weights are float32, and summed in another order than in
-    `ChainPredictor`, so the two may differ where the scores of two segmentations differ only by rounding.
-
-    Args:
-        model: a model of the task `segment`. Making its tables takes a second.
-        threads: how many threads share the work.
-        whole_runs: whether runs are kept whole; else the model may split them.
-        folder: where its tables are kept, a folder that nobody else can write; `None`: they are not.
+    Blanks (space, tab, U+3000) are boundaries of words, and with `whole_runs` no word begins inside a Latin word, a
+    number, a URL or an e-mail address (`harvest.runs`). Weights are float32, and summed in another order than in
+    `ChainPredictor`, so the two may differ where the scores of two segmentations differ only by rounding. Making the
+    tables takes a second; `folder`, which nobody else may be able to write, keeps them.
 
     Raises:
         UnfitModelError: a model of another task, with a guide, with bundled labels, or with templates over anything but
@@ -401,22 +369,12 @@ class TableSegmenter:
         self._tables = kept_tables(model, folder)
 
     def segment(self, lines: Iterable[str]) -> Iterator[str]:
-        """Return every line, its words separated by one space; a stream of any length in constant memory.
-
-        Raises:
-            ValueError: a line break inside a line, or half of a surrogate pair.
-        """
+        """Return every line, its words separated by one space; a stream of any length in constant memory."""
         for block in self.blocks(_joined(lines)):
             yield from block.decode("utf-8").split("\n")[:-1]
 
     def blocks(self, texts: Iterable[str]) -> Iterator[bytes]:
-        """Return every text, which consists of whole lines, as segmented lines in UTF-8, in order.
-
-        At most one text more than there are threads is in memory.
-
-        Raises:
-            ValueError: a text that does not end in a line break, or half of a surrogate pair.
-        """
+        """Segment texts of whole lines into UTF-8, in order; one text more than threads is in memory at most."""
         if self.threads == 1:
             yield from map(self._segmented, texts)
             return

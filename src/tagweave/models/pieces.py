@@ -34,24 +34,15 @@ def piece_column(guideline: str) -> str:
 
 
 def piece_templates(guideline: str) -> tuple[str, ...]:
-    """Templates over a tagger's labels T of pieces (sun-wan-2012, 4.4, window of 1).
-
-    T[-1], T[0], T[1]; T[-1] T[0], T[0] T[1]; T[-1] T[1].
-    """
+    """Return templates over a tagger's labels of pieces, in a window of 1 (sun-wan-2012, 4.4)."""
     before, here, after = (f"user:{piece_column(guideline)}[{offset}]" for offset in (-1, 0, 1))
     return (before, here, after, f"{before} {here}", f"{here} {after}", f"{before} {after}")
 
 
 class PieceEncoder(CascadeEncoder):
-    """Templates over pieces, and the taggers that cut them.
+    """Templates over pieces, and two or more taggers of characters in one coding that cut them.
 
-    Args:
-        encoder: the templates, which may include the columns of pieces.
-        taggers: at least two models of characters in one coding, each of its own guideline; the first guideline is that
-            of the model of pieces.
-
-    Raises:
-        ValueError: the taggers are not so.
+    The guideline of the first tagger is that of the model of pieces.
     """
 
     kind = "pieces"
@@ -79,19 +70,10 @@ class PieceEncoder(CascadeEncoder):
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> list[Sentence]:
         """Cut sentences of characters into pieces with the columns of all taggers; sentences of pieces stay the same.
 
-        A column `guide:GUIDELINE` of a sentence of characters replaces its tagger, and so does a layer of any guideline
-        but the first (as in `GuidedEncoder`).
-
-        Args:
-            sentences: sentences of characters or of pieces.
-            threads: how many threads the taggers use.
-            layer: the name of a layer that is evidence. Pieces are cut where it has a boundary, and into characters
-                where it fits no label of the piece; it becomes the only layer of the pieces. Pieces then allow what the
-                characters allow, without boundaries inside pieces: if candidates leave a boundary open at one character
-                but tie it to the label of the next, no sequence may be left.
-
-        Raises:
-            CorpusError: as `GuidedEncoder.guided`.
+        A column `guide:GUIDELINE` of a sentence replaces its tagger, and so does a layer of any guideline but the
+        first, as in `GuidedEncoder`. `layer` is evidence: pieces are cut where it has a boundary, and into characters
+        where it fits no label of the piece; it becomes the only layer of the pieces. If its candidates leave a boundary
+        open at one character but tie it to the label of the next, no sequence may be left.
         """
         whole = [i for i, sentence in enumerate(sentences) if not self.is_cut(sentence)]
         pieces = list(sentences)
@@ -124,7 +106,7 @@ class PieceEncoder(CascadeEncoder):
         return pieces.with_layer(layer, (joined(known[start:end], self.coding) for start, end in fitting))
 
     def cut_for_training(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str) -> Sentence:
-        """As `cut`, but into the pieces that the sentence has without a layer.
+        """Cut into the pieces that the sentence has without a layer.
 
         If the layer ends a word inside a piece, no label of the piece is right; all pieces of the words that this piece
         overlaps are then unknown.
@@ -149,11 +131,7 @@ class PieceEncoder(CascadeEncoder):
         )
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """Return the features of sentences of pieces, or of characters, which are cut first; without evidence.
-
-        Raises:
-            CorpusError: as `tokens`; or a sentence lacks a column that a template uses.
-        """
+        """Return the features of sentences of pieces, or of characters, which are cut first; without evidence."""
         return self.encoder.encode(self.tokens(sentences, threads))
 
     def to_json(self) -> dict[str, Any]:
@@ -177,8 +155,7 @@ def piece_lengths(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
 
 
 def _within_words(pieces: Sequence[tuple[int, int]], evidence: Layer | list[Any], begins: Sequence[bool]) -> Layer:
-    """Return the evidence of pieces; if it is impossible at one piece, unknown in the whole run of pieces linked by
-    words."""
+    """Return the evidence of pieces, unknown in a run of pieces linked by words if it is impossible at one of them."""
     runs: list[list[int]] = []
     for number, (start, _) in enumerate(pieces):
         if begins[start]:

@@ -39,10 +39,7 @@ Numbers = NDArray[np.int64]
 def span_entropies(model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers) -> NDArray[np.float64]:
     """Return float64[K]: the entropy of the labels of each span, in nats (tsuboi-2008, section 5.1).
 
-    Args:
-        model: the model.
-        encoded: N tokens.
-        start, stop: int64[K], starts rising; span k is the tokens start[k] .. stop[k] - 1 of all N, in one sentence.
+    Span k is the tokens start[k] .. stop[k] - 1 of all N, in one sentence; starts rise.
     """
     entropies = np.empty(len(start))
 
@@ -59,13 +56,7 @@ def span_entropies(model: ChainModel, encoded: Encoded, start: Numbers, stop: Nu
 def word_probabilities(
     model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers, masks: Masks | None = None
 ) -> NDArray[np.float64]:
-    """Return float64[K]: the probability that each span of characters is a word, with any tag.
-
-    Arguments are those of `span_entropies`; with `masks`, as `ChainModel.marginals`, under the evidence of `encoded`.
-
-    Raises:
-        ValueError: the labels of the model do not code words.
-    """
+    """Return float64[K]: the probability that each span of characters is a word, with any tag."""
     probabilities, sets, ptr = np.empty(len(start)), word_sets(model), encoded.sentence_ptr
     sentence = np.searchsorted(ptr, start, side="right") - 1
     bounds = (start, stop, ptr[sentence], ptr[sentence + 1])
@@ -81,12 +72,8 @@ def word_probabilities(
 
 
 def word_sets(model: ChainModel) -> NDArray[np.bool_]:
-    """Return bool[6, Y]: the labels of a character before a word, at its beginning, inside, at its end, alone in it,
-    after it.
-
-    Raises:
-        ValueError: the labels of the model do not code words.
-    """
+    """Return bool[6, Y]: the labels of a character before a word, at its begin, inside, at its end, alone in it, after
+    it."""
     space = model.space
     if not model.of_characters or len(space.views) > 1:
         raise ValueError("found labels that are not those of one word coding, expected a model that segments")
@@ -114,11 +101,6 @@ def probable_spans(gamma: Floats, pairs: Floats, names: Sequence[str], least: fl
         v[a, j] = gamma[a, j] - sum_i [i > j] pairs[a, i, j]
         v[t, j] = sum_i [i > j] v[t-1, i] pairs[t, i, j] / gamma[t-1, i]
         P = sum_j v[b, j] - sum_j v[b+1, j]
-
-    Args:
-        gamma, pairs: [L, Y] and [L, Y, Y], as `ChainModel.pair_marginals` gives them.
-        names: the Y labels; those without a type code no chunk.
-        least: above 0.
     """
     found = [
         span
@@ -130,12 +112,7 @@ def probable_spans(gamma: Floats, pairs: Floats, names: Sequence[str], least: fl
 
 
 def continuing(pairs: Floats, names: Sequence[str]) -> Floats:
-    """[L, Y]: the probability that a token has a label and goes on with the chunk before it.
-
-    Args:
-        pairs: [L, Y, Y], as `ChainModel.pair_marginals` gives them.
-        names: the Y labels.
-    """
+    """Return [L, Y]: the probability that a token has a label and goes on with the chunk before it."""
     parts = [split_label(name) for name in names]
     goes_on = np.array([[a in "BI" and b in "IE" and kind == other for b, other in parts] for a, kind in parts])
     inner: Floats = (pairs * goes_on).sum(axis=1)
@@ -169,30 +146,16 @@ Ints = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Ranked:
-    """One of the best label sequences of a sentence.
+    """One of the best label sequences of a sentence."""
 
-    Attributes:
-        labels: one per token.
-        probability: the probability of the whole sequence.
-    """
-
-    labels: tuple[str, ...]
-    probability: float
+    labels: tuple[str, ...]  # one per token
+    probability: float  # the probability of the whole sequence
 
 
 def ranked(model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, k: int) -> list[Ranked]:
-    """Return the n <= k best tag sequences of one encoded sentence that its evidence allows, the most probable first.
+    """Return the n <= k best tag sequences of an encoded sentence that its evidence allows, the most probable first.
 
-    Args:
-        model: the model.
-        sentence: one sentence of L tokens, with its evidence.
-        sets: the label sets of the evidence, which may grow.
-        view: the view whose tags are ranked. If several labels share a tag, the result are the tag sequences of the
-            best label sequences, and the most probable one need not be that of the best label sequence.
-        k: how many; the result is shorter if there are fewer, and empty if the evidence allows none.
-
-    Raises:
-        ValueError: k < 1.
+    If labels share a tag, these are the tag sequences of the best label sequences. `sets` may grow.
     """
     if k < 1:
         raise ValueError(f"found k = {k}, expected 1 or more")

@@ -13,10 +13,10 @@ _WINDOW = 32  # batches within which sentences are sorted by length
 
 
 def drawn(members: Sequence[Order], sizes: Sequence[int], seed: int, iteration: int) -> Order:
-    """The sentences of an iteration in random order: sizes[c] of the sentences members[c] of every corpus c.
+    """Return the sentences of an iteration in random order: sizes[c] of the sentences members[c] of every corpus c.
 
-    All sentences of a corpus are used before any is repeated, so none is left out by chance; li-2015 draws anew for
-    every iteration. The result depends on seed and iteration alone, so that resumed training repeats it.
+    All sentences of a corpus are used before any is repeated (li-2015 draws anew for every iteration). The result
+    depends on seed and iteration alone, so that resumed training repeats it.
     """
     parts = [_next(own, size, seed, c, iteration) for c, (own, size) in enumerate(zip(members, sizes, strict=True))]
     return np.random.default_rng([seed, iteration]).permutation(np.concatenate(parts))
@@ -33,10 +33,9 @@ def _next(members: Order, size: int, seed: int, corpus: int, iteration: int) -> 
 
 
 def of_like_length(order: Order, lengths: NDArray[np.int64], batch: int, seed: int, iteration: int) -> Order:
-    """The same sentences, rearranged so that those of a batch have about the same length.
+    """Rearrange sentences so that those of a batch have about the same length; batches stay in random order.
 
-    A step of the lockstep batch is a matrix product with one row per sentence that is long enough; if one sentence is
-    far longer than the others, most steps have one row. The batches stay in random order.
+    A step of a batch is a matrix product with one row per sentence that is long enough.
     """
     rng = np.random.default_rng([seed, iteration])
     parts: list[Order] = []

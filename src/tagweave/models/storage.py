@@ -54,22 +54,13 @@ FOREIGN = {b"lCRF": "tagweave.models.crfsuite_file"}
 
 
 def is_foreign(path: Path | str) -> bool:
-    """Return whether a file begins like a model of another program.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Return whether a file begins like a model of another program."""
     with Path(path).open("rb") as file:
         return _module(file.read(_LONGEST)) is not None
 
 
 def foreign_model(path: Path | str) -> StoredModel:
-    """Return the model of another program in a file.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: damaged, or a model of a kind that has no counterpart here.
-    """
+    """Return the model of another program in a file."""
     data = Path(path).read_bytes()
     if (module := _module(data[:_LONGEST])) is None:
         raise ValueError(
@@ -109,16 +100,8 @@ def machine_memory() -> int:
 
 
 def check_model(description: dict[str, Any], arrays: int, file: int) -> None:
-    """Refuse a model that would need far more memory than its file lets expect, or than there is.
-
-    Args:
-        description: a checked description.
-        arrays: the bytes of its arrays, unpacked.
-        file: the bytes of its file.
-
-    Raises:
-        ValueError: it would.
-    """
+    """Refuse a model that needs far more memory than its file (in bytes, arrays unpacked) lets expect, or than there
+    is."""
     needed, most = needed_bytes(description, arrays), most_bytes(file)
     if needed > most:
         labels = max(_labels(description), default=0)
@@ -126,11 +109,7 @@ def check_model(description: dict[str, Any], arrays: int, file: int) -> None:
 
 
 def check_labels_of_file(labels: int, file: int) -> None:
-    """Refuse as many labels if they would need far more memory than a file of this size lets expect.
-
-    Raises:
-        ValueError: they would.
-    """
+    """Refuse as many labels if they would need far more memory than a file of this size lets expect."""
     needed = 2 * _OF_PAIR * labels**2  # in double precision
     if needed > most_bytes(file):
         raise ValueError(f"{labels:,} labels, which need {_size(needed)}, {_most(file)}")
@@ -147,16 +126,7 @@ def most_bytes(file: int) -> int:
 
 
 def check_labels(names: Sequence[str], path: str, bytes_of_each: int = 0) -> None:
-    """Refuse to train with so many labels that their tables take too much of the memory of this machine.
-
-    Args:
-        names: the labels.
-        path: the file of a corpus with them.
-        bytes_of_each: for each label in the parameters; 0: tables of pairs of labels.
-
-    Raises:
-        CorpusError: too many.
-    """
+    """Refuse to train with so many labels that their tables take too much memory: pairs, or `bytes_of_each`."""
     most, count = max(_LEAST, machine_memory() // _SHARE), len(names)
     needed = bytes_of_each * count if bytes_of_each else _OF_PAIR * count**2
     if needed > most:
@@ -201,11 +171,7 @@ class ModelFileError(TagweaveError):
 
 
 def save_model(model: StoredModel, path: Path | str) -> None:
-    """Write a model of any kind; the file appears whole or not at all.
-
-    Raises:
-        OSError: it cannot be written; an older file is kept.
-    """
+    """Write a model of any kind; the file appears whole or not at all."""
     write_parts(path, model.to_json(), model.arrays())
 
 
@@ -230,12 +196,9 @@ def load_model(path: Path | str, *, folder: Path | None = None) -> StoredModel: 
 @overload
 def load_model(path: Path | str, expected: type[_Model], *, folder: Path | None = None) -> _Model: ...
 def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: Path | None = None) -> Any:
-    """Read a model: of any kind, or of the one that is expected.
+    """Read a model of any kind, or of the one that is expected; also one of CRFsuite, or `hf:OWNER/NAME[@REVISION]`.
 
     With a `folder`, which nobody else may be able to write, processes share its unpacked arrays (`shared_arrays`).
-
-    Models of other programs whose features are attributes are read as well (`foreign`), and those of the Hugging Face
-    hub by the name `hf:OWNER/NAME[@REVISION]` (`hub`).
 
     Raises:
         HubError: a model on the hub that cannot be fetched.

@@ -26,29 +26,19 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class TreeModel:
-    """A dependency parser: plain data.
-
-    Attributes:
-        features: the features to which the weights belong.
-        weights: float[size].
-        labels: the relations of arcs, a second stage; `None` for a parser of heads alone.
-        single_root: whether the root of a tree has exactly one child.
-        guideline: the head layer.
-        about: facts about the model and its training.
-        projective: whether its trees are projective; else they are any trees, and arcs may cross.
-        guide: a parser of another guideline (`features.templates.guide`), whose trees are among the features;
-            `models.tree_predictor` runs it. A model with such features but no guide needs sentences with guide trees.
-    """
+    """A dependency parser: plain data."""
 
     kind: ClassVar[str] = TREE
 
-    features: ArcScorerParameters
-    weights: Floats
-    labels: ArcLabels | None = None
-    single_root: bool = True
-    guideline: str = "head"
-    about: dict[str, Any] = field(default_factory=dict)
-    projective: bool = True
+    features: ArcScorerParameters  # the features to which the weights belong
+    weights: Floats  # float[size]
+    labels: ArcLabels | None = None  # the relations of arcs, a second stage; `None` for a parser of heads alone
+    single_root: bool = True  # whether the root of a tree has exactly one child
+    guideline: str = "head"  # the head layer
+    about: dict[str, Any] = field(default_factory=dict)  # facts about the model and its training
+    projective: bool = True  # whether its trees are projective; else they are any trees, and arcs may cross
+    # a parser of another guideline (`features.templates.guide`), whose trees are among the features;
+    # `models.tree_predictor` runs it. A model with such features but no guide needs sentences with guide trees
     guide: TreeModel | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -97,11 +87,7 @@ class TreeModel:
         return aligned
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
-        """The encoded sentences with all columns that the model uses, and the evidence of a layer.
-
-        Raises:
-            CorpusError: as `encode_arcs` and `check_lengths`.
-        """
+        """The encoded sentences with all columns that the model uses, and the evidence of a layer."""
         check_lengths(sentences)
         more = () if self.labels is None else self.labels.templates.columns
         return encode_arcs(sentences, self.features.templates, layer, more)
@@ -109,7 +95,7 @@ class TreeModel:
     def best(
         self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1, projective: bool | None = None
     ) -> NDArray[np.int32]:
-        """int32[N]: the heads of the best trees, with `evidence` among those it allows; -1 where none is allowed.
+        """Return int32[N]: the heads of the best trees, with `evidence` among those it allows; -1 where none is.
 
         If the evidence is a whole tree, no arc is scored. `projective` chooses among other trees than the model's.
         """

@@ -41,11 +41,7 @@ _RELATIONS = {"relations": list_of(name, 1), "relation_rows": ROWS, "relation_te
 
 
 def check_tree(value: Any, where: str = "") -> None:
-    """Raise unless a value describes a parser, its guide included.
-
-    Raises:
-        ValueError: it does not.
-    """
+    """Raise unless a value describes a parser, its guide included."""
     record({"scorer": one_of(*ARC_SCORERS)}, others=True)(value, where)
     record({**_TREE, **ARC_SCORERS[value["scorer"]].rules()}, _OPTIONAL)(value, where)
     if len(found := _RELATIONS.keys() & value.keys()) not in (0, len(_RELATIONS)):
@@ -76,12 +72,7 @@ _OPTIONAL: dict[str, Rule] = {
 
 
 def check_tree_arrays(description: dict[str, Any], arrays: Arrays, size: int) -> None:
-    """Raise unless these are the arrays of a parser with a checked description and so many weights; the guide's are not
-    checked.
-
-    Raises:
-        ValueError: they are not.
-    """
+    """Refuse arrays that are not those of a parser with this description and so many weights, its guide's aside."""
     rules: dict[str, ArrayRule] = {"weights": weights_of((size,))}
     if "relations" in description:
         shape = description["relation_rows"], len(description["relations"])
@@ -96,15 +87,7 @@ check = check_tree
 
 
 def assemble(description: Description, arrays: Arrays) -> TreeModel:
-    """Return the parser whose `to_json` and `arrays` gave these, with its guide.
-
-    Args:
-        description: one that `check` accepts.
-        arrays: those of the file, unchecked.
-
-    Raises:
-        LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError: parts that do not fit.
-    """
+    """Return the parser whose checked description and unchecked arrays these are, with its guide."""
     templates = ArcTemplates(tuple(description["templates"]), description.get("guided_by", ""))
     _ = templates.codes  # parses them
     features = ARC_SCORERS[description["scorer"]].of_parts(description, templates)

@@ -31,21 +31,11 @@ _NEGLIGIBLE = 1e-4  # probability below which an arc moves no float32 weight
 
 
 class TreeObjective:
-    """The loss of a tree model as a function of its weights: an `Objective` of `learning.trainer`.
+    """The loss of a tree model as a function of its weights.
 
-    Sentences whose evidence excludes nothing are left out: their loss and gradient are exactly 0.
-
-    Args:
-        features: the features to which the weights belong.
-        encoded: training sentences with their evidence.
-        single_root: whether the root has exactly one child.
-        threads: how many threads share a full pass. The same number gives bit-identical sums.
-        dtype: of weights. With float32, the gradient leaves out arcs whose two probabilities, free and under the
-            evidence, differ by less than 1e-4.
-        projective: whether trees are projective; else the sums are over all trees.
-
-    Raises:
-        ContradictionError: the heads of a sentence are all known and certain, but no such tree.
+    Sentences whose evidence excludes nothing are left out: their loss and gradient are exactly 0. The same number of
+    threads gives bit-identical sums. With float32, the gradient leaves out arcs whose two probabilities, free and under
+    the evidence, differ by less than 1e-4.
     """
 
     def __init__(
@@ -101,22 +91,14 @@ class TreeObjective:
         return loss
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
-        """For each sentence whose best tree contradicts its evidence, add features(best) - features(best allowed),
-        times the sentence's weight.
-
-        Returns:
-            The number of such sentences.
-        """
+        """Add weight * (features(best) - features(best allowed)) of mistaken sentences; return their number."""
         return int(
             (self._add_mistakes(weights, first, last, gradient, self.encoded.evidence.weights[first:last]) > 0).sum()
         )
 
     def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """If the best tree of a sentence contradicts its evidence, adds features(best) - features(best allowed).
-
-        Returns:
-            How many tokens have a head that the evidence excludes, and how often the sentence counts.
-        """
+        """Add features(best) - features(best allowed); return the excluded heads of the best, and the sentence's
+        weight."""
         errors = self._add_mistakes(weights, sentence, sentence + 1, gradient, np.ones(1))
         return int(errors[0]), float(self.encoded.evidence.weights[sentence])
 
@@ -152,7 +134,7 @@ class TreeObjective:
         return correct_mistakes(self, weights, totals, first, last, batch, step)
 
     def touched(self, first: int, last: int) -> Blocks:
-        """The weights that sentences first .. last - 1 can touch, as blocks of the vector.
+        """Return the weights that sentences first .. last - 1 can touch, as blocks of the vector.
 
         Right after these sentences were added to a gradient, and until that is used up, only the weights that they did
         touch: far fewer than the features of all arcs.

@@ -21,38 +21,23 @@ _BLOCK = 2000  # sentences parsed at a time
 
 
 class TreePredictor:
-    """Parses sentences of words with the tags that the model uses.
-
-    Args:
-        model: the model.
-        threads: how many threads share the work.
-        projective: whether no two arcs of a tree may cross; by default as in the training of the model, to which the
-            scores of arcs belong.
-    """
+    """Parses sentences of words with the tags that the model uses; by default into trees as in its training."""
 
     def __init__(self, model: TreeModel, threads: int = 1, projective: bool | None = None) -> None:
         self.model, self.threads = model, threads
         self.projective = model.projective if projective is None else projective
 
     def parse(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Return the sentences with the best tree in the head layer of the model, in order, block by block.
-
-        Raises:
-            CorpusError: a sentence lacks tags or columns that the model uses, or is too long.
-        """
+        """Return the sentences with the best tree in the head layer of the model, in order, block by block."""
         for block in in_blocks(sentences, _BLOCK):
             encoded = self.encode(block)
             heads = self.model.best(encoded, threads=self.threads, projective=self.projective)
             yield from self.with_arcs(block, encoded, heads)
 
     def complete(self, sentences: Iterable[Sentence], layer: str | None = None) -> Iterator[Sentence]:
-        """Return the sentences with the gaps of a head layer (by default the model's own) filled in.
+        """Fill in the gaps of a head layer, by default the model's own. Given arcs never change.
 
-        Given arcs never change: among several heads or relations one is chosen, and a given whole tree stays even if it
-        is not projective.
-
-        Raises:
-            CorpusError: as `parse`; or no tree has one of the given arcs for each token.
+        Among several heads or relations one is chosen; a given whole tree stays even if it is not projective.
         """
         layer = layer or self.model.guideline
         for block in in_blocks(sentences, _BLOCK):
@@ -66,13 +51,8 @@ class TreePredictor:
             yield from self.with_arcs(block, encoded, heads, layer)
 
     def probabilities(self, sentences: Sequence[Sentence], layer: str | None = None) -> list[NDArray[Any]]:
-        """[n + 1, n + 1] for each sentence: the probability of the arc from each head (0 is the root) to each word.
-
-        With `layer`, they are conditioned on the arcs that it allows.
-
-        Raises:
-            CorpusError: as `parse`.
-        """
+        """Return [n + 1, n + 1] per sentence: the probability of the arc from each head (0: root) to each word, under
+        `layer`."""
         if not len(sentences):
             return []
         encoded = self.encode(sentences, layer)
@@ -81,11 +61,7 @@ class TreePredictor:
         return [table.reshape(n + 1, n + 1) for table, n in zip(tables, encoded.lengths.tolist(), strict=True)]
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
-        """Return the encoded sentences, parsed by the model's guide, with the evidence of a layer.
-
-        Raises:
-            CorpusError: as `guided`; or columns or layers that the model uses are missing.
-        """
+        """Return the encoded sentences, parsed by the model's guide, with the evidence of a layer."""
         model = self.model
         seen = guided(sentences, model.guide, self.threads) if model.guide else sentences
         return model.encode(seen, layer)
@@ -111,14 +87,10 @@ class TreePredictor:
 
 
 def guided(sentences: Sequence[Sentence], guide: TreeModel, threads: int = 1) -> list[Sentence]:
-    """Return the sentences, each with a guide tree, which guided models use.
+    """Return the sentences, each with a guide tree in a layer of its own (`guide_layer`), which guided models use.
 
-    The guide tree is in a layer of its own (`guide_layer`). A sentence that has this layer keeps it. In others, arcs of
-    the layer of the guide's guideline are kept (so a guided model converts a treebank), and the guide fills the gaps;
-    without such a layer, it parses the whole sentence.
-
-    Raises:
-        CorpusError: as `TreePredictor.complete`.
+    A sentence that has this layer keeps it. In others, arcs of the layer of the guide's guideline are kept (so a guided
+    model converts a treebank), and the guide fills the gaps; without such a layer, it parses the whole sentence.
     """
     layer = guide_layer(guide.guideline)
     trees = TreePredictor(guide, threads).complete(s for s in sentences if layer not in s.heads)

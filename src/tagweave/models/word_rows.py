@@ -33,32 +33,18 @@ Codes = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Numbered:
-    """Sentences whose forms have numbers.
+    """Sentences whose forms have numbers."""
 
-    Attributes:
-        sentence_ptr: int64[S + 1], the first token of every sentence.
-        ids: int32[N], the number of the form of every token.
-        new: the columns of the forms that were new; `None` if none was.
-        first: the number of the first of these.
-    """
-
-    sentence_ptr: NDArray[np.int64]
-    ids: NDArray[np.int32]
-    new: FormColumns | None
-    first: int
+    sentence_ptr: NDArray[np.int64]  # [S + 1], the first token of every sentence
+    ids: NDArray[np.int32]  # [N], the number of the form of every token
+    new: FormColumns | None  # the columns of the forms that were new; `None` if none was
+    first: int  # the number of the first of these
 
 
 class KnownForms:
-    """The forms of the texts so far, for an encoder whose templates look at forms only.
+    """The forms of the texts so far, at most `most`, by numbers from `first` on; templates look at forms only.
 
-    Attributes:
-        alone: the families that look at one form, the form at their anchor.
-        joint: those that look at several.
-
-    Args:
-        encoder: of the templates.
-        most: how many forms are kept at most.
-        first: the number of the first form.
+    `alone` are the families that look at the form at their anchor alone, `joint` those that look at several.
     """
 
     def __init__(self, encoder: TemplateEncoder, most: int, first: int) -> None:
@@ -123,10 +109,7 @@ class _Part(NamedTuple):
 class RowEmission(ViewEmission):
     """The emission scores of a view, from the rows of forms and the grams of several forms.
 
-    Args:
-        general: the view with its weights.
-        low, high: the smallest and the largest offset of a form from a token that it adds to.
-        most: the number of rows.
+    A form adds to the tokens from its own minus `high` to its own minus `low`; there are `most` rows.
     """
 
     def __init__(self, general: ViewEmission, low: int, high: int, most: int) -> None:
@@ -167,12 +150,6 @@ class WordRows:
     Features that look at one form, that of the token or of one beside it, are looked up when the form is met for the
     first time, and their weights added up. All others are looked up at each token, as ever. Scores are those of the
     model, added in another order, so they may differ by rounding. Threads may share it.
-
-    Args:
-        encoder: with templates over forms, and an index that does not grow.
-        parameters: the layout of the weights.
-        weights: [parameters.size].
-        most: the number of rows.
     """
 
     def __init__(self, encoder: TemplateEncoder, parameters: ChainParameters, weights: Floats, most: int) -> None:
@@ -194,10 +171,7 @@ class WordRows:
         return cls(encoder, parameters, model.weights, most) if fits else None
 
     def encoded(self, sentences: Sequence[Sentence]) -> tuple[Encoded, RowScoring] | None:
-        """Sentences as far as rows do not hold their features, and their scores.
-
-        `None` if they have too many forms, or there have been few so far.
-        """
+        """Return what rows lack of sentences, and their scores; None if forms are too many or texts so far few."""
         tokens = sum(map(len, sentences))
         with self._lock:
             self._met += tokens

@@ -27,27 +27,18 @@ _SWEEPS = 3  # of the fit to posteriors; then marginals of crowd-ner miss theirs
 
 
 class ChainScores(NamedTuple):
-    """The scores of a batch of n tokens.
+    """The scores of a batch of n tokens."""
 
-    Attributes:
-        emission: [n, Y]; -inf for labels that are no candidates.
-        transitions: shared by all sentences.
-    """
-
-    emission: Floats
-    transitions: Transitions
+    emission: Floats  # [n, Y]; -inf for labels that are no candidates
+    transitions: Transitions  # shared by all sentences
 
 
 class Potentials(NamedTuple):
-    """exp(score - shift) by row, [n, Y], 0 for labels that are excluded, and the shift of each row, [n].
-
-    Attributes:
-        lists: the labels that are not; if not all, E is [1, cells] (`chain.Lists`).
-    """
+    """exp(score - shift) by row, [n, Y], 0 for labels that are excluded, and the shift of each row, [n]."""
 
     E: Floats
     shift: Floats
-    lists: chain.Lists = chain.ALL
+    lists: chain.Lists = chain.ALL  # the labels that are not; if not all, E is [1, cells] (`chain.Lists`)
 
 
 class KnownPaths(NamedTuple):
@@ -58,22 +49,14 @@ class KnownPaths(NamedTuple):
 
 @dataclass
 class ChainGradient:
-    """The gradient of the loss with respect to the scores of chains.
+    """The gradient of the loss with respect to the scores of chains."""
 
-    Attributes:
-        emission: [n, Y], for the tokens of the last batch.
-        start, end: [Y], of first and last labels, summed over batches.
-        potential: [Y, Y], of transitions.
-        pairs: [Y, Y], summed over batches; multiplied by the potentials they are expected transitions.
-        paths: [Y, Y], transitions counted one by one, negative.
-    """
-
-    emission: Floats
-    start: Floats
-    end: Floats
-    potential: Floats
-    pairs: Floats
-    paths: Floats
+    emission: Floats  # [n, Y], for the tokens of the last batch
+    start: Floats  # [Y], of first labels, summed over batches
+    end: Floats  # [Y], of last labels, summed over batches
+    potential: Floats  # [Y, Y], of transitions
+    pairs: Floats  # [Y, Y], summed over batches; multiplied by the potentials they are expected transitions
+    paths: Floats  # [Y, Y], transitions counted one by one, negative
 
     @classmethod
     def zeros(cls, scores: ChainScores) -> ChainGradient:
@@ -222,10 +205,9 @@ class Chain(Structure):
     def add_expectations(
         self, sums: Sums | KnownPaths, scores: ChainScores, batch: Batch, factor: float, gradient: ChainGradient
     ) -> NDArray[np.float64]:
-        """Add factor * weight * expected counts to the gradient; of known paths the factor is -1.
+        """Add factor * weight * expected counts to the gradient (of known paths the factor is -1); return log Z [S].
 
-        Returns:
-            float64[S], log Z of each sentence, less what the scaling of transitions took out of all of them.
+        It is less what the scaling of transitions took out of both sums.
         """
         if isinstance(sums, KnownPaths):
             return self._follow(sums.labels, scores, batch, gradient)
@@ -333,9 +315,7 @@ class Chain(Structure):
         batch: Batch,
         exact_scores: Callable[[slice], Floats],
     ) -> Sums:
-        """Forward and backward. A sentence with no allowed sequence in the range of the potentials is summed in
-        logarithms; `exact_scores` gives the scores [L, Y] (-inf: excluded) of its tokens.
-        """
+        """Run forward and backward; sum a sentence again, from `exact_scores` [L, Y], if its sums leave their range."""
         space, t, steps = self._space, transitions, batch.steps
         E, shift, lists = potentials
         buffer = partial(space.cells, count=E.size) if len(lists.ptr) else partial(space.matrix, rows=len(E))
@@ -403,12 +383,7 @@ def allowed_scores(
 
 
 def best_labels(scores: ChainScores, ptr: NDArray[np.int64]) -> NDArray[np.int32]:
-    """int32[n]: the best label sequence of each sentence, -1 where none is allowed; emission is overwritten.
-
-    Args:
-        scores: of n tokens.
-        ptr: int64[S + 1], the first token of each sentence.
-    """
+    """Return int32[n]: the best label sequence of each sentence, -1 where none is allowed; emission is overwritten."""
     labels, t = np.empty(len(scores.emission), np.int32), scores.transitions
     pairs = t.score, t.transposed_score, t.bounds
     decode.best_sequences(scores.emission, *pairs, t.start_score, t.end_score, ptr, 0, len(ptr) - 1, labels)

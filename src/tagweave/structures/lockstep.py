@@ -25,21 +25,14 @@ from tagweave.structures.transitions import Transitions
 
 @dataclass(frozen=True)
 class LogSums:
-    """The results of sum-product over a sentence of L tokens; -inf and 0 where no sequence is allowed.
+    """The results of sum-product over a sentence of L tokens; -inf and 0 where no sequence is allowed."""
 
-    Attributes:
-        log_z: log Z.
-        gamma: float64[L, Y], state marginals.
-        before, beyond: float64[L, Y]; exp(before[t, i] + transition score + beyond[t, j]) are the pair marginals of
-            positions t - 1, t (t > 0).
-        score: float[Y, Y], the transition scores.
-    """
-
-    log_z: float
-    gamma: NDArray[np.float64]
+    log_z: float  # log Z
+    gamma: NDArray[np.float64]  # [L, Y], state marginals
+    # [L, Y]; exp(before[t, i] + transition score + beyond[t, j]) are the pair marginals of t - 1, t (t > 0)
     before: NDArray[np.float64]
     beyond: NDArray[np.float64]
-    score: Floats
+    score: Floats  # float[Y, Y], the transition scores
 
     def pairs(self) -> Iterator[Floats]:
         """The pair marginals [Y, Y] of positions t - 1, t for t = 1 .. L - 1."""
@@ -48,12 +41,7 @@ class LogSums:
 
 
 def sum_in_logarithms(scores: Floats, transitions: Transitions) -> LogSums:
-    """Forward and backward over one sentence.
-
-    Args:
-        scores: float64[L, Y], L > 0, with -inf for labels that the evidence excludes.
-        transitions: the transition scores.
-    """
+    """Run forward and backward over one sentence; scores are float64[L, Y], L > 0, -inf for excluded labels."""
     t, length = transitions, len(scores)
     alpha, beta, before = np.empty_like(scores), np.empty_like(scores), np.full_like(scores, -np.inf)
     alpha[0] = t.start_score + scores[0]
@@ -74,19 +62,13 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences laid out in lockstep.
+    """Sentences laid out in lockstep."""
 
-    Attributes:
-        evidence: the sentences, of n tokens.
-        order: int64[B], the sentence of each batch row, the longest first; empty sentences are left out.
-        rows: int32[n], the row of every token.
-        steps: int64[T + 1], the first row of each step.
-    """
-
-    evidence: Evidence
+    evidence: Evidence  # the sentences, of n tokens
+    # [B], the sentence of each batch row, the longest first; empty sentences are left out
     order: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    steps: NDArray[np.int64]
+    rows: NDArray[np.int32]  # [n], the row of every token
+    steps: NDArray[np.int64]  # [T + 1], the first row of each step
 
     @classmethod
     def of(cls, evidence: Evidence) -> Batch:
@@ -146,25 +128,17 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Sums:
-    """The results of sum-product over a batch.
+    """The results of sum-product over a batch."""
 
-    Attributes:
-        log_z: float64[B], by batch row.
-        gamma: [n, Y] state marginals by row.
-        alpha, beyond: [n, Y]; alpha[s] (x) beyond[r] * T are the pair marginals into row r, s the row before it.
-        steps: int64[T + 1], the first row of each step.
-        lists: the labels of each row that can have marginals; if not all, the arrays are [1, cells] (`chain.Lists`).
-        size: Y.
-        exact: by batch row, the sums in logarithms of sentences that were out of range. In the arrays they are 0.
-    """
-
-    log_z: NDArray[np.float64]
-    gamma: Floats
-    alpha: Floats
+    log_z: NDArray[np.float64]  # [B], by batch row
+    gamma: Floats  # [n, Y] state marginals by row
+    alpha: Floats  # [n, Y]; alpha[s] (x) beyond[r] * T are the pair marginals into row r, s the row before it
     beyond: Floats
-    steps: NDArray[np.int64]
+    steps: NDArray[np.int64]  # [T + 1], the first row of each step
+    # the labels of each row that can have marginals; if not all, the arrays are [1, cells] (`chain.Lists`)
     lists: chain.Lists
-    size: int
+    size: int  # Y
+    # by batch row, the sums in logarithms of sentences that were out of range. In the arrays they are 0
     exact: dict[int, LogSums] = field(default_factory=dict)
 
     def marginals(self) -> Floats:
@@ -175,11 +149,7 @@ class Sums:
         return gamma
 
     def pairs(self, potential: Floats) -> Floats:
-        """[n, Y, Y]: the marginals of the label of each row and of the row before; 0 in the first step.
-
-        Args:
-            potential: [Y, Y], of transitions.
-        """
+        """Return [n, Y, Y]: the marginals of the label of each row and of the row before; 0 in the first step."""
         alpha, beyond = self._spread(self.alpha), self._spread(self.beyond)
         before = np.zeros_like(alpha)
         for first, low, high in zip(self.steps[:-2], self.steps[1:-1], self.steps[2:], strict=True):

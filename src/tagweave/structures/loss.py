@@ -35,14 +35,10 @@ class Structure(ABC):
 
     Label sequences (`chain`), projective or all trees (`tree`), or labels that do not depend on one another
     (`independent`). Each also has `best`, `k_best` and `samples`. A batch is evidence laid out for the kernels.
-
-    Attributes:
-        contradiction: the message for evidence that excludes every output.
-        terms: what the structure itself adds to the loss.
     """
 
-    contradiction: ClassVar[str]
-    terms: Sequence[Term] = ()
+    contradiction: ClassVar[str]  # the message for evidence that excludes every output
+    terms: Sequence[Term] = ()  # what the structure itself adds to the loss
 
     @abstractmethod
     def sums(self, scores: Any, batch: Any) -> Any:
@@ -75,7 +71,7 @@ class Structure(ABC):
 def loss(
     structure: Structure, scores: Any, evidence: Any, terms: Sequence[Term] = (), into: Any = None
 ) -> tuple[NDArray[np.float64], Any]:
-    """Return the loss of each sentence and the gradient of their sum with respect to all scores.
+    """Return the loss of each sentence, with `terms`, and the gradient of their sum with respect to all scores.
 
     Args:
         structure: sums over outputs.
@@ -85,8 +81,7 @@ def loss(
         into: the gradient of earlier batches under the same transition scores, to go on with.
 
     Returns:
-        float64[S], nan for all if the scores have grown out of bounds; and the gradient: `ChainGradient`, or an array
-        like the scores of arcs or relations.
+        float64[S], nan for all if the scores have grown out of bounds; and the gradient.
 
     Raises:
         ContradictionError: the evidence of a sentence excludes every output.

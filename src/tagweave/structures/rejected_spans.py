@@ -28,23 +28,14 @@ from tagweave.structures.transitions import Transitions
 
 
 class _Split(NamedTuple):
-    """The sentences of a batch that have rejected spans, over W split labels.
+    """The sentences of a batch that have rejected spans, over W split labels."""
 
-    Attributes:
-        sentences: int64[R], their numbers in the batch.
-        evidence: these sentences, of n tokens.
-        tokens: int64[n], their tokens in the batch.
-        projection: int64[W], the label that each split label stands for.
-        allowed: bool[n, W], the split labels that the rejected spans leave to each token.
-        scores: of split labels.
-    """
-
-    sentences: NDArray[np.int64]
-    evidence: Evidence
-    tokens: NDArray[np.int64]
-    projection: NDArray[np.int64]
-    allowed: NDArray[np.bool_]
-    scores: ChainScores
+    sentences: NDArray[np.int64]  # [R], their numbers in the batch
+    evidence: Evidence  # these sentences, of n tokens
+    tokens: NDArray[np.int64]  # [n], their tokens in the batch
+    projection: NDArray[np.int64]  # [W], the label that each split label stands for
+    allowed: NDArray[np.bool_]  # [n, W], the split labels that the rejected spans leave to each token
+    scores: ChainScores  # of split labels
 
     @classmethod
     def of(cls, names: Sequence[str], scores: ChainScores, evidence: Evidence) -> _Split | None:
@@ -69,22 +60,14 @@ def _transitions(labels: SplitLabels, t: Transitions) -> Transitions:
 
 @dataclass(frozen=True)
 class RejectedSpans:
-    """The term of rejected spans; it is 0 without any.
+    """The term of rejected spans; it is 0 without any."""
 
-    Attributes:
-        names: the Y labels.
-    """
-
-    names: Sequence[str]
+    names: Sequence[str]  # the Y labels
 
     def add(
         self, structure: Chain, scores: ChainScores, batch: Batch, gradient: ChainGradient
     ) -> NDArray[np.float64] | float:
-        """Add the gradient of the term; return what it adds to the loss of each sentence.
-
-        Raises:
-            ContradictionError: the evidence of a sentence allows only sequences that have rejected spans.
-        """
+        """Add the gradient of the term; return what it adds to the loss of each sentence."""
         split, given = _Split.of(self.names, scores, batch.evidence), batch.evidence.rows
         if split is None or given is None:
             return 0.0
@@ -120,9 +103,9 @@ def _under(evidence: Evidence, table: NDArray[np.floating], first: int) -> Evide
 def best_without_rejected(
     names: Sequence[str], scores: ChainScores, evidence: Evidence
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the tokens of sentences that have rejected spans, and their best labels without these.
+    """Return the tokens of sentences that have rejected spans, and their best labels without these, or -1.
 
-    Scores of labels that evidence excludes are -inf; where no sequence is left, labels are -1.
+    Scores of labels that evidence excludes are -inf.
     """
     split = _Split.of(names, scores, evidence)
     if split is None:

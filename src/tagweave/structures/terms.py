@@ -32,19 +32,12 @@ WINDOW = 8192
 
 @dataclass(frozen=True)
 class LabelShare:
-    """The penalty on the share of labels among the tokens of one batch, a term of the loss.
+    """The penalty on the share of labels among the tokens of one batch, a term of the loss."""
 
-    Attributes:
-        labels: bool[Y], the labels that count.
-        target: the share that is expected, 0..1.
-        margin: how far the share may be from it.
-        weight: of the penalty, for each token.
-    """
-
-    labels: NDArray[np.bool_]
-    target: float
-    margin: float
-    weight: float
+    labels: NDArray[np.bool_]  # [Y], the labels that count
+    target: float  # the share that is expected, 0..1
+    margin: float  # how far the share may be from it
+    weight: float  # of the penalty, for each token
 
     def loss(self, share: float) -> float:
         """Return the penalty for each token."""
@@ -64,17 +57,11 @@ class LabelShare:
 
 @dataclass
 class CountAtSlope:
-    """The expected count of labels at a slope that more sentences than those of a batch determine.
+    """The expected count of labels at a slope that more sentences than those of a batch determine."""
 
-    Attributes:
-        labels: bool[Y].
-        slope: the derivative of the penalty with respect to the count.
-        count: the expected count of the last batch.
-    """
-
-    labels: NDArray[np.bool_]
-    slope: float
-    count: float = 0.0
+    labels: NDArray[np.bool_]  # [Y]
+    slope: float  # the derivative of the penalty with respect to the count
+    count: float = 0.0  # the expected count of the last batch
 
     def add(self, structure: Chain, scores: ChainScores, batch: Batch, gradient: ChainGradient) -> float:
         """Add slope * the gradient of the expected count; whoever knows all sentences adds the penalty."""
@@ -90,14 +77,10 @@ class RunningShare:
     """The share of the last tokens of an epoch, about `WINDOW` of them, for learners that take batches.
 
     That is usual for functions of an expectation (Wang et al. 2017, stochastic compositional gradient descent).
-
-    Attributes:
-        of: the penalty.
-        count, tokens: the expected and all tokens, those long ago counted less.
     """
 
-    of: LabelShare
-    count: float = 0.0
+    of: LabelShare  # the penalty
+    count: float = 0.0  # expected; tokens long ago count less in both
     tokens: float = 0.0
 
     @property

@@ -48,17 +48,12 @@ _LONGEST = 255
 
 @dataclass(frozen=True)
 class TreeBatch:
-    """Sentences with their arcs, and pairs of siblings behind them, in one array.
+    """Sentences with their arcs, and pairs of siblings behind them, in one array."""
 
-    Attributes:
-        evidence: the sentences.
-        cells: int64[S + 1], the first arc of each.
-        pair_ptr: int64[S + 1], the first pair of siblings of each (`kernels.tree`), counted on from the arcs; the
-            same again of a sentence whose pairs have no scores.
-    """
-
-    evidence: ArcEvidence
-    cells: NDArray[np.int64]
+    evidence: ArcEvidence  # the sentences
+    cells: NDArray[np.int64]  # [S + 1], the first arc of each
+    # [S + 1], the first pair of siblings of each (`kernels.tree`), counted on from the arcs; the same again of a
+    # sentence whose pairs have no scores
     pair_ptr: NDArray[np.int64]
 
     @classmethod
@@ -105,11 +100,7 @@ class ArcGradient:
 
 
 class Tree(Structure):
-    """The structure of projective dependency trees.
-
-    Args:
-        single_root: whether the root has exactly one child.
-    """
+    """The structure of projective dependency trees; with `single_root`, the root has exactly one child."""
 
     contradiction: ClassVar[str] = "no projective tree agrees with the annotation"
     projective: ClassVar[bool] = True
@@ -174,8 +165,7 @@ class Tree(Structure):
     def add_expectations(
         self, sums: TreeSums | KnownTrees, scores: Floats, batch: TreeBatch, factor: float, gradient: ArcGradient
     ) -> NDArray[np.float64]:
-        """Add factor * weight * probabilities to the gradient, which the free sums become; return log Z of each
-        sentence."""
+        """Add factor * weight * probabilities to the gradient, which the free sums become; return log Z [S]."""
         weights = batch.evidence.weights
         if isinstance(sums, KnownTrees):
             add_trees(gradient.arcs, batch, sums.heads, factor * np.repeat(weights, batch.lengths))
@@ -204,10 +194,7 @@ class Tree(Structure):
         return heads[exists], totals[exists]
 
     def samples(self, scores: Floats, batch: TreeBatch, n: int, seed: int) -> NDArray[np.int32]:
-        """See `Structure.samples`; draws trees head by head, each given those before.
-
-        Every head takes one run of the recurrence.
-        """
+        """Draw trees head by head, each given those before; every head takes one run of the recurrence."""
         scores, batch, allowed = _under_evidence(scores, batch)
         size, random = int(batch.lengths[0]) + 1, np.random.default_rng(seed)
         trees = np.empty((n, size - 1), np.int32)
