@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span, labels_of, spans_of
 from tagweave.errors import CorpusError
 
@@ -76,6 +76,17 @@ def test_spans_that_labels_cannot_hold_are_refused(groups, found):
         labels_of(groups, 3)
 
 
-def test_labels_that_are_not_in_iob2_are_refused():
-    with pytest.raises(CorpusError, match="'I-X' at token 2"):
-        spans_of((None, ("I-X",)))
+@pytest.mark.parametrize(
+    ("layer", "found", "expected"),
+    [
+        ([None, ("I-X",)], "'I-X' at token 2", "O or B-TYPE"),
+        ([("B-X",), ("I-Y",)], "'I-Y' at token 2 after 'B-X'", "I- with the type"),  # was a bare ValueError
+        ([("B-X", "O"), ("I-Y", "I-Z")], "'I-Y|I-Z' at token 2 after 'B-X|O'", "I- with the type"),
+        ([("B-X",), ("",)], "'' at token 2", "O or B-TYPE"),  # was an IndexError
+    ],
+)
+def test_labels_that_are_not_in_iob2_are_refused(layer, found, expected):
+    with pytest.raises(CorpusError) as error:
+        Sentence(("a", "b"), {"x": tuple(layer)}, location=Location("f.conll", 7)).spans("x")
+    assert str(error.value).startswith("f.conll:7: ")
+    assert found in error.value.found and expected in error.value.expected

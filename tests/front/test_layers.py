@@ -132,6 +132,14 @@ def test_both_layers_of_a_conversion_are_those_of_training(tmp_path: Path) -> No
     assert [each["value"] for each in scores] == [1, 1]
 
 
+def test_a_corpus_of_heads_keeps_the_tags_that_a_parser_reads(tmp_path: Path) -> None:
+    path = tmp_path / "trees.conllu"
+    path.write_text("1\tthe\t_\tDET\tDT\t_\t2\tdet\t_\t_\n2\tdog\t_\tNOUN\tNN\t_\t0\troot\t_\t_\n\n")
+    [sentence], [whole] = tw.load(f"UD={path}#head"), load(str(path))
+    assert sentence.layers == whole.layers
+    assert sentence.heads == {"UD": whole.heads["head"]}
+
+
 def test_a_file_without_the_layer(given: tuple[str, Path, Any], tmp_path: Path) -> None:
     kind, _, model = given
     layer = FORMS[kind][2]

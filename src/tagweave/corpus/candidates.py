@@ -34,9 +34,6 @@ class Soft(tuple[Value, ...]):
     Attributes:
         numbers: a non-negative number for each group.
         groups: the group of each candidate; candidates that spell one label in another coding share a number.
-
-    Raises:
-        CorpusError: not as many numbers as groups, a negative or infinite number, or only zeros.
     """
 
     numbers: tuple[float, ...]
@@ -95,9 +92,6 @@ def parse_candidates(field: str, special: str = "") -> tuple[str, ...]:
     """Return the candidates in a non-empty field, as `Soft` if they have numbers.
 
     `special` are further characters that the format escapes.
-
-    Raises:
-        CorpusError: an empty field, a repeated candidate, or a number for some candidates only.
     """
     if not field:
         raise CorpusError("an empty label", "a label, or alternatives A|B")
@@ -113,11 +107,7 @@ def parse_candidates(field: str, special: str = "") -> tuple[str, ...]:
 
 
 def split_numbers(pieces: list[str], field: str) -> tuple[list[str], list[float]]:
-    """Return candidates without their numbers, and the numbers, which are none or one for each.
-
-    Raises:
-        CorpusError: only some candidates have a number.
-    """
+    """Return candidates without their numbers, and the numbers, which are none or one for each."""
     matches = [_number(piece) if COLON in piece else None for piece in pieces]
     if not any(matches):
         return pieces, []
@@ -164,11 +154,7 @@ def _escaped(label: str, special: str) -> str:
 
 
 def format_candidates(candidates: tuple[str, ...], special: str = "") -> str:
-    """Return the field that `parse_candidates` reads as these candidates.
-
-    Raises:
-        CorpusError: an empty label, which text formats cannot distinguish from a missing one.
-    """
+    """Return the field that `parse_candidates` reads as these candidates."""
     if "" in candidates:
         raise CorpusError("an empty label", "labels of at least one character")
     if isinstance(candidates, Soft):

@@ -131,11 +131,7 @@ def may_follow(scheme: str, last: ChunkLabel, label: ChunkLabel, closes: bool = 
 
 
 def detect(sentences: Iterable[Sentence], layer: str) -> str:
-    """Return the scheme in which a layer of every sentence is consistent: the first of IOB2, IOB1 and BIOES that fits.
-
-    Raises:
-        CorpusError: there is no such scheme; the message says where IOB2 fails.
-    """
+    """Return the scheme in which a layer of every sentence is consistent: the first of IOB2, IOB1, BIOES that fits."""
     fits = list(_PREFERENCE)
     for sentence in sentences:
         if layer not in sentence.layers:
@@ -197,9 +193,6 @@ def convert(corpus: Corpus, target: str, source: str | None = None, layer: str |
     """Convert a layer to another scheme, by default the corpus's own; covered labels become those of the same types.
 
     The scheme of the layer is `source`, or else detected.
-
-    Raises:
-        CorpusError: a sentence without a consistent sequence in the source scheme.
     """
     name = layer or corpus.guideline
     scheme = source or detect(corpus, name)

@@ -60,11 +60,6 @@ def read_lines(path: str) -> Iterator[str]:
     """Yield the lines of a file (`-`: standard input) without their line breaks (`\\n`, `\\r\\n`), one at a time.
 
     A file that begins with the gzip magic number is decompressed, whatever its name. A byte order mark is skipped.
-
-    Raises:
-        CorpusError: a line that is not UTF-8, contains NUL or a carriage return before its end, or is longer than
-            `LONGEST`; broken gzip data.
-        OSError: the file cannot be opened or read.
     """
     number = 0
     with opened(path, lambda: number + 1) as file:
@@ -79,9 +74,6 @@ def read_blocks(path: str) -> Iterator[str]:
     """Yield the lines of `read_lines` in blocks of text that end in `\\n`, with no object per line.
 
     A block is about a megabyte, what a pipe has ready, or one longer line.
-
-    Raises:
-        CorpusError, OSError: as `read_lines`, when the block is reached.
     """
     number = 1
     with opened(path, lambda: number) as file:
@@ -120,9 +112,6 @@ def first_lines(path: str, count: int) -> list[str]:
     """Return the first lines of a file; of standard input, whole lines that have arrived, which remain to be read.
 
     None of a pipe with a name, which can be read only once, nor of compressed standard input.
-
-    Raises:
-        CorpusError, OSError: as `read_lines`, but not for standard input.
     """
     if path != STANDARD_STREAM:
         return list(islice(read_lines(path), count)) if Path(path).is_file() else []
@@ -149,13 +138,7 @@ def is_awaited(seconds: float = 0.0) -> bool:
 
 @contextmanager
 def opened(path: str, at_line: Callable[[], int]) -> Iterator[IO[bytes]]:
-    """Open the bytes of a file (`-`: standard input), decompressed if it begins with the gzip magic number.
-
-    Raises:
-        DataError: the name of a corpus that cannot be fetched.
-        CorpusError: broken gzip data while the file is read; `at_line` returns the line.
-        OSError: the file cannot be opened or read.
-    """
+    """Open the bytes of a file (`-`: standard input), decompressed if it begins with the gzip magic number."""
     with nullcontext(sys.stdin.buffer) if path == STANDARD_STREAM else Path(located(path)).open("rb") as file:
         buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
         try:
@@ -234,9 +217,6 @@ def written(path: str) -> Iterator[IO[str]]:
 
     If the name ends in `.gz`, the file is compressed, without a time stamp, so that the same text gives the same bytes.
     `-` is standard output, which is written immediately.
-
-    Raises:
-        OSError: the file cannot be written.
     """
     if path == STANDARD_STREAM:
         standard = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
@@ -279,9 +259,6 @@ def whole_file(path: Path | str, parts: Path | None = None) -> Iterator[Path]:
     Args:
         path: the file.
         parts: a folder of the same file system for the temporary file, instead of the one of `path`.
-
-    Raises:
-        OSError: the file cannot be written; an existing one stays as it was.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -301,11 +278,7 @@ def whole_file(path: Path | str, parts: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Make an empty temporary folder, which becomes the folder `path` when the block ends without an exception.
-
-    Raises:
-        OSError: it cannot be written; an existing folder stays as it was.
-    """
+    """Make an empty temporary folder, which becomes the folder `path` when the block ends without an exception."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with _part(path) as part:
         new, old = part / "new", part / "old"
@@ -361,11 +334,7 @@ def _made(folder: Path, name: str) -> tuple[Path, int | None]:
 
 
 def _locked(folder: Path) -> int:
-    """Lock a folder until the descriptor is closed.
-
-    Raises:
-        OSError: another process has locked it, it is gone, or there are no such locks.
-    """
+    """Lock a folder until the descriptor is closed."""
     if fcntl is None:
         raise OSError(errno.ENOTSUP, "no locks", str(folder))
     file = os.open(folder, os.O_RDONLY)

@@ -35,9 +35,6 @@ class Gazetteer:
         phrases: P different phrases, in the order of the file, none of them blank.
         types: for each phrase the types it may have; `None`: unknown.
         path: the file, for messages.
-
-    Raises:
-        CorpusError: a phrase with a line break, or different numbers of phrases and types.
     """
 
     phrases: tuple[str, ...] = ()
@@ -73,12 +70,7 @@ class Gazetteer:
 
 
 def read(path: str) -> Gazetteer:
-    """The gazetteer in a file; `-` is standard input, gzip is decompressed.
-
-    Raises:
-        CorpusError: a line in none of the forms, with file and line; a file without entries; or as `read_lines`.
-        OSError: the file cannot be read.
-    """
+    """The gazetteer in a file; `-` is standard input, gzip is decompressed."""
     gazetteer = parse(read_lines(path), path)
     if not gazetteer.phrases:
         raise CorpusError("no entry", f"a gazetteer, one entry a line ({_FORMS})", path)

@@ -167,11 +167,6 @@ def load(
     each holds for the sentences from it to the next, and `*` means all labels. A column `confidence`, or
     `Confidence` in MISC, gives the confidence in the labels of a token. Empty sentences are left out. Without `format`,
     the extension or the first lines determine it.
-
-    Raises:
-        CorpusError: a file that does not follow its format, with path and line; a layer that is not in the file;
-            different guidelines in one file; an unknown format.
-        OSError: the file cannot be read.
     """
     form, _, sentences = _nonempty(argument, format)
     return assembled(argument, form, sentences, unnamed, trained)
@@ -305,11 +300,6 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
 
     Formats with one layer get the corpus's own; CoNLL-U and column files get all. The guideline's name and the covered
     labels become comments if the format has any. Weights and confidences are not written.
-
-    Raises:
-        CorpusError: the format cannot express the labels (nothing is ever written as something else), or neither
-            `format` nor the extension names a format.
-        OSError: the file cannot be written.
     """
     form = chosen_format(format, path)
     if form is None:

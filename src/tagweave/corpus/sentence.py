@@ -209,12 +209,7 @@ def narrow(layer: Layer, choose: Callable[[tuple[str, ...]], Candidates]) -> Lay
 
 
 def tokens_of(given: Any) -> tuple[str, ...]:
-    """Return tokens as a tuple of text.
-
-    Raises:
-        TypeError: a text, a set, or anything else that is not a sequence of text.
-        CorpusError: an empty token.
-    """
+    """Return tokens as a tuple of text."""
     tokens = tuple(_token(each) for each in _in_order(given, "tokens, as in text.split()"))
     if "" in tokens:
         raise CorpusError(f"an empty token among {' '.join(tokens)!r}", "text in every token")
@@ -233,9 +228,6 @@ def labels_of(given: Any) -> Layer:
     """Return labels as the positions of a layer.
 
     Text is one label, `None` and nan are unknown, and a tuple, a list or a set has several candidates.
-
-    Raises:
-        TypeError: a text in place of labels, a set of them, or a label that is not text.
     """
     return tuple(map(_candidates, _in_order(given, "labels, one for each token")))
 
@@ -246,12 +238,7 @@ def is_frame(given: Any) -> bool:
 
 
 def rows_of(frame: Any) -> Iterator[tuple[tuple[str, ...], Layer | None, dict[str, tuple[str, ...]]]]:
-    """Yield the tokens of each sentence of a data frame, its labels if there are any, and its other columns.
-
-    Raises:
-        TypeError: no columns `sentence` and `token`, or a token or label that is not text.
-        CorpusError: the rows of a sentence do not stand together.
-    """
+    """Yield the tokens of each sentence of a data frame, its labels if there are any, and its other columns."""
     names = [str(name) for name in frame.columns]
     if missing := [name for name in _FRAME_COLUMNS[:2] if name not in names]:
         found = f"a data frame with the columns {', '.join(names) or 'none'}"

@@ -11,6 +11,7 @@ from tagweave.corpus.describe import describe
 from tagweave.corpus.spans import OUTSIDE, spans_of
 from tagweave.display.markup import LEAST, Html, Position
 from tagweave.display.sentence import Annotated, corpus_picture, sentence_picture
+from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,5 +78,5 @@ def _spans(sentence: Sentence, layer: str) -> tuple[SpanCandidates, ...] | None:
         return None
     try:
         return spans_of(tuple(map(_probable, sentence.layers[layer])))
-    except ValueError:  # labels of another scheme
+    except CorpusError:  # labels of another scheme
         return None

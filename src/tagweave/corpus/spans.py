@@ -16,8 +16,6 @@ followed by an unknown position ends there (`chunk_schemes`).
 That a span is not there is no set of labels for each token, so rejected spans stand beside the layers
 (`Sentence.rejected`), and in files in comments: `# rejected = tag 1-2 PER` has the layer, the first token and the last
 one, from 1, and the type.
-
-Spans that somebody found, each with its types and how sure that is, as a layer of labels.
 """
 
 from __future__ import annotations
@@ -33,13 +31,11 @@ from tagweave.errors import CorpusError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tagweave.corpus.sentence import Location, Sentence
+    from tagweave.corpus.sentence import Sentence
 
 OUTSIDE = "O"
 ANY = "*"
 """The type of a span that stands for every type."""
-
-
 _REJECTED = re.compile(r"# ?rejected =")
 _IN_COMMENT = re.compile(r"(\S+) ([1-9]\d{0,8})-([1-9]\d{0,8}) (.+)")
 
@@ -66,47 +62,37 @@ def labels_of(
     groups: Iterable[SpanCandidates],
     length: int,
     elsewhere: Candidates = (OUTSIDE,),
-    location: Location | tuple[str, int] = ("", 0),
+    location: tuple[str, int] = ("", 0),
 ) -> Layer:
-    """The labels in IOB2 that spans allow.
+    """Return the labels in IOB2 that spans, in any order, allow for `length` tokens.
 
-    Args:
-        groups: the spans, in any order.
-        length: the number of tokens.
-        elsewhere: the candidates of tokens that no group covers; `None`: unknown.
-        location: of the sentence, for messages.
-
-    Raises:
-        CorpusError: an empty group, a span without tokens or beyond the sentence, or groups that overlap.
+    Tokens that no group covers have the candidates `elsewhere`; `None`: unknown. `location` is for messages.
     """
     labels: list[Candidates] = [elsewhere] * length
     end = 0
     for group in sorted(groups):
-        _check(group, length, end, location)
+        if not group:
+            raise CorpusError("a span without alternatives", "at least one", *location)
+        for first, stop, _ in group:
+            if not 0 <= first < length or not first < (first + 1 if stop is None else stop) <= length:
+                raise CorpusError(f"the span {first}:{stop}", f"tokens from 0 to {length}", *location)
+        if min(span.start for span in group) < end:
+            found = f"the span {group[0].start}:{group[0].stop}, which overlaps the one before it"
+            expected = "spans that neither overlap nor nest: a label per token cannot hold both"
+            raise CorpusError(found, expected, *location)
         start, end = group[0].start, _end(group)
         for at in range(start, end):
-            labels[at] = _union(_at(span, at, elsewhere, at > start) for span in group)
-        _follow(labels, group, end, elsewhere)
+            labels[at] = _union(_allowed_at(span, at, elsewhere, at > start) for span in group)
+        _label_rest(labels, group, end, elsewhere)
     return tuple(labels)
 
 
-def _check(group: SpanCandidates, length: int, end: int, location: Location | tuple[str, int]) -> None:
-    if not group:
-        raise CorpusError("a span without alternatives", "at least one", *location)
-    for start, stop, _ in group:
-        if not 0 <= start < length or not start < (start + 1 if stop is None else stop) <= length:
-            raise CorpusError(f"the span {start}:{stop}", f"tokens from 0 to {length}", *location)
-    if min(span.start for span in group) < end:
-        found = f"the span {group[0].start}:{group[0].stop}, which overlaps the one before it"
-        raise CorpusError(found, "spans that neither overlap nor nest: a label per token cannot hold both", *location)
-
-
-def _end(group: SpanCandidates) -> int:
+def _end(group: Iterable[Span]) -> int:
     return max(span.start + 1 if span.stop is None else span.stop for span in group)
 
 
-def _at(span: Span, at: int, elsewhere: Candidates, inside: bool) -> Candidates:
-    """What one alternative allows at a token of its group."""
+def _allowed_at(span: Span, at: int, elsewhere: Candidates, inside: bool) -> Candidates:
+    """Return what one alternative allows at a token of its group."""
     kind = ANY if span.label is None else span.label
     if span.start <= at and (span.stop is None or at < span.stop):
         if kind == OUTSIDE:
@@ -118,7 +104,7 @@ def _at(span: Span, at: int, elsewhere: Candidates, inside: bool) -> Candidates:
 
 
 def _new(elsewhere: Candidates) -> tuple[str, ...]:
-    """Candidates of a token that is covered by no span and does not continue one."""
+    """Return the candidates of a token that is covered by no span and does not continue one."""
     return (f"B-{ANY}", OUTSIDE) if elsewhere is None else elsewhere
 
 
@@ -132,8 +118,8 @@ def _union(parts: Iterable[Candidates]) -> Candidates:
     return tuple(sorted(name for name in names if name[:2] not in wild or name.endswith(f"-{ANY}")))
 
 
-def _follow(labels: list[Candidates], group: SpanCandidates, end: int, elsewhere: Candidates) -> None:
-    """What stands after a group: it may go on if its right end is unknown, and does not otherwise."""
+def _label_rest(labels: list[Candidates], group: SpanCandidates, end: int, elsewhere: Candidates) -> None:
+    """Label what follows a group: it may go on if its right end is unknown, and does not otherwise."""
     more = [f"I-{ANY if span.label is None else span.label}" for span in group if span.stop is None]
     if end >= len(labels):
         return
@@ -147,56 +133,46 @@ def _follow(labels: list[Candidates], group: SpanCandidates, end: int, elsewhere
             labels[at] = _union([elsewhere, tuple(more)])
 
 
-def spans_of(layer: Layer, location: Location | tuple[str, int] = ("", 0)) -> tuple[SpanCandidates, ...]:
-    """The spans of labels in IOB2, from left to right: the way back from `labels_of`.
+def spans_of(layer: Layer, location: tuple[str, int] = ("", 0)) -> tuple[SpanCandidates, ...]:
+    """Return the spans of labels in IOB2, from left to right: the way back from `labels_of`.
 
     Of a layer with unknown positions, tokens that are certainly in no span are spans of the label `O`; of a layer
     without, everything outside the spans is `O` anyway.
-
-    Raises:
-        CorpusError: labels that are not in IOB2, or a span whose left end is unknown.
     """
     groups: list[SpanCandidates] = []
     partial, at = any(each is None or _begins_anyway(each) for each in layer), 0
     while at < len(layer):
-        candidates = layer[at]
-        begins = [name for name in candidates or () if name[:2] == "B-"]
-        if begins and candidates is not None and not _begins_anyway(candidates):
-            group, at = _group(layer, at, begins)
-            groups.append(group)
-        elif candidates == (OUTSIDE,) and partial:
-            stop = next((t for t in range(at, len(layer)) if layer[t] != (OUTSIDE,)), len(layer))
-            groups.append((Span(at, stop, OUTSIDE),))
-            at = stop
-        else:
-            _check_start(candidates, at, location)
+        candidates = layer[at] or ()
+        begins = [name for name in candidates if name[:2] == "B-"]
+        if not candidates or _begins_anyway(candidates):
             at += 1
+        elif begins:
+            spans = [span for name in begins for span in _alternatives(layer, at, name[2:])]
+            if not spans:
+                found = f"the label {'|'.join(layer[at + 1] or ())!r} at token {at + 2} after {'|'.join(candidates)!r}"
+                raise CorpusError(found, "O, B-TYPE, or I- with the type of the span, as in IOB2", *location)
+            end = _end(spans)
+            groups.append((*spans, Span(at, end, OUTSIDE)) if OUTSIDE in candidates else tuple(spans))
+            at = end
+        elif candidates != (OUTSIDE,):
+            name = next(name for name in candidates if name != OUTSIDE)
+            expected = "O or B-TYPE where a span may begin, as in IOB2"
+            raise CorpusError(f"the label {name!r} at token {at + 1}", expected, *location)
+        else:
+            stop = next((t for t in range(at, len(layer)) if layer[t] != (OUTSIDE,)), len(layer))
+            if partial:
+                groups.append((Span(at, stop, OUTSIDE),))
+            at = stop
     return tuple(groups)
 
 
 def _begins_anyway(candidates: tuple[str, ...]) -> bool:
-    """Whether the candidates say no more than that nothing goes on."""
+    """Return whether the candidates say no more than that nothing goes on."""
     return f"B-{ANY}" in candidates and OUTSIDE in candidates
 
 
-def _check_start(candidates: Candidates, at: int, location: Location | tuple[str, int]) -> None:
-    for name in candidates or ():
-        if name != OUTSIDE and not _begins_anyway(candidates or ()):
-            expected = "O or B-TYPE where a span may begin, as in IOB2"
-            raise CorpusError(f"the label {name!r} at token {at + 1}", expected, *location)
-
-
-def _group(layer: Layer, start: int, begins: list[str]) -> tuple[SpanCandidates, int]:
-    """The alternatives of the span that begins at a token, and the first token after all of them."""
-    spans = [span for name in begins for span in _alternatives(layer, start, name[2:])]
-    end = max(start + 1 if span.stop is None else span.stop for span in spans)
-    if OUTSIDE in (layer[start] or ()):
-        spans.append(Span(start, end, OUTSIDE))
-    return tuple(spans), end
-
-
 def _alternatives(layer: Layer, start: int, kind: str) -> Iterator[Span]:
-    """The spans of one type that may begin at a token: one for each right end."""
+    """Yield the spans of one type that may begin at a token: one for each right end."""
     label, more = None if kind == ANY else kind, {f"I-{kind}", f"I-{ANY}"}
     for stop in range(start + 1, len(layer) + 1):
         following = layer[stop] if stop < len(layer) else (OUTSIDE,)
@@ -204,19 +180,17 @@ def _alternatives(layer: Layer, start: int, kind: str) -> Iterator[Span]:
         if goes_on and stop + 1 < len(layer) and layer[stop + 1] is None and _begins_anyway(following or ()):
             yield Span(start, None, label)
             return
-        if following is None or {name[0] for name in following} != {"I"}:
+        if following is None or {name[:1] for name in following} != {"I"}:
             yield Span(start, stop, label)
         if not goes_on:
             return
 
 
 def take_rejected(
-    comments: Sequence[str], location: Location | tuple[str, int]
+    comments: Sequence[str], location: tuple[str, int]
 ) -> tuple[tuple[str, ...], dict[str, tuple[Span, ...]]]:
-    """Return comments without those on rejected spans, and these spans by layer.
-
-    Raises:
-        CorpusError: a comment on a rejected span in another form.
+    """Return comments without those on rejected spans, and these spans by layer. Raises CorpusError for a malformed
+    one.
     """
     rest, rejected = [], dict[str, tuple[Span, ...]]()
     for comment in comments:
@@ -231,10 +205,9 @@ def take_rejected(
 
 
 def rejected_comments(sentence: Sentence, names: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Yield comments on the rejected spans of a sentence; `names` has the layers of the file, if those have others.
+    """Yield comments on the rejected spans of a sentence; `names` maps its layers to those of the file.
 
-    Raises:
-        CorpusError: a layer that the file does not have, or whose name has blanks.
+    Raises CorpusError for a layer that the file does not have, or whose name has blanks.
     """
     for layer, spans in sentence.rejected.items():
         name = layer if names is None else names.get(layer, "")
@@ -259,13 +232,10 @@ class FoundSpan(NamedTuple):
 
 
 def layer_of(spans: Iterable[FoundSpan], length: int, outside: bool, task: str = SPANS) -> Layer:
-    """The labels of spans in IOB2, or with `TAGS` their types as the labels of each token.
+    """Return the labels of spans in IOB2, or with `TAGS` their types as the labels of each token.
 
     Of spans that overlap, the longest counts, and of equally long ones the first. A span with a probability below 1 is
     either one or, with the rest of the probability, nothing.
-
-    Raises:
-        CorpusError: a span without tokens, or beyond the sentence; a probability that is not above 0 and at most 1.
     """
     labels: list[Candidates] = [(OUTSIDE,) if outside else None] * length
     taken = bytearray(length)
@@ -276,20 +246,17 @@ def layer_of(spans: Iterable[FoundSpan], length: int, outside: bool, task: str =
             raise CorpusError(f"the probability {span.probability}", "a number above 0, and at most 1")
         if taken[span.start] or taken[span.stop - 1]:  # longer spans came before, so they cover one of its ends
             continue
-        length_of_span = span.stop - span.start
-        taken[span.start : span.stop] = b"\1" * length_of_span
-        first, rest = ("", "") if task == TAGS else ("B-", "I-")
-        labels[span.start] = _labels(first, span)
-        labels[span.start + 1 : span.stop] = [_labels(rest, span)] * (length_of_span - 1)
+        taken[span.start : span.stop] = b"\1" * (span.stop - span.start)
+        first, rest = (
+            _with_rest(tuple(f"{place}{each}" for each in span.types), span.probability)
+            for place in (("", "") if task == TAGS else ("B-", "I-"))
+        )
+        labels[span.start : span.stop] = [first, *[rest] * (span.stop - span.start - 1)]
     return tuple(labels)
 
 
-def _labels(place: str, span: FoundSpan) -> tuple[str, ...]:
-    return _weighted(tuple(f"{place}{each}" for each in span.types), span.probability)
-
-
-def _weighted(names: tuple[str, ...], probability: float) -> tuple[str, ...]:
-    """The labels, and `O` with the rest of the probability, the most probable first."""
+def _with_rest(names: tuple[str, ...], probability: float) -> tuple[str, ...]:
+    """Return the labels, and `O` with the rest of the probability, the most probable first."""
     if probability == 1:
         return names
     shares = {**dict.fromkeys(names, probability / len(names)), OUTSIDE: 1 - probability}

@@ -41,9 +41,10 @@ def load(argument: str | PathLike[str], format: str | None = None) -> Corpus:  #
         raise TypeError(f"found {kind_of(argument)}, expected the path of a corpus; tw.Corpus takes {ACCEPTED}")
     text = fspath(argument)
     corpus = exports.load(text, format)
-    if files.parse_argument(text).layer is None or corpus.unit != "word":
+    own = corpus.guideline
+    if files.parse_argument(text).layer is None or corpus.unit != "word" or any(own in each.heads for each in corpus):
         return corpus
-    return corpus.map(lambda sentence: sentence.with_layers_of([corpus.guideline]))
+    return corpus.map(lambda sentence: sentence.with_layers_of([own]))
 
 
 def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -> None:  # noqa: A002

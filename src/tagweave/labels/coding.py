@@ -90,9 +90,6 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
 
     With `tag_layer`, candidates include the tags that this layer gives the character (any tag where it is unknown),
     with their numbers where a word certainly begins.
-
-    Raises:
-        CorpusError: numbers of letters beside tags, or different ones of letters that the coding does not tell apart.
     """
     spell = _SPELLING[coding]
     tags: Sequence[Candidates] = sentence.layers.get(tag_layer, (None,) * len(sentence)) if tag_layer else ()
@@ -261,7 +258,8 @@ class Spread:
 
 def names_of_pieces(names: Sequence[str], coding: str) -> tuple[str, ...]:
     """Return every letter with every tag of the labels: words that are too long for one piece have pieces with any
-    letter."""
+    letter.
+    """
     tags = {split_label(name)[1] for name in names}
     return tuple(sorted(f"{letter}-{tag}" if tag else letter for letter in _CHARACTERS[coding] for tag in tags))
 

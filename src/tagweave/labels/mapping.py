@@ -51,9 +51,6 @@ class TagMapping:
         first: the name of one guideline; "" if it is unknown.
         second: the name of the other; "" if it is unknown.
         counts: (tag of first, tag of second) -> how often the pair was seen, 1 if that is unknown.
-
-    Raises:
-        MappingError: no pair, a count below 1, or two guidelines of the same name.
     """
 
     first: str
@@ -106,9 +103,6 @@ class TagMapping:
         name. The pairs of both sides are united: if only the first side counted, a rare tag of the second (PD's `Ng`
         with CTB's `NN`) would lose all its pairs, and as an unnamed tag it would be possible with every partner. So
         every tag keeps its most frequent partner.
-
-        Raises:
-            MappingError: a share outside these bounds.
         """
         if not 0 < mass <= 1:
             raise MappingError(f"found the share {mass}, expected more than 0 and at most 1")
@@ -153,9 +147,6 @@ def count_pairs(first: str, second: str, sentences: Iterable[Sentence]) -> TagMa
     positions.
 
     Only positions with one label in each of the two layers count. A wildcard (`B-*`) is not a label.
-
-    Raises:
-        CorpusError: there is no such position.
     """
     tokens = annotated_twice(first, second, sentences).items()
     counts = {(a[0], b[0]): count for (a, b), count in tokens if len(a) == len(b) == 1}
@@ -169,7 +160,8 @@ def annotated_twice(
     first: str, second: str, sentences: Iterable[Sentence]
 ) -> Counter[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return how often each pair of candidates occurs at a token, in the layers of two guidelines; wildcards do not
-    count."""
+    count.
+    """
     pairs: Counter[tuple[Candidates, Candidates]] = Counter()
     for sentence in sentences:
         if first in sentence.layers and second in sentence.layers:
@@ -178,23 +170,14 @@ def annotated_twice(
 
 
 def shipped(name: str) -> Path:
-    """Return the path of a mapping of `SHIPPED`.
-
-    Raises:
-        FileNotFoundError: there is no mapping of that name.
-    """
+    """Return the path of a mapping of `SHIPPED`."""
     if name not in SHIPPED:
         raise FileNotFoundError(f"no mapping {name!r} comes with tagweave; there is {', '.join(SHIPPED)}")
     return SHIPPED[name]
 
 
 def read_mapping(path: str | Path) -> TagMapping:
-    """Return the mapping in a file; its guidelines are "" if the first line does not name them.
-
-    Raises:
-        CorpusError: a line that is neither a pair nor a comment, a repeated pair, or no pair at all.
-        OSError: the file cannot be read.
-    """
+    """Return the mapping in a file; its guidelines are "" if the first line does not name them."""
     first, second = "", ""
     counts: dict[tuple[str, str], int] = {}
     for number, line in enumerate(read_lines(str(path)), 1):
@@ -232,13 +215,7 @@ def _pair(line: str) -> tuple[tuple[str, str], int]:
 
 
 def write_mapping(mapping: TagMapping, path: str | Path) -> None:
-    """Write a mapping to a file, sorted by the tags of the first side, the most frequent partners first.
-
-    Raises:
-        CorpusError: a tag or guideline that is empty or has blanks, or a count of more than 18 digits; nothing is
-            written.
-        OSError: the file cannot be written.
-    """
+    """Write a mapping to a file, sorted by the tags of the first side, the most frequent partners first."""
     counts = mapping.counts
     rows = sorted(counts, key=lambda pair: (pair[0], -counts[pair], pair[1]))
     lines = ["\t".join((*pair, str(counts[pair]))) for pair in rows]
@@ -291,11 +268,6 @@ def bundle(sides: Sequence[tuple[str, Sequence[str]]], mappings: Iterable[TagMap
         sides: two or more guidelines, each with its tags.
         mappings: each between two of the sides, in either order. A tag that a mapping does not name stays possible with
             every tag of the other side (`TagMapping.allowed`).
-
-    Raises:
-        MappingError: fewer than two sides, two of the same name, a side without tags or with a repeated one; a mapping
-            of a guideline that is not a side; tags that are in no bundle, because mappings contradict one another;
-            bundles with the same name.
     """
     _check_sides(sides)
     rows = _rows([len(tags) for _, tags in sides], _allowed_pairs(sides, mappings))

@@ -126,7 +126,8 @@ class LabelSets:
     @property
     def masks(self) -> NDArray[Any]:
         """Return uint8[sets, Y], 1 where the set has the label; float64 with likelihoods, divided by the largest
-        number."""
+        number.
+        """
         return np.stack(self._masks)
 
     @property
@@ -184,11 +185,7 @@ class LabelSets:
         return self._number[key]
 
     def of_labels(self, labels: Iterable[int]) -> int:
-        """Return the set of these labels.
-
-        Raises:
-            ValueError: no labels; evidence never excludes everything.
-        """
+        """Return the set of these labels."""
         mask = np.zeros(len(self.space), np.uint8)
         mask[list(labels)] = 1
         return self._of_row(mask)
@@ -214,13 +211,7 @@ class LabelSets:
         return np.array([mask.dtype != np.uint8 or scale != 0 for mask, scale in pairs])
 
     def of_candidates(self, guideline: str, candidates: tuple[str, ...] | None) -> int:
-        """Return the set that a position of a layer allows; `None` allows all.
-
-        Raises:
-            UnknownLabelError: a candidate that the guideline does not have.
-            CorpusError: a posterior that does not sum to 1, or candidates with numbers that have labels in common.
-            ValueError: candidates that no label stands for.
-        """
+        """Return the set that a position of a layer allows; `None` allows all."""
         if candidates is None:
             return ALL
         key = (guideline, candidates)
@@ -274,11 +265,7 @@ class LabelSets:
         return self._allowed[key]
 
     def join(self, first: int, second: int) -> int:
-        """Return the intersection of two sets, or the product of two likelihoods.
-
-        Raises:
-            ValueError: they have no label in common, or both are posteriors.
-        """
+        """Return the intersection of two sets, or the product of two likelihoods."""
         if ALL in (first, second):
             return first or second
         if (first, second) not in self._joined:

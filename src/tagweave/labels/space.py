@@ -65,9 +65,6 @@ class View:
     def tags(self, candidate: str) -> list[int]:
         """Return the tags that a candidate stands for: itself, or those of a wildcard: `B-*` (a prefix), `!O` (all but
         one).
-
-        Raises:
-            UnknownLabelError: neither a tag of the view nor a wildcard that matches one.
         """
         if candidate in self.number:
             return [self.number[candidate]]
@@ -108,11 +105,7 @@ class LabelSpace:
         return cls(tags, (View(guideline, tags, np.arange(len(tags), dtype=np.int32)),))
 
     def view(self, guideline: str) -> View:
-        """Return the view of a guideline.
-
-        Raises:
-            KeyError: there is no such view; the message lists the views.
-        """
+        """Return the view of a guideline."""
         for view in self.views:
             if view.guideline == guideline:
                 return view
@@ -121,7 +114,8 @@ class LabelSpace:
     @property
     def sides(self) -> tuple[View, ...]:
         """Return the views of single guidelines: all views except the joint one, which is the last if there are
-        several."""
+        several.
+        """
         return self.views[:-1] if len(self.views) > 1 else self.views
 
     @property

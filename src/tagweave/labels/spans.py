@@ -45,7 +45,8 @@ def ends_are_marked(labels: Iterable[str]) -> bool:
 
 def all_span_labels(names: Iterable[str], marked: bool) -> tuple[str, ...]:
     """Return the labels, followed by `O` and what else their types have in a coding: B and I, and E and S if it marks
-    ends."""
+    ends.
+    """
     known = tuple(names)
     kinds = [name[1:] for name in known if name != OUTSIDE] or [""]
     letters = "BIES" if marked else "BI"
@@ -68,9 +69,6 @@ class SpanRules:
         type: int64[L + 1], the number of the type of every label; -1 for `O`, and at the end for "no label".
         follows: bool[L + 1, L + 1], whether the letters of two neighbouring tokens allow that they are in one span.
         joins: bool[L + 1, L + 1], whether they are: the types agree, too.
-
-    Raises:
-        ValueError: a label of another form.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -295,9 +293,6 @@ class SpanCounter:
     Args:
         names: the L labels, `O` or `LETTER` or `LETTER-TYPE`, in any of the codings.
         sentence_ptr: int64[S + 1], the first token of every sentence.
-
-    Raises:
-        ValueError: a label of another form.
     """
 
     def __init__(self, names: Sequence[str], sentence_ptr: NDArray[np.int64]) -> None:

@@ -72,9 +72,6 @@ class TransitionScheme:
     def of(cls, name: str, labels: Sequence[str]) -> TransitionScheme:
         """Return the constraints of a coding over labels `LETTER` or `LETTER-TYPE`; all labels of a word have the same
         type.
-
-        Raises:
-            ValueError: an unknown scheme, or a label whose letter the scheme does not have.
         """
         if name not in _RULES:
             raise ValueError(f"unknown scheme {name!r}, expected one of {', '.join(_RULES)}")
@@ -98,9 +95,6 @@ class TransitionScheme:
         Args:
             schemes: one for each side.
             projections: one for each side, int32[Y]: the side's label in each of the Y bundles.
-
-        Raises:
-            ValueError: no sides, different numbers of projections and schemes, or projections of different lengths.
         """
         lengths = [len(projection) for projection in projections]
         if len(lengths) != len(schemes) or len(set(lengths)) != 1:

@@ -1,9 +1,7 @@
 """Labels raw text, partial annotation or words by a model of characters (tasks `segment` and `segtag`).
 
 Blanks in raw text are boundaries and not part of words; no word begins inside a run: a Latin word, a number, a URL or
-an e-mail address.
-
-Segments raw text in blocks of lines, if tables can replace the weights of the model.
+an e-mail address. If tables can replace the weights of the model, raw text is segmented in blocks of lines.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def by_tables(tagger: ChainPredictor, whole_runs: bool = True, folder: Path | None = None) -> TableSegmenter | None:
-    """The fast path from raw text to words; `None` if the model has none. `folder`: as `TableSegmenter`."""
+    """Return the fast path from raw text to words; `None` if the model has none. `folder`: as `TableSegmenter`."""
     from tagweave.models.characters import UnfitModelError
     from tagweave.models.pair_tables import TableSegmenter
 
@@ -47,20 +45,6 @@ def by_tables(tagger: ChainPredictor, whole_runs: bool = True, folder: Path | No
         return None
 
 
-def write_segmented(segmenter: TableSegmenter, path: str, output: str) -> None:
-    """Segment a file of raw text.
-
-    Raises:
-        CorpusError, OSError: as `Stream.write`.
-    """
-    with written(output) as stream:
-        binary = cast("TextIO", stream).buffer
-        for block in segmenter.blocks(read_blocks(path)):
-            binary.write(block)
-            if output == STANDARD_STREAM:
-                binary.flush()  # the reader of a pipe should not wait for more
-
-
 _FIRST_LINES = 50
 
 
@@ -68,10 +52,8 @@ _FIRST_LINES = 50
 class CharacterLabelling(Labelling):
     """A `Labelling` by a model that segments text and may tag the words.
 
-    Args:
-        whole_runs: whether to keep runs of raw text whole.
-        by_tables: makes the fast path for this `whole_runs`; `None` if the model has none. Its tables take a while, so
-            who labels many files makes them once.
+    `whole_runs` keeps runs of raw text whole. `by_tables` makes the fast path for it, `None` if the model has none; its
+    tables take a while, so who labels many files makes them once.
     """
 
     whole_runs: bool = True
@@ -88,14 +70,16 @@ class CharacterLabelling(Labelling):
         return Input(self.argument, self.chosen_format.name)
 
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
-        """The sentences in characters, with the known boundaries and tags of their words."""
+        """Return the sentences in characters, with the known boundaries and tags of their words."""
         layer, form = self.input_layer, self.input_format
         if not form.tells_words:
             return raw_evidence(self.tagger, given, self.whole_runs)
         if form.unit == "word":
             given = [s if layer in s.layers else s.with_layer(layer, (None,) * len(s)) for s in given]
         evidence = in_characters(self.tagger, Corpus(tuple(given), layer, form.unit))
-        return _without_evidence(evidence) if self.retag else evidence
+        if self.retag:
+            return evidence.map(lambda s: replace(s, layers={evidence.guideline: (None,) * len(s)}))
+        return evidence
 
     @property
     def default_format(self) -> Format:
@@ -107,14 +91,15 @@ class CharacterLabelling(Labelling):
 
     def check_format(self, form: Format) -> None:
         """Raise StreamError for a format of characters without words, and for several guidelines, whose words may
-        differ."""
+        differ.
+        """
         if form.unit == "character" and not form.tells_words:
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words")
         if len(self.tagger.guidelines) > 1:
             raise StreamError("found several `to` and a model of characters, expected one: words may differ")
 
     def layer(self, form: Format) -> str:
-        """The layer of the words' tags, or of their boundaries."""
+        """Return the layer of the words' tags, or of their boundaries."""
         if form.labels == "character":
             return SEGMENTATION
         if self.input_format.unit != "character":
@@ -123,35 +108,47 @@ class CharacterLabelling(Labelling):
 
     @property
     def has_labels(self) -> bool:
-        """See `Labelling.has_labels`."""
+        """Whether the model tags words."""
         return self.tagger.model.task != "segment"
 
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
-        """The predicted or known words, with their tags if there are any."""
+        """Return the predicted or known words, with their tags if there are any."""
         words = self.tagger.words(labelled)
         tags = words.layers.get(self.tagger.guideline)
         if form.labels == "character":
-            return partial_sentence(words, tags, given)
+            return _partial_sentence(words, tags, given)
         if self.input_format.unit == "character" or self.retag:
             return replace(words, layers={} if tags is None or form.labels is None else {self.layer(form): tags})
         return given if tags is None else given.with_layer(self.layer(form), tags)
 
     def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """See `Labelling.words`."""
+        """Return the words of characters, and their tags or ""."""
         return to_words(forms, labels)
 
     def write(self, output: str, format: str | None = None, progress: Progress = iter) -> None:  # noqa: A002
-        """See `Stream.write`; raw text goes through the fast path if the model has one."""
+        """Write as `Stream.write`; raw text goes through the fast path if the model has one."""
         if note := self._note_on_labels():
             self.tell(note)
-        segmenter = self.by_tables() if self._is_raw_to_segmented(output, format) else None
+        is_raw_to_segmented = (
+            not self.completes
+            and self.chosen_format is plain.RAW
+            and parse_argument(self.argument).layer is None
+            and chosen_format(format, output) in (plain.SEGMENTED, None)
+            and self.tagger.guidelines == (self.tagger.model.space.views[0].guideline,)
+        )
+        segmenter = self.by_tables() if is_raw_to_segmented else None
         if segmenter is None:
             super().write(output, format, progress)
-        else:
-            write_segmented(segmenter, self.input.path, output)
+            return
+        with written(output) as stream:
+            binary = cast("TextIO", stream).buffer
+            for block in segmenter.blocks(read_blocks(self.input.path)):
+                binary.write(block)
+                if output == STANDARD_STREAM:
+                    binary.flush()  # the reader of a pipe should not wait for more
 
     def _note_on_labels(self) -> str:
-        """A note on a file that is read as raw text, because nothing names its format, but looks labelled; or ""."""
+        """Return a note on a file that is read as raw text for want of a format, but looks labelled; or ""."""
         path = self.input.path
         if super().chosen_format is not None or not (lines := first_lines(path, _FIRST_LINES)):
             return ""
@@ -163,39 +160,22 @@ class CharacterLabelling(Labelling):
         found = f"{name}:{line}: found what looks like the format {form.name}"
         return f"{found}, and cuts it as raw text, labels included; `format={form.name}` reads it"
 
-    def _is_raw_to_segmented(self, output: str, format: str | None) -> bool:  # noqa: A002
-        return (
-            not self.completes
-            and self.chosen_format is plain.RAW
-            and parse_argument(self.argument).layer is None
-            and chosen_format(format, output) in (plain.SEGMENTED, None)
-            and self.tagger.guidelines == (self.tagger.model.space.views[0].guideline,)
-        )
-
 
 def in_characters(tagger: ChainPredictor, corpus: Corpus) -> Corpus:
-    """A corpus in characters, with its annotation in the layer of the model's guideline.
-
-    Raises:
-        CorpusError: as `Task.prepare`.
-    """
+    """Return a corpus in characters, with its annotation in the layer of the model's guideline."""
     prepared, own = Task(tagger.model.task, tagger.model.coding).prepare(corpus), tagger.guideline
     sentences = (replace(s, layers={own: s.layers[corpus.guideline]}) for s in prepared)
     return Corpus(tuple(sentences), own, "character")
 
 
 def raw_evidence(tagger: ChainPredictor, lines: Iterable[Sentence], whole_runs: bool = True) -> Corpus:
-    """Raw text, with a character per token, as evidence: its blanks and runs determine some boundaries."""
+    """Return raw text, with a character per token, as evidence: its blanks and runs determine some boundaries."""
     given = tuple(without_blanks(line, whole_runs) for line in lines)
     return in_characters(tagger, Corpus(given, SEGMENTATION, "character"))
 
 
-def _without_evidence(evidence: Corpus) -> Corpus:
-    return evidence.map(lambda s: replace(s, layers={evidence.guideline: (None,) * len(s)}))
-
-
-def partial_sentence(words: Sentence, tags: tuple[Candidates, ...] | None, given: Sentence) -> Sentence:
-    """Words as a sentence for KyTea's format, with the model's tags or those of the input."""
+def _partial_sentence(words: Sentence, tags: tuple[Candidates, ...] | None, given: Sentence) -> Sentence:
+    """Return words as a sentence for KyTea's format, with the model's tags or those of the input."""
     characters = to_characters(replace(words, layers={}), SEGMENTATION)
     ends = [end - 1 for end in accumulate(map(len, words.forms))]
     layers = dict(characters.layers)

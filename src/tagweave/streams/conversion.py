@@ -1,13 +1,4 @@
-"""A stream that converts annotated sentences to another guideline.
-
-Finds the guideline of an input and the requested guideline among those of a model.
-
-The tokens of a conversion that a person should review.
-
-A stream that converts labelled words to another guideline; the labels of the input are evidence.
-
-Labels with their probabilities as lines, for every token or for the best sequences.
-"""
+"""Converts labelled words to another guideline, with the labels of the input as evidence; probabilities as lines."""
 
 from __future__ import annotations
 
@@ -39,41 +30,17 @@ if TYPE_CHECKING:
 
 
 def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
-    """Raise unless the model knows the guideline.
-
-    Raises:
-        StreamError: it does not; `name` is the name of the model.
-    """
+    """Raise StreamError unless the model, called `name`, knows the guideline."""
     known = model.space.guidelines
     if guideline not in known:
         expected = f"{known[0]}, the guideline" if len(known) == 1 else f"one of {', '.join(known)}, the guidelines"
         raise StreamError(f"found `to={guideline}`, expected {expected} of {name}")
 
 
-def guideline_in(model: ChainModel, layer: str) -> str:
-    """Return the guideline that a layer of a file has in a model; without one, or with several, the layer's name."""
-    known = model.space.guidelines
-    trained = [name for name in known if layer in model.layers(name)]
-    return layer if layer in known or len(trained) != 1 else trained[0]
-
-
-def other_side(model: ChainModel, guideline: str, name: str) -> str:
-    """The only other guideline of a model beside that of a corpus.
-
-    Raises:
-        StreamError: there is none, or there are several; `name` is the name of the model.
-    """
-    others = [view.guideline for view in model.space.sides if view.guideline != guideline]
-    if len(others) != 1:
-        expected = " or ".join(f"`to={other}`" for other in others) or "a model of another guideline, too"
-        raise StreamError(f"{name}: found a corpus of the guideline {guideline!r}, expected {expected}")
-    return others[0]
-
-
 def source_name(
     helpful: tuple[str, ...], guideline: str, to: str, name: str, is_named: bool, what: str = "labels"
 ) -> tuple[str, str]:
-    """The name of a corpus's guideline in the model, and a note if that is an assumption, otherwise "".
+    """Return the name of a corpus's guideline in the model, and a note if that is an assumption, otherwise "".
 
     Args:
         helpful: the guidelines whose annotation helps the model to convert.
@@ -93,13 +60,10 @@ def source_name(
     if not helpful:
         return guideline, f"{name} knows the guideline {to} only: the {what} of {guideline!r} do not guide it"
     if is_named or len(helpful) > 1:
+        expected = helpful[0] if len(helpful) == 1 else f"one of {', '.join(helpful)}"
         problem = f"found a corpus of the guideline {guideline!r}"
-        raise StreamError(f"{problem}, expected {_one_of(helpful)}, guidelines of {name} (named GUIDELINE=FILE)")
+        raise StreamError(f"{problem}, expected {expected}, guidelines of {name} (named GUIDELINE=FILE)")
     return helpful[0], f"the {what} of {guideline!r} are taken as {helpful[0]}"
-
-
-def _one_of(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"one of {', '.join(names)}"
 
 
 _COLUMNS = ("probability", "word", "given", "chosen", "others", "context", "place", "token")
@@ -122,7 +86,7 @@ class ReviewList:
         self.tokens = nsmallest(self.size, [*self.tokens, *tokens], key=lambda each: each.probability)
 
     def lines(self) -> Iterator[str]:
-        """A header and a row for each token, with fields separated by tabs."""
+        """Yield a header and a row for each token, with fields separated by tabs."""
         yield "\t".join(_COLUMNS)
         for each in self.tokens:
             others = " ".join(f"{tag} {probability:.4f}" for tag, probability in each.alternatives)
@@ -136,11 +100,9 @@ class ReviewList:
 class Conversion(Stream):
     """An input and the model that converts it.
 
-    Args:
-        input: the corpus.
+    Attributes:
         input_layer: the layer to convert, by its name in the file.
         source: the guideline of this layer, by its name in the model.
-        threads: how many threads share the work.
         confidence: whether to write the probability of every label.
         soft: whether to write all labels with their probabilities.
         review: collects the least certain tokens as sentences pass.
@@ -156,26 +118,22 @@ class Conversion(Stream):
 
     @abstractmethod
     def blocks(self) -> Iterator[Block]:
-        """The input in blocks, as read and as evidence.
-
-        Raises:
-            CorpusError, OSError: the input cannot be read.
-        """
+        """Yield the input in blocks."""
 
     @abstractmethod
     def convert(self, evidence: Corpus) -> Corpus:
-        """A block under the other guideline, with the confidence of every token."""
+        """Return a block under the other guideline, with the confidence of every token."""
 
     @abstractmethod
     def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
-        """The least certain tokens of a block, at most as many as the review lists."""
+        """Return the least certain tokens of a block, at most as many as the review lists."""
 
     @abstractmethod
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
-        """The sentence as read with its converted annotation, in the form that the format holds."""
+        """Return the sentence as read with its converted annotation, in the form that the format holds."""
 
     def notes(self) -> Iterator[str]:
-        """Notes after all sentences have passed."""
+        """Yield notes after all sentences have passed."""
         return iter(())
 
     @property
@@ -184,30 +142,23 @@ class Conversion(Stream):
         return self.input.format if self.input.first else tagged.SLASH
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
-        """The sentences under the other guideline.
-
-        Raises:
-            CorpusError, OSError: as `blocks`, or as the model.
-        """
+        """Yield the sentences under the other guideline."""
         for block in self.blocks():
             converted = self.convert(block.evidence)
             if self.review.size:
                 self.review.add(self.least_certain(block.evidence, converted))
             for given, sentence in zip(block.given, converted, strict=True):
-                yield self._with_confidence(self.in_format(given, sentence, form), sentence, form)
-
-    def _with_confidence(self, sentence: Sentence, converted: Sentence, form: Format) -> Sentence:
-        if not self.confidence or form.confidence is None:
-            return sentence
-        return form.confidence.written(sentence, converted.confidence or ())
+                written = self.in_format(given, sentence, form)
+                if self.confidence and form.confidence is not None:
+                    written = form.confidence.written(written, sentence.confidence or ())
+                yield written
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelConversion(Conversion):
     """An input and the model of words that converts it.
 
-    Args:
-        model: the model.
+    Attributes:
         to: the guideline to convert to.
         retag: whether to ignore labels that the corpus has under that guideline.
         overruled: how many labels contradicted, under the model, those that the corpus has under that guideline; grows
@@ -227,13 +178,26 @@ class LabelConversion(Conversion):
         return ChainPredictor(self.model, self.threads, self.to)
 
     def blocks(self) -> Iterator[Block]:
-        """See `Conversion.blocks`."""
+        """Yield the input in blocks."""
+        used = {*self.model.space.guidelines, *sources(self.model, self.to)} - ({self.to} if self.retag else set())
         for given in self.input.blocks():
-            sentences = tuple(self._evidence(sentence) for sentence in given)
+            sentences = tuple(self._evidence(sentence, used) for sentence in given)
             evidence = Corpus(sentences, self.source, "word", path=self.input.path)
             consistent = without_contradictions(self.model, evidence, self.to)
-            self.overruled[self.source] += _known(evidence) - _known(consistent)
+            self.overruled[self.source] += _count_known(evidence) - _count_known(consistent)
             yield Block(given, consistent)
+
+    def _evidence(self, sentence: Sentence, used: set[str]) -> Sentence:
+        """Return a sentence with the layer under the name of its guideline, and the other layers that the model
+        uses."""
+        rest = [name for name in sentence.layers if name != self.input_layer]
+        found = {name: self.tagger.layer_in(rest, name) for name in used}
+        layers = {name: sentence.layers[layer] for name, layer in found.items() if layer is not None}
+        return replace(sentence, layers={**layers, self.source: self._given_labels(sentence)})
+
+    def _given_labels(self, sentence: Sentence) -> Layer:
+        """Return the labels to convert, unknown where the sentence has none."""
+        return sentence.layers.get(self.input_layer, (None,) * len(sentence))
 
     def notes(self) -> Iterator[str]:
         """Tell how many labels were overruled, and which layer to name when the output is read."""
@@ -247,11 +211,11 @@ class LabelConversion(Conversion):
             yield f"the labels of {self.to} are the layer {name}: {self.to}=FILE#{name} reads them"
 
     def convert(self, evidence: Corpus) -> Corpus:
-        """As `conversion.labels.convert`."""
+        """Convert as `conversion.convert`."""
         return convert(self.model, evidence, self.to, self.threads, self.soft)
 
     def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
-        """As `conversion.labels.review`."""
+        """Find uncertain tokens as `conversion.review`."""
         return review(self.model, evidence, converted, self.review.size, self.threads)
 
     def check_format(self, form: Format) -> None:
@@ -264,67 +228,55 @@ class LabelConversion(Conversion):
             check_can_hold(form, "`soft`", lambda each: each.partial)
 
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
-        """The sentence as read, with the new labels where the format can hold them."""
+        """Return the sentence as read, with the new labels where the format can hold them."""
         if form.names_layers:  # such a comment would name the last layer, now the new one
             given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
-        new = self._new_layer(given, form)
+        new, labels = self._new_layer(given, form), converted.layers[self.to]
         if self._leads(form):
-            own = replace(given, layers={new: converted.layers[self.to]})
-            return form.with_labels(own, self._old_layer(form), self._given_labels(given))
-        replaced = self.input_layer if self.retag else None
-        labels = converted.layers[self.to]
-        written = form.with_labels(given, new, labels, replaced)
+            return form.with_labels(
+                replace(given, layers={new: labels}), self._old_layer(form), self._given_labels(given)
+            )
+        written = form.with_labels(given, new, labels, self.input_layer if self.retag else None)
         if form.holds_several and not form.names_layers:
             self.fields.update(name for name in form.layers[1:] if written.layers.get(name) == labels)
         return written
 
     def layer(self, form: Format) -> str:
-        """The layer that a format writes as the corpus's own: the new one, unless the input has a field of its own."""
+        """Return the layer that a format writes as the corpus's own: the new one, unless the input has a field of its
+        own."""
         is_new = form.names_layers or not form.holds_several or self._leads(form)
         return self._new_layer(self.input.first, form) if is_new else self.input_layer
 
     def _new_layer(self, given: Sentence | None, form: Format) -> str:
-        """The layer of the new labels: one that the guideline had in training, or one of its name."""
+        """Return the layer of the new labels: one that the guideline had in training, or one of its name."""
         names = {*(given.layers if given else ()), *form.layers} - {self.input_layer}
         if self._leads(form):
             names = {*form.layers} - {self._old_layer(form)}
         return self.tagger.layer_in(names) or self.to
 
     def _old_layer(self, form: Format) -> str:
-        """The field of the given labels in a format with fixed fields."""
+        """Return the field of the given labels in a format with fixed fields."""
         return self.tagger.layer_in(form.layers, self.source) or self.source
 
     def _leads(self, form: Format) -> bool:
-        """Whether the new labels take the first field of a format with fixed fields, none of which the input has."""
+        """Return whether the new labels take the first field of a format with fixed fields, none of which the input
+        has."""
         return form.holds_several and not form.names_layers and self.input_layer not in form.layers
 
     def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The words and labels, unchanged."""
+        """Return the words and labels, unchanged."""
         return forms, labels
 
-    @cached_property
-    def _relevant(self) -> frozenset[str]:
-        """The guidelines whose labels the model uses."""
-        known = {*self.model.space.guidelines, *sources(self.model, self.to)}
-        return frozenset(known - {self.to} if self.retag else known)
 
-    def _given_labels(self, sentence: Sentence) -> Layer:
-        """The labels to convert, unknown where the sentence has none."""
-        return sentence.layers.get(self.input_layer, (None,) * len(sentence))
-
-    def _evidence(self, sentence: Sentence) -> Sentence:
-        """The layer under the name of its guideline, with the other layers that the model uses."""
-        rest = [name for name in sentence.layers if name != self.input_layer]
-        found = {name: self.tagger.layer_in(rest, name) for name in self._relevant}
-        layers = {name: sentence.layers[layer] for name, layer in found.items() if layer is not None}
-        layers[self.source] = self._given_labels(sentence)
-        return replace(sentence, layers=layers)
+def _count_known(corpus: Corpus) -> int:
+    """Count the known positions of the corpus's own layer."""
+    return sum(each is not None for sentence in corpus for each in sentence.layers.get(corpus.guideline, ()))
 
 
 def label_conversion(
     model: ChainModel, name: str, given: Input, to: str | None, **options: Any
 ) -> tuple[LabelConversion, str]:
-    """The conversion of an input by a model, and a note if the guideline of the input is an assumption, otherwise "".
+    """Return the conversion of an input by a model, and a note if the guideline of the input is an assumption, or "".
 
     The default of `to` is the only other side of the model. A layer whose guideline is not named, or is unknown to the
     model, is taken as the only other side. The options are further fields of `LabelConversion`.
@@ -343,22 +295,22 @@ def label_conversion(
     layer = given.layer(helpful, [each for name in helpful for each in model.layers(name)])
     if given.first and layer not in given.layers:
         raise CorpusError("no labels", "labels to convert (tagweave tag gives labels to text)", given.path)
-    guideline = given.guideline or guideline_in(model, layer)
-    to = to or other_side(model, guideline, name)
+    known = model.space.guidelines
+    trained = [name for name in known if layer in model.layers(name)]
+    guideline = given.guideline or (layer if layer in known or len(trained) != 1 else trained[0])
+    if to is None:
+        others = [view.guideline for view in model.space.sides if view.guideline != guideline]
+        if len(others) != 1:
+            expected = " or ".join(f"`to={other}`" for other in others) or "a model of another guideline, too"
+            raise StreamError(f"{name}: found a corpus of the guideline {guideline!r}, expected {expected}")
+        to = others[0]
     source, note = source_name(sources(model, to), guideline, to, name, given.guideline is not None)
     return LabelConversion(model=model, input=given, input_layer=layer, source=source, to=to, **options), note
 
 
-def _known(corpus: Corpus) -> int:
-    """The number of known positions of the corpus's own layer."""
-    return sum(each is not None for sentence in corpus for each in sentence.layers.get(corpus.guideline, ()))
-
-
 def probability_rows(labelling: Labelling) -> Iterator[str]:
-    """A row per token with its labels and their marginal probabilities, and "" after each sentence.
-
-    The label of the best sequence comes first.
-    """
+    """Yield a row per token with its labels and their marginal probabilities, the label of the best sequence first, and
+    "" after each sentence."""
     tagger = labelling.tagger
     for block in labelling.blocks():
         labelled = tagger.complete(block.evidence)
@@ -371,7 +323,7 @@ def probability_rows(labelling: Labelling) -> Iterator[str]:
 
 
 def best_lines(labelling: Labelling | LabelConversion, k: int) -> Iterator[str]:
-    """The k best sequences of every sentence under its evidence, with their probabilities, in JSON."""
+    """Yield the k best sequences of every sentence under its evidence, with their probabilities, in JSON."""
     tagger, number = labelling.tagger, 0
     for block in labelling.blocks():
         for sentence in tagger.tokens(block.evidence.sentences, tagger.guideline):

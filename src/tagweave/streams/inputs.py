@@ -1,7 +1,4 @@
-"""Reads an input sentence by sentence, so that a stream of any length needs the memory of one block.
-
-Groups sentences into blocks: as many as memory should hold, or as a pipe has ready.
-"""
+"""Reads an input in blocks of sentences, as many as memory should hold, or as a pipe has ready."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from tagweave.corpus.files import STANDARD_STREAM, is_awaited, read_lines, writt
 from tagweave.corpus.formats import plain
 from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.formats.registry import chosen_format
-from tagweave.corpus.load import CorpusStream, comment_value, parse_argument, with_covered
+from tagweave.corpus.load import comment_value, parse_argument, with_covered
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.exchange.load import stream
@@ -29,13 +26,11 @@ _USUAL = ("upos", "tag")
 
 @dataclass(frozen=True)
 class Input:
-    """A file or standard input, which is read once.
+    """A file or standard input, `[GUIDELINE=]PATH[#LAYER]`, which is read once.
 
-    Args:
-        argument: `[GUIDELINE=]PATH[#LAYER]`.
-        format_name: the name of the format; `None`: recognised by the extension or the first lines.
-        labels: the labels of the model of words, which help to recognise the format.
-        tokens: cuts every line of raw text into tokens; `None`: the format has tokens.
+    Without `format_name`, the extension or the first lines tell the format; the `labels` of the model of words help.
+    `tokens` cuts every line of raw text into tokens; `None`: the format has tokens. Properties raise CorpusError or
+    OSError if the input cannot be read.
     """
 
     argument: str
@@ -51,41 +46,33 @@ class Input:
     @cached_property
     def _opened(self) -> tuple[Format, Sentence | None, Iterator[Sentence], str]:
         """The format, the first sentence, all sentences, and a note on the assumed format."""
-        form, sentences, note = (
-            self._cut(self.tokens) if self.tokens else stream(self.argument, self.format_name, self.labels)
-        )
+        if (tokens := self.tokens) is None:
+            form, sentences, note = stream(self.argument, self.format_name, self.labels)
+        else:
+            named = chosen_format(self.format_name, self.path)
+            if named is not None and named.name not in (plain.SEGMENTED.name, plain.RAW.name):
+                raise CorpusError(f"{named.name} with tokens of its own", "raw text, for `tokens`", self.path)
+            form, note = plain.SEGMENTED, ""
+            sentences = (
+                Sentence(tuple(line[a:b] for a, b in tokens(line)), location=Location(self.path, number))
+                for number, line in enumerate(read_lines(self.path), 1)
+            )
         first = next(sentences, None)
         return form, first, sentences if first is None else chain([first], sentences), note
 
-    def _cut(self, tokens: Tokenizer) -> CorpusStream:
-        """Raw text as a stream of words between blanks, and punctuation."""
-        named = chosen_format(self.format_name, self.path)
-        if named is not None and named.name not in (plain.SEGMENTED.name, plain.RAW.name):
-            raise CorpusError(f"{named.name} with tokens of its own", "raw text, for `tokens`", self.path)
-        lines = enumerate(read_lines(self.path), 1)
-        sentences = (
-            Sentence(tuple(line[a:b] for a, b in tokens(line)), location=Location(self.path, number))
-            for number, line in lines
-        )
-        return CorpusStream(plain.SEGMENTED, sentences)
-
     @property
     def format(self) -> Format:
-        """The format.
-
-        Raises:
-            CorpusError, OSError: the input cannot be read.
-        """
+        """The format."""
         return self._opened[0]
 
     @property
     def first(self) -> Sentence | None:
-        """The first sentence, if there is one. Raises as `format`."""
+        """The first sentence, if there is one."""
         return self._opened[1]
 
     @property
     def note(self) -> str:
-        """A note on an uncertain format, or "". Raises as `format`."""
+        """A note on an uncertain format, or ""."""
         return self._opened[3] and f"{self._name} is {self._opened[3]}"
 
     @property
@@ -94,29 +81,19 @@ class Input:
 
     @property
     def of_characters(self) -> bool:
-        """Whether the tokens of the format are characters. Raises as `format`."""
+        """Whether the tokens of the format are characters."""
         return self.format.unit == "character"
 
     def check_words(self) -> None:
-        """Raise unless the tokens are words or there are none.
-
-        Raises:
-            CorpusError, OSError: the input cannot be read, or has characters.
-        """
+        """Raise CorpusError unless the tokens are words or there are none."""
         if self.first and self.of_characters:
             expected = "words, for a model of words (or their `format`)"
             raise CorpusError(f"{self.format.name} text, characters", expected, self.path)
 
     def layer(self, guidelines: Sequence[str] = (), trained: Sequence[str] = ()) -> str:
-        """Return the layer LAYER, or the one of the guidelines of a model, or the default of the format.
-
-        Args:
-            guidelines: the guidelines to look for: their labels may be in a layer of that name.
-            trained: the layers that the model learned from.
-
-        Raises:
-            CorpusError, OSError: the input cannot be read, has no layer LAYER, or has only layers of other things.
-        """
+        """Return the layer LAYER, or one named after the guidelines or `trained`, the layers that the model learned
+        from, or the default of the format. Raises CorpusError if the input has no such layer, or only layers of other
+        things."""
         layer, layers = parse_argument(self.argument).layer, self.layers
         if layer is not None:
             if layer not in layers:
@@ -136,7 +113,7 @@ class Input:
         raise CorpusError(f"the layers {', '.join(layers)}", expected, self.path)
 
     def lacking(self, layer: str, expected: Sequence[str]) -> str:
-        """Return a note if a file of several layers has none of those expected; or "". Raises as `format`."""
+        """Return a note if a file of several layers has none of those expected; or ""."""
         layers = self.layers
         if parse_argument(self.argument).layer or self.of_characters or {*layers} & {*expected}:
             return ""
@@ -147,21 +124,18 @@ class Input:
 
     @property
     def layers(self) -> list[str]:
-        """The layers of the first sentence. Raises as `format`."""
+        """The layers of the first sentence."""
         return list(self.first.layers) if self.first else []
 
     @property
     def guideline(self) -> str | None:
-        """The name of the guideline in the argument or a comment of the first sentence. Raises as `format`."""
+        """The name of the guideline in the argument or a comment of the first sentence."""
         named = parse_argument(self.argument).guideline
         return named or (comment_value([self.first], "guideline", "") if self.first else None)
 
     def blocks(self) -> Iterator[list[Sentence]]:
-        """The sentences of the file in blocks (`ready_blocks`), each with the labels that were looked for in it.
-
-        Iteration raises as `format`.
-        """
-        yield from ready_blocks(with_covered(self._opened[2]))
+        """Yield the sentences of the file in blocks (`ready_blocks`), with the labels that were looked for in each."""
+        return ready_blocks(with_covered(self._opened[2]))
 
 
 Item = TypeVar("Item")
@@ -170,7 +144,7 @@ _BLOCK = 2000  # items at a time
 
 
 def ready_blocks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """The items in blocks of a fixed size, or smaller ones when a pipe has no more ready."""
+    """Yield the items in blocks of a fixed size, or smaller ones when a pipe has no more ready."""
     block: list[Item] = []
     for item in items:
         block.append(item)
@@ -182,10 +156,8 @@ def ready_blocks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def flushing(items: Iterable[Item], stream: IO[str]) -> Iterator[Item]:
-    """Pass the items to a writer, and flush its stream whenever the input has nothing more for now.
-
-    The reader of the output may be the one who writes the next line of the input.
-    """
+    """Pass items to a writer, and flush its stream whenever the input has nothing more for now: who reads the output
+    may write the next line of the input."""
     for item in items:
         yield item
         if is_awaited():

@@ -1,7 +1,4 @@
-"""Labels an input by a model of labels: known labels are evidence, unknown ones are filled in.
-
-Labels words of any format by a model of words (task `tag`).
-"""
+"""Labels words of any format by a model: known labels are evidence, unknown ones are filled in."""
 
 from __future__ import annotations
 
@@ -32,8 +29,7 @@ if TYPE_CHECKING:
 class Labelling(Stream):
     """An input and the model that labels it.
 
-    Args:
-        tagger: the model.
+    Attributes:
         argument: `PATH[#LAYER]` of the input; LAYER is evidence and is filled in.
         format: the format of the input; `None`: recognised by its name or its first lines.
         retag: whether to ignore the labels of the layer.
@@ -50,11 +46,7 @@ class Labelling(Stream):
 
     @property
     def chosen_format(self) -> Format | None:
-        """The format of the input by option or name.
-
-        Raises:
-            CorpusError: there is no such format.
-        """
+        """The format of the input by option or name."""
         return chosen_format(self.format, parse_argument(self.argument).path)
 
     @property
@@ -64,29 +56,21 @@ class Labelling(Stream):
 
     @property
     def input_format(self) -> Format:
-        """The format of the input.
-
-        Raises:
-            CorpusError, OSError: the input cannot be read, or has characters where the model needs words.
-        """
+        """The format of the input. Raises CorpusError if it has characters where the model needs words."""
         return self.input.format
 
     @cached_property
     def input_layer(self) -> str:
-        """The layer of the input that is evidence, by its name in the file.
-
-        Raises:
-            CorpusError, OSError: as `input_format`; or the input does not have the requested layer.
-        """
+        """The layer of the input that is evidence, by its name in the file."""
         return self.input.layer((self.tagger.guideline,), self.tagger.model.layers(self.tagger.guideline))
 
     @property
     def has_labels(self) -> bool:
-        """Return whether the model labels tokens, and does not only cut text into words."""
+        """Whether the model labels tokens, and does not only cut text into words."""
         return True
 
     def blocks(self) -> Iterator[Block]:
-        """The input in blocks. Raises as `input_layer`."""
+        """Yield the input in blocks."""
         _ = self.input_format
         own, layer = self.tagger.guideline, self.input_layer
         lacking = self.input.lacking(layer, (own, *self.tagger.model.layers(own))) if self.has_labels else ""
@@ -96,42 +80,38 @@ class Labelling(Stream):
             yield Block(given, self.evidence(given))
 
     def labelled(self) -> Iterator[tuple[Sentence, Sentence]]:
-        """Every sentence as read, and in the model's tokens with the best labels under its evidence.
-
-        Raises:
-            CorpusError: as `ChainPredictor.complete`.
-        """
+        """Yield every sentence as read, and in the model's tokens with the best labels under its evidence."""
         for block in self.blocks():
             yield from zip(block.given, self.tagger.complete(block.evidence), strict=True)
 
     @abstractmethod
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
-        """Sentences of the input in tokens of the model, with their labels in the layer of its guideline."""
+        """Return sentences of the input in tokens of the model, with their labels in the layer of its guideline."""
 
     @abstractmethod
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
-        """A sentence of the input with its labels, in the form that the format holds."""
+        """Return a sentence of the input with its labels, in the form that the format holds."""
 
     def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The words, and their labels or "", of a sequence of the model's tokens and labels."""
+        """Return the words, and their labels or "", of a sequence of the model's tokens and labels."""
         return forms, labels
 
     def check_format(self, form: Format) -> None:
-        """See `Stream.check_format`."""
+        """Raise StreamError unless the format can hold several guidelines, if there are several."""
         if len(self.tagger.guidelines) > 1:
             check_can_hold(form, "several `to`", lambda each: each.holds_several)
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
-        """The sentences, filled in. Raises as `labelled`."""
+        """Yield the sentences, filled in, without what they say of covered labels: their annotation is complete."""
         for given, labelled in self.labelled():
-            yield _covering_all(self.filled(given, labelled, form))
+            sentence = self.filled(given, labelled, form)
+            if sentence.covered is not None or sentence.comments:
+                comments = (each for each in sentence.comments if key_and_value(each)[0] != COVERED)
+                sentence = replace(sentence, comments=tuple(comments), covered=None)
+            yield sentence
 
     def as_conllu(self) -> Iterator[Sentence]:
-        """The sentences as input of the next model, with labels in a field of CoNLL-U.
-
-        Raises:
-            CorpusError: as `labelled`.
-        """
+        """Yield the sentences as input of the next model, with labels in a field of CoNLL-U."""
         own, layer = self.tagger.guideline, self.layer(conllu.FORMAT)
         for sentence in self.sentences(conllu.FORMAT):
             if layer in conllu.FORMAT.layers:
@@ -143,24 +123,12 @@ class Labelling(Stream):
             yield words if labels is None else with_layers(words, {own: labels}, conllu.FORMAT)
 
 
-def _covering_all(sentence: Sentence) -> Sentence:
-    """The sentence without what it says of covered labels, which is wrong for complete annotation."""
-    if sentence.covered is None and not sentence.comments:
-        return sentence
-    comments = (each for each in sentence.comments if key_and_value(each)[0] != COVERED)
-    return replace(sentence, comments=tuple(comments), covered=None)
-
-
 _MOST = 0.5  # share of words with labels from which text counts as labelled, if labels are ignored
 
 
 @dataclass(frozen=True)
 class WordLabelling(Labelling):
-    """A `Labelling` of words by a model of words.
-
-    Args:
-        tokens: cuts raw text into words; `None`: the input has words.
-    """
+    """A `Labelling` of words by a model of words. `tokens` cuts raw text into words; `None`: the input has words."""
 
     tokens: Tokenizer | None = None
 
@@ -177,25 +145,26 @@ class WordLabelling(Labelling):
 
     @property
     def input_format(self) -> Format:
-        """See `Labelling.input_format`."""
+        """The format of the input, which has words."""
         self.input.check_words()
         return self.input.format
 
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
-        """Evidence in the layer of the model's guideline, without other layers of the file."""
-        return Corpus(tuple(map(self._with_evidence, given)), self.tagger.guideline, "word")
-
-    def _with_evidence(self, sentence: Sentence) -> Sentence:
-        unknown: Layer = (None,) * len(sentence)
-        if self.retag:
-            return replace(sentence, layers={self.tagger.guideline: unknown}, rejected={})
-        own = {self.tagger.guideline: self.input_layer, **self._other_layers(sentence)}
-        layers = {name: sentence.layers.get(layer, unknown) for name, layer in own.items()}
-        rejected = {name: sentence.rejected.get(layer, ()) for name, layer in own.items()}
-        return replace(sentence, layers=layers, rejected=rejected)
+        """Return evidence in the layer of the model's guideline, without other layers of the file."""
+        evidence, own = [], self.tagger.guideline
+        for sentence in given:
+            unknown: Layer = (None,) * len(sentence)
+            if self.retag:
+                evidence.append(replace(sentence, layers={own: unknown}, rejected={}))
+                continue
+            there = {own: self.input_layer, **self._other_layers(sentence)}
+            layers = {name: sentence.layers.get(layer, unknown) for name, layer in there.items()}
+            rejected = {name: sentence.rejected.get(layer, ()) for name, layer in there.items()}
+            evidence.append(replace(sentence, layers=layers, rejected=rejected))
+        return Corpus(tuple(evidence), own, "word")
 
     def _other_layers(self, sentence: Sentence) -> dict[str, str]:
-        """The layers of a sentence in which further guidelines are read and written."""
+        """Return the layers of a sentence in which further guidelines are read and written."""
         rest = [name for name in sentence.layers if name != self.input_layer]
         found = {name: self.tagger.layer_in(rest, name) for name in self.tagger.guidelines[1:]}
         return {name: layer for name, layer in found.items() if layer is not None}
@@ -207,18 +176,18 @@ class WordLabelling(Labelling):
         return form if form.labels == "word" else tagged.SLASH
 
     def check_format(self, form: Format) -> None:
-        """See `Labelling.check_format`; a model of words does not output characters."""
+        """Raise StreamError for a format of characters, too."""
         if form.unit == "character":
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words")
         super().check_format(form)
 
     def layer(self, form: Format) -> str:
-        """The layer that is filled in; of an input that does not name its layer, the one of the model."""
+        """Return the layer that is filled in; of an input that does not name its layer, the one of the model."""
         own = None if self.input.layers and self.input_format.holds_several else self.tagger.layer_in(form.layers)
         return own or self.input_layer
 
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
-        """The sentence with labels in its layer, and those of further guidelines in layers of their own."""
+        """Return the sentence with labels in its layer, and those of further guidelines in other layers."""
         own, *others = self.tagger.guidelines
         layer, there = self.layer(form), self._other_layers(given)
         if layer != self.input_layer:
@@ -235,15 +204,15 @@ class TaggingStage:
     retag: bool = False
 
     def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with the tags of the tagger's guideline. Raises CorpusError as `ChainPredictor.complete`."""
+        """Yield the sentences with the tags of the tagger's guideline."""
         own = self.tagger.guideline
         for block in ready_blocks(sentences):
-            evidence = tuple(replace(s, layers={own: self._evidence(s)}) for s in block)
-            labelled = self.tagger.complete(Corpus(evidence, own))
+            evidence = []
+            for sentence in block:
+                layer = None if self.retag else self.tagger.layer_in(sentence.layers)
+                tags: Layer = (None,) * len(sentence) if layer is None else sentence.layers[layer]
+                evidence.append(replace(sentence, layers={own: tags}))
+            labelled = self.tagger.complete(Corpus(tuple(evidence), own))
             for given, sentence in zip(block, labelled, strict=True):
                 layer = self.tagger.layer_in((*given.layers, *conllu.FORMAT.layers)) or own
                 yield with_layers(given, {layer: sentence.layers[own]}, conllu.FORMAT)
-
-    def _evidence(self, sentence: Sentence) -> Layer:
-        layer = None if self.retag else self.tagger.layer_in(sentence.layers)
-        return (None,) * len(sentence) if layer is None else sentence.layers[layer]

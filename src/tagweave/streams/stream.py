@@ -1,11 +1,4 @@
-"""Streams: they take the sentences of an input through a model to an output.
-
-Checks what an output format can hold.
-
-Streams of sentences with trees.
-
-Chains models: a tagger reads the words of a segmenter, and a parser reads the tags of taggers.
-"""
+"""Streams: they take the sentences of an input through one model, or several in turn, to an output."""
 
 from __future__ import annotations
 
@@ -17,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
 from tagweave.corpus.formats import conllu
-from tagweave.corpus.formats.conllu import HEAD
-from tagweave.corpus.formats.registry import chosen_format
+from tagweave.corpus.formats.registry import FORMATS, chosen_format
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import StreamError
 from tagweave.streams.inputs import flushing
@@ -29,40 +21,21 @@ if TYPE_CHECKING:
 
 
 def check_can_hold(form: Format, what: str, can_hold: Callable[[Format], bool]) -> None:
-    """Raise unless the format can hold what an option asks for.
-
-    Raises:
-        StreamError: it cannot; `what` names the option.
-    """
+    """Raise StreamError unless the format can hold what an option (`what`) asks for."""
     if not can_hold(form):
-        expected = _names_of_those(can_hold)
+        expected = " or ".join(sorted(filter(lambda name: can_hold(FORMATS[name]), FORMATS)))
         raise StreamError(f"found {what} and the format {form.name}, expected {expected} (`output_format`)")
 
 
 def check_holds_heads(form: Format) -> None:
-    """Raise unless the format can hold heads.
-
-    Raises:
-        StreamError: it cannot.
-    """
+    """Raise StreamError unless the format can hold heads."""
     if form.heads is None:
-        expected = _names_of_those(lambda each: each.heads is not None)
+        expected = " or ".join(sorted(name for name, each in FORMATS.items() if each.heads is not None))
         raise StreamError(f"found {form.name} as the format of the output, expected {expected}: it can hold heads")
 
 
-def _names_of_those(can_hold: Callable[[Format], bool]) -> str:
-    """The names of the formats that pass a test, for messages."""
-    from tagweave.corpus.formats.registry import FORMATS
-
-    return " or ".join(sorted(name for name, form in FORMATS.items() if can_hold(form)))
-
-
 def with_layers(sentence: Sentence, layers: Mapping[str, Layer], form: Format) -> Sentence:
-    """The sentence with further layers as the format holds them.
-
-    Raises:
-        CorpusError: the format cannot hold another layer.
-    """
+    """Add layers to a sentence as the format holds them. Raises CorpusError if it cannot."""
     for name, layer in layers.items():
         sentence = form.with_labels(sentence, name, layer)
     return sentence
@@ -80,48 +53,33 @@ class Block(NamedTuple):
 
 
 class Stream(ABC):
-    """Takes the sentences of an input through a model to an output, in the memory of one block."""
+    """Takes the sentences of an input through a model to an output, in the memory of one block.
+
+    Methods raise CorpusError or OSError if the input cannot be read, or does not suit the model.
+    """
 
     @property
     @abstractmethod
     def default_format(self) -> Format:
-        """The default format of the output.
-
-        Raises:
-            CorpusError, OSError: the input cannot be read, or does not suit the model.
-        """
+        """The default format of the output."""
 
     @abstractmethod
     def check_format(self, form: Format) -> None:
-        """Raise unless the format can hold the output.
-
-        Raises:
-            StreamError: it cannot.
-        """
+        """Raise StreamError unless the format can hold the output."""
 
     @abstractmethod
     def sentences(self, form: Format) -> Iterator[Sentence]:
-        """The output sentences, in the form that the format holds.
-
-        Raises:
-            CorpusError, OSError: during iteration, as the input and the model.
-        """
+        """Yield the output sentences, in the form that the format holds."""
 
     @abstractmethod
     def layer(self, form: Format) -> str:
-        """The layer that the format writes as the output's own annotation."""
+        """Return the layer that the format writes as the output's own annotation."""
 
     def write(self, output: str, format: str | None = None, progress: Progress = iter) -> None:  # noqa: A002
         """Write the output, as a whole file or not at all; `-` is standard output.
 
-        Args:
-            output: the path of the file.
-            format: its format; `None`: the one its name implies, or the default.
-            progress: shows how many sentences have passed.
-
-        Raises:
-            StreamError: the format cannot hold the output.
-            CorpusError, OSError: an unknown format, or as `sentences`.
+        Without a format, the name of the output implies it, or else it is the default. Raises StreamError if the format
+        cannot hold the output.
         """
         form = chosen_format(format, output) or self.default_format
         self.check_format(form)
@@ -142,15 +100,15 @@ class TreeStream(Stream):
         check_holds_heads(form)
 
     def layer(self, form: Format) -> str:
-        """The layer of heads."""
-        return HEAD
+        """Return the layer of heads."""
+        return conllu.HEAD
 
 
 class First(Protocol):
     """A stream that other models can follow."""
 
     def as_conllu(self) -> Iterator[Sentence]:
-        """The sentences as input of the next model, with everything that CoNLL-U can hold."""
+        """Yield the sentences as input of the next model, with everything that CoNLL-U can hold."""
         ...
 
 
@@ -158,7 +116,7 @@ class Stage(Protocol):
     """A model that adds annotation to sentences of words."""
 
     def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with the model's annotation, in order."""
+        """Yield the sentences with the model's annotation, in order."""
         ...
 
 
@@ -166,24 +124,19 @@ class Successor(Protocol):
     """A model that can follow another one."""
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
-        """The model as a stage. Raises StreamError if the model cannot be one."""
+        """Return the model as a stage. Raises StreamError if it cannot be one."""
         ...
 
 
 @dataclass(frozen=True)
 class Pipeline(TreeStream):
-    """An input that passes through several models.
-
-    Attributes:
-        first: the input and the model that reads it.
-        stages: the other models, in order.
-    """
+    """An input that passes through several models: the one that reads it, then the stages in order."""
 
     first: First
     stages: Sequence[Stage]
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
-        """The sentences, filled in by all models. Iteration raises CorpusError as the models do."""
+        """Yield the sentences, filled in by all models."""
         sentences = self.first.as_conllu()
         for stage in self.stages:
             sentences = stage.filled(sentences)

@@ -1,7 +1,4 @@
-"""Parses words of any format.
-
-A stream that converts trees to another guideline; the trees of the input guide the parser.
-"""
+"""Parses words of any format, and converts trees to another guideline, guided by the trees of the input."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from tagweave.features.arc_templates import lacking, with_columns
 from tagweave.streams.conversion import Conversion, source_name
 from tagweave.streams.inputs import Input, ready_blocks
 from tagweave.streams.notes import Tell, say
-from tagweave.streams.stream import Block, TreeStream, check_holds_heads
+from tagweave.streams.stream import Block, TreeStream
 
 if TYPE_CHECKING:
     from tagweave.conversion import UncertainToken
@@ -37,10 +34,8 @@ class ParsingStage:
     """A parser that fills in the heads of sentences.
 
     Attributes:
-        parser: the model.
         name: the name of the model, for notes.
-        layer: the head layer of the sentences that is evidence.
-        retag: whether to ignore that layer.
+        layer: the head layer of the sentences that is evidence, unless `retag`.
         tell: receives notes on missing layers and columns.
     """
 
@@ -51,40 +46,32 @@ class ParsingStage:
     tell: Tell = say
 
     def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with their trees in the layer `head`, in blocks.
+        """Yield the sentences with their trees in the layer `head`.
 
         A note names layers and columns that the parser uses and the first block lacks.
-
-        Raises:
-            CorpusError: as `TreePredictor.complete`.
         """
-        names = self.parser.model.inputs
+        names, own = self.parser.model.inputs, self.parser.model.guideline
         for number, block in enumerate(ready_blocks(sentences)):
-            missing = [] if number else lacking(block, names)
-            if missing:
+            if missing := [] if number else lacking(block, names):
                 self.tell(f"the input has no {', '.join(missing)}, which {self.name} looks at: its trees will be worse")
-            complete = [with_columns(self._evidence(sentence), names) for sentence in block]
-            for sentence in self.parser.complete(complete):
-                yield replace(sentence, heads={HEAD: sentence.heads[self.parser.model.guideline]})
-
-    def _evidence(self, sentence: Sentence) -> Sentence:
-        """The sentence with its heads in the layer of the model's guideline, without other head layers, one of which
-        might have the name of the guide's."""
-        unknown: HeadLayer = (None,) * len(sentence)
-        heads = unknown if self.retag else sentence.heads.get(self.layer, unknown)
-        return replace(sentence, heads={self.parser.model.guideline: heads})
+            evidence = []
+            for sentence in block:
+                unknown: HeadLayer = (None,) * len(sentence)
+                heads = unknown if self.retag else sentence.heads.get(self.layer, unknown)
+                # without other head layers, one of which might have the name of the guide's
+                evidence.append(with_columns(replace(sentence, heads={own: heads}), names))
+            for sentence in self.parser.complete(evidence):
+                yield replace(sentence, heads={HEAD: sentence.heads[own]})
 
 
 @dataclass(frozen=True)
 class Parsing(TreeStream):
     """An input and the parser that fills in its heads.
 
-    Args:
-        parser: the model.
+    Attributes:
         name: the name of the model, for notes.
-        argument: `PATH[#LAYER]` of the input; LAYER is the head layer that is evidence.
+        argument: `PATH[#LAYER]` of the input; LAYER is the head layer that is evidence, unless `retag`.
         format: the format of the input; `None`: recognised by its name or its first lines.
-        retag: whether to ignore the heads of the input.
         tell: receives notes on the assumed format, and on missing layers and columns.
     """
 
@@ -101,11 +88,7 @@ class Parsing(TreeStream):
         return Input(self.argument, self.format, ModelLabels(lambda _: False))
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
-        """The sentences with their trees.
-
-        Raises:
-            CorpusError, OSError: as `Input.check_words` and `TreePredictor.complete`.
-        """
+        """Yield the sentences with their trees."""
         self.input.check_words()
         if self.input.note:
             self.tell(self.input.note)
@@ -114,63 +97,47 @@ class Parsing(TreeStream):
         yield from ParsingStage(self.parser, self.name, layer, self.retag, self.tell).filled(given)
 
     def as_conllu(self) -> Iterator[Sentence]:
-        """The sentences as input of the next model."""
+        """Yield the sentences as input of the next model."""
         return self.sentences(conllu.FORMAT)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeConversion(Conversion):
-    """A treebank and the parser that converts it.
-
-    Args:
-        model: the parser.
-    """
+class TreeConversion(Conversion, TreeStream):
+    """A treebank and the parser that converts it."""
 
     model: TreeModel
 
     def blocks(self) -> Iterator[Block]:
-        """See `Conversion.blocks`."""
+        """Yield the input in blocks."""
         for given in self.input.blocks():
-            sentences = tuple(self._evidence(sentence) for sentence in given)
-            yield Block(given, Corpus(sentences, self.source, path=self.input.path))
+            sentences = (
+                replace(each, heads={self.source: each.heads.get(self.input_layer, (None,) * len(each))})
+                for each in given
+            )
+            yield Block(given, Corpus(tuple(sentences), self.source, path=self.input.path))
 
     def convert(self, evidence: Corpus) -> Corpus:
-        """As `convert_trees`."""
+        """Convert as `convert_trees`."""
         return convert_trees(self.model, evidence, self.threads)
 
     def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
-        """As `review_trees`."""
+        """Find uncertain tokens as `review_trees`."""
         return review_trees(self.model, evidence, converted, self.review.size, self.threads)
 
-    def check_format(self, form: Format) -> None:
-        """Raise StreamError unless the format can hold heads."""
-        check_holds_heads(form)
-
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
-        """The sentence as read, with the new heads and without a comment that names the guideline."""
+        """Return the sentence as read, with the new heads and without a comment that names the guideline."""
         comments = tuple(comment for comment in given.comments if not names_guideline(comment))
         return replace(given, heads={HEAD: converted.heads[self.model.guideline]}, comments=comments)
-
-    def layer(self, form: Format) -> str:
-        """The layer of heads."""
-        return HEAD
-
-    def _evidence(self, sentence: Sentence) -> Sentence:
-        heads = sentence.heads.get(self.input_layer, (None,) * len(sentence))
-        return replace(sentence, heads={self.source: heads})
 
 
 def tree_conversion(
     model: TreeModel, name: str, given: Input, to: str | None, **options: Any
 ) -> tuple[TreeConversion, str]:
-    """The conversion of a treebank by a parser, and a note if its guideline is an assumption, or "".
+    """Return the conversion of a treebank by a parser, and a note if its guideline is an assumption, or "".
 
     Heads whose guideline is not named are taken as those of the model's guide. The options are further fields of
-    `TreeConversion`.
-
-    Raises:
-        StreamError: guidelines that do not fit the model; `name` is the name of the model.
-        CorpusError: an input without heads.
+    `TreeConversion`. Raises StreamError for guidelines that do not fit the model, CorpusError for an input without
+    heads.
     """
     if to not in (None, model.guideline):
         raise StreamError(f"found `to={to}`, expected {model.guideline}, the guideline of {name}")

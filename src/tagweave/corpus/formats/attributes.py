@@ -29,11 +29,7 @@ _NAMED = re.compile(r"[^=\s]+=.+")
 
 
 def read(lines: Iterable[str], path: str = "", layer: str = "tag") -> Iterator[Sentence]:
-    """Yield the sequences between blank lines, in constant memory.
-
-    Raises:
-        CorpusError: an empty attribute, a weight that is not a number, or an empty or repeated alternative.
-    """
+    """Yield the sequences between blank lines, in constant memory."""
     for block, start in blocks(lines):
         rows = [_row(line, number, Location(path, start + number - 1)) for number, line in enumerate(block, 1)]
         forms, labels, attributes = zip(*rows, strict=True)
@@ -79,10 +75,6 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str = "tag") ->
     """Write each sentence as rows and a blank line; without a column `attributes`, the form becomes the only attribute.
 
     Empty sentences are left out, since they have no rows. Forms are not written if there are attributes.
-
-    Raises:
-        CorpusError: an empty label or form, the label `?`, a tab or a line break in a field, attributes that could not
-            be read again, a sentence that has only other layers.
     """
     for sentence in sentences:
         labels = layer_to_write(sentence, layer)

@@ -66,12 +66,7 @@ class _Block(NamedTuple):
 
 
 def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Sentence]:
-    """Yield the sentences between blank lines; `layer` names the last column's layer if no header does.
-
-    Raises:
-        CorpusError: a row whose number of fields differs from that of the rows before it or of the header; an empty
-            form; a header that names fewer than two columns, or one twice; a repeated alternative.
-    """
+    """Yield the sentences between blank lines; `layer` names the last column's layer if no header does."""
     names: list[str] = []
     labels = _Labels()
     named = False
@@ -93,11 +88,7 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
 
 
 def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) -> Iterator[Sentence]:
-    """Make string columns of these names layers of labels, and no longer columns.
-
-    Raises:
-        CorpusError: a repeated alternative.
-    """
+    """Make string columns of these names layers of labels, and no longer columns."""
     labels = _Labels()
     for sentence in sentences:
         layers, columns = dict(sentence.layers), dict(sentence.columns)
@@ -176,10 +167,6 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str | None = No
 
     By default that is the last layer. A header is written unless the columns have their default names. Comments that
     this format cannot distinguish from rows are left out, and so are empty sentences without comments.
-
-    Raises:
-        CorpusError: an empty form or label; a label that means unknown; a tab or line break in a field; a sentence with
-            other columns than the first, or with more layers.
     """
     names: list[str] | None = None
     for sentence in sentences:

@@ -58,12 +58,7 @@ _Token = tuple[str, Candidates, Candidates, ArcCandidates, str, str, str, str]
 
 
 def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
-    """Yield the sentences between blank lines; constant memory.
-
-    Raises:
-        CorpusError: a row without exactly ten fields, an ID out of sequence, a head outside the sentence, or a repeated
-            or malformed alternative.
-    """
+    """Yield the sentences between blank lines; constant memory."""
     return (sentence_of(block, path, start) for block, start in blocks(lines))
 
 
@@ -213,11 +208,6 @@ def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos
     """Write each sentence as a block that ends with a blank line; the named layers become UPOS, XPOS, HEAD and DEPREL.
 
     Empty sentences are left out, since they have no rows.
-
-    Raises:
-        CorpusError: a sentence that has only other layers; an empty label or relation, or a relation `_`; a head
-            outside the sentence; a tab or a line break in a field; a comment that does not begin with `#`; keys of
-            alternatives in the column `misc`.
     """
     for sentence in sentences:
         if sentence.forms:

@@ -60,12 +60,7 @@ class _Header(NamedTuple):
 
 
 def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
-    """Yield the sentences between blank lines; constant memory.
-
-    Raises:
-        CorpusError: no header before the first token, or a malformed one; another number of fields than it names; a
-            repeated candidate; what `conllu.read` refuses.
-    """
+    """Yield the sentences between blank lines; constant memory."""
     header: _Header | None = None
     for block, start in blocks(lines):
         comments = next((at for at, line in enumerate(block) if line[0] != "#"), len(block))
@@ -137,10 +132,6 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
     """Write a header, and each sentence as a block that ends with a blank line; a layer that CoNLL-U lacks comes last.
 
     Empty sentences are left out, since they have no rows.
-
-    Raises:
-        CorpusError: a sentence with other layers or columns than the first; a label `_` of a layer that CoNLL-U lacks;
-            a blank in the name of one; what `conllu.write` refuses.
     """
     header: _Written | None = None
     for sentence in sentences:

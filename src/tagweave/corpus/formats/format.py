@@ -123,9 +123,6 @@ class Format:
         """Return the sentence with the labels of a guideline, which replace its own if the format holds one layer only.
 
         If the new labels may replace others, `beside` names the layer of the sentence that has to stay.
-
-        Raises:
-            CorpusError: the format cannot hold another layer of this sentence.
         """
         if self.put_beside is None:
             return replace(sentence, layers={name: layer})
@@ -232,11 +229,7 @@ _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 
 
 def layer_to_write(sentence: Sentence, name: str) -> Layer:
-    """Return the layer `name`; a sentence without any layers is unknown at every position.
-
-    Raises:
-        CorpusError: the sentence has layers, but not this one.
-    """
+    """Return the layer `name`; a sentence without any layers is unknown at every position."""
     if name in sentence.layers:
         return sentence.layers[name]
     if sentence.layers:

@@ -54,12 +54,7 @@ _CANDIDATES = {(before, after): _left_by(before, after) for before in "|- " for 
 
 
 def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION, tag: str = TAG) -> Iterator[Sentence]:
-    """Yield the sentences, each form one character, with labels in the named layers; constant memory.
-
-    Raises:
-        CorpusError: two characters with no mark, or two marks, between them; a mark at the end of the line; a tag
-            where no word ends, or one with an empty or repeated alternative.
-    """
+    """Yield the sentences, each form one character, with labels in the named layers; constant memory."""
     for number, line in enumerate(lines, 1):
         location = Location(path, number)
         try:
@@ -151,10 +146,6 @@ def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SE
     """Write each sentence as one line, every special character escaped.
 
     A boundary that the labels on one side determine is written, so the other side is restricted when the line is read.
-
-    Raises:
-        CorpusError: forms of several characters; labels of the segmentation that are not B, M, E, S, that contradict
-            each other, or that no boundaries express (B or E); tags that do not belong to words with a known end.
     """
     for sentence in sentences:
         if set(map(len, sentence.forms)) - {1}:

@@ -27,11 +27,7 @@ def read_raw(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
 
 
 def write_raw(sentences: Iterable[Sentence], stream: IO[str]) -> None:
-    """Write each sentence as one line.
-
-    Raises:
-        CorpusError: a form that is not one character (word boundaries would be lost), or a known label.
-    """
+    """Write each sentence as one line."""
     for sentence in sentences:
         refuse_labels(sentence, RAW.name)
         if (long := next((form for form in sentence.forms if len(form) != 1), None)) is not None:
@@ -65,11 +61,7 @@ def read_segmented(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
 
 
 def write_segmented(sentences: Iterable[Sentence], stream: IO[str]) -> None:
-    """Write each sentence as one line, its words separated by one space.
-
-    Raises:
-        CorpusError: a known label, which the format cannot hold; an empty word, or one with blanks.
-    """
+    """Write each sentence as one line, its words separated by one space."""
     for sentence in sentences:
         refuse_labels(sentence, SEGMENTED.name)
         refuse_blanks(sentence.forms, "form", BLANKS, sentence)

@@ -47,11 +47,7 @@ def format_of_name(path: str) -> str | None:
 
 
 def chosen_format(name: str | None, path: str) -> Format | None:
-    """Look up a format by name, or by file extension if no name is given; `None` if no format has that extension.
-
-    Raises:
-        CorpusError: there is no format of this name.
-    """
+    """Look up a format by name, or by file extension if no name is given; `None` if no format has that extension."""
     name = name or format_of_name(path)
     return None if name is None else format_named(name)
 

@@ -155,9 +155,6 @@ def read(
     """Yield the sentences of tagged text, with their tags in `layer`; constant memory.
 
     `is_label` decides which fields are labels; a token with anything else after its separator is a form.
-
-    Raises:
-        CorpusError: a token with nothing before or after its separator, or a repeated alternative.
     """
     known = _Tokens(separator, is_label)
     for number, line in enumerate(lines, 1):
@@ -170,11 +167,7 @@ def read(
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", layer: str = "tag") -> None:
-    """Write each sentence as one line; a form with an unknown tag has no separator.
-
-    Raises:
-        CorpusError: an empty form or label, or one with blanks or line breaks; a sentence that has only other layers.
-    """
+    """Write each sentence as one line; a form with an unknown tag has no separator."""
     known: dict[Token, str] = {}
     for sentence in sentences:
         texts = []

@@ -91,11 +91,7 @@ def registry() -> dict[str, CorpusFamily]:
 
 
 def remote_file(name: DataName) -> RemoteFile:
-    """The file of a corpus's split.
-
-    Raises:
-        DataError: there is no such corpus or split, or the version is missing.
-    """
+    """The file of a corpus's split."""
     if name.split is None:
         raise DataError(str(name), "no split", f"one of {', '.join(f'{name}/{each}' for each in splits_of(name))}")
     if name.split not in splits_of(name):
@@ -168,12 +164,7 @@ def kept(file: RemoteFile) -> Path:
 
 
 def fetched(name: DataName) -> Path:
-    """The file of a corpus's split, fetched unless it is there, with the digest that it is to have.
-
-    Raises:
-        DataError: there is no such corpus or file, no network, or the file is not the expected one.
-        OSError: the folder cannot be written.
-    """
+    """The file of a corpus's split, fetched unless it is there, with the digest that it is to have."""
     file = remote_file(name)
     path = kept(file)
     if not path.exists():
@@ -234,11 +225,7 @@ class Download:
         self.partial, self.file = partial, file
 
     def receive(self) -> None:
-        """Complete the partial file.
-
-        Raises:
-            DataError: there is no network or no such file, or the transfer broke off.
-        """
+        """Complete the partial file."""
         try:
             import requests
         except ImportError:

@@ -32,11 +32,7 @@ def is_name(path: str) -> bool:
 
 
 def data_name(text: str) -> DataName:
-    """The parts of a name.
-
-    Raises:
-        DataError: it has another form.
-    """
+    """The parts of a name."""
     match = _NAME.fullmatch(text)
     if match is None or match["family"] not in FAMILIES:
         raise DataError(text, "no name of a corpus", FORM)
@@ -49,11 +45,7 @@ def short_name(path: str) -> str:
 
 
 def located(path: str) -> str:
-    """The path of a file: that of a corpus's file, fetched if need be, if `path` is a name, or else `path` itself.
-
-    Raises:
-        DataError: a name of no known corpus, or a file that cannot be fetched or is not the expected one.
-    """
+    """The path of a file: that of a corpus's file, fetched if need be, if `path` is a name, or else `path` itself."""
     if not is_name(path):
         return path
     from tagweave.corpus.named.files import fetched

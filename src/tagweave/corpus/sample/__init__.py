@@ -24,9 +24,6 @@ def path(name: str) -> Path:
 
     Args:
         name: one of `NAMES`.
-
-    Raises:
-        FileNotFoundError: there is no file of that name in the sample.
     """
     if name not in NAMES:
         raise FileNotFoundError(f"no file {name!r} in the sample corpus; there are {', '.join(NAMES)}")
