@@ -100,11 +100,11 @@ def test_the_seed_repeats_the_draw():
 
 def test_blocks_do_not_change_the_number_of_trials(monkeypatch):
     first, second = np.tile([[5, 10]], (60, 1)), np.tile([[8, 10]], (60, 1))
-    monkeypatch.setattr(score, "BLOCK", 130)
+    monkeypatch.setattr(score, "_BLOCK", 130)
     assert randomisation_test(first, second, share_of_counts, trials=99) == 0.01
-    monkeypatch.setattr(score, "BLOCK", 1)
+    monkeypatch.setattr(score, "_BLOCK", 1)
     assert randomisation_test(first, second, share_of_counts, trials=9) == 0.1
-    monkeypatch.setattr(score, "BLOCK", 4)
+    monkeypatch.setattr(score, "_BLOCK", 4)
     assert randomisation_test(first, first, share_of_counts, trials=9) == 1.0
 
 

@@ -1,10 +1,9 @@
-"""Alignment of a system's sentences with those of the gold standard, in order and over the same text.
+"""Aligns a system's sentences with those of the gold standard, in order and over the same text.
 
-Alignment of the words of two sentences over the same text, as in the evaluation of CoNLL 2018 (Zeman et al. 2018).
-
-Words are aligned if they are the same stretch of text. The words of a multiword token (`2-3 du`: `de le`) have no
-stretches of their own: all words inside such a token, or inside several overlapping ones of both sides, are aligned by
-the longest common subsequence of their forms, ignoring case. Blanks inside words are ignored.
+Words of two sentences over the same text are aligned as in the evaluation of CoNLL 2018 (Zeman et al. 2018): if they
+are the same stretch of text. The words of a multiword token (`2-3 du`: `de le`) have no stretches of their own: all
+words inside such a token, or inside several overlapping ones of both sides, are aligned by the longest common
+subsequence of their forms, ignoring case. Blanks inside words are ignored.
 """
 
 from __future__ import annotations
@@ -28,21 +27,19 @@ _SHOWN_POINTS = 4
 
 
 class Text(Protocol):
-    """Anything with tokens and a location: a `Sentence`, a `Segmentation`."""
+    """Anything with tokens and the place where they were read: a `Sentence`, a `Segmentation`."""
 
     @property
-    def forms(self) -> tuple[str, ...]:
-        """The tokens."""
+    def forms(self) -> tuple[str, ...]: ...  # noqa: D102
 
     @property
-    def location(self) -> Location:
-        """Where the tokens were read."""
+    def location(self) -> Location: ...  # noqa: D102
 
 
 def check_text(gold: Sequence[Text], system: Sequence[Text], gold_path: str = "", system_path: str = "") -> None:
     """Check that both hold the same sentences, character by character; their words may differ.
 
-    The paths are those of the corpora, for sentences that do not know their own location.
+    The paths of the corpora are used for sentences that do not know their own location.
 
     Raises:
         CorpusError: different texts or numbers of sentences; names the first difference and both locations.
@@ -86,7 +83,7 @@ def _first_difference(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _lookalike(found: str, expected: str, at: int) -> str:
-    """The code points of different characters that look alike, as in texts of different normal forms; otherwise ""."""
+    """Name the code points of different characters that look alike, as in texts of different normal forms; or ""."""
     while at and any(at < len(text) and combining(text[at]) for text in (found, expected)):
         at -= 1  # both are the same before it
     clusters = _cluster(found, at), _cluster(expected, at)
@@ -98,7 +95,7 @@ def _lookalike(found: str, expected: str, at: int) -> str:
 
 
 def _cluster(text: str, at: int) -> str:
-    """The character at a position with its combining marks; "" at the end."""
+    """Return the character at a position with its combining marks; "" at the end."""
     end = at + 1
     while end < len(text) and combining(text[end]):
         end += 1
@@ -106,7 +103,7 @@ def _cluster(text: str, at: int) -> str:
 
 
 def _look_alike(one: str, other: str) -> bool:
-    """Whether a reader may mistake one for the other, or not see it."""
+    """Return whether a reader may mistake one for the other, or not see it."""
     if (
         one[:1] == other[:1]
         or normalize("NFKC", one) == normalize("NFKC", other)
@@ -132,7 +129,7 @@ def _name(location: Location, index: int, path: str) -> str:
 
 
 def _other_number(gold: Sequence[Text], system: Sequence[Text], gold_path: str, system_path: str) -> CorpusError:
-    """The error for one side that ends early; its location is the first sentence too many, or the last there is."""
+    """Return the error for a side that ends early; its location is the first sentence too many, or the last one."""
     common = min(len(gold), len(system))
     nearest = system[min(common, len(system) - 1)].location if system else Location()
     if len(system) > common:
@@ -174,12 +171,14 @@ def check_surfaces(gold: Corpus, system: Corpus) -> None:
     """
     if len(gold) == len(system) and all(one.forms == other.forms for one, other in zip(gold, system, strict=True)):
         return
-    surfaces, others = ([_Surface(_texts(s), s.location) for s in corpus] for corpus in (gold, system))
+    surfaces, others = (
+        [_Surface(tuple(token.text for token in _tokens(s)), s.location) for s in corpus] for corpus in (gold, system)
+    )
     check_text(surfaces, others, gold.path, system.path)
 
 
 def aligned_words(gold: Sentence, system: Sentence) -> list[int | None]:
-    """The position of every gold word's counterpart, `None` if it has none."""
+    """Return the position of every gold word's counterpart, `None` if it has none."""
     if gold.forms == system.forms:
         return list(range(len(gold)))
     links: list[int | None] = [None] * len(gold)
@@ -189,17 +188,16 @@ def aligned_words(gold: Sentence, system: Sentence) -> list[int | None]:
         if not token.is_multiword:
             links[token.first] = stretches.get((token.start, token.end))
     for start, end in _spans([token for token in (*ours, *theirs) if token.is_multiword]):
-        words, others = _inside(ours, start, end), _inside(theirs, start, end)
+        words, others = (
+            [at for token in own if start <= token.start and token.end <= end for at in range(token.first, token.last)]
+            for own in (ours, theirs)
+        )
         for at in words:
             links[at] = None
         pairs = _common([gold.forms[at].lower() for at in words], [system.forms[at].lower() for at in others])
         for one, other in pairs:
             links[words[one]] = others[other]
     return links
-
-
-def _texts(sentence: Sentence) -> tuple[str, ...]:
-    return tuple(token.text for token in _tokens(sentence))
 
 
 def _tokens(sentence: Sentence) -> list[_Token]:
@@ -211,17 +209,13 @@ def _tokens(sentence: Sentence) -> list[_Token]:
     tokens, at, start = [], 0, 0
     while at < len(sentence):
         form, last = multiword.get(at, (sentence.forms[at], at + 1))
-        tokens.append(_Token(_text(form), start, at, last, at in multiword))
+        tokens.append(_Token("".join(form.split()), start, at, last, at in multiword))
         at, start = last, tokens[-1].end
     return tokens
 
 
-def _text(form: str) -> str:
-    return "".join(form.split())
-
-
 def _spans(tokens: Sequence[_Token]) -> list[tuple[int, int]]:
-    """The stretches that tokens cover; overlapping ones are merged."""
+    """Return the stretches that tokens cover; overlapping ones are merged."""
     spans: list[tuple[int, int]] = []
     for start, end in sorted((token.start, token.end) for token in tokens):
         if spans and start < spans[-1][1]:
@@ -231,14 +225,8 @@ def _spans(tokens: Sequence[_Token]) -> list[tuple[int, int]]:
     return spans
 
 
-def _inside(tokens: Sequence[_Token], start: int, end: int) -> list[int]:
-    """The words of the tokens in a stretch."""
-    own = (token for token in tokens if start <= token.start and token.end <= end)
-    return [at for token in own for at in range(token.first, token.last)]
-
-
 def _common(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The longest common subsequence, as pairs of positions."""
+    """Yield the longest common subsequence, as pairs of positions."""
     longest = [[0] * (len(theirs) + 1) for _ in range(len(ours) + 1)]
     for i in reversed(range(len(ours))):
         for j in reversed(range(len(theirs))):

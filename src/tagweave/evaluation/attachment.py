@@ -2,7 +2,7 @@
 
 LAS is that of Universal Dependencies (Zeman et al. 2018), which compares relations without their subtypes (`acl` of
 `acl:relcl`); they can also be compared in full. Scores are F over the aligned words of gold standard and system
-(`word_alignment`); if both have the same words, that is the share of right words.
+(`aligned_words`); if both have the same words, that is the share of right words.
 
 A gold position with several candidates is right if the system has one of them; an unknown one is not scored. A system
 that gives a word no head, or several, is wrong there. LAS is over words whose gold head and relation are known.
@@ -14,17 +14,17 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from tagweave.corpus.sentence import Arc
 from tagweave.errors import CorpusError
 from tagweave.evaluation.alignment import aligned_words, check_surfaces
-from tagweave.evaluation.score import Counts, Measure, Score, Share, f_of_counts, number
+from tagweave.evaluation.score import Counts, Measure, Result, Score, Share, f_of_counts, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import ArcCandidates, Sentence
@@ -36,7 +36,7 @@ _TAGS = ("xpos", "upos")
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Result):
     """How well a system parses.
 
     Attributes:
@@ -60,27 +60,25 @@ class Attachment:
     head_counts: Counts = field(repr=False, compare=False)
     arc_counts: Counts = field(repr=False, compare=False)
 
+    json_names: ClassVar = {"heads": "uas", "arcs": "las", "trees": "exact"}
+
     def measures(self) -> dict[str, Measure]:
-        """The measures by which systems are compared."""
+        """Return the measures by which systems are compared."""
         return {"UAS": Measure(self.head_counts, f_of_counts), "LAS": Measure(self.arc_counts, f_of_counts)}
 
     def to_json(self) -> dict[str, Any]:
-        """Everything except the counts per sentence, as a plain dict."""
-        return {
-            "uas": _json(self.heads),
-            "las": _json(self.arcs),
-            "exact": self.trees.to_json(),
-            "unscored": self.unscored,
-            "crossing": self.crossing,
-            "relations": {name: share.to_json() for name, share in self.relations.items()},
-            "tags": {name: share.to_json() for name, share in self.tags.items()},
+        """Return everything except the counts per sentence as plain data."""
+        scores = {
+            name: {"value": plain(score.f), "right": score.right, "total": score.gold, "system": score.system}
+            for name, score in (("uas", self.heads), ("las", self.arcs))
         }
+        return Result.to_json(self) | scores
 
 
 def attachment(
     gold: Corpus, system: Corpus, punctuation: bool = True, relations: Relations = "universal"
 ) -> Attachment:
-    """The scores of a system's head layer against that of a gold standard; their guidelines name the layers.
+    """Score a system's head layer against that of a gold standard; their guidelines name the layers.
 
     Args:
         gold: the gold standard.
@@ -95,15 +93,22 @@ def attachment(
     for corpus in (gold, system):
         if not any(corpus.guideline in sentence.heads for sentence in corpus):
             raise CorpusError("no heads", f"a head layer {corpus.guideline!r}", corpus.path)
-    tally = _Tally(punctuation, universal if relations == "universal" else str)
+    tally = _Tally(punctuation, relations == "full")
     for one, other in zip(gold, system, strict=True):
         tally.add(one, _arcs(one, gold.guideline), other, _arcs(other, system.guideline))
-    return tally.result(_crossing(gold))
-
-
-def universal(relation: str) -> str:
-    """A relation without its subtype."""
-    return relation.partition(":")[0]
+    heads, arcs = (np.array(each, np.int64).reshape(-1, 3) for each in (tally.heads, tally.arcs))
+    whole = heads[heads[:, 1] > 0]
+    return Attachment(
+        Score(*heads.sum(axis=0).tolist()),
+        Score(*arcs.sum(axis=0).tolist()),
+        Share(int((whole[:, 0] == whole[:, 1]).sum()), len(whole)),
+        tally.unscored,
+        _crossing(gold),
+        _shares(tally.relations),
+        _shares(tally.tags),
+        heads,
+        arcs,
+    )
 
 
 def _arcs(sentence: Sentence, layer: str) -> Sequence[ArcCandidates]:
@@ -120,10 +125,10 @@ def _crossing(gold: Corpus) -> int:
 
 
 class _Tally:
-    """Sums up the scores of sentences."""
+    """Counts right, gold and system words of sentences, and right and wrong heads by relation and tags."""
 
-    def __init__(self, punctuation: bool, compared: Callable[[str], str]) -> None:
-        self.punctuation, self.compared, self.unscored = punctuation, compared, 0
+    def __init__(self, punctuation: bool, in_full: bool) -> None:
+        self.punctuation, self.in_full, self.unscored = punctuation, in_full, 0
         self.relations: Counter[tuple[str, bool]] = Counter()
         self.tags: Counter[tuple[str, bool]] = Counter()
         self.heads: list[list[int]] = []
@@ -135,9 +140,9 @@ class _Tally:
         links = aligned_words(gold, system)
         own = _in_gold_numbers(found, links)
         heads, arcs = [0, 0, 0], [0, 0, 0]
-        tags = next((_names(gold, name) for name in _TAGS if name in gold.layers), None)
+        tags = next((_tags_with_root(gold, name) for name in _TAGS if name in gold.layers), None)
         for at, candidates in enumerate(wanted):
-            if not self._counts(gold.forms[at]):
+            if not self._is_scored(gold.forms[at]):
                 continue
             if candidates is None or any(arc.head is None for arc in candidates):
                 self.unscored += 1
@@ -147,45 +152,30 @@ class _Tally:
             if all(arc.relation is not None for arc in candidates):
                 _count(arcs, any(self._same(arc, own[at]) for arc in candidates), links[at])
             if len(candidates) == 1:
-                self._break_down(candidates[0], has_head, at, tags)
-        beside = self._unaligned(system, links)
+                (arc,) = candidates
+                self.relations["_" if arc.relation is None else self._compared(arc.relation), has_head] += 1
+                if tags is not None:
+                    self.tags[f"{tags[at + 1]} < {tags[arc.head or 0]}", has_head] += 1
+        unaligned = set(range(len(system))).difference(links)
+        beside = sum(self._is_scored(system.forms[at]) for at in unaligned)
         self.heads.append([*heads[:2], heads[2] + beside if heads[1] else 0])
         self.arcs.append([*arcs[:2], arcs[2] + beside if arcs[1] else 0])
 
-    def result(self, crossing: int) -> Attachment:
-        heads, arcs = (np.array(each, np.int64).reshape(-1, 3) for each in (self.heads, self.arcs))
-        whole = heads[heads[:, 1] > 0]
-        return Attachment(
-            Score(*heads.sum(axis=0).tolist()),
-            Score(*arcs.sum(axis=0).tolist()),
-            Share(int((whole[:, 0] == whole[:, 1]).sum()), len(whole)),
-            self.unscored,
-            crossing,
-            _shares(self.relations),
-            _shares(self.tags),
-            heads,
-            arcs,
-        )
-
-    def _counts(self, form: str) -> bool:
+    def _is_scored(self, form: str) -> bool:
         return self.punctuation or not is_punctuation(form)
+
+    def _compared(self, relation: str) -> str:
+        return relation if self.in_full else universal(relation)
 
     def _same(self, one: Arc, other: Arc) -> bool:
         if one.relation is None or other.relation is None:
             return False
-        return one.head == other.head and self.compared(one.relation) == self.compared(other.relation)
+        return one.head == other.head and self._compared(one.relation) == self._compared(other.relation)
 
-    def _unaligned(self, system: Sentence, links: Sequence[int | None]) -> int:
-        """The number of the system's words without a counterpart."""
-        if len(links) == len(system) and None not in links:
-            return 0
-        others = set(range(len(system))).difference(link for link in links if link is not None)
-        return sum(self._counts(system.forms[at]) for at in others)
 
-    def _break_down(self, arc: Arc, is_right: bool, at: int, tags: Sequence[str] | None) -> None:
-        self.relations["_" if arc.relation is None else self.compared(arc.relation), is_right] += 1
-        if tags is not None:
-            self.tags[f"{tags[at + 1]} < {tags[arc.head or 0]}", is_right] += 1
+def universal(relation: str) -> str:
+    """Return a relation without its subtype."""
+    return relation.partition(":")[0]
 
 
 def _count(row: list[int], is_right: bool, link: int | None) -> None:
@@ -195,7 +185,7 @@ def _count(row: list[int], is_right: bool, link: int | None) -> None:
 
 
 def _in_gold_numbers(found: Sequence[ArcCandidates], links: Sequence[int | None]) -> list[Arc]:
-    """For every gold word the arc of its counterpart, with heads numbered as in the gold standard.
+    """Return for every gold word the arc of its counterpart, with heads numbered as in the gold standard.
 
     The head is `None` if the word or its head has no counterpart, or the counterpart does not have exactly one arc.
     """
@@ -208,17 +198,13 @@ def _in_gold_numbers(found: Sequence[ArcCandidates], links: Sequence[int | None]
     return [Arc(numbers.get(arc.head), arc.relation) for arc in own]
 
 
-def _json(score: Score) -> dict[str, Any]:
-    return {"value": number(score.f), "right": score.right, "total": score.gold, "system": score.system}
-
-
 def is_punctuation(form: str) -> bool:
-    """Whether all characters of a form are punctuation."""
+    """Return whether all characters of a form are punctuation."""
     return bool(form) and all(unicodedata.category(character).startswith("P") for character in form)
 
 
-def _names(sentence: Sentence, layer: str) -> list[str]:
-    """The tags of the root and of all tokens, `_` for a token without exactly one tag."""
+def _tags_with_root(sentence: Sentence, layer: str) -> list[str]:
+    """Return the tags of the root and of all tokens, `_` for a token without exactly one tag."""
     return ["ROOT", *(each[0] if each and len(each) == 1 else "_" for each in sentence.layers[layer])]
 
 

@@ -15,7 +15,7 @@ _NOTEBOOK = 110
 
 
 def table_console(width: int = _WIDE, stderr: bool = False) -> Console:
-    """Standard output or error; in a pipe or a file `width` characters wide, by default enough to cut no name."""
+    """Return standard output or error; in a pipe or a file, `width` characters wide."""
     from rich.console import Console
 
     console = Console(stderr=stderr)
@@ -33,8 +33,20 @@ def tables_as_text(render: Callable[[Console], None], width: int = _WIDE) -> str
     return stream.getvalue().rstrip("\n")
 
 
-def tables_as_html(render: Callable[[Console], None]) -> str:
-    """What a function prints, as a picture for notebooks, where a console would make every line a picture."""
-    from tagweave.display.markup import element, picture
+class Printed:
+    """A result that prints tables on a console."""
 
-    return picture(element("pre", tables_as_text(render, _NOTEBOOK)))
+    __slots__ = ()
+
+    def render(self, console: Console | None = None) -> None:
+        """Print the tables, by default on standard output."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return tables_as_text(self.render)
+
+    def _repr_html_(self) -> str:
+        """Return the tables for a notebook as one picture; a console would make every line a picture."""
+        from tagweave.display.markup import element, picture
+
+        return picture(element("pre", tables_as_text(self.render, _NOTEBOOK)))

@@ -8,8 +8,6 @@ the counts are expected counts:
 
 Counts leave out positions that do not have exactly one label on each side. Expected counts leave out only positions
 without any label, since the model gives the probability of each of several labels.
-
-Counts of pairs of tags, the words that have them, and an example token for each word.
 """
 
 from __future__ import annotations
@@ -20,26 +18,29 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import log
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import Context
-from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evaluation.accuracy import only_label
 from tagweave.evaluation.alignment import check_tokens
-from tagweave.labels.space import LabelSpace
-from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.sentence import Candidates, Sentence
+    from tagweave.models.chain import ChainModel
 
 Pair = tuple[str, str]
 Token = tuple[int, int]
 """The number of a sentence and the position in it."""
+Floats = NDArray[np.float64]
 
 _EXAMPLES = 5
+_BLOCK = 500  # sentences whose expected pairs are in memory at a time
 
 
 @dataclass(slots=True)
@@ -79,72 +80,16 @@ class TagPairs:
         self._total += probability
 
     def examples(self, pair: Pair) -> list[Token]:
-        """Tokens of different words, those of the most typical words first.
+        """Return tokens of different words, the most typical words first, ties sorted by name.
 
         How typical a word is of a pair is n(word, pair) log (P(pair | word) / P(pair)): it has the pair often, and more
-        often than other words do. Ties are sorted by name.
+        often than other words do.
         """
         words = self._words.get(pair, {})
         average = sum(word.weight for word in words.values()) / (self._total or 1)
         typical = {form: word.weight * log(word.weight / self._forms[form] / average) for form, word in words.items()}
         best = sorted(words, key=lambda form: (-typical[form], form))[:_EXAMPLES]
         return [words[form].token for form in best]
-
-
-@dataclass(frozen=True, eq=False)
-class PairProjection:
-    """From the Y labels of a model to the P pairs of tags of two of its guidelines.
-
-    Attributes:
-        pairs: the pairs that some label consists of.
-        order: int64[Y], the labels in the order of their pairs.
-        starts: int64[P], where the labels of each pair start in that order.
-    """
-
-    pairs: tuple[Pair, ...]
-    order: NDArray[np.int64]
-    starts: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, space: LabelSpace, first: str, second: str) -> PairProjection:
-        """The pairs of two views.
-
-        Raises:
-            KeyError: a guideline that the labels do not have.
-        """
-        one, other = space.view(first), space.view(second)
-        numbers = one.projection.astype(np.int64) * len(other.names) + other.projection
-        order = np.argsort(numbers, kind="stable")
-        distinct, starts = np.unique(numbers[order], return_index=True)
-        parts = (divmod(number, len(other.names)) for number in distinct.tolist())
-        return cls(tuple((one.names[a], other.names[b]) for a, b in parts), order, starts)
-
-    def add(
-        self, pairs: TagPairs, forms: Sequence[str], number: int, positions: Sequence[int], table: NDArray[Any]
-    ) -> None:
-        """Add the expected pairs at some positions of a sentence.
-
-        Args:
-            pairs: where the counts go.
-            forms: the L tokens of the sentence.
-            number: the number of the sentence.
-            positions: the positions that count.
-            table: [L, Y], the probability of every label at every token.
-        """
-        if not positions:
-            return
-        by_pair = np.add.reduceat(table[positions][:, self.order], self.starts, axis=1, dtype=np.float64)
-        for pair, count in zip(self.pairs, by_pair.sum(axis=0).tolist(), strict=True):
-            pairs.counts[pair] += count
-        best = by_pair.argmax(axis=1)
-        probabilities = by_pair[np.arange(len(positions)), best].tolist()
-        for at, which, probability in zip(positions, best.tolist(), probabilities, strict=True):
-            pairs.show(self.pairs[which], forms[at], (number, at), probability)
-
-
-Floats = NDArray[np.float64]
-
-_BLOCK = 500  # sentences whose expected pairs are in memory at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +135,7 @@ class Divergence:
     tags: tuple[str, ...]
     partners: tuple[str, ...]
     counts: Floats
-    examples: Mapping[tuple[str, str], tuple[Context, ...]]
+    examples: Mapping[Pair, tuple[Context, ...]]
     left_out: int = 0
     expected: bool = False
     what: str = "tag"
@@ -201,21 +146,21 @@ class Divergence:
         first: str,
         second: str,
         pairs: TagPairs,
-        contexts: Callable[[Token], Context],
+        context: Callable[[Token], Context],
         left_out: int = 0,
+        expected: bool = False,
         what: str = "tag",
     ) -> Divergence:
-        """The divergence in pairs of tags; `contexts` gives a token in its context, for examples."""
+        """Compute the divergence from pairs of tags; `context` returns a token in its context, for examples."""
         occurring = {pair: count for pair, count in pairs.counts.items() if count > 0}
         tags, partners = (tuple(sorted({pair[side] for pair in occurring})) for side in (0, 1))
         counts = np.zeros((len(tags), len(partners)))
         for (tag, partner), count in occurring.items():
             counts[tags.index(tag), partners.index(partner)] = count
-        examples = {pair: tuple(map(contexts, pairs.examples(pair))) for pair in occurring}
-        return cls(first, second, tags, partners, counts, examples, left_out, what=what)
+        examples = {pair: tuple(map(context, pairs.examples(pair))) for pair in occurring}
+        return cls(first, second, tags, partners, counts, examples, left_out, expected, what)
 
     def _repr_html_(self) -> str:
-        """The comparison in a notebook."""
         from tagweave.evaluation.divergence_page import fragment
 
         return fragment(self)
@@ -244,53 +189,51 @@ class Divergence:
         return float(self.counts.max(axis=1, initial=0).sum() / self.total) if self.total else float("nan")
 
     def directions(self) -> tuple[Divergence, ...]:
-        """The comparison from either side."""
+        """Return the comparison from either side."""
         return self, self.swapped()
 
     def headlines(self) -> list[str]:
-        """Sentences that describe the comparison."""
+        """Return sentences that describe the comparison."""
         how = "expected by a model" if self.expected else "counted"
         left_out = f"; left out: {self.left_out:,}" if self.left_out else ""
         return [f"Tokens with {self.what}s of {self.first} and {self.second}: {self.total:,.0f}, {how}{left_out}."]
 
     def swapped(self) -> Divergence:
-        """The divergence from the side of the second guideline."""
+        """Return the divergence from the side of the second guideline."""
         examples = {(b, a): contexts for (a, b), contexts in self.examples.items()}
         sides = {"first": self.second, "second": self.first, "tags": self.partners, "partners": self.tags}
         return replace(self, **sides, counts=self.counts.T, examples=examples)  # type: ignore[arg-type]
 
     def diverging(self) -> tuple[str, ...]:
-        """The tags, sorted by their contribution to uncertainty: frequency times entropy, the greatest first."""
+        """Return the tags, sorted by their contribution to uncertainty: frequency times entropy, the greatest first."""
         weight = self.entropies * self.counts.sum(axis=1)
         order = sorted(range(len(self.tags)), key=lambda i: (-weight[i], -self.counts[i].sum(), self.tags[i]))
         return tuple(self.tags[i] for i in order)
 
     def partners_of(self, tag: str) -> list[Partner]:
-        """The partners of a tag, the most frequent first, ties sorted by name."""
+        """Return the partners of a tag, the most frequent first, ties sorted by name."""
         row = self.tags.index(tag)
         columns = np.flatnonzero(self.counts[row]).tolist()
-        order = sorted(columns, key=lambda j: (-self.counts[row, j], self.partners[j]))
-        return [self._partner(row, column, usual=number == 0) for number, column in enumerate(order)]
+        found: list[Partner] = []
+        for j in sorted(columns, key=lambda j: (-self.counts[row, j], self.partners[j])):
+            partner, count = self.partners[j], float(self.counts[row, j])
+            reverse, examples = count / float(self.counts[:, j].sum()), self.examples.get((tag, partner), ())
+            found.append(Partner(tag, partner, count, float(self.shares[row, j]), reverse, not found, examples))
+        return found
 
     def unexpected(self) -> list[Partner]:
-        """The pairs whose partner is not the usual one of the tag, the most frequent first."""
+        """Return the pairs whose partner is not the usual one of the tag, the most frequent first."""
         pairs = chain.from_iterable(self.partners_of(tag)[1:] for tag in self.tags)
         return sorted(pairs, key=lambda pair: (-pair.count, pair.tag, pair.partner))
 
-    def _partner(self, i: int, j: int, usual: bool) -> Partner:
-        tag, partner, count = self.tags[i], self.partners[j], float(self.counts[i, j])
-        reverse = count / float(self.counts[:, j].sum())
-        examples = self.examples.get((tag, partner), ())
-        return Partner(tag, partner, count, float(self.shares[i, j]), reverse, usual, examples)
-
 
 def same_sentences(first: Corpus, second: Corpus) -> bool:
-    """Whether two corpora have the same words in the same order."""
+    """Return whether two corpora have the same words in the same order."""
     return len(first) == len(second) and all(a.forms == b.forms for a, b in zip(first, second, strict=True))
 
 
 def counted(first: Corpus, second: Corpus) -> Divergence:
-    """The divergence of two guidelines in sentences that are annotated under both.
+    """Count pairs of tags in sentences that are annotated under both guidelines.
 
     Raises:
         CorpusError: different words, two corpora of one guideline, or no token with one tag on each side.
@@ -306,12 +249,11 @@ def counted(first: Corpus, second: Corpus) -> Divergence:
                 left_out += 1
             else:
                 pairs.add((tag, partner), one.forms[at], (number, at))
-    _check_pairs(pairs, first, second)
-    return Divergence.of(first.guideline, second.guideline, pairs, _contexts(first.sentences), left_out)
+    return _divergence(first, second, pairs, first.sentences, left_out)
 
 
 def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1) -> Divergence:
-    """The divergence of two guidelines with a corpus each, as expected by a model of both.
+    """Compute expected counts of pairs of tags in two corpora by a model of both guidelines.
 
     Args:
         model: the guidelines of both corpora are views of its labels, and its last view is the joint one.
@@ -324,7 +266,12 @@ def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1)
             no token with a label.
     """
     check_words(first, second)
-    projection = PairProjection.of(model.space, first.guideline, second.guideline)
+    one, other = model.space.view(first.guideline), model.space.view(second.guideline)
+    pair_of_label = one.projection.astype(np.int64) * len(other.names) + other.projection
+    order = np.argsort(pair_of_label, kind="stable")  # labels of the model, so that those of a pair are neighbours
+    distinct, starts = np.unique(pair_of_label[order], return_index=True)
+    parts = (divmod(number, len(other.names)) for number in distinct.tolist())
+    names = [(one.names[a], other.names[b]) for a, b in parts]
     tagger = ChainPredictor(model, threads, model.space.views[-1].guideline)
     pairs, left_out, before = TagPairs(), 0, 0
     for corpus in (first, second):
@@ -332,23 +279,33 @@ def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1)
             block = corpus.sentences[start : start + _BLOCK]
             tables = tagger.probabilities(block, corpus.guideline, corpus.covered)
             for number, (sentence, table) in enumerate(zip(block, tables, strict=True), before + start):
-                known = _known(sentence, first.guideline, second.guideline)
-                projection.add(pairs, sentence.forms, number, known, table)
+                layers = zip(_layer(sentence, first.guideline), _layer(sentence, second.guideline), strict=True)
+                known = [at for at, given in enumerate(layers) if given != (None, None)]
                 left_out += len(sentence) - len(known)
+                if not known:
+                    continue
+                by_pair = np.add.reduceat(table[known][:, order], starts, axis=1, dtype=np.float64)
+                for pair, count in zip(names, by_pair.sum(axis=0).tolist(), strict=True):
+                    pairs.counts[pair] += count
+                best = by_pair.argmax(axis=1)
+                probabilities = by_pair[np.arange(len(known)), best].tolist()
+                for at, which, probability in zip(known, best.tolist(), probabilities, strict=True):
+                    pairs.show(names[which], sentence.forms[at], (number, at), probability)
         before += len(corpus)
-    _check_pairs(pairs, first, second)
-    contexts = _contexts((*first.sentences, *second.sentences))
-    return replace(Divergence.of(first.guideline, second.guideline, pairs, contexts, left_out), expected=True)
+    return _divergence(first, second, pairs, (*first.sentences, *second.sentences), left_out, expected=True)
 
 
-def _check_pairs(pairs: TagPairs, first: Corpus, second: Corpus) -> None:
+def _divergence(
+    first: Corpus, second: Corpus, pairs: TagPairs, sentences: Sequence[Sentence], left_out: int, expected: bool = False
+) -> Divergence:
     if not any(count > 0 for count in pairs.counts.values()):
         found = f"no token with labels of {first.guideline} and {second.guideline}"
         raise CorpusError(found, "corpora to compare", first.path)
 
+    def context(token: Token) -> Context:
+        return Context.of(sentences[token[0]], token[1])
 
-def _contexts(sentences: Sequence[Sentence]) -> Callable[[Token], Context]:
-    return lambda token: Context.of(sentences[token[0]], token[1])
+    return Divergence.of(first.guideline, second.guideline, pairs, context, left_out, expected)
 
 
 def check_words(first: Corpus, second: Corpus) -> None:
@@ -367,9 +324,3 @@ def check_words(first: Corpus, second: Corpus) -> None:
 
 def _layer(sentence: Sentence, name: str) -> Sequence[Candidates]:
     return sentence.layers.get(name, (None,) * len(sentence))
-
-
-def _known(sentence: Sentence, first: str, second: str) -> list[int]:
-    """The positions that are known in some layer."""
-    layers = zip(_layer(sentence, first), _layer(sentence, second), strict=True)
-    return [at for at, given in enumerate(layers) if given != (None, None)]

@@ -1,8 +1,6 @@
-"""The divergence of two guidelines as a static page: a single file, without scripts.
+"""The divergence of two guidelines as tables for a terminal, and as a static page: one file, without scripts.
 
-Words and tags come from corpora, so every text goes through `escape`.
-
-The divergence of two guidelines as tables for a terminal.
+Words and tags come from corpora, so every text of the page goes through `escape`.
 """
 
 from __future__ import annotations
@@ -14,30 +12,40 @@ from rich.table import Table
 from rich.text import Text
 
 from tagweave import __version__
-from tagweave.corpus.characters import printable, printable_lines
+from tagweave.corpus.characters import printable
 from tagweave.corpus.describe import Context
 from tagweave.evaluation.divergence import Divergence, Partner
+from tagweave.evaluation.tables import add_row, titled_table
 from tagweave.evaluation.tree_divergence import TreeDivergence
 
-SHARE = 0.01
-"""The share below which partners are left out: in expected counts, every tag has every partner to some degree."""
-COUNT = 0.5
-"""The expected count below which pairs are left out."""
+_SHARE = 0.01  # partners with a smaller share are left out: expected counts give every tag every partner
+_COUNT = 0.5  # pairs with a smaller expected count are left out
 _WORDS = 2
 
 
 def tables(divergence: Divergence | TreeDivergence, pairs: int = 15) -> Iterator[Text | Table]:
-    """A summary, and for each direction the partners of every tag and the most frequent unexpected `pairs`."""
+    """Yield a summary, and in each direction the partners of every tag and the most frequent unexpected `pairs`."""
     for line in summary(divergence):
         yield Text(printable(line))
-    for direction in divergence.directions():
-        yield _partners(direction)
-        if unexpected := [pair for pair in direction.unexpected() if pair.count >= COUNT][:pairs]:
-            yield _unexpected(direction, unexpected)
+    for one in divergence.directions():
+        title = f"{one.first} to {one.second}: the {one.what}s that diverge most come first"
+        table = titled_table(title, (one.first, "tokens", "bits", f"{one.second}, %"), (1, 2))
+        for tag in one.diverging():
+            row = one.tags.index(tag)
+            partners = "  ".join(f"{p.partner} {100 * p.share:.1f}" for p in _shown(one.partners_of(tag)))
+            add_row(table, tag, f"{one.counts[row].sum():,.0f}", f"{one.entropies[row]:.2f}", partners)
+        yield table
+        if unexpected := _unexpected(one, pairs):
+            title = f"{one.first} to {one.second}: other partners than the most frequent one"
+            table = titled_table(title, (one.first, one.second, "tokens", "%", "for example"), (2, 3))
+            for pair in unexpected:
+                words = (str(context) for context in pair.examples[:_WORDS])
+                add_row(table, pair.tag, pair.partner, f"{pair.count:,.0f}", f"{100 * pair.share:.1f}", words)
+            yield table
 
 
 def summary(divergence: Divergence | TreeDivergence) -> list[str]:
-    """Sentences that say what was compared, and how well one tag predicts the other."""
+    """Return sentences that say what was compared, and how well one tag predicts the other."""
     lines = divergence.headlines()
     for each in divergence.directions():
         share = f"{100 * each.predictable:.1f} %"
@@ -47,40 +55,13 @@ def summary(divergence: Divergence | TreeDivergence) -> list[str]:
     return lines
 
 
-def shown(partners: Iterable[Partner]) -> list[Partner]:
-    """The most frequent partner, and the others that are not too rare to be shown."""
-    return [each for each in partners if each.usual or (each.share >= SHARE and each.count >= COUNT)]
+def _shown(partners: Iterable[Partner]) -> list[Partner]:
+    """Return the most frequent partner, and the others that are not too rare."""
+    return [each for each in partners if each.usual or (each.share >= _SHARE and each.count >= _COUNT)]
 
 
-def _partners(divergence: Divergence) -> Table:
-    title = f"{divergence.first} to {divergence.second}: the {divergence.what}s that diverge most come first"
-    table = _table(title, (divergence.first, "tokens", "bits", f"{divergence.second}, %"), numbers=(1, 2))
-    for tag in divergence.diverging():
-        row = divergence.tags.index(tag)
-        partners = "  ".join(f"{p.partner} {100 * p.share:.1f}" for p in shown(divergence.partners_of(tag)))
-        _add(table, (tag, f"{divergence.counts[row].sum():,.0f}", f"{divergence.entropies[row]:.2f}", partners))
-    return table
-
-
-def _unexpected(divergence: Divergence, pairs: Iterable[Partner]) -> Table:
-    title = f"{divergence.first} to {divergence.second}: other partners than the most frequent one"
-    columns = (divergence.first, divergence.second, "tokens", "%", "for example")
-    table = _table(title, columns, numbers=(2, 3))
-    for pair in pairs:
-        words = "\n".join(str(context) for context in pair.examples[:_WORDS])
-        _add(table, (pair.tag, pair.partner, f"{pair.count:,.0f}", f"{100 * pair.share:.1f}", words))
-    return table
-
-
-def _table(title: str, columns: Iterable[str], numbers: tuple[int, ...]) -> Table:
-    table = Table(title=Text(printable(title)), title_justify="left")
-    for position, column in enumerate(columns):
-        table.add_column(Text(printable(column)), justify="right" if position in numbers else "left")
-    return table
-
-
-def _add(table: Table, cells: Iterable[str]) -> None:
-    table.add_row(*(Text(printable_lines(cell)) for cell in cells))  # Text: a tag in square brackets is not markup
+def _unexpected(divergence: Divergence, most: int) -> list[Partner]:
+    return [pair for pair in divergence.unexpected() if pair.count >= _COUNT][:most]
 
 
 _OPEN, _UNEXPECTED = 3, 20  # tags whose details are unfolded, and pairs shown
@@ -127,21 +108,19 @@ _FRAGMENT_STYLE = """
 
 
 def page(divergence: Divergence | TreeDivergence) -> str:
-    """The page: a summary, and for each direction the unexpected pairs and the partners of every tag, with examples."""
-    title = f"{divergence.first} and {divergence.second}"
-    written = f'<p class="quiet">Written by tagweave {escape(__version__)}.</p>'
-    parts = [*_parts(divergence, _OPEN, _UNEXPECTED), written]
+    """Return a page: a summary, and in each direction unexpected pairs and the partners of every tag, with examples."""
+    title = _element("title", f"{divergence.first} and {divergence.second}")
+    parts = "\n".join(_parts(divergence, _OPEN, _UNEXPECTED))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"{_element('title', title)}\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(parts)
-        + "\n</main>\n</body>\n</html>\n"
+        f"{title}\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n{parts}\n"
+        f'<p class="quiet">Written by tagweave {escape(__version__)}.</p>\n</main>\n</body>\n</html>\n'
     )
 
 
 def fragment(divergence: Divergence | TreeDivergence) -> str:
-    """The same as a part of another page, whose colours and sizes it takes, as in a notebook."""
+    """Return the same as a part of another page, such as a notebook, with the colours and sizes of that page."""
     parts = "\n".join(_parts(divergence, *_BRIEF)).encode("utf-8", "backslashreplace").decode("utf-8")
     return f'<div class="divergence"><style>{_FRAGMENT_STYLE}</style>\n{parts}\n</div>\n'
 
@@ -149,53 +128,45 @@ def fragment(divergence: Divergence | TreeDivergence) -> str:
 def _parts(divergence: Divergence | TreeDivergence, opened: int, pairs: int) -> Iterator[str]:
     yield _element("h1", f"{divergence.first} and {divergence.second}")
     yield from (_element("p", line) for line in summary(divergence))
-    for direction in divergence.directions():
-        yield from _direction(direction, opened, pairs)
-
-
-def _direction(divergence: Divergence, opened: int, most: int) -> Iterator[str]:
-    yield _element("h2", f"From {divergence.first} to {divergence.second}")
-    if pairs := [pair for pair in divergence.unexpected() if pair.count >= COUNT][:most]:
-        yield _element("h3", "Other partners than the most frequent one")
-        yield _html_table((divergence.first, divergence.second), ((_cell(p.tag), _cell(p.partner), p) for p in pairs))
-    yield _element("h3", f"All {divergence.what}s, those that diverge most first")
-    for number, tag in enumerate(divergence.diverging()):
-        yield _details(divergence, tag, number < opened)
+    for one in divergence.directions():
+        yield _element("h2", f"From {one.first} to {one.second}")
+        if unexpected := _unexpected(one, pairs):
+            yield _element("h3", "Other partners than the most frequent one")
+            yield _html_table((one.first, one.second), (((pair.tag, pair.partner), pair) for pair in unexpected))
+        yield _element("h3", f"All {one.what}s, those that diverge most first")
+        for number, tag in enumerate(one.diverging()):
+            yield _details(one, tag, number < opened)
 
 
 def _details(divergence: Divergence, tag: str, is_open: bool) -> str:
     row = divergence.tags.index(tag)
-    partners = shown(divergence.partners_of(tag))
+    partners = _shown(divergence.partners_of(tag))
     tokens, bits = divergence.counts[row].sum(), divergence.entropies[row]
     brief = ", ".join(f"{partner.partner} {100 * partner.share:.1f} %" for partner in partners)
     figures = f'<span class="quiet">{tokens:,.0f} tokens, {bits:.2f} bits</span>'
     return (
         f"<details{' open' if is_open else ''}><summary>{_element('b', tag)} {escape(brief)} {figures}</summary>\n"
-        + _html_table((divergence.second,), ((_cell(partner.partner), partner) for partner in partners))
+        + _html_table((divergence.second,), (((partner.partner,), partner) for partner in partners))
         + "</details>"
     )
 
 
-def _html_table(names: Iterable[str], rows: Iterable[tuple[str | Partner, ...]]) -> str:
-    """A table whose rows begin with cells for the `names`, and end with a pair whose figures and words they show."""
+def _html_table(names: Iterable[str], rows: Iterable[tuple[Iterable[str], Partner]]) -> str:
+    """Return a table of partners with their figures and words, each after the tags under `names`."""
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
     figures = "".join(f'<th scope="col" class="number">{name}</th>' for name in ("tokens", "%", "back, %"))
-    body = "\n".join(f"<tr>{''.join(_cells(row))}</tr>" for row in rows)
+    body = "\n".join(f"<tr>{''.join(_element('td', tag) for tag in tags)}{_cells(pair)}</tr>" for tags, pair in rows)
     head = f'<tr>{heads}{figures}<th scope="col">words in context</th></tr>'
     return (
         f'<div class="wide"><table class="pairs">\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
     )
 
 
-def _cells(row: tuple[str | Partner, ...]) -> Iterator[str]:
-    for part in row:
-        if isinstance(part, str):
-            yield part
-            continue
-        bar = f'<span class="bar" style="width: {5 * part.share:.2f}em"></span>'
-        for figure in (f"{part.count:,.0f}", f"{bar} {100 * part.share:.1f}", f"{100 * part.reverse:.1f}"):
-            yield f'<td class="number">{figure}</td>'
-        yield f'<td><ul class="examples">{"".join(map(_example, part.examples))}</ul></td>'
+def _cells(pair: Partner) -> str:
+    bar = f'<span class="bar" style="width: {5 * pair.share:.2f}em"></span>'
+    figures = (f"{pair.count:,.0f}", f"{bar} {100 * pair.share:.1f}", f"{100 * pair.reverse:.1f}")
+    cells = "".join(f'<td class="number">{figure}</td>' for figure in figures)
+    return f'{cells}<td><ul class="examples">{"".join(map(_example, pair.examples))}</ul></td>'
 
 
 def _example(context: Context) -> str:
@@ -203,10 +174,6 @@ def _example(context: Context) -> str:
     source = f' title="{escape(context.source)}"' if context.source else ""
     note = f' <span class="quiet">{escape(context.note)}</span>' if context.note else ""
     return f"<li{source}>{left} <mark>{escape(context.word)}</mark> {right}{note}</li>"
-
-
-def _cell(text: str) -> str:
-    return _element("td", text)
 
 
 def _element(name: str, text: str) -> str:

@@ -23,19 +23,9 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HATCHES = ("", "//", "..", "xx", "\\\\", "--", "oo", "++")
 CJK_FONTS = (
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans SC",
-    "Source Han Sans SC",
-    "WenQuanYi Zen Hei",
-    "WenQuanYi Micro Hei",
-    "Droid Sans Fallback",
-    "PingFang SC",
-    "Hiragino Sans GB",
-    "Microsoft YaHei",
-    "SimHei",
-    "IPAGothic",
-    "Arial Unicode MS",
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC"),
+    *("WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Droid Sans Fallback", "PingFang SC"),
+    *("Hiragino Sans GB", "Microsoft YaHei", "SimHei", "IPAGothic", "Arial Unicode MS"),
 )
 """Fonts with Chinese or Japanese characters; common systems have one of them."""
 _LETTERS = 70  # of names below the bars, from which small ones do not overlap
@@ -111,12 +101,7 @@ def intervals(
 ) -> None:
     """Draw scores with their intervals, a column of points for each group, and write them to `path` as PNG.
 
-    Args:
-        path: the file.
-        groups: what the points are of.
-        series: by name, a score and the ends of its interval for every group.
-        score: what the numbers are.
-        title: of the figure.
+    A series has a score and the ends of its interval for every group.
 
     Raises:
         ValueError: no series, more than the palette has colours, or a series without exactly one score per group.
@@ -124,11 +109,8 @@ def intervals(
     _check({name: Series([each[0] for each in own]) for name, own in series.items()}, len(groups), "group")
     with _figure(path, score, title) as axes:
         for number, (name, own) in enumerate(series.items()):
-            middle, low, high = zip(*own, strict=True)
-            ends = [
-                [m - a for m, a in zip(middle, low, strict=True)],
-                [b - m for m, b in zip(middle, high, strict=True)],
-            ]
+            middle = [score for score, _, _ in own]
+            ends = [[score - low for score, low, _ in own], [high - score for score, _, high in own]]
             style = {"color": PALETTE[number], "marker": MARKERS[number], "linestyle": "none", "markersize": 4}
             axes.errorbar(range(len(groups)), middle, ends, capsize=2, label=readable(name), **style)
         axes.set_xticks(range(len(groups)), [readable(group) for group in groups], rotation=90, fontsize=7)
@@ -144,7 +126,7 @@ def _check(series: Mapping[str, Series], size: int, what: str) -> None:
 
 
 def _limits(series: Mapping[str, Series]) -> tuple[float, float]:
-    """The range of scores and error bars, with a margin of a quarter; from zero if that is near."""
+    """Return the range of scores and error bars, with a margin of a quarter; from zero if that is near."""
     errors = chain.from_iterable(data.errors or [0.0] * len(data.values) for data in series.values())
     points = list(zip(chain.from_iterable(data.values for data in series.values()), errors, strict=True))
     low, high = min(value - error for value, error in points), max(value + error for value, error in points)
@@ -154,7 +136,7 @@ def _limits(series: Mapping[str, Series]) -> tuple[float, float]:
 
 @contextmanager
 def _figure(path: Path, score: str, title: str) -> Iterator[Any]:
-    """Axes to draw on; the file is written afterwards, and not at all if drawing fails."""
+    """Yield axes to draw on; the file is written afterwards, and not at all if drawing fails."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -170,18 +152,19 @@ def _figure(path: Path, score: str, title: str) -> Iterator[Any]:
         figure.legend(loc="outside lower center", ncols=2)  # outside of the plot, where it hides nothing
         image = io.BytesIO()
         figure.savefig(image, format="png")
-    _write(path, image.getvalue())
+    with whole_file(path) as part:
+        part.write_bytes(image.getvalue())
 
 
 def readable(text: str) -> str:
-    """The text with characters that no installed font has replaced by their code points, such as `U+4E2D`."""
+    """Replace characters that no installed font has by their code points, such as `U+4E2D`."""
     covered = _covered()
     return "".join(character if ord(character) in covered else f"U+{ord(character):04X}" for character in text)
 
 
 @cache
 def _fonts() -> tuple[str, ...]:
-    """The fonts to use, in the order in which Matplotlib tries them for each character."""
+    """Return the fonts to use, in the order in which Matplotlib tries them for each character."""
     from matplotlib import font_manager
 
     installed = set(font_manager.get_font_names())
@@ -190,14 +173,8 @@ def _fonts() -> tuple[str, ...]:
 
 @cache
 def _covered() -> frozenset[int]:
-    """The code points that the fonts have."""
+    """Return the code points that the fonts have."""
     from matplotlib import font_manager
 
     files = (font_manager.findfont(font) for font in _fonts())
     return frozenset(chain.from_iterable(font_manager.get_font(file).get_charmap() for file in files)) | {ord("\n")}
-
-
-def _write(path: Path, image: bytes) -> None:
-    """Write the file completely, or keep the existing one."""
-    with whole_file(path) as part:
-        part.write_bytes(image)

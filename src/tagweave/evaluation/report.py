@@ -1,18 +1,16 @@
-"""Evaluating systems against a gold standard by the metric that fits the corpora, and showing the result.
+"""Compares systems with a gold standard by the metric that fits the corpora, and reports the result.
 
 Labels of words that are the same in every system are scored by accuracy, or if they code spans (`B-PER I-PER O`), by
-precision, recall and F of spans. Characters, or words that differ, are scored
-by precision, recall and F of words, also with tags if both sides have them. Heads are scored by attachment scores. All
-systems of a report are compared by the same metric.
-
-Reports on all layers of a gold standard in which systems could differ from it.
+precision, recall and F of spans. Characters, or words that differ, are scored by precision, recall and F of words, also
+with tags if both sides have them. Heads are scored by attachment scores. All systems of a report are compared by the
+same metric.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,8 +19,8 @@ from tagweave.corpus.characters import printable
 from tagweave.evaluation.accuracy import Accuracy, accuracy
 from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
-from tagweave.evaluation.console import table_console, tables_as_html, tables_as_text
-from tagweave.evaluation.score import Measure, number, randomisation_test, wilcoxon_test
+from tagweave.evaluation.console import Printed, table_console
+from tagweave.evaluation.score import Measure, Result, randomisation_test, wilcoxon_test
 from tagweave.evaluation.spans import SpanScores, has_spans, span_scores, spans_of_training
 from tagweave.evaluation.words import WordScores, segmentations, training_words, word_scores
 
@@ -37,8 +35,8 @@ Scores = Accuracy | SpanScores | WordScores | Attachment
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Whether two systems differ.
+class Comparison(Result):
+    """A test of the difference between two systems.
 
     Attributes:
         first: the system compared against, the first of the report.
@@ -55,10 +53,11 @@ class Comparison:
     difference: float
     randomisation: float
     wilcoxon: float
+    json_names: ClassVar = {"randomisation": "randomisation_p", "wilcoxon": "wilcoxon_p"}
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(Printed, Result):
     """The scores of one or more systems against one gold standard.
 
     Attributes:
@@ -73,32 +72,6 @@ class Report:
     systems: Mapping[str, Scores]
     comparisons: tuple[Comparison, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """The report as a plain dict of numbers, strings, lists and dicts; an undefined ratio is `None`."""
-        return {
-            "gold": self.gold,
-            "sentences": self.sentences,
-            "systems": {name: scores.to_json() for name, scores in self.systems.items()},
-            "comparisons": [
-                {
-                    "first": item.first,
-                    "second": item.second,
-                    "metric": item.metric,
-                    "difference": number(item.difference),
-                    "randomisation_p": item.randomisation,
-                    "wilcoxon_p": item.wilcoxon,
-                }
-                for item in self.comparisons
-            ],
-        }
-
-    def __str__(self) -> str:
-        return tables_as_text(self.render)
-
-    def _repr_html_(self) -> str:
-        """The tables in a notebook."""
-        return tables_as_html(self.render)
-
     def render(self, console: Console | None = None, confusions: int = 10) -> None:
         """Print tables: a summary, the comparisons, and for each system the labels and its most frequent confusions.
 
@@ -106,8 +79,7 @@ class Report:
         """
         from tagweave.evaluation.tables import tables
 
-        if console is None:
-            console = table_console()
+        console = console or table_console()
         for table in tables(self, confusions):
             title, table.title = table.title, None  # a table breaks a title that is wider than its columns
             console.print(title)
@@ -144,11 +116,16 @@ def evaluate(
         return Report(gold.path, len(gold), scores, _comparisons(scores, executor))
     for system in systems.values():
         check_text(gold.sentences, system.sentences, gold.path, system.path)
-    if _labels_given_words(gold, systems):
-        scores = _label_scores(gold, systems, training)
+    are_labels = _have_same_labelled_words(gold, systems)
+    if are_labels and has_spans(gold):
+        spans = None if training is None else spans_of_training(training, gold.guideline)
+        scores = {name: span_scores(gold, system, spans) for name, system in systems.items()}
+        return Report(gold.path, len(gold), scores, _comparisons(scores, executor))
+    known = None if training is None else training_words(training)
+    if are_labels:
+        scores = {name: accuracy(gold, system, known) for name, system in systems.items()}
     else:
         words = segmentations(gold.sentences, gold.guideline, gold.unit)
-        known = None if training is None else training_words(training)
         scores = {
             name: word_scores(words, segmentations(item.sentences, item.guideline, item.unit), known)
             for name, item in systems.items()
@@ -156,8 +133,8 @@ def evaluate(
     return Report(gold.path, len(gold), scores, _comparisons(scores, executor))
 
 
-def _labels_given_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
-    """Whether all corpora have the same words with labels; plain segmented text is compared by its words."""
+def _have_same_labelled_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
+    """Return whether all corpora have the same words with labels; plain segmented text is compared by its words."""
     if not any(gold.guideline in sentence.layers for sentence in gold):
         return False
     return gold.unit == "word" and all(
@@ -168,16 +145,7 @@ def _labels_given_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
     )
 
 
-def _label_scores(gold: Corpus, systems: Mapping[str, Corpus], training: Corpus | None) -> dict[str, Scores]:
-    if has_spans(gold):
-        spans = None if training is None else spans_of_training(training, gold.guideline)
-        return {name: span_scores(gold, system, spans) for name, system in systems.items()}
-    known = None if training is None else training_words(training)
-    return {name: accuracy(gold, system, known) for name, system in systems.items()}
-
-
-@dataclass(frozen=True)
-class _Pair:
+class _Pair(NamedTuple):
     """Two systems to compare by one metric."""
 
     number: int
@@ -192,14 +160,14 @@ def _comparisons(scores: Mapping[str, Scores], executor: Executor) -> tuple[Comp
     (first, first_scores), *others = scores.items()
     ours = first_scores.measures()
     wanted = [
-        (second, name, theirs)
+        (first, second, name, ours[name], theirs)
         for second, other_scores in others
         for name, theirs in other_scores.measures().items()
         if name in ours
     ]
-    tasks = [_Pair(at, first, second, name, ours[name], theirs) for at, (second, name, theirs) in enumerate(wanted)]
+    tasks = [_Pair(number, *each) for number, each in enumerate(wanted)]
     found = {pair.number: comparison for pair, comparison in results(executor, _compare, tasks)}
-    return tuple(comparison for at in range(len(tasks)) if (comparison := found[at]) is not None)
+    return tuple(comparison for number in range(len(tasks)) if (comparison := found[number]) is not None)
 
 
 def _compare(pair: _Pair) -> Comparison | None:
@@ -219,7 +187,7 @@ def _compare(pair: _Pair) -> Comparison | None:
 
 
 @dataclass(frozen=True, slots=True)
-class LayerReports:
+class LayerReports(Printed, Result):
     """Reports on systems against one gold standard, layer by layer.
 
     Attributes:
@@ -231,23 +199,11 @@ class LayerReports:
     reports: dict[str, Report]
     copied: tuple[str, ...]
     absent: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The reports as a plain dict."""
-        layers = {name: report.to_json() for name, report in self.reports.items()}
-        return {"layers": layers, "copied": list(self.copied), "absent": list(self.absent)}
-
-    def __str__(self) -> str:
-        return tables_as_text(self.render)
-
-    def _repr_html_(self) -> str:
-        """The tables in a notebook."""
-        return tables_as_html(self.render)
+    json_names: ClassVar = {"reports": "layers"}
 
     def render(self, console: Console | None = None) -> None:
         """Print the tables of every layer, and a line for layers that are not scored."""
-        if console is None:
-            console = table_console()
+        console = console or table_console()
         for name, report in self.reports.items():
             console.print(f"layer {printable(name)}", markup=False)
             report.render(console)
@@ -258,7 +214,7 @@ class LayerReports:
 
 
 def layers_of(corpus: Corpus) -> list[str]:
-    """The names of all layers of labels and of heads."""
+    """Return the names of all layers of labels and of heads."""
     return list(dict.fromkeys(name for sentence in corpus for name in (*sentence.layers, *sentence.heads)))
 
 
@@ -270,7 +226,7 @@ def evaluate_layers(
     relations: Relations = "universal",
     executor: Executor = IN_PROCESS,
 ) -> LayerReports:
-    """A report on each layer in which the gold standard and some system differ; on all layers if they differ in none.
+    """Report on each layer in which the gold standard and some system differ; on all layers if they differ in none.
 
     Layers are compared by name. If a system has no layer with the name of the gold standard's guideline, the layer of
     its own guideline is compared instead. A system whose layer is unknown everywhere is left out of the report on it.
@@ -279,7 +235,7 @@ def evaluate_layers(
     Raises:
         CorpusError, ValueError: as `evaluate`.
     """
-    having = {name: _having(name, gold, systems) for name in layers_of(gold) if _is_known(gold, name)}
+    having = {name: _systems_with_layer(name, gold, systems) for name in layers_of(gold) if _is_known(gold, name)}
     absent = tuple(name for name, corpora in having.items() if not corpora)
     copied = tuple(
         name
@@ -299,8 +255,8 @@ def evaluate_layers(
     return LayerReports(reports, copied, absent)
 
 
-def _having(name: str, gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Corpus]:
-    """The systems with known positions in a layer, which becomes their guideline."""
+def _systems_with_layer(name: str, gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Corpus]:
+    """Return the systems with known positions in a layer, which becomes their guideline."""
     having = {}
     for system, corpus in systems.items():
         is_own = name == gold.guideline and name not in layers_of(corpus)

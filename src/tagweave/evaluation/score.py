@@ -1,24 +1,20 @@
-"""Scores: counts of right items, and ratios computed from them.
+"""Scores, tests of significance, and intervals.
 
-A score keeps its counts, so that the scores of sentences add up and the ratio is computed once, over the whole corpus.
-A ratio with denominator 0 is undefined, that is, `nan`.
+A score keeps counts of right items, so the scores of sentences add up, and a ratio is computed once for the whole
+corpus. A ratio over nothing is undefined: `nan`.
 
-Significance tests for the difference of two systems: paired randomisation, and Wilcoxon's signed-rank test.
-
-The randomisation test is that of Noreen (1989, "Computer-Intensive Methods for Testing Hypotheses"), as in Bikel's
-comparator of parsers, which li-2015 (section 5) uses. Under the null hypothesis the two outputs for a sentence are
-exchangeable, so a trial exchanges the *counts* of each sentence with probability 1/2 and recomputes both scores from
-the sums. This is correct for ratios such as F, whose value for a corpus is not a mean over sentences.
-
-Bootstrap intervals of scores: sentences are drawn with replacement, and every sample is scored.
+The paired randomisation test is that of Noreen (1989, "Computer-Intensive Methods for Testing Hypotheses"), as in
+Bikel's comparator of parsers, which li-2015 (section 5) uses. Under the null hypothesis the outputs of two systems for
+a sentence are exchangeable. A trial exchanges the *counts* of each sentence with probability 1/2, and computes both
+scores from the sums. This also holds for ratios such as F, whose value for a corpus is not a mean over sentences.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,24 +29,43 @@ Metric = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 class Measure(NamedTuple):
-    """The input of a significance test: counts per sentence, and the metric that is computed from their sum."""
+    """Counts per sentence, and the metric that is computed from their sum."""
 
     counts: Counts
     metric: Metric
 
 
 def ratio(part: float, whole: float) -> float:
-    """`part / whole`, or `nan` if `whole` is 0."""
+    """Return `part / whole`, or `nan` if `whole` is 0."""
     return part / whole if whole else math.nan
 
 
-def number(value: float) -> float | None:
-    """The value for JSON: `None` for `nan`."""
-    return None if math.isnan(value) else float(value)
+def plain(value: Any) -> Any:
+    """Return a value as plain data for JSON: `None` for `nan`, lists for tuples, dicts for results."""
+    if isinstance(value, Result):
+        return value.to_json()
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, tuple):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+class Result:
+    """A dataclass of scores that can be written as JSON."""
+
+    __slots__ = ()
+    json_names: ClassVar[Mapping[str, str]] = {}
+    """Names of fields in JSON, where they differ."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything except the counts per sentence as plain data; an undefined ratio is `None`."""
+        shown = (each.name for each in fields(self) if each.repr)  # type: ignore[arg-type]
+        return {self.json_names.get(name, name): plain(getattr(self, name)) for name in shown}
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class Score(Result):
     """Right items among those of the gold standard and those of the system.
 
     Attributes:
@@ -79,13 +94,12 @@ class Score:
         return ratio(2 * self.right, self.gold + self.system)
 
     def to_json(self) -> dict[str, Any]:
-        """Counts and ratios as a plain dict."""
-        ratios = {"precision": number(self.precision), "recall": number(self.recall), "f": number(self.f)}
-        return {**ratios, "right": self.right, "gold": self.gold, "system": self.system}
+        """Return ratios and counts as plain data."""
+        return {**{name: plain(getattr(self, name)) for name in ("precision", "recall", "f")}, **Result.to_json(self)}
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Share(Result):
     """How many of `total` items are right."""
 
     right: int
@@ -97,8 +111,8 @@ class Share:
         return ratio(self.right, self.total)
 
     def to_json(self) -> dict[str, Any]:
-        """Counts and ratio as a plain dict."""
-        return {"value": number(self.value), "right": self.right, "total": self.total}
+        """Return ratio and counts as plain data."""
+        return {"value": plain(self.value), "right": self.right, "total": self.total}
 
 
 def share_of_counts(counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -117,8 +131,12 @@ def _divide(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np
     return result
 
 
-BLOCK = 4_000_000
-"""Exchanges (trials x sentences) in memory at a time."""
+def counts_by_sentence(size: int, *items: NDArray[np.int64]) -> Counts:
+    """Return int64[size, len(items)]: how many items of each kind a sentence has; items are numbers of sentences."""
+    return np.stack([np.bincount(item, minlength=size) for item in items], axis=1).astype(np.int64)
+
+
+_BLOCK = 4_000_000  # exchanges or draws (trials x sentences) in memory at a time
 TOLERANCE = 1e-12
 """Score differences closer than this are equal up to rounding."""
 
@@ -126,11 +144,11 @@ TOLERANCE = 1e-12
 def randomisation_test(
     first: ArrayLike, second: ArrayLike, metric: Metric, trials: int = 10_000, seed: int = 0
 ) -> float:
-    """The two-sided p-value of the difference between two systems: (trials as extreme + 1) / (trials + 1).
+    """Return the two-sided p-value of the difference between two systems: (trials as extreme + 1) / (trials + 1).
 
     Args:
         first: counts of the first system, (S, K): a row for each sentence, with the columns that `metric` takes.
-        second: those of the second system on the same sentences.
+        second: counts of the second system on the same sentences.
         metric: computes the score from summed counts.
         trials: number of random exchanges.
         seed: seed of the exchanges.
@@ -147,28 +165,24 @@ def randomisation_test(
         raise ValueError("found an undefined score (a ratio over nothing), expected counts that define it")
     changes = theirs - ours
     changes = changes[changes.any(axis=1)]  # exchanging equal counts changes nothing
-    generator = np.random.default_rng(seed)
+    generator, size = np.random.default_rng(seed), len(changes)
     extreme = 0
-    for size in _block_sizes(trials, len(changes)):
-        moved = _exchanges(generator, size, len(changes)) @ changes
+    for block in _blocks(trials, size):
+        bits = generator.integers(0, 256, size=(block, (size + 7) // 8), dtype=np.uint8)
+        moved = np.unpackbits(bits, axis=1, count=size).astype(np.float64) @ changes
         difference = np.abs(metric(totals + moved) - metric(other_totals - moved))
         extreme += int((~(difference < observed - TOLERANCE)).sum())  # an undefined score counts as extreme
     return (extreme + 1) / (trials + 1)
 
 
-def _block_sizes(trials: int, sentences: int) -> list[int]:
-    block = max(BLOCK // max(sentences, 1), 1)
+def _blocks(trials: int, sentences: int) -> list[int]:
+    """Return the numbers of trials that are computed together."""
+    block = max(_BLOCK // max(sentences, 1), 1)
     return [min(block, trials - start) for start in range(0, trials, block)]
 
 
-def _exchanges(generator: np.random.Generator, trials: int, sentences: int) -> NDArray[np.float64]:
-    """Zeros and ones, each with probability 1/2, of shape (trials, sentences)."""
-    random = generator.integers(0, 256, size=(trials, (sentences + 7) // 8), dtype=np.uint8)
-    return np.unpackbits(random, axis=1, count=sentences).astype(np.float64)
-
-
 def wilcoxon_test(first: ArrayLike, second: ArrayLike) -> float:
-    """The two-sided p-value of Wilcoxon's signed-rank test on paired scores of sentences or trials.
+    """Return the two-sided p-value of Wilcoxon's signed-rank test on paired scores of sentences or trials.
 
     Pairs with an undefined score (`nan`) and pairs without a difference are left out (Wilcoxon's own treatment of
     zeros); 1.0 if that leaves none. Differences that are equal up to rounding have the same rank.
@@ -194,31 +208,20 @@ def _paired(first: ArrayLike, second: ArrayLike, dimensions: int) -> tuple[NDArr
     return ours, theirs
 
 
-SAMPLES = 1000
-LEVEL = 0.95
-_BLOCK = 4_000_000  # draws (samples x sentences) in memory at a time
+def interval(measure: Measure, samples: int = 1000, level: float = 0.95, seed: int = 0) -> tuple[float, float]:
+    """Return the ends of the bootstrap percentile interval of a score (Efron 1979).
 
-
-def interval(measure: Measure, samples: int = SAMPLES, level: float = LEVEL, seed: int = 0) -> tuple[float, float]:
-    """The percentile interval of a score (Efron 1979).
-
-    Args:
-        measure: counts of sentences, (S, K), and the metric of their sum.
-        samples: how many samples of S sentences are drawn.
-        level: the share of samples whose scores lie in the interval, 0..1.
-        seed: seed of the draws.
-
-    Returns:
-        The ends of the interval; `nan` where the score is undefined in all samples.
+    A sample draws as many sentences as there are, with replacement; `level` is the share of samples whose scores lie
+    in the interval. The ends are `nan` where the score is undefined in all samples.
     """
     counts = np.asarray(measure.counts, float)
     generator, size = np.random.default_rng(seed), len(counts)
     if not size:
         return np.nan, np.nan
-    step = max(1, _BLOCK // size)
-    blocks = [min(step, samples - first) for first in range(0, samples, step)]
-    scores = [measure.metric(generator.multinomial(size, np.full(size, 1 / size), block) @ counts) for block in blocks]
-    found = np.concatenate(scores)
+    even = np.full(size, 1 / size)
+    found = np.concatenate(
+        [measure.metric(generator.multinomial(size, even, block) @ counts) for block in _blocks(samples, size)]
+    )
     if np.isnan(found).all():
         return np.nan, np.nan
     low, high = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2])

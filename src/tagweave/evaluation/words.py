@@ -1,49 +1,50 @@
-"""Precision, recall and F of words and of words with their tags, and recall of known and unknown words.
+"""Words in text: which words annotated characters determine, and how well a system finds them.
 
-If the gold standard is partial:
+Characters have labels B, M, E, S, alone or with a tag (`B-NN`; `B-*` if the tag is unknown). A label says whether there
+is a word boundary before its character and whether there is one after it. So the labels of a sentence leave to each gap
+between characters a set: boundary, no boundary, or both. The sets are computed exactly, by a pass forward and a pass
+backward. Labels that contradict each other at a gap (`B` before `S`, `E` before `M`, `M` at the start of a sentence)
+make it a boundary, since one side says so; the other gaps of both characters are not affected.
+
+A *word* is a stretch between two certain boundaries with certainly no boundary inside. Any other stretch between two
+certain boundaries is kept as one form, marked as uncertain, since its words are unknown.
+
+Scores are precision, recall and F of words and of words with their tags, and recall of known and unknown words. If the
+gold standard is partial:
 
 - A gold word is scored if it is certain. The other characters of the gold standard are unscored.
 - A system word is scored if it shares a character with a scored gold word. Then it is either that word or contradicts
   it. Words of the system inside unscored stretches are neither right nor wrong.
 - A stretch that the system left undecided counts as one word of the system, and is wrong.
-- For words with tags, only gold words with known tags are scored, and a word is right if its tag agrees, too (see
-  `candidates`).
-
-With a full gold standard these are the usual scores.
-
-The words of a sentence, as far as its annotation determines them.
-
-Characters have labels B, M, E, S, alone or with a tag (`B-NN`; `B-*` if the tag is unknown). A label says whether there
-is a word boundary before its character and whether there is one after it. So the labels of a sentence leave to each gap
-between characters a set: boundary, no boundary, or both. The sets are computed exactly, by a pass forward and a pass
-backward.
-
-A *word* is a stretch between two certain boundaries with certainly no boundary inside. Any other stretch between two
-certain boundaries is kept as one form, marked as uncertain, since its words are unknown.
-
-Labels that contradict each other at a gap (`B` before `S`, `E` before `M`, `M` at the start of a sentence) are decoded
-leniently: the gap is a boundary, since one side says so, and the other gaps of both characters are not affected.
+- For words with tags, only gold words with known tags are scored, and a word is right if its tag agrees, too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evaluation.accuracy import Booleans, CandidateCodes, Confusion, Integers, confusions, encode, label_scores
+from tagweave.evaluation.accuracy import (
+    Booleans,
+    CandidateCodes,
+    Confusion,
+    Integers,
+    confusions,
+    label_scores,
+    shares_by_vocabulary,
+)
 from tagweave.evaluation.alignment import check_text
-from tagweave.evaluation.score import Counts, Measure, Score, Share, f_of_counts
+from tagweave.evaluation.score import Counts, Measure, Result, Score, Share, counts_by_sentence, f_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tagweave.corpus.corpus import Unit
+    from tagweave.corpus.corpus import Corpus, Unit
 
 # Sets as bits: of labels, and of the values of a gap.
 B, M, E, S = 1, 2, 4, 8
@@ -55,7 +56,7 @@ BEFORE_GAP = (0, B | M, E | S, ANY_LABEL)  # ... and those that may precede it
 
 
 def _gap_sets(none: int, boundary: int) -> tuple[int, ...]:
-    """For each set of labels the values of a gap, given the labels that imply no boundary and those that imply one."""
+    """For each set of labels, the values of a gap; `none` are the labels that imply no boundary."""
     return tuple((NONE if labels & none else 0) | (BOUNDARY if labels & boundary else 0) for labels in range(16))
 
 
@@ -90,17 +91,17 @@ class Segmentation:
 
 
 class _Reading(NamedTuple):
-    """The candidates of one character: the set of its letters, and for each label its bit and tag (`None`: no tag)."""
+    """The candidates of one character: the set of letters, and the letter and tag (`None`: no tag) of each label."""
 
     positions: int
     labels: tuple[tuple[int, str | None], ...]
 
 
-UNKNOWN = _Reading(ANY_LABEL, ((ANY_LABEL, None),))
+_UNKNOWN = _Reading(ANY_LABEL, ((ANY_LABEL, None),))
 
 
 def segmentations(sentences: Iterable[Sentence], guideline: str, unit: Unit) -> tuple[Segmentation, ...]:
-    """The words of each sentence: its tokens, or those that the guideline layer of its characters determines.
+    """Return the words of each sentence: its tokens, or what the guideline layer of its characters determines.
 
     A sentence without the layer is unknown throughout: its words have no tags, its characters no certain boundaries.
 
@@ -109,7 +110,7 @@ def segmentations(sentences: Iterable[Sentence], guideline: str, unit: Unit) -> 
     """
     if unit == "word":
         return tuple(Segmentation(item.forms, item.layers.get(guideline), None, item.location) for item in sentences)
-    readings: dict[Candidates, _Reading] = {None: UNKNOWN}
+    readings: dict[Candidates, _Reading] = {None: _UNKNOWN}
     return tuple(_from_characters(item, guideline, readings) for item in sentences)
 
 
@@ -145,12 +146,9 @@ def _read(candidates: tuple[str, ...], location: Location) -> _Reading:
 
 
 def settle(positions: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The values of the T + 1 gaps and the labels of the T characters that the label sets of a sentence allow.
+    """Return the values of T + 1 gaps (bits NONE, BOUNDARY) and of T labels (B, M, E, S) that sets of labels allow.
 
     Exact if some sequence of labels fits: a value is kept if and only if a fitting sequence has it.
-
-    Returns:
-        the T + 1 sets of the gaps (bits NONE and BOUNDARY), and the T sets of labels (bits B, M, E, S) that remain.
     """
     gaps, kept = [BOUNDARY], []
     for labels in positions:
@@ -167,7 +165,7 @@ def settle(positions: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def _tag(readings: Sequence[_Reading], kept: Sequence[int]) -> Candidates:
-    """The tags that every character of a word allows; those of its first tagged character if they disagree."""
+    """Return the tags that all characters of a word allow; if there are none, those of its first tagged character."""
     first: Candidates = None
     common: Candidates = None
     for reading, positions in zip(readings, kept, strict=True):
@@ -181,7 +179,7 @@ def _tag(readings: Sequence[_Reading], kept: Sequence[int]) -> Candidates:
 
 
 def training_words(corpus: Corpus) -> frozenset[str]:
-    """The words of a corpus: of a corpus of characters those that its annotation settles."""
+    """Return the words of a corpus; of characters, the words that their annotation determines."""
     return frozenset(
         form
         for sentence in segmentations(corpus.sentences, corpus.guideline, corpus.unit)
@@ -191,7 +189,7 @@ def training_words(corpus: Corpus) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class TaggedWordScores:
+class TaggedWordScores(Result):
     """How well a system finds words together with their tags.
 
     Attributes:
@@ -212,20 +210,9 @@ class TaggedWordScores:
     confusions: tuple[Confusion, ...]
     counts: Counts = field(repr=False, compare=False)
 
-    def to_json(self) -> dict[str, Any]:
-        """Everything except the counts per sentence, as a plain dict."""
-        return {
-            "words": self.words.to_json(),
-            "unscored": self.unscored,
-            "ambiguous": self.ambiguous,
-            "undecided": self.undecided,
-            "labels": {label: score.to_json() for label, score in self.labels.items()},
-            "confusions": [confusion.to_json() for confusion in self.confusions],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class WordScores:
+class WordScores(Result):
     """How well a system segments text into words.
 
     Attributes:
@@ -245,22 +232,12 @@ class WordScores:
     iv: Share | None
     tagged: TaggedWordScores | None
     counts: Counts = field(repr=False, compare=False)
+    json_names: ClassVar = {"oov": "oov_recall", "iv": "iv_recall"}
 
     def measures(self) -> dict[str, Measure]:
-        """The measures by which systems are compared."""
+        """Return the measures by which systems are compared."""
         words = {"F": Measure(self.counts, f_of_counts)}
         return words if self.tagged is None else {**words, "tagged F": Measure(self.tagged.counts, f_of_counts)}
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything except the counts per sentence, as a plain dict."""
-        return {
-            "words": self.words.to_json(),
-            "unscored": self.unscored,
-            "undecided": self.undecided,
-            "oov_recall": self.oov.to_json() if self.oov else None,
-            "iv_recall": self.iv.to_json() if self.iv else None,
-            "tagged": self.tagged.to_json() if self.tagged else None,
-        }
 
 
 def word_scores(
@@ -276,19 +253,22 @@ def word_scores(
     scored = pair.gold.certain
     system_scored = pair.touching(scored)
     counts = pair.counts(pair.gold_match, scored, system_scored)
-    oov, iv = _by_vocabulary(gold, pair, training_words)
+    right = np.zeros(len(scored), np.bool_)
+    right[pair.gold_match] = True
+    oov, iv = shares_by_vocabulary((form for item in gold for form in item.forms), right, scored, training_words)
+    have_tags = all(any(item.tags is not None for item in sentences) for sentences in (gold, system))
     return WordScores(
-        words=_total(counts),
+        words=Score(*counts.sum(axis=0).tolist()),
         unscored=int(pair.gold.lengths[~scored].sum()),
         undecided=int((system_scored & ~pair.system.certain).sum()),
         oov=oov,
         iv=iv,
-        tagged=_tagged(gold, system, pair) if _has_tags(gold) and _has_tags(system) else None,
+        tagged=_tagged(gold, system, pair) if have_tags else None,
         counts=counts,
     )
 
 
-class _Spans(NamedTuple):
+class _Forms(NamedTuple):
     """The N forms of all sentences, concatenated: arrays of N."""
 
     sentence: Integers
@@ -297,10 +277,9 @@ class _Spans(NamedTuple):
     certain: Booleans
 
     @classmethod
-    def of(cls, sentences: Sequence[Segmentation]) -> _Spans:
+    def of(cls, sentences: Sequence[Segmentation]) -> _Forms:
         sizes = np.array([len(item.forms) for item in sentences], dtype=np.int64)
-        forms = chain.from_iterable(item.forms for item in sentences)
-        lengths = np.fromiter((len(form) for form in forms), dtype=np.int64, count=int(sizes.sum()))
+        lengths = np.array([len(form) for item in sentences for form in item.forms], dtype=np.int64)
         sure = chain.from_iterable(item.certain or (True,) * len(item.forms) for item in sentences)
         certain = np.fromiter(sure, dtype=np.bool_, count=len(lengths))
         return cls(np.repeat(np.arange(len(sizes)), sizes), np.cumsum(lengths) - lengths, lengths, certain)
@@ -309,89 +288,51 @@ class _Spans(NamedTuple):
 class _Pair(NamedTuple):
     """Gold and system forms over the same text, and the M pairs of certain words with the same span."""
 
-    gold: _Spans
-    system: _Spans
+    gold: _Forms
+    system: _Forms
     gold_match: Integers
     system_match: Integers
     sentences: int
 
     @classmethod
     def of(cls, gold: Sequence[Segmentation], system: Sequence[Segmentation]) -> _Pair:
-        ours, theirs = _Spans.of(gold), _Spans.of(system)
+        ours, theirs = _Forms.of(gold), _Forms.of(system)
         size = int(ours.lengths.sum()) + 1
-        keys, other_keys = (spans.starts * size + spans.lengths for spans in (ours, theirs))
+        keys, other_keys = (forms.starts * size + forms.lengths for forms in (ours, theirs))
         _, gold_match, system_match = np.intersect1d(keys, other_keys, assume_unique=True, return_indices=True)
         both = ours.certain[gold_match] & theirs.certain[system_match]
         return cls(ours, theirs, gold_match[both], system_match[both], len(gold))
 
     def touching(self, gold_scored: Booleans) -> Booleans:
-        """Whether each form of the system shares a character with a scored gold form."""
+        """Return whether each form of the system shares a character with a scored gold form."""
         if not len(self.system.starts):
             return np.zeros(0, dtype=np.bool_)
-        characters = np.repeat(gold_scored, self.gold.lengths)
-        return np.logical_or.reduceat(characters, self.system.starts)
+        return np.logical_or.reduceat(np.repeat(gold_scored, self.gold.lengths), self.system.starts)
 
     def counts(self, right: Integers, gold_scored: Booleans, system_scored: Booleans) -> Counts:
-        """int64[S, 3]: right, gold and system words of each sentence; `right` holds numbers of gold forms."""
-        items = (
-            self.gold.sentence[right],
-            self.gold.sentence[gold_scored],
-            self.system.sentence[system_scored],
-        )
-        columns = [np.bincount(item, minlength=self.sentences) for item in items]
-        return np.stack(columns, axis=1).astype(np.int64)
-
-
-def _total(counts: Counts) -> Score:
-    return Score(*counts.sum(axis=0).tolist())
-
-
-def _by_vocabulary(
-    gold: Sequence[Segmentation], pair: _Pair, training_words: frozenset[str] | None
-) -> tuple[Share | None, Share | None]:
-    if training_words is None:
-        return None, None
-    forms = chain.from_iterable(item.forms for item in gold)
-    known = np.fromiter((form in training_words for form in forms), dtype=np.bool_, count=len(pair.gold.starts))
-    oov, iv = (
-        Share(int(part[pair.gold_match].sum()), int((part & pair.gold.certain).sum())) for part in (~known, known)
-    )
-    return oov, iv
-
-
-def _has_tags(sentences: Sequence[Segmentation]) -> bool:
-    return any(item.tags is not None for item in sentences)
-
-
-def _tags(sentences: Sequence[Segmentation]) -> chain[Candidates]:
-    return chain.from_iterable(item.tags or (None,) * len(item.forms) for item in sentences)
+        """Return int64[S, 3]: right, gold and system words of each sentence; `right` holds numbers of gold forms."""
+        ours, theirs = self.gold.sentence, self.system.sentence
+        return counts_by_sentence(self.sentences, ours[right], ours[gold_scored], theirs[system_scored])
 
 
 def _tagged(gold: Sequence[Segmentation], system: Sequence[Segmentation], pair: _Pair) -> TaggedWordScores:
-    codes = encode(_tags(gold), _tags(system))
-    known = codes.known[codes.gold]
+    codes = CandidateCodes.of(
+        *(chain.from_iterable(item.tags or (None,) * len(item.forms) for item in side) for side in (gold, system))
+    )
+    known, (ours, theirs) = codes.known[codes.gold], (pair.gold_match, pair.system_match)
     scored = pair.gold.certain & known
-    agree = codes.agree(codes.gold[pair.gold_match], codes.system[pair.system_match])
-    counts = pair.counts(pair.gold_match[agree], scored, pair.touching(scored))
-    has_span = scored[pair.gold_match]
-    labels, mistakes = _by_tag(codes, pair)
+    agree = codes.agree(codes.gold[ours], codes.system[theirs])
+    counts = pair.counts(ours[agree], scored, pair.touching(scored))
+    tags, system_tags = codes.alone[codes.gold], codes.alone[codes.system]
+    single = pair.gold.certain & (tags >= 0)
+    matched, matched_system = tags[ours[single[ours]]], system_tags[theirs[single[ours]]]
+    right = matched[matched == matched_system]
     return TaggedWordScores(
-        words=_total(counts),
+        words=Score(*counts.sum(axis=0).tolist()),
         unscored=int((pair.gold.certain & ~known).sum()),
-        ambiguous=int((scored & (codes.alone[codes.gold] < 0)).sum()),
-        undecided=int((has_span & (codes.alone[codes.system[pair.system_match]] < 0)).sum()),
-        labels=labels,
-        confusions=mistakes,
+        ambiguous=int((scored & (tags < 0)).sum()),
+        undecided=int((scored[ours] & (system_tags[theirs] < 0)).sum()),
+        labels=label_scores(codes.labels, tags[single], system_tags[pair.touching(single)], right),
+        confusions=confusions(codes.labels, matched, matched_system),
         counts=counts,
     )
-
-
-def _by_tag(codes: CandidateCodes, pair: _Pair) -> tuple[dict[str, Score], tuple[Confusion, ...]]:
-    """Scores and confusions of tags over the certain gold words with exactly one tag."""
-    gold, system = codes.alone[codes.gold], codes.alone[codes.system]
-    scored = pair.gold.certain & (gold >= 0)
-    has_span = scored[pair.gold_match]
-    matched_gold, matched_system = gold[pair.gold_match[has_span]], system[pair.system_match[has_span]]
-    right = matched_gold[matched_gold == matched_system]
-    scores = label_scores(codes.labels, gold[scored], system[pair.touching(scored)], right)
-    return scores, confusions(codes.labels, matched_gold, matched_system)
