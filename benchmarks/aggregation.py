@@ -13,7 +13,8 @@ import numpy as np
 
 from benchmarks.processes import publish
 from tagweave.sources.answers import Answers
-from tagweave.sources.posterior import AGGREGATIONS, aggregate
+from tagweave.sources.methods import AGGREGATIONS
+from tagweave.sources.posterior import aggregate
 
 ANSWERS, SOURCES, EACH = 10_000_000, 1_000, 5
 LABELS = ("B-LOC", "B-MISC", "B-ORG", "B-PER", "I-LOC", "I-MISC", "I-ORG", "I-PER", "O")

@@ -5,6 +5,7 @@ Silence of sources as evidence: rates, likelihoods, and functions that can only 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -15,12 +16,22 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.sources import guessing
 from tagweave.sources.answers import Answers
 from tagweave.sources.estimate import IndependentLabels, LabelChain, from_votes, in_turns
-from tagweave.sources.methods import BayesianSequenceOptions, MaceOptions, Run, TurnOptions, sequential_prior
-from tagweave.sources.posterior import AGGREGATIONS, aggregate
-from tagweave.sources.reliability import Prior, Silence, log_likelihood_rows, updated
+from tagweave.sources.methods import (
+    AGGREGATIONS,
+    AggregationRun,
+    MaceOptions,
+    TurnOptions,
+    sequential_prior,
+)
+from tagweave.sources.posterior import aggregate
+from tagweave.sources.reliability import Prior, SilenceRates, log_likelihood_rows, updated
 
 FREE = ("N", "V", "X")
 TURNS = TurnOptions(iterations=40, tolerance=0)
+
+
+def one_context(right, wrong):
+    return Prior((wrong + (right - wrong) * np.eye(3))[None])
 
 
 def naive_rows(answers, log_theta, initial):
@@ -41,7 +52,7 @@ def naive_rows(answers, log_theta, initial):
 @pytest.mark.parametrize("seed", range(3))
 def test_likelihoods_under_the_answer_before_are_those_of_answers_one_by_one(labels, seed):
     answers = random_answers(seed, labels)
-    for prior in (Prior.plain(3, 2, 0.5), sequential_prior(answers, 1, 0.5)):
+    for prior in (one_context(2, 0.5), sequential_prior(answers, 1, 0.5)):
         reliability = updated(answers, from_votes(answers), prior)
         theta = reliability.counts / reliability.counts.sum(axis=2, keepdims=True)
         expected = naive_rows(answers, np.log(theta), prior.initial)
@@ -99,16 +110,16 @@ def test_posteriors_of_a_chain_are_sums_over_sequences(labels, variational):
     assert np.isclose(found.log_z, log_z)
 
 
-@pytest.mark.parametrize("variational", [False, True])
+@pytest.mark.parametrize(("variational", "speaks"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("labels", [SPANS, FREE])
 @pytest.mark.parametrize("seed", range(3))
-def test_no_turn_lowers_the_objective(variational, labels, seed):
+def test_no_turn_lowers_the_objective(variational, speaks, labels, seed):
     answers = random_answers(seed, labels, soft=False)
     flat = np.full(3, 0.1)
     chain = LabelChain.of(answers.sentence_ptr, answers.scheme, 0.2, variational)
     for truth in (IndependentLabels(flat, flat, variational), chain):
-        for prior in (Prior.plain(3, 1, 0.1), sequential_prior(answers, 1, 0.1)):
-            curve = in_turns(answers, truth, prior, TURNS, Run(), variational).objectives
+        for prior in (one_context(1, 0.1), sequential_prior(answers, 1, 0.1)):
+            curve = in_turns(answers, truth, prior, TURNS, AggregationRun(), variational, speaks).objectives
             assert np.diff(curve).min() > -1e-9
             assert curve[-1] > curve[0] + 1e-3
 
@@ -118,10 +129,10 @@ def test_each_method_has_its_truth_its_prior_and_its_kind_of_estimate(method, va
     answers, one = random_answers(8), np.ones(3)
     chain = LabelChain.of(answers.sentence_ptr, answers.scheme, 1.0, variational)
     truth = IndependentLabels(one, one) if method == "dawid-skene" else chain
-    prior = sequential_prior(answers, 10, 1) if method == "bsc" else Prior.plain(3, 1, 1)
+    prior = sequential_prior(answers, 10, 1) if method == "bsc" else one_context(1, 1)
     options = AGGREGATIONS[method].options()
-    expected = in_turns(answers, truth, prior, options, Run(), variational, speaks=options.silence)
-    found = AGGREGATIONS[method].estimate(answers, options, Run())
+    expected = in_turns(answers, truth, prior, options, AggregationRun(), variational, speaks=options.silence)
+    found = AGGREGATIONS[method].estimate(answers, options, AggregationRun())
     assert np.allclose(found.objectives, expected.objectives)
 
 
@@ -129,15 +140,7 @@ def test_each_method_has_its_truth_its_prior_and_its_kind_of_estimate(method, va
 def test_the_order_of_sources_does_not_matter_and_the_silent_change_nothing(method):
     answers = random_answers(5, sources=4)
     first = aggregate(answers, method)
-    silent = Answers.of_rows(
-        answers.labels,
-        [*answers.sources, "silent"],
-        answers.sentence_ptr,
-        answers.position,
-        answers.source,
-        answers.label,
-        answers.share,
-    )
+    silent = replace(answers, sources=(*answers.sources, "silent"))
     order = [2, 0, 3, 1]
     turned, more = aggregate(answers.of_sources(order), method), aggregate(silent, method)
     assert np.allclose(turned.probabilities, first.probabilities, atol=1e-6)
@@ -198,23 +201,26 @@ def test_a_vote_on_whole_spans_takes_what_more_than_half_mark():
     assert [SPANS[y] for y in aggregate(answers, "majority", {"whole": True}).best] == ["B-X", "I-X", "O", "O"]
 
 
-def test_unknown_methods_options_and_sources_are_refused():
-    answers = random_answers(0)
-    with pytest.raises(ValueError, match="the method 'best', expected one of majority"):
-        aggregate(answers, "best")
-    with pytest.raises(ValueError, match="the option 'rights' of bsc, expected one of iterations"):
-        aggregate(answers, "bsc", {"rights": 1})
-    with pytest.raises(ValueError, match="a known reliability of 'gold', expected one of source0"):
-        aggregate(answers, known={"gold": 1})
-    with pytest.raises(ValueError, match="found wrong 0, expected"):
-        BayesianSequenceOptions(wrong=0)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "best"}, "the method 'best', expected one of majority"),
+        ({"options": {"rights": 1}}, "the option 'rights' of bsc, expected one of iterations"),
+        ({"options": {"wrong": 0}}, "bsc: found wrong 0, expected"),
+        ({"known": {"gold": 1}}, "a known reliability of 'gold', expected one of source0"),
+        ({"known": {"source0": 1.5}}, "the reliability 1.5 of 'source0', expected more than 0, up to 1"),
+    ],
+)
+def test_unknown_methods_options_and_sources_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        aggregate(random_answers(0), **arguments)
 
 
 @pytest.mark.parametrize("point", [False, True])
 def test_no_turn_of_guessing_lowers_the_objective_and_answers_are_known_or_guessed(point):
     answers = random_answers(4, FREE, soft=False)
     options = MaceOptions(iterations=30, tolerance=0, restarts=2, guesses=0.5, point=point)
-    estimate = AGGREGATIONS["mace"].estimate(answers, options, Run())
+    estimate = AGGREGATIONS["mace"].estimate(answers, options, AggregationRun())
     assert np.diff(estimate.objectives).min() > -1e-9
     assert estimate.objectives[-1] > estimate.objectives[0] + 1e-3
 
@@ -243,7 +249,7 @@ def test_the_likelihood_of_guessing_is_the_sum_over_true_labels_and_whether_each
 def test_likelihoods_are_those_of_every_source_and_position():
     answers = random_answers(1, SPANS)
     gamma = np.random.default_rng(2).dirichlet(np.ones(3), answers.positions)
-    silence, rows = Silence.of(answers, gamma), np.zeros(gamma.shape)
+    silence, rows = SilenceRates.of(answers, gamma), np.zeros(gamma.shape)
     silence.add_likelihoods(rows)
     expected = np.zeros(gamma.shape)
     for k in range(len(answers.sources)):
@@ -251,16 +257,6 @@ def test_likelihoods_are_those_of_every_source_and_position():
         rate = ((gamma * own).sum(axis=0) + 1) / (gamma.sum(axis=0) + 2)
         expected += np.where(own, np.log(rate), np.log(1 - rate))
     assert np.allclose(rows, expected)
-
-
-@pytest.mark.parametrize("chain", [False, True])
-def test_the_objective_never_falls(chain):
-    answers = random_answers(4, SPANS)
-    ones = np.ones(3)
-    truth = LabelChain.of(answers.sentence_ptr, answers.scheme, 1.0, False) if chain else IndependentLabels(ones, ones)
-    found = in_turns(answers, truth, Prior.plain(3, 2, 1), TurnOptions(30, 0), Run(), speaks=True)
-    assert all(after >= before - 1e-9 for before, after in pairwise(found.objectives))
-    assert found.objectives[-1] > found.objectives[0]
 
 
 def test_a_source_of_one_label_tells_by_answering_at_all():
@@ -275,13 +271,11 @@ def test_a_source_of_one_label_tells_by_answering_at_all():
     assert right[0] > 0.95 > right[1]
 
 
-def test_silence_of_a_source_that_only_excludes_says_nothing():
-    answers = Answers.of_rows(["B-A", "O"], ["a", "o"], np.array([0, 2]), *np.array([[0, 1], [0, 1], [0, 1]], np.int32))
-    assert len(Silence.of(answers, from_votes(answers)).rates) == 1
-
-
-def test_sources_that_all_only_exclude_say_nothing_by_silence():
-    answers = Answers.of_rows(["B-A", "O"], ["o"], np.array([0, 2]), *np.array([[0], [0], [1]], np.int32))
-    rows = np.zeros((2, 2))
-    Silence.of(answers, from_votes(answers)).add_likelihoods(rows)
-    assert not rows.any()
+@pytest.mark.parametrize(("sources", "labels"), [("ao", (0, 1)), ("o", (1,))])
+def test_silence_of_sources_that_only_exclude_says_nothing(sources, labels):
+    rows = np.array([[k, k, label] for k, label in enumerate(labels)], np.int32).T
+    answers = Answers.of_rows(["B-A", "O"], list(sources), np.array([0, 2]), *rows)
+    silence, likelihoods = SilenceRates.of(answers, from_votes(answers)), np.zeros((2, 2))
+    silence.add_likelihoods(likelihoods)
+    assert len(silence.rates) == len(sources) - 1
+    assert likelihoods.any() == (sources == "ao")

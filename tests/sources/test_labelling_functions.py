@@ -21,7 +21,7 @@ from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.corpus.spans import FoundSpan, layer_of
 from tagweave.errors import CorpusError
 from tagweave.sources.functions.answer_file import AnswerFile
-from tagweave.sources.functions.builtin import Expression, Lexicon, SpacyModel, TagweaveModel, read_functions
+from tagweave.sources.functions.builtin import Expression, LexiconFunction, SpacyModel, TagweaveModel, read_functions
 from tagweave.sources.functions.function import FunctionError
 from tagweave.sources.functions.python_function import labelling_function, load_functions
 
@@ -63,20 +63,20 @@ class TestLexicon:
         return str(tmp_path / "places.txt")
 
     def test_the_longest_phrase_with_its_type_or_the_label(self, places):
-        assert _of(Lexicon("f", places, "LOC")) == (UNKNOWN, ("B-PER",), UNKNOWN, ("B-LOC",), ("I-LOC",))
-        found = _of(Lexicon("f", places, "LOC", outside=True, stop=("Smith",)))
+        assert _of(LexiconFunction("f", places, "LOC")) == (UNKNOWN, ("B-PER",), UNKNOWN, ("B-LOC",), ("I-LOC",))
+        found = _of(LexiconFunction("f", places, "LOC", outside=True, stop=("Smith",)))
         assert found == (OUTSIDE, OUTSIDE, OUTSIDE, ("B-LOC",), ("I-LOC",))
-        assert _of(Lexicon("f", places, "LOC", task="tags"))[3:] == (("LOC",), ("LOC",))
+        assert _of(LexiconFunction("f", places, "LOC", task="tags"))[3:] == (("LOC",), ("LOC",))
 
     def test_phrases_need_a_type(self, places):
         with pytest.raises(FunctionError, match="f: found phrases without a type"):
-            _of(Lexicon("f", places))
+            _of(LexiconFunction("f", places))
 
     def test_the_digest_is_that_of_the_entries(self, places):
-        before = Lexicon("f", places, "LOC").digest()
-        assert Lexicon("g", places, "LOC").digest() == before != Lexicon("f", places, "ORG").digest()
+        before = LexiconFunction("f", places, "LOC").digest()
+        assert LexiconFunction("g", places, "LOC").digest() == before != LexiconFunction("f", places, "ORG").digest()
         Path(places).write_text("Leeds\n", "utf-8")
-        assert Lexicon("f", places, "LOC").digest() != before
+        assert LexiconFunction("f", places, "LOC").digest() != before
 
 
 class TestExpression:
@@ -292,7 +292,7 @@ class TestDeclaration:
         path = tmp_path / "rules.json"
         path.write_text(json.dumps({"task": "tags", "functions": declared}), "utf-8")
         assert read_functions(str(path)) == [
-            Lexicon("a", str(tmp_path / "a.txt"), "LOC", stop=("x",), task="tags"),
+            LexiconFunction("a", str(tmp_path / "a.txt"), "LOC", stop=("x",), task="tags"),
             Expression("b", "x", "LOC", outside=True, task="tags"),
             AnswerFile("c", "/c.jsonl", ("LOC",), task="tags"),
             TagweaveModel("d", str(tmp_path / "d.model")),

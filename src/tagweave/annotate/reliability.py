@@ -317,7 +317,7 @@ def reliabilities(answered: Sequence[Answered], names: Mapping[int, str]) -> lis
     for guideline, tasks in _by_guideline(answered).items():
         people, counts = _fitted(tasks)
         labels, who = tuple(map(str, people.answers)), tuple(names[each] for each in people.annotators)
-        prior = Prior.plain(len(labels), 0.0, 0.0)
+        prior = Prior.even(len(labels), 0.0, {})
         accuracy = Reliability(labels, who, counts.transpose(0, 2, 1)[:, None], prior).accuracy()
         totals = counts.sum((1, 2)).round().astype(int)
         rows = zip(who, totals.tolist(), accuracy.tolist(), strict=True)

@@ -1,16 +1,14 @@
-"""How far sources cover a text, overlap, contradict each other, and agree beyond chance.
+"""How far sources cover a text, overlap, contradict each other, and agree beyond chance; how often they are right.
 
 Agreement is Krippendorff's alpha for nominal data (Krippendorff 1970; Hayes and Krippendorff 2007): 1 - D_o / D_e,
 where D_o is the observed share of disagreeing pairs of answers to the same position, and D_e that of pairs drawn at
 random from all answers that can be paired. A position with m answers counts m times, and answers may be missing
 anywhere. If sources give probabilities or candidates, a pair agrees by the probability that both give the same label.
-
-How often a source is right, by gold annotation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,12 +22,10 @@ from tagweave.corpus.spans import OUTSIDE, Span, spans_of
 from tagweave.errors import CorpusError
 from tagweave.sources.answers import Answers
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What one source says, or what is said of one label.
+    """The counts of one source, or of one label.
 
     Two answers contradict each other if one is a single label, and the other excludes it.
 
@@ -54,8 +50,7 @@ class Agreement:
     Attributes:
         positions: the number of all positions.
         everything: all sources and labels together.
-        sources: by name.
-        labels: by name.
+        sources, labels: by name.
         counts: how often each source gives each label; candidates count as fractions.
     """
 
@@ -68,16 +63,47 @@ class Agreement:
 
 def agreement(answers: Answers) -> Agreement:
     """Count coverage, overlap, conflicts and agreement by source and label."""
-    rows = _Rows.of(answers)
-    names, labels = answers.sources, answers.labels
-    cells = answers.source.astype(np.int64) * len(labels) + answers.label
-    counts = np.bincount(cells, answers.shares, len(names) * len(labels)).reshape(len(names), len(labels))
+    size, position, label, answered = len(answers.labels), answers.position, answers.label, answers.answered
+    cells = position.astype(np.int64) * size + label
+    votes = answers.votes()
+    squares = np.bincount(cells, np.square(answers.shares, dtype=np.float64), answers.positions * size)
+    squares = squares.reshape(-1, size).astype(np.float64)
+    contradicted = _contradicted(answers, cells)
+
+    def coverage(own: NDArray[np.bool_], alpha: float | None) -> Coverage:
+        at, conflict = np.unique(position[own]), np.unique(position[own & contradicted])
+        return Coverage(len(at), int(np.count_nonzero(answered[at] > 1)), len(conflict), alpha)
+
+    def of_source(number: int) -> Coverage:
+        own = answers.source == number
+        rows = np.flatnonzero(own & (answered[position] > 1))
+        share, others = answers.shares[rows].astype(np.float64), answered[position[rows]] - 1
+        agreeing = (share * (votes[position[rows], label[rows]] - share) / others).sum()
+        at = np.unique(position[rows])
+        theirs = (votes[at] / (answered[at] - 1)[:, None]).sum(0)
+        counts = np.bincount(label[rows], share - share / others, size) + theirs
+        return coverage(own, nominal_alpha(2 * agreeing, counts))
+
+    paired = answered > 1
+    sums, m = votes[paired], answered[paired]
+
+    def of_label(number: int) -> Coverage:
+        own, own_squares = sums[:, number], squares[paired, number]
+        both_not = (m - own) ** 2 - (m - 2 * own + own_squares)
+        agreeing = ((own**2 - own_squares + both_not) / (m - 1)).sum()
+        return coverage(label == number, nominal_alpha(agreeing, (own.sum(), (m - own).sum())))
+
+    agreeing = ((sums**2 - squares[paired]).sum(1) / (m - 1)).sum()
+    given = np.bincount(answers.source.astype(np.int64) * size + label, answers.shares, len(answers.sources) * size)
     return Agreement(
         answers.positions,
-        rows.everything(),
-        {name: rows.of_source(number) for number, name in enumerate(names)},
-        {name: rows.of_label(number) for number, name in enumerate(labels)},
-        {name: dict(zip(labels, each.tolist(), strict=True)) for name, each in zip(names, counts, strict=True)},
+        coverage(np.ones(len(answers), bool), nominal_alpha(agreeing, sums.sum(0))),
+        {name: of_source(number) for number, name in enumerate(answers.sources)},
+        {name: of_label(number) for number, name in enumerate(answers.labels)},
+        {
+            name: dict(zip(answers.labels, each.tolist(), strict=True))
+            for name, each in zip(answers.sources, given.reshape(-1, size), strict=True)
+        },
     )
 
 
@@ -99,63 +125,8 @@ def nominal_alpha(agreeing: float, counts: Iterable[float]) -> float | None:
     return float(1 - (total - agreeing) * (total - 1) / chance)
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Answers, with what the other sources say at the position of each row.
-
-    Attributes:
-        answers: the rows.
-        votes: float64[N, Y], the sum of the shares of each label.
-        squares: float64[N, Y], the sum of their squares.
-        contradicted: bool[A], whether another answer contradicts that of a row.
-    """
-
-    answers: Answers
-    votes: Floats
-    squares: Floats
-    contradicted: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, answers: Answers) -> _Rows:
-        shape = (answers.positions, len(answers.labels))
-        cells = answers.position.astype(np.int64) * shape[1] + answers.label
-        squares = np.bincount(cells, np.square(answers.shares, dtype=np.float64), shape[0] * shape[1])
-        return cls(answers, answers.votes(), squares.reshape(shape).astype(np.float64), _contradicted(answers, cells))
-
-    def everything(self) -> Coverage:
-        paired = self.answers.answered > 1
-        sums, m = self.votes[paired], self.answers.answered[paired]
-        agreeing = ((sums**2 - self.squares[paired]).sum(1) / (m - 1)).sum()
-        return self._coverage(np.ones(len(self.answers), bool), nominal_alpha(agreeing, sums.sum(0)))
-
-    def of_label(self, label: int) -> Coverage:
-        paired = self.answers.answered > 1
-        votes, squares, m = self.votes[paired, label], self.squares[paired, label], self.answers.answered[paired]
-        both_not = (m - votes) ** 2 - (m - 2 * votes + squares)
-        agreeing = ((votes**2 - squares + both_not) / (m - 1)).sum()
-        alpha = nominal_alpha(agreeing, np.array([votes.sum(), (m - votes).sum()]))
-        return self._coverage(self.answers.label == label, alpha)
-
-    def of_source(self, source: int) -> Coverage:
-        own = self.answers.source == source
-        rows = np.flatnonzero(own & (self.answers.answered[self.answers.position] > 1))
-        position, label = self.answers.position[rows], self.answers.label[rows]
-        share, others = self.answers.shares[rows].astype(np.float64), self.answers.answered[position] - 1
-        agreeing = (share * (self.votes[position, label] - share) / others).sum()
-        at = np.unique(position)
-        theirs = (self.votes[at] / (self.answers.answered[at] - 1)[:, None]).sum(0)
-        counts = np.bincount(label, share - share / others, len(theirs)) + theirs
-        return self._coverage(own, nominal_alpha(2 * agreeing, counts))
-
-    def _coverage(self, own: NDArray[np.bool_], alpha: float | None) -> Coverage:
-        """The counts of some rows."""
-        position = self.answers.position
-        at, contradicted = np.unique(position[own]), np.unique(position[own & self.contradicted])
-        return Coverage(len(at), int(np.count_nonzero(self.answers.answered[at] > 1)), len(contradicted), alpha)
-
-
 def _contradicted(answers: Answers, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """bool[A]: whether another answer to its position contradicts that of a row; `cells` number position and label."""
+    """Return bool[A]: whether another answer contradicts the row's; `cells` number position and label."""
     total = answers.positions * len(answers.labels)
     number = np.cumsum(answers.first) - 1
     single = (np.bincount(number) == 1)[number]
@@ -184,26 +155,21 @@ class SourceScores:
 
 
 def source_scores(corpus: Corpus, sources: Sequence[str], gold: str) -> dict[str, SourceScores]:
-    """Scores of sources on the sentences whose gold labels are all known.
+    """Score sources on the sentences whose gold labels are all known.
 
-    Args:
-        corpus: sentences with a layer for each source, of labels in IOB2 if they code spans.
-        sources: the names of these layers.
-        gold: the name of that of gold labels.
+    Sources and gold annotation are layers; labels of spans are in IOB2.
 
     Raises:
         CorpusError: gold labels of spans that follow no scheme.
     """
     own = [each for each in corpus if all(candidates and len(candidates) == 1 for candidates in each.layers[gold])]
     known = corpus.with_sentences(own)
-    are_spans = chunk_schemes.codes_chunks({label for each in own for label in _labels(each.layers[gold])})
+    are_spans = chunk_schemes.codes_chunks(
+        {name for each in own for labels in each.layers[gold] for name in labels or ()}
+    )
     if are_spans and (scheme := chunk_schemes.readable(known, gold)) != "IOB2":
         known = chunk_schemes.convert(known, "IOB2", scheme, gold)
     return {name: _scores([(each.layers[name], each.layers[gold]) for each in known], are_spans) for name in sources}
-
-
-def _labels(layer: Layer) -> Iterator[str]:
-    return (label for candidates in layer for label in candidates or ())
 
 
 def _scores(layers: Sequence[tuple[Layer, Layer]], are_spans: bool) -> SourceScores:
@@ -223,7 +189,7 @@ def _scores(layers: Sequence[tuple[Layer, Layer]], are_spans: bool) -> SourceSco
 
 
 def _best(candidates: Candidates) -> Candidates:
-    """The most probable label; unknown if there are several without probabilities."""
+    """Return the most probable label; unknown if there are several without probabilities."""
     if isinstance(candidates, Soft):
         numbers = [candidates.numbers[group] for group in candidates.groups]
         return (candidates[numbers.index(max(numbers))],)
@@ -231,7 +197,7 @@ def _best(candidates: Candidates) -> Candidates:
 
 
 def _spans(layer: Layer) -> set[Span]:
-    """The spans with a type; none if the labels are not in IOB2."""
+    """Return the spans with a type; none if the labels are not in IOB2."""
     try:
         groups = spans_of(layer)
     except CorpusError:

@@ -18,7 +18,7 @@ from tagweave.labels.space import LabelSpace, View, collect_names
 from tagweave.labels.transition_scheme import TransitionScheme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from tagweave.corpus.sentence import Sentence
 
@@ -27,7 +27,7 @@ _LEAST_OVERLAP = 0.1  # ten labelling functions, 2 % of whose answers met, had F
 
 @dataclass(frozen=True)
 class Answers:
-    """What K sources say of the N positions of S sentences, as A rows (position, source, label).
+    """The answers of K sources to the N positions of S sentences, as A rows (position, source, label).
 
     Where a source says nothing, there is no row. A source that answers with probabilities, or with a set of candidates,
     has several rows at a position, whose shares sum to 1. Labels of spans are those of IOB2.
@@ -60,7 +60,7 @@ class Answers:
 
     @cached_property
     def scheme(self) -> TransitionScheme:
-        """Which label may follow which: that of IOB2 for labels of spans; otherwise every label may."""
+        """Which label may follow which: as in IOB2 for labels of spans; otherwise every label may."""
         if chunk_schemes.codes_chunks(self.labels):
             return TransitionScheme.of("IOB2", self.labels)
         return TransitionScheme.free(len(self.labels))
@@ -91,22 +91,22 @@ class Answers:
         return answered
 
     def overlap(self) -> float:
-        """The share of answered positions that several sources answer: all else says nothing of their reliability."""
+        """Return the share of answered positions that several sources answer; others do not show who is right."""
         sources = self.answered[self.answered > 0]
         return float((sources > 1).mean()) if len(sources) else 0.0
 
     @property
     def hardly_overlap(self) -> bool:
-        """Whether so few positions have several answers that they cannot tell who is right."""
+        """Whether too few positions have several answers to tell who is right."""
         return self.overlap() < _LEAST_OVERLAP
 
     def counts(self) -> NDArray[np.float64]:
-        """float64[K]: how many positions each source answered."""
+        """Return float64[K]: how many positions each source answered."""
         counts: NDArray[np.float64] = np.bincount(self.source, self.shares, len(self.sources)).astype(np.float64)
         return counts
 
     def votes(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """float64[N, Y]: how many sources gave each label at each position; `weights` [K] says how much each counts."""
+        """Return float64[N, Y]: how many sources, counted by `weights` [K], gave each label at each position."""
         size = len(self.labels)
         cells = self.position.astype(np.int64) * size + self.label
         counted = self.shares if weights is None else self.shares * weights[self.source]
@@ -114,7 +114,7 @@ class Answers:
         return votes.reshape(-1, size)
 
     def of_sources(self, kept: Sequence[int]) -> Answers:
-        """The answers of some sources, by number, in this order; all positions stay."""
+        """Return the answers of some sources, by number, in this order; all positions stay."""
         number = np.full(len(self.sources), -1, np.int32)
         number[list(kept)] = np.arange(len(kept))
         own = np.flatnonzero(number[self.source] >= 0)
@@ -139,7 +139,7 @@ class Answers:
         label: NDArray[np.int32],
         share: NDArray[np.float32] | None = None,
     ) -> Answers:
-        """Answers from rows in any order.
+        """Sort rows into answers.
 
         Raises:
             SourceError: a position, source or label out of range, or a share that is not above 0.
@@ -158,66 +158,43 @@ class Answers:
 
     @classmethod
     def of_sentences(cls, sentences: Iterable[Sentence], sources: Sequence[str]) -> Answers:
-        """The answers in layers of sentences, one layer a source.
-
-        Of k candidates without numbers, each has the share 1/k.
-
-        Args:
-            sentences: those whose positions are answered, in this order.
-            sources: the names of the layers; a sentence without one of them has no answer of that source.
+        """Read answers from layers of sentences, one layer a source. Of k candidates without numbers, each counts 1/k.
 
         Raises:
             SourceError: no position of any sentence has an answer.
+            CorpusError: a source rejects spans.
         """
-        cells: list[tuple[int, int, int]] = []
+        cells: list[tuple[int, int, int]] = []  # position, source, number of the distinct answer
         distinct: dict[tuple[str, ...], int] = {}
         ptr = [0]
         for sentence in sentences:
-            cells += _cells(sentence, sources, ptr[-1], distinct)
+            for source, name in enumerate(sources):
+                if sentence.rejected.get(name):
+                    wanted = "labels alone, to compare sources by tokens: leave out the comments `# rejected`"
+                    raise CorpusError(f"rejected spans of the source {name}", wanted, *sentence.location)
+                for position, candidates in enumerate(sentence.layers.get(name, ()), ptr[-1]):
+                    if candidates is not None:
+                        cells.append((position, source, distinct.setdefault(candidates, len(distinct))))
             ptr.append(ptr[-1] + len(sentence))
         if not cells:
             raise SourceError(f"found no label in the layers {', '.join(sources)}, expected some")
-        labels = _labels(distinct)
-        answer_ptr, label, share = _tables(distinct, labels)
+        labels = collect_names([tuple(distinct)])
+        if chunk_schemes.codes_chunks(labels):  # all labels of the types of spans
+            labels = chunk_schemes.labels(labels, "IOB2")
+        (view,) = LabelSpace.plain("answers", labels).views
+        parts = [_parts(answer, view) for answer in distinct]
+        label = np.array([tag for own in parts for tag in own], np.int32)
+        share = np.array([part for own in parts for part in own.values()], np.float32)
         position, source, answer = np.array(cells, np.int64).T
+        answer_ptr = pointers(np.array([len(own) for own in parts]))
         of_answer, _ = rows(answer_ptr, answer)
         times = np.diff(answer_ptr)[answer]
         columns = np.repeat(position, times), np.repeat(source, times), label[of_answer], share[of_answer]
         return cls.of_rows(labels, sources, np.array(ptr, np.int64), *columns)
 
 
-def _cells(
-    sentence: Sentence, sources: Sequence[str], first: int, distinct: dict[tuple[str, ...], int]
-) -> Iterator[tuple[int, int, int]]:
-    """(position, source, number of the answer) of every answer; `distinct` numbers the answers."""
-    for source, name in enumerate(sources):
-        if sentence.rejected.get(name):
-            expected = "labels alone, to compare sources by tokens: leave out the comments `# rejected`"
-            raise CorpusError(f"rejected spans of the source {name}", expected, *sentence.location)
-        for position, candidates in enumerate(sentence.layers.get(name, ()), first):
-            if candidates is not None:
-                yield position, source, distinct.setdefault(candidates, len(distinct))
-
-
-def _labels(answers: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """The labels that answers name; of spans, all labels of their types."""
-    names = collect_names([tuple(answers)])
-    return chunk_schemes.labels(names, "IOB2") if chunk_schemes.codes_chunks(names) else names
-
-
-def _tables(
-    answers: Iterable[tuple[str, ...]], labels: tuple[str, ...]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """The first row of each distinct answer, and the label and share of every row."""
-    (view,) = LabelSpace.plain("answers", labels).views
-    parts = [_parts(answer, view) for answer in answers]
-    label = np.array([tag for own in parts for tag in own], np.int32)
-    share = np.array([part for own in parts for part in own.values()], np.float32)
-    return pointers(np.array([len(own) for own in parts])), label, share
-
-
 def _parts(answer: tuple[str, ...], view: View) -> dict[int, float]:
-    """The share of each label in an answer; a number of a candidate is that of all labels that it stands for."""
+    """Return the share of each label in an answer; labels of one candidate share its number."""
     if not isinstance(answer, Soft):
         tags = dict.fromkeys(tag for each in answer for tag in view.tags(each))
         return dict.fromkeys(tags, 1 / len(tags))

@@ -1,12 +1,10 @@
-"""True labels and the reliability of sources from each other, in turns: expectation maximisation, or variational.
+"""Estimates true labels and the reliability of sources from each other, in turns: by EM, or variational inference.
 
 A turn takes the reliability to the probabilities of true labels, and these to a better reliability. The objective, the
 log likelihood of all answers with what priors add (or its variational lower bound), never falls.
 
-What is assumed of the true labels themselves: that they are independent, or that each depends on the one before.
-
-Both take the log likelihood of the answers, [N, Y], to the probability of each label at each position, and count what
-they need to estimate their own parameters again.
+True labels are assumed to be independent, or each to depend on the one before. Both models take the log likelihood of
+the answers, [N, Y], to the probability of each label at each position, and count what they need to be estimated again.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from tagweave.evidence.sequences import Evidence
 from tagweave.sources.reliability import (
     Floats,
     Reliability,
-    Silence,
+    SilenceRates,
     log_likelihood_rows,
     log_probabilities,
     prior_term,
@@ -37,13 +35,13 @@ if TYPE_CHECKING:
 
     from tagweave.labels.transition_scheme import TransitionScheme
     from tagweave.sources.answers import Answers
-    from tagweave.sources.methods import Run, TurnOptions
+    from tagweave.sources.methods import AggregationRun, TurnOptions
     from tagweave.sources.reliability import Prior
 
 _BLOCK = 8192  # positions whose sums are in memory at a time
 
 
-class Posterior(NamedTuple):
+class _Posterior(NamedTuple):
     """The probabilities of true labels.
 
     Attributes:
@@ -60,49 +58,43 @@ class Posterior(NamedTuple):
 class Truth(Protocol):
     """A model of true labels."""
 
-    def posterior(self, rows: Floats) -> Posterior:
-        """The probabilities of labels under likelihoods, float64[N, Y] in logarithms."""
+    def posterior(self, rows: Floats) -> _Posterior:
+        """Compute the probabilities of labels under likelihoods, float64[N, Y] in logarithms, which may change."""
         ...
 
     def updated(self, counts: Floats) -> Self:
-        """The model with its parameters estimated from expected counts."""
+        """Estimate the parameters from expected counts."""
         ...
 
     def prior_term(self) -> float:
-        """What the prior adds to the objective."""
+        """Compute what the prior adds to the objective."""
         ...
 
 
 @dataclass(frozen=True)
 class IndependentLabels:
-    """Every position has its label with the same probabilities.
-
-    Attributes:
-        counts: float64[Y], with pseudo-counts.
-        prior: float64[Y], pseudo-counts.
-        variational: whether parameters have distributions, not values.
-    """
+    """Every position has its label with the same probabilities; counts float64[Y] include pseudo-counts `prior`."""
 
     counts: Floats
     prior: Floats
     variational: bool = False
 
-    def posterior(self, rows: Floats) -> Posterior:
-        """See `Truth.posterior`; `rows` is overwritten."""
+    def posterior(self, rows: Floats) -> _Posterior:
+        """Compute the probabilities of labels under likelihoods."""
         rows += log_probabilities(self.counts, 0, self.variational)
         top = rows.max(axis=1, keepdims=True)
         rows -= top
         np.exp(rows, out=rows)
         total = rows.sum(axis=1, keepdims=True)
         rows /= total
-        return Posterior(rows, float(top.sum() + np.log(total).sum()), rows.sum(axis=0))
+        return _Posterior(rows, float(top.sum() + np.log(total).sum()), rows.sum(axis=0))
 
     def updated(self, counts: Floats) -> IndependentLabels:
-        """See `Truth.updated`."""
+        """Estimate the parameters from expected counts."""
         return replace(self, counts=counts + self.prior)
 
     def prior_term(self) -> float:
-        """See `Truth.prior_term`."""
+        """Compute what the prior adds to the objective."""
         return prior_term(self.counts, self.prior, 0, self.variational)
 
 
@@ -115,7 +107,6 @@ class LabelChain:
         scheme: which label may follow which.
         counts: float64[Y + 1, Y], transitions with pseudo-counts; the last row is the start of a sentence.
         prior: float64[Y + 1, Y], pseudo-counts, 0 where the scheme forbids a transition.
-        variational: whether parameters have distributions, not values.
     """
 
     sentence_ptr: NDArray[np.int64]
@@ -128,7 +119,7 @@ class LabelChain:
     def of(
         cls, sentence_ptr: NDArray[np.int64], scheme: TransitionScheme, pseudo: float, variational: bool
     ) -> LabelChain:
-        """A chain with `pseudo` pseudo-counts of every transition that the scheme allows."""
+        """Build a chain with `pseudo` pseudo-counts of every transition that the scheme allows."""
         prior = pseudo * np.concatenate([scheme.transition, scheme.start[None]]).astype(np.float64)
         return cls(sentence_ptr, scheme, prior, prior, variational)
 
@@ -139,33 +130,33 @@ class LabelChain:
         scores = np.where(np.concatenate([self.scheme.transition, self.scheme.start[None]]), scores, -np.inf)
         return Transitions.of_scores(scores[:-1], scores[-1], np.where(self.scheme.end, 0.0, -np.inf))
 
-    def posterior(self, rows: Floats) -> Posterior:
-        """See `Truth.posterior`."""
+    def posterior(self, rows: Floats) -> _Posterior:
+        """Compute the probabilities of labels under likelihoods."""
         transitions, chain, gradient = self.transitions, Chain(), None
         gamma, log_z = np.zeros_like(rows), 0.0
         sentences = Evidence.unknown(self.sentence_ptr)
         for first, last in self._blocks():
             tokens = slice(self.sentence_ptr[first], self.sentence_ptr[last])
-            batch, scores = chain.batch(sentences.part(first, last)), ChainScores(rows[tokens], transitions)
-            gradient = chain.gradient(scores, batch, gradient)
-            log_z += float(chain.add_expectations(chain.sums(scores, batch), scores, batch, 1, gradient).sum())
+            batch, part = chain.batch(sentences.part(first, last)), ChainScores(rows[tokens], transitions)
+            gradient = chain.gradient(part, batch, gradient)
+            log_z += float(chain.add_expectations(chain.sums(part, batch), part, batch, 1, gradient).sum())
             gamma[tokens] = gradient.emission
         lengths = np.diff(self.sentence_ptr)
         log_z += float(((lengths - 1) * transitions.step + transitions.edge)[lengths > 0].sum())
         starts = gamma[self.sentence_ptr[:-1][lengths > 0]].sum(axis=0)
         pairs = np.zeros_like(transitions.score) if gradient is None else gradient.transition
-        return Posterior(gamma, log_z, np.concatenate([pairs, starts[None]]))
+        return _Posterior(gamma, log_z, np.concatenate([pairs, starts[None]]))
 
     def updated(self, counts: Floats) -> LabelChain:
-        """See `Truth.updated`."""
+        """Estimate the parameters from expected counts."""
         return replace(self, counts=counts + self.prior)
 
     def prior_term(self) -> float:
-        """See `Truth.prior_term`."""
+        """Compute what the prior adds to the objective."""
         return prior_term(self.counts, self.prior, 1, self.variational)
 
     def _blocks(self) -> list[tuple[int, int]]:
-        """Runs of sentences with about `_BLOCK` positions each."""
+        """Return runs of sentences with about `_BLOCK` positions each."""
         ptr = self.sentence_ptr
         cuts = np.searchsorted(ptr, np.arange(0, int(ptr[-1]) + _BLOCK, _BLOCK))
         cuts = np.unique(np.minimum(cuts, len(ptr) - 1))
@@ -176,11 +167,10 @@ _LEAST_DOUBT = 1e-3  # so that one source of known reliability has at most a tho
 
 
 class Estimate(NamedTuple):
-    """What a method found.
+    """The result of a method.
 
     Attributes:
         gamma: float64[N, Y], the probabilities of true labels.
-        reliability: of every source.
         objectives: after each turn; empty for methods without one.
         best: int32[N], the best labels, if they do not follow from `gamma`.
     """
@@ -192,7 +182,7 @@ class Estimate(NamedTuple):
 
 
 def from_votes(answers: Answers, known: Mapping[str, float] | None = None) -> Floats:
-    """float64[N, Y]: the shares of votes, with one vote more for the labels as they are distributed overall.
+    """Return float64[N, Y]: the shares of votes, with one vote more for the labels as they are distributed overall.
 
     A source of known reliability has as many votes as one of its answers is more likely right than wrong.
     """
@@ -210,24 +200,24 @@ def in_turns(
     truth: Truth,
     prior: Prior,
     options: TurnOptions,
-    run: Run,
+    run: AggregationRun,
     variational: bool = False,
     speaks: bool = False,
 ) -> Estimate:
     """Estimate labels and sources, starting from votes.
 
     Args:
-        answers: what sources said.
+        answers: the answers of sources.
         truth: the model of true labels, before any answer.
         prior: of sources.
         options: when to stop.
-        run: `known` is part of the prior already.
+        run: receives messages; its `known` is part of the prior already.
         variational: whether the parameters of sources have distributions, not values.
-        speaks: whether silence is evidence (`Silence`).
+        speaks: whether silence is evidence.
     """
     gamma = from_votes(answers, prior.known)
     reliability = updated(answers, gamma, prior)
-    silence = Silence.of(answers, gamma) if speaks else None
+    silence = SilenceRates.of(answers, gamma) if speaks else None
     objectives: list[float] = []
     while True:
         rows = log_likelihood_rows(answers, reliability, variational)

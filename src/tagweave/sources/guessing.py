@@ -1,19 +1,16 @@
-"""Inference for MACE: how often each source guesses, and how, from what it says.
+"""Inference for MACE, and votes of sources on whole spans.
 
 Given the probability gamma of the true label at its position, an answer l of source k was a guess with probability
 
     gamma[l] theta xi(l) / (1 - theta + theta xi(l)) + 1 - gamma[l]
 
 Variational inference replaces parameters by the exponentials of their expected logarithms (Hovy et al. 2013, 3.3).
-
-Votes of sources on whole spans.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,47 +26,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tagweave.sources.answers import Answers
-    from tagweave.sources.methods import MaceOptions, Run
+    from tagweave.sources.methods import AggregationRun, MaceOptions
 
-_NONE = np.zeros(0, np.int64)
 _CERTAIN = 1e6
 
 
-@dataclass(frozen=True)
-class _Guessing:
+class _Guessing(NamedTuple):
     """Counts with pseudo-counts: knows float64[K, 2], of (knowing, guessing); guesses float64[K, Y], of labels."""
 
     knows: Floats
     guesses: Floats
 
-    def tables(self, variational: bool) -> tuple[Floats, Floats]:
-        """The potentials of knowing float64[K, 1], and of guessing each label float64[K, Y]."""
-        knows, guesses = (np.exp(log_probabilities(each, 1, variational)) for each in (self.knows, self.guesses))
-        return knows[:, :1], knows[:, 1:] * guesses
 
-
-def best_of_restarts(answers: Answers, options: MaceOptions, run: Run) -> Estimate:
-    """The estimate with the best objective of several from random values."""
+def best_of_restarts(answers: Answers, options: MaceOptions, run: AggregationRun) -> Estimate:
+    """Return the estimate with the best objective of several from random values."""
     random = np.random.default_rng(run.seed)
-    found: Estimate | None = None
-    for number in range(options.restarts):
-        run.tell(f"start {number + 1} of {options.restarts}")
-        new = _from(_start(answers, options, run, random), answers, options, run)
-        if found is None or new.objectives[-1] > found.objectives[-1]:
-            found = new
-    assert found is not None  # noqa: S101 - there is at least one start
-    return found
-
-
-def _start(answers: Answers, options: MaceOptions, run: Run, random: np.random.Generator) -> _Guessing:
-    """Random counts, about as many as answers: all sources guess alike, whatever their order is."""
     size, counts = len(answers.labels), answers.counts()[:, None] + 1
-    share, guesses = random.uniform(0.1, 0.6), random.dirichlet(np.full(size, 5.0))
-    return _fixed(_Guessing(counts * np.array([1 - share, share]), counts * share * guesses), answers, options, run)
+
+    def estimates() -> Iterator[Estimate]:
+        for number in range(options.restarts):
+            run.tell(f"start {number + 1} of {options.restarts}")
+            # about as many counts as answers: all sources guess alike, whatever their order is
+            share, guesses = random.uniform(0.1, 0.6), random.dirichlet(np.full(size, 5.0))
+            start = _Guessing(counts * np.array([1 - share, share]), counts * share * guesses)
+            yield _from(_fixed(start, answers, options, run), answers, options, run)
+
+    return max(estimates(), key=lambda estimate: estimate.objectives[-1])
 
 
-def _fixed(guessing: _Guessing, answers: Answers, options: MaceOptions, run: Run) -> _Guessing:
-    """With pseudo-counts, and sources of known reliability as they are."""
+def _fixed(guessing: _Guessing, answers: Answers, options: MaceOptions, run: AggregationRun) -> _Guessing:
+    """Add pseudo-counts, and set sources of known reliability."""
     knows, guesses = guessing.knows + options.guessing, guessing.guesses + options.guesses
     size = len(answers.labels)
     for name, right in run.known.items():
@@ -79,63 +65,49 @@ def _fixed(guessing: _Guessing, answers: Answers, options: MaceOptions, run: Run
     return _Guessing(knows, guesses)
 
 
-def _from(guessing: _Guessing, answers: Answers, options: MaceOptions, run: Run) -> Estimate:
+def _from(guessing: _Guessing, answers: Answers, options: MaceOptions, run: AggregationRun) -> Estimate:
     objectives: list[float] = []
-    variational = not options.point
-    flat = np.ones(len(answers.labels))
-    truth = IndependentLabels(flat, flat, variational)
+    variational, size = not options.point, len(answers.labels)
+    estimated = np.array([name not in run.known for name in answers.sources])
+    truth = IndependentLabels(np.ones(size), np.ones(size), variational)
     while True:
-        knowing, guess = guessing.tables(variational)
+        knows, guesses = (np.exp(log_probabilities(each, 1, variational)) for each in guessing)
+        knowing, guess = knows[:, :1], knows[:, 1:] * guesses  # the potentials of knowing, and of guessing each label
         posterior = truth.posterior(_likelihoods(answers, knowing, guess))
-        prior = truth.prior_term() + _prior_term(guessing, answers, options, run)
-        objectives.append(posterior.log_z + prior)
+        pseudo = zip(guessing, (options.guessing, options.guesses), strict=True)
+        parts = [(each[estimated], count) for each, count in pseudo]
+        prior = sum(prior_term(each, np.full_like(each, count), 1, variational) for each, count in parts)
+        objectives.append(posterior.log_z + (truth.prior_term() + prior))
         run.tell(f"turn {len(objectives)}: {objectives[-1]:.2f}")
         gain = objectives[-1] - objectives[-2] if len(objectives) > 1 else np.inf
         if len(objectives) == options.iterations or gain < options.tolerance * len(answers):
-            confusion = Prior.plain(len(answers.labels), 0.01, 0.01, run.known)
+            confusion = Prior.even(size, 0.01, run.known)
             return Estimate(posterior.gamma, updated(answers, posterior.gamma, confusion), tuple(objectives))
         truth = truth if options.equal else truth.updated(posterior.counts)
-        guessing = _fixed(_expected(answers, posterior.gamma, knowing, guess), answers, options, run)
+        counts = np.zeros((len(guess), 1, size, size))
+        count_answers(*_columns(answers), 0, posterior.gamma, 0, len(answers), counts)
+        known = np.diagonal(counts[:, 0], axis1=1, axis2=2) * knowing / (knowing + guess)
+        guessed = counts[:, 0].sum(axis=2) - known
+        expected = _Guessing(np.stack([known.sum(axis=1), guessed.sum(axis=1)], axis=1), guessed)
+        guessing = _fixed(expected, answers, options, run)
 
 
 def _likelihoods(answers: Answers, knowing: Floats, guess: Floats) -> Floats:
-    """float64[N, Y]: log P(all answers at a position | true label)."""
+    """Return float64[N, Y]: log P(all answers at a position | true label)."""
     size = guess.shape[1]
     table = np.log(guess[:, None, :, None] + knowing[:, :, None, None] * np.eye(size))
     rows = np.zeros((answers.positions, size))
-    columns = answers.position, answers.source, answers.label, answers.share
-    add_likelihoods(*columns, _NONE, 0, np.ascontiguousarray(table), 0, len(answers), rows)
+    add_likelihoods(*_columns(answers), 0, np.ascontiguousarray(table), 0, len(answers), rows)
     return rows
 
 
-def _expected(answers: Answers, gamma: Floats, knowing: Floats, guess: Floats) -> _Guessing:
-    """Expected counts of answers that were known, and of guesses."""
-    size = guess.shape[1]
-    counts = np.zeros((len(guess), 1, size, size))
-    columns = answers.position, answers.source, answers.label, answers.share
-    count_answers(*columns, _NONE, 0, gamma, 0, len(answers), counts)
-    right = np.diagonal(counts[:, 0], axis1=1, axis2=2)
-    known = right * knowing / (knowing + guess)
-    guesses = counts[:, 0].sum(axis=2) - known
-    return _Guessing(np.stack([known.sum(axis=1), guesses.sum(axis=1)], axis=1), guesses)
-
-
-def _prior_term(guessing: _Guessing, answers: Answers, options: MaceOptions, run: Run) -> float:
-    own = np.array([name not in run.known for name in answers.sources])
-    parts = (guessing.knows[own], options.guessing), (guessing.guesses[own], options.guesses)
-    return sum(prior_term(each, np.full_like(each, pseudo), 1, not options.point) for each, pseudo in parts)
-
-
-class _Marked(NamedTuple):
-    """A span of positions, as one source marked it."""
-
-    start: int
-    stop: int
-    type: str
+def _columns(answers: Answers) -> tuple[NDArray[Any], ...]:
+    """Return the columns that kernels take, without answers before."""
+    return answers.position, answers.source, answers.label, answers.share, np.zeros(0, np.int64)
 
 
 def whole_spans(answers: Answers) -> NDArray[np.int32]:
-    """int32[N]: the labels of the spans that more than half of those who answered at their start mark; others are O.
+    """Return int32[N]: labels of the spans that more than half of the sources that answer their start mark; others O.
 
     Raises:
         SourceError: the labels are not those of spans.
@@ -146,19 +118,15 @@ def whole_spans(answers: Answers) -> NDArray[np.int32]:
     votes = Counter(_marked(answers))
     voters = np.bincount(answers.position, answers.shares, answers.positions)
     best = np.full(answers.positions, number["O"], np.int32)
-    for span, count in votes.most_common():
-        if 2 * count > voters[span.start] and (best[span.start : span.stop] == number["O"]).all():
-            best[span.start : span.stop] = number[_label("I", span.type)]
-            best[span.start] = number[_label("B", span.type)]
+    for (start, stop, kind), count in votes.most_common():
+        if 2 * count > voters[start] and (best[start:stop] == number["O"]).all():
+            best[start:stop] = number[f"I-{kind}" if kind else "I"]
+            best[start] = number[f"B-{kind}" if kind else "B"]
     return best
 
 
-def _label(letter: str, kind: str) -> str:
-    return f"{letter}-{kind}" if kind else letter
-
-
-def _marked(answers: Answers) -> Iterator[_Marked]:
-    """The spans of every source; of several labels at a position the first with the largest share counts."""
+def _marked(answers: Answers) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of every source; of several labels at a position the first with the largest share counts."""
     parts = [split_label(label) for label in answers.labels]
     sentence = np.searchsorted(answers.sentence_ptr, answers.position, side="right")
     order = np.lexsort((-answers.shares, answers.position, answers.source))
@@ -170,10 +138,10 @@ def _marked(answers: Answers) -> Iterator[_Marked]:
         letter, own = parts[label]
         goes_on = letter == "I" and own == kind and start >= 0 and (source, at - 1, sentence[row]) == last
         if start >= 0 and not goes_on:
-            yield _Marked(start, stop, kind)
+            yield start, stop, kind
             start = -1
         if letter != "O":
             start, stop, kind = start if goes_on else at, at + 1, own
         last = (source, at, int(sentence[row]))
     if start >= 0:
-        yield _Marked(start, stop, kind)
+        yield start, stop, kind

@@ -1,11 +1,7 @@
-"""Corpora in which several sources say something of the same text: a layer for each source.
+"""Corpora in which several sources label the same text: a layer for each source, and one for all together.
 
 A file may hold sources as columns, or as layers of another format; or every source has a file of its own, with the same
-text. `None` at a position of a source's layer: the source said nothing there.
-
-Sources that code spans in one way: as IOB2, which aggregation reads.
-
-From what answers say together to a layer of sentences.
+text. A position of a source's layer is `None` if the source said nothing there.
 """
 
 from __future__ import annotations
@@ -22,7 +18,6 @@ from tagweave.corpus import chunk_schemes
 from tagweave.corpus.candidates import with_probabilities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.columns import with_column_layers
-from tagweave.corpus.formats.format import Format
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import CorpusError
@@ -49,7 +44,7 @@ class SourceCorpus(NamedTuple):
     Attributes:
         corpus: its sentences have the layers of the sources, and keep the other layers and columns of their file.
         sources: the names of the layers that are sources, in order.
-        gold: the name of the layer that is gold annotation, if one was asked for.
+        gold: the name of the layer with gold annotation, if there is one.
     """
 
     corpus: Corpus
@@ -63,7 +58,7 @@ def load_sources(
     gold: str | None = None,
     format: str | None = None,  # noqa: A002
 ) -> SourceCorpus:
-    """Read what sources say of the same text.
+    """Read the labels of several sources of the same text.
 
     Args:
         arguments: files. With the selection `FILES`, each is a source, `[NAME=]PATH[#LAYER]`, named by its file without
@@ -92,25 +87,26 @@ def load_sources(
         if part.gold != first.gold:
             raise CorpusError(f"gold called {part.gold!r}", f"{first.gold!r} as in {arguments[0]}", argument)
     sources = tuple(dict.fromkeys(chain.from_iterable(part.sources for part in parts)))
-    sentences = (_with_all(sentence, sources) for part in parts for sentence in part.corpus)
+
+    def with_all(sentence: Sentence) -> Sentence:
+        lacking: dict[str, Layer] = {name: (None,) * len(sentence) for name in sources if name not in sentence.layers}
+        return replace(sentence, layers={**sentence.layers, **lacking}) if lacking else sentence
+
+    sentences = (with_all(sentence) for part in parts for sentence in part.corpus)
     return first._replace(corpus=first.corpus.with_sentences(sentences), sources=sources)
 
 
-def _with_all(sentence: Sentence, names: Sequence[str]) -> Sentence:
-    """The sentence with every layer; one that its file lacks is unknown."""
-    lacking: dict[str, Layer] = {name: (None,) * len(sentence) for name in names if name not in sentence.layers}
-    return replace(sentence, layers={**sentence.layers, **lacking}) if lacking else sentence
-
-
 def _of_columns(argument: str, selection: str, gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002
-    """The corpus of a file whose columns are sources."""
+    """Read a file whose columns are sources."""
     path = parse_argument(argument).path
     form, sentences, _ = stream(path, format)
     read = (form.confidence.read(each) if form.confidence else each for each in sentences if each.forms)
     first = next(read, None)
     if first is None:
         raise CorpusError("no sentences", "at least one", path)
-    columns = _Columns(path, tuple(_names(first, form)), form.names_layers, _UNNAMED in first.columns)
+    names = tuple(first.columns) if form.names_layers else ()
+    names += tuple(name for name in first.layers if name not in names)
+    columns = _Columns(path, names, form.names_layers, _UNNAMED in first.columns)
     sources = dict(chain.from_iterable(columns.chosen(item.strip()) for item in selection.split(",")))
     gold_names = dict(columns.chosen(gold)) if gold else {}
     if len(gold_names) > 1 or not gold_names.keys().isdisjoint(sources):
@@ -118,13 +114,6 @@ def _of_columns(argument: str, selection: str, gold: str | None, format: str | N
     called = {**sources, **gold_names}
     kept = tuple(each.renamed(called) for each in with_column_layers(chain([first], read), called))
     return SourceCorpus(Corpus(kept, unit=form.unit, path=path), tuple(sources.values()), *gold_names.values())
-
-
-def _names(sentence: Sentence, form: Format) -> Iterator[str]:
-    """The columns of a file in their order, without the form; or the layers of a format that has no columns."""
-    columns = sentence.columns if form.names_layers else ()
-    yield from columns
-    yield from (name for name in sentence.layers if name not in columns)
 
 
 class _Columns(NamedTuple):
@@ -136,34 +125,31 @@ class _Columns(NamedTuple):
     have_header: bool
 
     def chosen(self, item: str) -> Iterator[tuple[str, str]]:
-        """The columns that one item of a selection chooses, with the names that they get."""
+        """Yield the columns that one item of a selection chooses, with the names that they get."""
         numbers = _RANGE.fullmatch(item) if self.have_numbers else None
         if item in self.names:
             yield item, item
         elif numbers and any(numbers.groups()):
-            yield from map(self._numbered, self._range(item, *numbers.groups()))
+            start, colon, stop = numbers.groups()
+            last = len(self.names) + 1
+            first = int(start or 2)
+            end = int(stop) if stop else last if colon else first
+            if not 2 <= first <= end <= last:
+                raise CorpusError(f"the columns {item}", f"columns from 2 to {last}", self.path)
+            for number in range(first, end + 1):
+                name = self.names[number - 2]
+                yield name, f"column{number}" if name == _UNNAMED and not self.have_header else name
         else:
             expected = "numbers, ranges such as 3:, or names: " if self.have_numbers else ""
             raise CorpusError(f"no column {item!r}", expected + ", ".join(self.names), self.path)
 
-    def _range(self, item: str, start: str, colon: str, stop: str) -> range:
-        last = len(self.names) + 1
-        first = int(start or 2)
-        end = int(stop) if stop else last if colon else first
-        if not 2 <= first <= end <= last:
-            raise CorpusError(f"the columns {item}", f"columns from 2 to {last}", self.path)
-        return range(first, end + 1)
-
-    def _numbered(self, number: int) -> tuple[str, str]:
-        name = self.names[number - 2]
-        return name, f"column{number}" if name == _UNNAMED and not self.have_header else name
-
 
 def _of_files(arguments: Sequence[str], gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002
-    """The corpus whose sources have a file each."""
+    """Read sources that have a file each."""
     corpora: dict[str, Corpus] = {}
     for argument in [*arguments, *([gold] if gold else [])]:
-        corpus, name = load(argument, format), _file_name(argument)
+        path, name, _ = parse_argument(argument)
+        corpus, name = load(argument, format), name or PurePath(path.removesuffix(".gz")).stem
         if name in corpora:
             raise CorpusError(f"two files called {name!r}", "names of their own, as in NAME=PATH", corpus.path)
         corpora[name] = corpus
@@ -173,14 +159,8 @@ def _of_files(arguments: Sequence[str], gold: str | None, format: str | None) ->
     return SourceCorpus(first.with_sentences(columns), names[: len(arguments)], *names[len(arguments) :])
 
 
-def _file_name(argument: str) -> str:
-    """What a source is called: as its argument says, or like its file."""
-    path, name, _ = parse_argument(argument)
-    return name or PurePath(path.removesuffix(".gz")).stem
-
-
 def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]) -> Sentence:
-    """The first of some sentences, with the own layers of all of them.
+    """Return the first of some sentences with the layers of all.
 
     Raises:
         CorpusError: a sentence is missing, or has other tokens than the first.
@@ -194,27 +174,22 @@ def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]
         if sentence is None:
             where = f"one as at line {first.location.line} of {path}"
             raise CorpusError("no sentence more", where, corpus.path)
-        _check_forms(sentence, first)
+        if sentence.forms != first.forms:
+            pairs = zip_longest(sentence.forms, first.forms)
+            at = next(at for at, (form, other) in enumerate(pairs) if form != other)
+            found, expected = (
+                f"{each.forms[at]!r}" if at < len(each) else "the end of the sentence" for each in (sentence, first)
+            )
+            where = f"{first.location.path}:{first.location.line}"
+            raise CorpusError(
+                f"{found} as token {at + 1}", f"{expected}, as in the sentence at {where}", *sentence.location
+            )
         layers[name] = sentence.layers[corpus.guideline]
     return replace(first, layers=layers)
 
 
-def _check_forms(sentence: Sentence, first: Sentence) -> None:
-    """Raise unless two sentences have the same tokens."""
-    if sentence.forms == first.forms:
-        return
-    pairs = zip_longest(sentence.forms, first.forms)
-    at = next(at for at, (form, expected) in enumerate(pairs) if form != expected)
-    found, expected = (
-        f"{each.forms[at]!r}" if at < len(each) else "the end of the sentence" for each in (sentence, first)
-    )
-    where = f"{first.location.path}:{first.location.line}"
-    path, line = sentence.location
-    raise CorpusError(f"{found} as token {at + 1}", f"{expected}, as in the sentence at {where}", path, line)
-
-
 def in_iob2(corpus: Corpus, sources: Sequence[str]) -> Corpus:
-    """The corpus with spans of all sources in IOB2, whichever coding they share; other labels stay as they are.
+    """Convert spans of all sources to IOB2 from the coding that they share; other labels stay as they are.
 
     `E` and `S` are signs of BIOES; `I` after `O`, and no `B` there, those of IOB1.
 
@@ -244,16 +219,9 @@ def in_iob2(corpus: Corpus, sources: Sequence[str]) -> Corpus:
 def with_aggregate(
     sentences: Iterable[Sentence], answers: Answers, result: Aggregate, layer: str, hard: bool = False
 ) -> Iterator[Sentence]:
-    """The sentences with one layer: labels with their probabilities, the best one first.
+    """Yield the sentences with one layer: labels with their probabilities, the best one first; if `hard`, it alone.
 
-    What nobody labelled stays unknown. Sources leave, with the columns of their names.
-
-    Args:
-        sentences: those of the answers.
-        answers: what sources said.
-        result: what that says together.
-        layer: the name of the layer.
-        hard: the best label alone.
+    Positions that nobody labelled stay unknown. Layers of sources leave, with the columns of their names.
     """
     spelled: dict[tuple[int, bytes], Candidates] = {}
 

@@ -1,29 +1,19 @@
-"""An aggregation method: its name, its options, and the function that estimates true labels from answers.
+"""The aggregation methods. To add one, write its options and its function, and add a line to `AGGREGATIONS`.
 
-Options that several aggregation methods share.
+- majority: every source has one vote.
+- Dawid and Skene (1979): a confusion matrix for every source, and independent true labels.
+- MACE (Hovy et al. 2013): an answer is either the true label, or a guess of a source that does not care.
 
-The vote of the majority.
+      P(l | y, source k) = (1 - theta_k) [l = y] + theta_k xi_k(l)
 
-Dawid and Skene (1979): a confusion matrix for every source, and independent true labels.
-
-MACE (Hovy et al. 2013): every answer is either the true label, or a guess of a source that does not care.
-
-    P(l | y, source k) = (1 - theta_k) [l = y] + theta_k xi_k(l)
-
-theta_k is how often source k guesses, xi_k how it guesses. True labels are independent. In the paper they are equally
-likely; where one label is frequent, as O is, guesses then explain it better than knowledge does, so by default their
-proportions are estimated. Of several estimates from random values the one with the best objective is kept.
-
-A hidden Markov model with a confusion matrix for every source, as in skweak (Lison, Barnes and Hubin 2021).
-
-Bayesian sequence combination (Simpson and Gurevych 2019, BSC-seq), variational.
-
-Transitions of true labels as in a hidden Markov model, and for every source a confusion matrix that depends on what it
-said of the position before. All rows of probabilities have Dirichlet priors. What a source says first in a sentence, or
-after a position that it did not answer, is treated as after `O`, or, where labels are not those of spans, has a matrix
-of its own.
-
-The aggregation methods, one file each. To add one, write a file and add a line to the list below.
+  theta_k is how often source k guesses, xi_k how it guesses. True labels are independent. In the paper they are equally
+  likely; where one label is frequent, as O is, guesses then explain it better than knowledge does, so by default their
+  proportions are estimated. Of several estimates from random values the one with the best objective is kept.
+- A hidden Markov model with a confusion matrix for every source, as in skweak (Lison, Barnes and Hubin 2021).
+- Bayesian sequence combination (Simpson and Gurevych 2019, BSC-seq), variational: transitions of true labels as in a
+  hidden Markov model, and for every source a confusion matrix that depends on its answer before. All rows of
+  probabilities have Dirichlet priors. A first answer in a sentence, or after a position without one, is treated as
+  after `O`, or, where labels are not those of spans, has a matrix of its own.
 """
 
 from __future__ import annotations
@@ -41,13 +31,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Run:
-    """What every method is told beside its options.
+class AggregationRun:
+    """The input of every method beside its options.
 
     Attributes:
         known: by name, sources of known reliability: the probability that one of their answers is right.
         seed: of everything random.
-        tell: is given a line of text after every iteration.
+        tell: receives a line of text after every iteration.
     """
 
     known: Mapping[str, float] = field(default_factory=dict)
@@ -60,34 +50,22 @@ class Aggregation:
     """A way to combine answers.
 
     Attributes:
-        name: how the user calls it.
-        summary: what it assumes, in a few words.
+        summary: its assumption, in a few words.
         options: the frozen class of its options.
-        estimate: takes answers, options and a run to an estimate; imports what it needs, so that listing is cheap.
+        estimate: imports what it needs, so that listing methods is cheap.
     """
 
     name: str
     summary: str
     options: type
-    estimate: Callable[[Answers, Any, Run], Estimate]
+    estimate: Callable[[Answers, Any, AggregationRun], Estimate]
 
 
 SILENCE = "Sources are silent where they find nothing, as labelling functions are: silence is evidence, too."
 
 
-@dataclass(frozen=True)
-class TurnOptions:
-    """When to stop taking turns between true labels and the reliability of sources."""
-
-    iterations: int = option(100, "How many turns at most.", "N", 1)
-    tolerance: float = option(1e-5, "Stop once a turn gains less than this for each answer, in nats.", "GAIN", 0)
-
-
-@dataclass(frozen=True)
-class ConfusionOptions(TurnOptions):
-    """What is estimated of sources."""
-
-    silence: bool = option(False, SILENCE)
+_SMOOTHING = "Pseudo-answers of every source for every pair of a true label and an answer."
+_TRANSITIONS = "Pseudo-counts of every transition between true labels."
 
 
 @dataclass(frozen=True)
@@ -97,44 +75,23 @@ class MajorityOptions:
     whole: bool = option(False, "Vote on whole spans: one is taken if more than half of those who answered mark it.")
 
 
-def _majority(answers: Answers, options: MajorityOptions, run: Run) -> Estimate:
-    from tagweave.sources.estimate import Estimate, from_votes
-    from tagweave.sources.guessing import whole_spans
-    from tagweave.sources.reliability import Prior, updated
-
-    gamma = from_votes(answers, run.known)
-    prior = Prior.plain(len(answers.labels), 0.01, 0.01, run.known)
-    return Estimate(gamma, updated(answers, gamma, prior), best=whole_spans(answers) if options.whole else None)
-
-
-_MAJORITY = Aggregation("majority", "every source counts the same", MajorityOptions, _majority)
-
-
 @dataclass(frozen=True)
-class DawidSkeneOptions(ConfusionOptions):
-    """Options of the method `dawid-skene`."""
+class TurnOptions:
+    """When to stop taking turns between true labels and the reliability of sources."""
 
-    smoothing: float = option(
-        1.0, "Pseudo-answers of every source for every pair of a true label and an answer.", "N", 1e-9
-    )
+    iterations: int = option(100, "How many turns at most.", "N", 1)
+    tolerance: float = option(1e-5, "Stop once a turn gains less than this for each answer, in nats.", "GAIN", 0)
 
     def __post_init__(self) -> None:
         check_ranges(self)
 
 
-def _dawid_skene(answers: Answers, options: DawidSkeneOptions, run: Run) -> Estimate:
-    import numpy as np
+@dataclass(frozen=True)
+class DawidSkeneOptions(TurnOptions):
+    """Options of the method `dawid-skene`."""
 
-    from tagweave.sources.estimate import IndependentLabels, in_turns
-    from tagweave.sources.reliability import Prior
-
-    size = len(answers.labels)
-    prior = np.full(size, options.smoothing)
-    confusion = Prior.plain(size, options.smoothing, options.smoothing, run.known)
-    return in_turns(answers, IndependentLabels(prior, prior), confusion, options, run, speaks=options.silence)
-
-
-_DAWID_SKENE = Aggregation("dawid-skene", "a confusion matrix for every source", DawidSkeneOptions, _dawid_skene)
+    silence: bool = option(False, SILENCE)
+    smoothing: float = option(1.0, _SMOOTHING, "N", 1e-9)
 
 
 @dataclass(frozen=True)
@@ -148,65 +105,67 @@ class MaceOptions(TurnOptions):
     equal: bool = option(False, "True labels are equally likely, as in the paper.")
     point: bool = option(False, "Point estimates (EM) instead of variational inference.")
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
+
+@dataclass(frozen=True)
+class HiddenMarkovOptions(DawidSkeneOptions):
+    """Options of the method `hmm`."""
+
+    transitions: float = option(1.0, _TRANSITIONS, "N", 1e-9)
 
 
-def _mace(answers: Answers, options: MaceOptions, run: Run) -> Estimate:
+@dataclass(frozen=True)
+class BayesianSequenceOptions(TurnOptions):
+    """Options of the method `bsc`."""
+
+    silence: bool = option(False, SILENCE)
+    right: float = option(
+        10.0, "Pseudo-answers with the true label, beside `wrong`, for every label and answer before.", "N", 0
+    )
+    wrong: float = option(1.0, "Pseudo-answers for every pair of a true label and an answer.", "N", 1e-9)
+    transitions: float = option(1.0, _TRANSITIONS, "N", 1e-9)
+
+
+def _majority(answers: Answers, options: MajorityOptions, run: AggregationRun) -> Estimate:
+    from tagweave.sources.estimate import Estimate, from_votes
+    from tagweave.sources.guessing import whole_spans
+    from tagweave.sources.reliability import Prior, updated
+
+    gamma = from_votes(answers, run.known)
+    prior = Prior.even(len(answers.labels), 0.01, run.known)
+    return Estimate(gamma, updated(answers, gamma, prior), best=whole_spans(answers) if options.whole else None)
+
+
+def _dawid_skene(answers: Answers, options: DawidSkeneOptions, run: AggregationRun) -> Estimate:
+    import numpy as np
+
+    from tagweave.sources.estimate import IndependentLabels, in_turns
+    from tagweave.sources.reliability import Prior
+
+    prior = np.full(len(answers.labels), options.smoothing)
+    confusion = Prior.even(len(answers.labels), options.smoothing, run.known)
+    return in_turns(answers, IndependentLabels(prior, prior), confusion, options, run, speaks=options.silence)
+
+
+def _mace(answers: Answers, options: MaceOptions, run: AggregationRun) -> Estimate:
     from tagweave.sources.guessing import best_of_restarts
 
     return best_of_restarts(answers, options, run)
 
 
-_MACE = Aggregation("mace", "every source either knows the label or guesses", MaceOptions, _mace)
-
-
-@dataclass(frozen=True)
-class HiddenMarkovOptions(ConfusionOptions):
-    """Options of the method `hmm`."""
-
-    smoothing: float = option(
-        1.0, "Pseudo-answers of every source for every pair of a true label and an answer.", "N", 1e-9
-    )
-    transitions: float = option(1.0, "Pseudo-counts of every transition between true labels.", "N", 1e-9)
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-
-def _hidden_markov(answers: Answers, options: HiddenMarkovOptions, run: Run) -> Estimate:
+def _hidden_markov(answers: Answers, options: HiddenMarkovOptions, run: AggregationRun) -> Estimate:
     from tagweave.sources.estimate import LabelChain, in_turns
     from tagweave.sources.reliability import Prior
 
-    confusion = Prior.plain(len(answers.labels), options.smoothing, options.smoothing, run.known)
+    confusion = Prior.even(len(answers.labels), options.smoothing, run.known)
     chain = LabelChain.of(answers.sentence_ptr, answers.scheme, options.transitions, variational=False)
     return in_turns(answers, chain, confusion, options, run, speaks=options.silence)
-
-
-_HIDDEN_MARKOV = Aggregation(
-    "hmm", "a confusion matrix for every source, and transitions of true labels", HiddenMarkovOptions, _hidden_markov
-)
 
 
 _IMPOSSIBLE = 1e-3  # share of the pseudo-answers left to an answer that cannot follow the one before
 
 
-@dataclass(frozen=True)
-class BayesianSequenceOptions(ConfusionOptions):
-    """Options of the method `bsc`."""
-
-    right: float = option(
-        10.0, "Pseudo-answers with the true label, beside `wrong`, for every label and answer before.", "N", 0
-    )
-    wrong: float = option(1.0, "Pseudo-answers for every pair of a true label and an answer.", "N", 1e-9)
-    transitions: float = option(1.0, "Pseudo-counts of every transition between true labels.", "N", 1e-9)
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-
 def sequential_prior(answers: Answers, right: float, wrong: float, known: dict[str, float] | None = None) -> Prior:
-    """A prior with a context for every answer before; hardly any source gives labels that cannot follow each other."""
+    """Build a prior with a context for every answer before; labels that cannot follow each other are improbable."""
     import numpy as np
 
     from tagweave.sources.reliability import Prior
@@ -219,7 +178,7 @@ def sequential_prior(answers: Answers, right: float, wrong: float, known: dict[s
     return Prior(possible[:, :, None] * square, answers.labels.index("O"), known or {})
 
 
-def _bayesian_sequence(answers: Answers, options: BayesianSequenceOptions, run: Run) -> Estimate:
+def _bayesian_sequence(answers: Answers, options: BayesianSequenceOptions, run: AggregationRun) -> Estimate:
     from tagweave.sources.estimate import LabelChain, in_turns
 
     chain = LabelChain.of(answers.sentence_ptr, answers.scheme, options.transitions, variational=True)
@@ -227,15 +186,15 @@ def _bayesian_sequence(answers: Answers, options: BayesianSequenceOptions, run: 
     return in_turns(answers, chain, confusion, options, run, variational=True, speaks=options.silence)
 
 
-_BAYESIAN_SEQUENCE = Aggregation(
-    "bsc",
-    "a confusion matrix that depends on the answer before, and transitions of true labels",
-    BayesianSequenceOptions,
-    _bayesian_sequence,
+_CONFUSION = "a confusion matrix for every source"
+_BEFORE = "a confusion matrix that depends on the answer before, and transitions of true labels"
+_ALL = (
+    Aggregation("majority", "every source counts the same", MajorityOptions, _majority),
+    Aggregation("dawid-skene", _CONFUSION, DawidSkeneOptions, _dawid_skene),
+    Aggregation("mace", "every source either knows the label or guesses", MaceOptions, _mace),
+    Aggregation("hmm", f"{_CONFUSION}, and transitions of true labels", HiddenMarkovOptions, _hidden_markov),
+    Aggregation("bsc", _BEFORE, BayesianSequenceOptions, _bayesian_sequence),
 )
 
-
-_ALL = (_MAJORITY, _DAWID_SKENE, _MACE, _HIDDEN_MARKOV, _BAYESIAN_SEQUENCE)
-
 AGGREGATIONS: dict[str, Aggregation] = {method.name: method for method in _ALL}
-"""Methods by name, from those that assume least to those that assume most."""
+"""Methods by name, from the weakest assumptions to the strongest."""

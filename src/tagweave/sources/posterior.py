@@ -1,6 +1,4 @@
-"""From the answers of many sources to probabilities of labels, and to the reliability of every source.
-
-Where another annotator would tell most.
+"""Combines the answers of many sources, and finds where another annotator would tell most.
 
 An answer l of a source with the confusion matrix theta tells, of a true label with the probabilities p,
 
@@ -19,31 +17,27 @@ from scipy.special import xlogy
 
 from tagweave.errors import SourceError
 from tagweave.kernels.compiled_code import one_blas_thread
-from tagweave.sources.methods import AGGREGATIONS, Run
+from tagweave.sources.methods import AGGREGATIONS, AggregationRun
 from tagweave.structures.chain import ChainScores, best_labels
 from tagweave.structures.transitions import Transitions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from tagweave.labels.transition_scheme import TransitionScheme
     from tagweave.sources.answers import Answers
     from tagweave.sources.reliability import Floats, Reliability
-
-__all__ = ["AGGREGATIONS", "Aggregate", "aggregate"]
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """What answers say together.
+    """The true labels as answers give them, and the reliability of sources.
 
     Attributes:
         labels: the Y labels.
         probabilities: float32[N, Y], of the true label at every position.
         best: int32[N], the best label; of spans, the best sequence that their coding allows.
-        reliability: of every source.
         log_evidence: the log likelihood of the answers with what priors add, or its variational bound; `None` of
             methods that have none.
     """
@@ -66,55 +60,46 @@ def aggregate(
     """Combine the answers of many sources.
 
     Args:
-        answers: what sources said.
+        answers: the answers.
         method: one of `AGGREGATIONS`.
         options: fields of the options of the method; the others keep their defaults.
         known: by name, the probability that an answer of a source is right, where it is known (gold: 1).
         seed: of everything random.
-        tell: is given a line of text after every iteration.
+        tell: receives a line of text after every iteration.
 
     Raises:
         SourceError: an unknown method, option or source, or a value out of range.
     """
     if method not in AGGREGATIONS:
         raise SourceError(f"found the method {method!r}, expected one of {', '.join(AGGREGATIONS)}")
-    _check_known(known or {}, answers.sources)
+    for name, right in (known or {}).items():
+        if name not in answers.sources:
+            raise SourceError(f"found a known reliability of {name!r}, expected one of {', '.join(answers.sources)}")
+        if not 0 < right <= 1:
+            raise SourceError(f"found the reliability {right:g} of {name!r}, expected more than 0, up to 1")
     own, given = AGGREGATIONS[method], options or {}
-    names = {each.name: each for each in fields(own.options)}
-    if strange := sorted(given.keys() - names.keys()):
-        expected = ", ".join(names)
-        raise SourceError(f"found the option {strange[0]!r} of {method}, expected one of {expected}")
+    names = [each.name for each in fields(own.options)]
+    if strange := sorted(given.keys() - set(names)):
+        raise SourceError(f"found the option {strange[0]!r} of {method}, expected one of {', '.join(names)}")
     try:
         chosen = own.options(**given)
     except ValueError as error:
         raise SourceError(f"{method}: {error}") from None
     with one_blas_thread():
-        estimate = own.estimate(answers, chosen, Run(known or {}, seed, tell))
+        estimate = own.estimate(answers, chosen, AggregationRun(known or {}, seed, tell))
     best = estimate.best if estimate.best is not None else best_sequences(answers, estimate.gamma)
     evidence = estimate.objectives[-1] if estimate.objectives else None
     return Aggregate(answers.labels, estimate.gamma.astype(np.float32), best, estimate.reliability, evidence)
 
 
-def _check_known(known: Mapping[str, float], sources: Sequence[str]) -> None:
-    for name, right in known.items():
-        if name not in sources:
-            raise SourceError(f"found a known reliability of {name!r}, expected one of {', '.join(sources)}")
-        if not 0 < right <= 1:
-            raise SourceError(f"found the reliability {right:g} of {name!r}, expected more than 0, up to 1")
-
-
 def best_sequences(answers: Answers, gamma: Floats) -> NDArray[np.int32]:
-    """int32[N]: the allowed label sequences with the largest sums of probabilities: most labels are expected right."""
-    if answers.scheme.is_free:
+    """Return int32[N]: the allowed sequences with the largest sums of probabilities: most labels are expected right."""
+    scheme = answers.scheme
+    if scheme.is_free:
         best: NDArray[np.int32] = gamma.argmax(axis=1).astype(np.int32)
         return best
-    return best_labels(ChainScores(gamma.astype(np.float64), _allowed(answers.scheme)), answers.sentence_ptr)
-
-
-def _allowed(scheme: TransitionScheme) -> Transitions:
-    return Transitions.of_scores(
-        *(np.where(each, 0.0, -np.inf) for each in (scheme.transition, scheme.start, scheme.end))
-    )
+    scores = (np.where(each, 0.0, -np.inf) for each in (scheme.transition, scheme.start, scheme.end))
+    return best_labels(ChainScores(gamma.astype(np.float64), Transitions.of_scores(*scores)), answers.sentence_ptr)
 
 
 class Question(NamedTuple):
@@ -122,7 +107,7 @@ class Question(NamedTuple):
 
     Attributes:
         sentence: its number, from 0.
-        gain: what an answer of an average source would tell of all its labels, in nats.
+        gain: how much an answer of an average source would tell of all its labels, in nats.
         position: where it would tell most, from 0.
     """
 
@@ -132,7 +117,7 @@ class Question(NamedTuple):
 
 
 def expected_gains(probabilities: NDArray[np.floating], reliability: Reliability) -> Floats:
-    """float64[N]: what an answer of an average source would tell at each position, in nats."""
+    """Return float64[N]: how much an answer of an average source would tell at each position, in nats."""
     answers = reliability.expected[~reliability.is_known].sum(axis=0) + 1 / len(reliability.labels)
     theta = answers / answers.sum(axis=1, keepdims=True)
     own = -xlogy(theta, theta).sum(axis=1)
@@ -142,7 +127,7 @@ def expected_gains(probabilities: NDArray[np.floating], reliability: Reliability
 
 
 def questions(result: Aggregate, sentence_ptr: NDArray[np.int64], count: int) -> list[Question]:
-    """The sentences with the largest expected gains, the largest first."""
+    """Return the sentences with the largest expected gains, the largest first."""
     gains = expected_gains(result.probabilities.astype(np.float64), result.reliability)
     sums = np.diff(np.concatenate([[0.0], np.cumsum(gains)])[sentence_ptr])
     order = np.argsort(-sums, kind="stable")[:count]

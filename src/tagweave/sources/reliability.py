@@ -1,28 +1,22 @@
-"""How far each source is to be believed: what it answers, given the true label and its answer before.
+"""How far each source is to be believed: the probability of its answers, given the true label and its answer before.
 
     P(answer l | true label y, answer before c) = theta[k, c, l, y]
 
-A plain confusion matrix (Dawid and Skene 1979) has one context, and ignores what the source said before. That of
-Simpson and Gurevych (2019) has a context for every label: who has begun a span goes on with it.
-
-Rows of probabilities with Dirichlet priors: what counts say of their logarithms, and what the prior says of them.
+A plain confusion matrix (Dawid and Skene 1979) has one context, and ignores the answer before. The matrices of Simpson
+and Gurevych (2019) have a context for every label: a source that has begun a span goes on with it. Rows of theta have
+Dirichlet priors; c are expected counts plus pseudo-counts, and an entry whose pseudo-count is 0 is impossible.
 
     point estimate   theta = c / sum c,               which maximises log likelihood + sum of prior log theta
     variational      E[log theta] = psi(c) - psi(sum c),  with the bound log likelihood - KL(Dirichlet(c) || prior)
 
-c are expected counts plus pseudo-counts. An entry whose pseudo-count is 0 is impossible.
-
-What it says of the true label that a source is silent: for sources that could label every position, and choose some.
-
-A labelling function that gives a single label, or an annotator who marks only names, tells the true label by answering
-at all: whatever the truth, its answers are the same. So there is, for every source and true label y,
+Silence can be evidence, too. A labelling function that gives a single label, or an annotator who marks only names,
+tells the true label by answering at all: whatever the truth, its answers are the same. So there is, for every source
+and true label y,
 
     P(source k answers | true label y) = rate[k, y],     with a Beta prior of one answer and one silence,
 
 beside the confusion matrix of the answers that it gives. A source that never saw a text is silent for other reasons;
-of annotators, silence says nothing. Nor does it of a source that gives no label but `O`: it is not sure there.
-
-How far each source is to be believed, as rows and as plain data.
+the silence of annotators tells nothing, nor does that of a source that gives no label but `O`: it is not sure there.
 """
 
 from __future__ import annotations
@@ -46,10 +40,7 @@ Floats = NDArray[np.float64]
 
 
 def log_probabilities(counts: Floats, axis: int, variational: bool) -> Floats:
-    """The logarithms of the probabilities along an axis: of their estimate, or their expectations.
-
-    A row without any count is uniform.
-    """
+    """Return the logarithms of the estimated probabilities along an axis, or their expectations; no counts: uniform."""
     total = counts.sum(axis, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         if variational:
@@ -60,13 +51,13 @@ def log_probabilities(counts: Floats, axis: int, variational: bool) -> Floats:
 
 
 def prior_term(counts: Floats, prior: Floats, axis: int, variational: bool) -> float:
-    """What the prior adds to the objective, which then never falls: sum of prior log theta, or -KL."""
+    """Compute what the prior adds to the objective, which then never falls: sum of prior log theta, or -KL."""
+    logarithms = log_probabilities(counts, axis, variational)
     if not variational:
-        logarithms = log_probabilities(counts, axis, variational)
         return float((prior * np.where(prior > 0, logarithms, 0)).sum())
     has_mass = (prior > 0) & (counts > 0)
     safe, safe_prior = np.where(has_mass, counts, 1), np.where(has_mass, prior, 1)
-    expected = np.where(has_mass, log_probabilities(counts, axis, variational), 0)
+    expected = np.where(has_mass, logarithms, 0)
     entries = gammaln(safe_prior) - gammaln(safe) + (safe - safe_prior) * expected
     totals = [np.where(has_mass, each, 0).sum(axis) for each in (counts, prior)]
     own, other = (gammaln(np.where(total > 0, total, 1)) for total in totals)
@@ -79,12 +70,12 @@ _LEAST_ERROR = 1e-6  # a source that never errs would leave no label possible wh
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed of sources before any answer.
+    """The belief in sources before any answer.
 
     Attributes:
         counts: float64[C, Y, Y], pseudo-counts of (answer before, answer, true label); C is 1, Y or Y + 1.
         initial: the context of an answer with none before it.
-        known: by name, sources of known reliability: the probability that an answer is right. They are not estimated.
+        known: by name, the probability of a right answer of sources that are not estimated.
     """
 
     counts: Floats
@@ -92,23 +83,20 @@ class Prior:
     known: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def plain(cls, size: int, right: float, wrong: float, known: Mapping[str, float] | None = None) -> Prior:
-        """One context: `right` pseudo-answers with the true label, `wrong` with each other one."""
-        return cls(_square(size, right, wrong)[None], 0, known or {})
+    def even(cls, size: int, count: float, known: Mapping[str, float]) -> Prior:
+        """Return one context, with `count` pseudo-answers for every pair of labels."""
+        return cls(np.full((1, size, size), count), 0, known)
 
     def fixed(self, sources: tuple[str, ...]) -> dict[int, Floats]:
-        """The counts [C, Y, Y] of the sources of known reliability, by number."""
-        return {sources.index(name): self._certain(right) for name, right in self.known.items()}
-
-    def _certain(self, right: float) -> Floats:
+        """Return the counts [C, Y, Y] of the sources of known reliability, by number."""
         size = self.counts.shape[-1]
-        share = min(right, 1 - _LEAST_ERROR)
-        matrix = _square(size, share, (1 - share) / max(size - 1, 1))
-        return np.broadcast_to(_CERTAIN * matrix, self.counts.shape)
-
-
-def _square(size: int, diagonal: float, elsewhere: float) -> Floats:
-    return np.full((size, size), elsewhere) + (diagonal - elsewhere) * np.eye(size)
+        fixed = {}
+        for name, right in self.known.items():
+            share = min(right, 1 - _LEAST_ERROR)
+            wrong = (1 - share) / max(size - 1, 1)
+            matrix = np.full((size, size), wrong) + (share - wrong) * np.eye(size)
+            fixed[sources.index(name)] = np.broadcast_to(_CERTAIN * matrix, self.counts.shape)
+        return fixed
 
 
 @dataclass(frozen=True)
@@ -119,7 +107,6 @@ class Reliability:
         labels: the Y labels.
         sources: the K names.
         counts: float64[K, C, Y, Y], of (source, answer before, answer, true label).
-        prior: what was believed before.
     """
 
     labels: tuple[str, ...]
@@ -146,29 +133,27 @@ class Reliability:
         return shares
 
     def recall(self, level: float = 0.95) -> Floats:
-        """float64[K, Y, 3]: the probability of a right answer given the true label, and its interval."""
+        """Return float64[K, Y, 3]: the probability of a right answer given the true label, and its interval."""
         right = np.diagonal(self.expected, axis1=1, axis2=2)
         return _interval(right + 1, self.expected.sum(axis=2) - right + 1, level)
 
     def accuracy(self, level: float = 0.95, labels: Sequence[int] | None = None) -> Floats:
-        """float64[K, 3]: the probability that an answer is right, and its interval, under a uniform prior.
+        """Return float64[K, 3]: the probability that an answer is right, and its interval, under a uniform prior.
 
-        Args:
-            level: of the interval.
-            labels: only where one of these is the true label; by default everywhere.
+        With `labels`, only positions count where one of these is the true label.
         """
         kept = slice(None) if labels is None else list(labels)
         right = np.diagonal(self.expected, axis1=1, axis2=2)[:, kept].sum(axis=1)
         return _interval(right + 1, self.expected[:, kept].sum(axis=(1, 2)) - right + 1, level)
 
     def prior_term(self, variational: bool) -> float:
-        """What the prior adds to the objective of all sources that are estimated."""
+        """Compute what the prior adds to the objective of all sources that are estimated."""
         own = self.counts[~self.is_known]
         return prior_term(own, np.broadcast_to(self.prior.counts, own.shape), 2, variational)
 
 
 def _interval(right: Floats, wrong: Floats, level: float) -> Floats:
-    """[..., 3]: the mean of Beta(right, wrong) and its central interval."""
+    """Return [..., 3]: the mean of Beta(right, wrong) and its central interval."""
     tail = (1 - level) / 2
     right, wrong = np.maximum(right, 1e-9), np.maximum(wrong, 1e-9)
     ends = [betaincinv(right, wrong, share) for share in (tail, 1 - tail)]
@@ -176,12 +161,9 @@ def _interval(right: Floats, wrong: Floats, level: float) -> Floats:
 
 
 def log_likelihood_rows(answers: Answers, reliability: Reliability, variational: bool = False) -> Floats:
-    """float64[N, Y]: log P(all answers at a position | true label); 0 where nobody answered.
+    """Return float64[N, Y]: log P(all answers at a position | true label); 0 where nobody answered.
 
-    Args:
-        answers: N positions.
-        reliability: of their sources.
-        variational: the expectation of the logarithm under the Dirichlets instead of the logarithm of their means.
+    If `variational`, it is the expectation of the logarithm under the Dirichlets, not the logarithm of their means.
     """
     rows = np.zeros((answers.positions, len(answers.labels)))
     table = log_probabilities(reliability.counts, 2, variational)
@@ -190,19 +172,15 @@ def log_likelihood_rows(answers: Answers, reliability: Reliability, variational:
 
 
 def updated(answers: Answers, gamma: Floats, prior: Prior) -> Reliability:
-    """The reliability of every source, given the probabilities of the true labels.
+    """Estimate the reliability of every source, given the probabilities of the true labels, float64[N, Y].
 
-    Args:
-        answers: N positions.
-        gamma: float64[N, Y], P(true label) at every position.
-        prior: its number of contexts decides whether an answer depends on the one before.
+    The number of contexts of the prior decides whether an answer depends on the one before.
     """
-    fixed = prior.fixed(answers.sources)
     counts = np.zeros((len(answers.sources), *prior.counts.shape))
     columns = _columns(answers, counts)
     kernels.count_answers(*columns, prior.initial, np.ascontiguousarray(gamma, np.float64), 0, len(answers), counts)
     counts += prior.counts
-    for source, own in fixed.items():
+    for source, own in prior.fixed(answers.sources).items():
         counts[source] = own
     return Reliability(answers.labels, answers.sources, counts, prior)
 
@@ -216,7 +194,7 @@ _PSEUDO = 1.0  # answers, and silences
 
 
 @dataclass(frozen=True)
-class Silence:
+class SilenceRates:
     """How often sources answer.
 
     Attributes:
@@ -228,14 +206,14 @@ class Silence:
     rates: Floats
 
     @classmethod
-    def of(cls, answers: Answers, gamma: Floats) -> Silence:
-        """The rates under probabilities of true labels, float64[N, Y]."""
+    def of(cls, answers: Answers, gamma: Floats) -> SilenceRates:
+        """Estimate the rates under probabilities of true labels, float64[N, Y]."""
         named = np.unique(answers.source[np.array(answers.labels)[answers.label] != OUTSIDE])
         answered = tuple(np.unique(answers.position[answers.source == k]).astype(np.int64) for k in named)
         return cls(answered, np.zeros((len(answered), gamma.shape[1]))).updated(gamma)
 
-    def updated(self, gamma: Floats) -> Silence:
-        """The rates estimated again."""
+    def updated(self, gamma: Floats) -> SilenceRates:
+        """Estimate the rates again."""
         counts = np.array([gamma[own].sum(axis=0) for own in self.answered]).reshape(self.rates.shape)
         return replace(self, rates=(counts + _PSEUDO) / (gamma.sum(axis=0) + 2 * _PSEUDO))
 
@@ -247,49 +225,46 @@ class Silence:
             rows[own] += gain
 
     def prior_term(self) -> float:
-        """What the prior adds to the objective."""
+        """Compute what the prior adds to the objective."""
         return _PSEUDO * float((np.log(self.rates) + np.log1p(-self.rates)).sum())
 
 
-FIELDS = ("source", "label", "answers", "right", "low", "high")
+_FIELDS = ("source", "label", "answers", "right", "low", "high")
 
 
 def source_rows(reliability: Reliability, level: float = 0.95) -> list[dict[str, Any]]:
-    """For every source a row over all labels, and one for each true label.
+    """Return for every source a row over all labels, and one for each true label.
 
-    Every row has the number of answers where that is the true label (expected), the probability that such an answer is
+    A row has the number of answers where that is the true label (expected), the probability that such an answer is
     right, and the ends of its interval.
     """
     overall, by_label = reliability.accuracy(level), reliability.recall(level)
     answers = reliability.expected.sum(axis=2)
     rows = []
     for k, source in enumerate(reliability.sources):
-        rows.append(_row(source, "", answers[k].sum(), overall[k]))
-        rows += [_row(source, label, answers[k, y], by_label[k, y]) for y, label in enumerate(reliability.labels)]
+        of_labels = zip(reliability.labels, answers[k], by_label[k], strict=True)
+        for label, count, numbers in (("", answers[k].sum(), overall[k]), *of_labels):
+            figures = (round(float(count), 1), *(round(float(each), 4) for each in numbers))
+            rows.append(dict(zip(_FIELDS, (source, label, *figures), strict=True)))
     return rows
 
 
-def _row(source: str, label: str, answers: float, numbers: np.ndarray[Any, Any]) -> dict[str, Any]:
-    right, low, high = (round(float(each), 4) for each in numbers)
-    return dict(zip(FIELDS, (source, label, round(float(answers), 1), right, low, high), strict=True))
-
-
 def inside_labels(reliability: Reliability) -> list[int] | None:
-    """The numbers of all labels but `O`, if there is one."""
+    """Return the numbers of all labels but `O`; `None` if there is no other, or no `O`."""
     if OUTSIDE not in reliability.labels or len(reliability.labels) == 1:
         return None
     return [y for y, label in enumerate(reliability.labels) if label != OUTSIDE]
 
 
 def write_csv(reliability: Reliability, stream: IO[str]) -> None:
-    """The rows as a table."""
-    writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+    """Write the rows as a table."""
+    writer = csv.DictWriter(stream, _FIELDS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(source_rows(reliability))
 
 
 def write_json(reliability: Reliability, stream: IO[str]) -> None:
-    """The rows, and the confusion matrix of every source: P(answer | true label), a row for each true label."""
+    """Write the rows, and P(answer | true label) of every source, a row for each true label."""
     found = {
         "labels": reliability.labels,
         "known": dict(reliability.prior.known),

@@ -33,7 +33,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
 from tagweave.sources.methods import BayesianSequenceOptions, sequential_prior
 from tagweave.sources.posterior import aggregate
-from tagweave.sources.reliability import Reliability, Silence, log_likelihood_rows, updated
+from tagweave.sources.reliability import Reliability, SilenceRates, log_likelihood_rows, updated
 from tagweave.training.jackknife import members, model_of
 from tagweave.training.recipe import Recipe
 
@@ -56,7 +56,7 @@ class Round(NamedTuple):
     labels: Floats
     reliability: Reliability
     known: NDArray[np.bool_]
-    silence: Silence | None = None
+    silence: SilenceRates | None = None
     log_likelihood: float | None = None
 
     def log_likelihoods(self, answers: Answers) -> Floats:
@@ -104,7 +104,7 @@ class SourceRounds:
         else:
             found = aggregate(answers, "bsc", known=self.known, seed=self.seed)
             labels, reliability = found.probabilities.astype(np.float64), found.reliability
-        silence = Silence.of(answers, labels * answered[:, None]) if self.speaks else None
+        silence = SilenceRates.of(answers, labels * answered[:, None]) if self.speaks else None
         return Round(labels, reliability, answered, silence)
 
     def _votes(self) -> tuple[Floats, Reliability]:

@@ -23,30 +23,20 @@ from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import OUTSIDE, FoundSpan, layer_of
 from tagweave.errors import CorpusError
 from tagweave.exchange.tokens import TokenOffsets, without_blanks
-from tagweave.sources.functions.function import digest_of, stamp
+from tagweave.sources.functions.function import DeclaredFunction, stamp
 
 
 @dataclass(frozen=True)
-class AnswerFile:
-    """Says what a file says of the sentences that it names; of all others nothing.
+class AnswerFile(DeclaredFunction):
+    """Gives sentences the labels that a file has for them; it abstains on all other sentences.
 
-    Attributes:
-        name: the name of its layer.
-        file: JSON Lines.
-        labels: the labels, or types of spans, that may occur; by default any.
-        outside: whether a token in no span, or with the label `O` alone, is in no span; otherwise it is unknown.
-        task: `spans` or `tags`.
+    `labels` are the labels, or types of spans, that may occur; by default any.
     """
 
-    name: str
+    path_field = "file"
+
     file: str
     labels: tuple[str, ...] | None = None
-    outside: bool = False
-    task: str = "spans"
-
-    def digest(self) -> str:
-        """See `LabellingFunction.digest`."""
-        return digest_of(self, self.file)
 
     def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise unless every line is about a sentence of the text, and fits it.
@@ -62,7 +52,7 @@ class AnswerFile:
             self._layer(answer, texts[key])
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """See `LabellingFunction.layers`. Raises CorpusError as `check`."""
+        """Label sentences. Raises CorpusError as `check`."""
         answers = _answers(self.file, stamp(self.file))
         found = ((each, answers.get(without_blanks("".join(each.forms)))) for each in sentences)
         return [self._layer(answer, each) if answer else (None,) * len(each) for each, answer in found]
@@ -98,7 +88,7 @@ class _Answer:
 
     @property
     def text(self) -> str:
-        """The sentence that the line is about."""
+        """The sentence of the line."""
         text = self.values.get("text")
         tokens = self.values.get("tokens")
         if isinstance(tokens, list) and all(isinstance(each, str) for each in tokens):
@@ -108,7 +98,7 @@ class _Answer:
         return text
 
     def token_labels(self, sentence: Sentence) -> Layer:
-        """Labels of tokens as a layer."""
+        """Return the labels of tokens as a layer."""
         tokens, labels = self.values.get("tokens"), self.values["labels"]
         numbers = self.values.get("probabilities") or [None] * len(sentence)
         if tokens is not None and tuple(tokens) != sentence.forms:
@@ -138,7 +128,7 @@ class _Answer:
             raise self.error(f"the labels {numbers!r}", "labels with numbers from 0 to 1, not all 0") from None
 
     def spans(self, sentence: Sentence) -> Iterator[FoundSpan]:
-        """The spans of the line in tokens."""
+        """Yield the spans of the line in tokens."""
         offsets = TokenOffsets.in_text(self.text, sentence.forms)
         spans = self.values.get("spans")
         if offsets is None or not isinstance(spans, list):
@@ -159,7 +149,7 @@ class _Answer:
 
 @lru_cache(maxsize=8)
 def _answers(path: str, _stamp: object) -> dict[str, _Answer]:
-    """The answers of a file by the text of their sentences, without blanks; of several the last."""
+    """Read the answers of a file by the text of their sentences, without blanks; of several the last."""
     answers: dict[str, _Answer] = {}
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():

@@ -1,12 +1,6 @@
-"""A lexicon or gazetteer as a labelling function: its phrases, from left to right the longest.
+"""Labelling functions that need no code: phrases, regular expressions, and models of spaCy and tagweave.
 
-A regular expression as a labelling function.
-
-A pipeline of spaCy as a labelling function; spaCy is imported only here.
-
-A model of tagweave as a labelling function.
-
-Files that declare labelling functions: JSON, with a type and the arguments of each.
+JSON files declare them, with a type and the arguments of each:
 
     {"functions": [
         {"name": "cities", "type": "lexicon", "file": "cities.txt", "label": "LOC"},
@@ -38,36 +32,28 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
 from tagweave.sources.functions.answer_file import AnswerFile
-from tagweave.sources.functions.function import FunctionError, LabellingFunction, digest_of, stamp
+from tagweave.sources.functions.function import DeclaredFunction, FunctionError, LabellingFunction, stamp
 
 _LAYER = "found"
 
 
 @dataclass(frozen=True)
-class Lexicon:
-    """Finds the phrases of a file: one a line, with its type or types before a tab, or without.
+class LexiconFunction(DeclaredFunction):
+    """Finds the phrases of a file, from left to right the longest.
 
     Attributes:
-        name: the name of its layer.
-        file: the phrases (`tagweave.corpus.gazetteer`).
+        file: a phrase a line, with its type or types before a tab, or without (`tagweave.corpus.gazetteer`).
         label: the type of phrases that have none.
         fold: whether upper and lower case are alike, and all digits.
         stop: phrases that are not looked for.
-        outside: whether a token in no phrase is in no span.
-        task: `spans` or `tags`.
     """
 
-    name: str
+    path_field = "file"
+
     file: str
     label: str | None = None
     fold: bool = False
     stop: tuple[str, ...] = ()
-    outside: bool = False
-    task: str = "spans"
-
-    def digest(self) -> str:
-        """See `LabellingFunction.digest`."""
-        return digest_of(self, self.file)
 
     def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise unless every phrase has a type. Raises also CorpusError as `tagweave.corpus.gazetteer.read`."""
@@ -75,7 +61,7 @@ class Lexicon:
             raise FunctionError(f"{self.name}: found phrases without a type in {self.file}, expected label")
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """See `LabellingFunction.layers`."""
+        """Label sentences."""
         harvest = PhraseHarvest(_matcher(self, stamp(self.file)), everything=True, layer=_LAYER)
         found = iter(harvest.of(sentences))
         layers = [next(found).layers[_LAYER] if len(each) else () for each in sentences]
@@ -83,7 +69,7 @@ class Lexicon:
 
 
 @lru_cache(maxsize=16)
-def _matcher(function: Lexicon, _stamp: object) -> PhraseMatcher:
+def _matcher(function: LexiconFunction, _stamp: object) -> PhraseMatcher:
     gazetteer = read(function.file)
     if function.label is not None:
         types = tuple((function.label,) if each is None else each for each in gazetteer.types)
@@ -93,33 +79,27 @@ def _matcher(function: Lexicon, _stamp: object) -> PhraseMatcher:
 
 @lru_cache(maxsize=1 << 12)
 def _tag(candidates: Candidates) -> Candidates:
-    """The types of labels in IOB2."""
+    """Return the types of labels in IOB2."""
     return candidates and tuple(name if name == "O" else name[2:] for name in candidates)
 
 
 @dataclass(frozen=True)
-class Expression:
-    """Finds what a regular expression matches in the text of a sentence, whose tokens have a blank between them.
+class Expression(DeclaredFunction):
+    """Finds the matches of a regular expression in the text of a sentence, whose tokens have a blank between them.
 
     A match counts if it begins where a token begins, and ends where one ends.
 
     Attributes:
-        name: the name of its layer.
         pattern: in the syntax of Python's `re`.
         label: the label, or the type of the spans.
-        group: the group of the pattern that is the span; 0 is all that it matches.
+        group: the group of the pattern that is the span; 0 is the whole match.
         ignore_case: whether upper and lower case are alike.
-        outside: whether a token in no match is in no span.
-        task: `spans` or `tags`.
     """
 
-    name: str
     pattern: str
     label: str
     group: int | str = 0
     ignore_case: bool = False
-    outside: bool = False
-    task: str = "spans"
 
     def __post_init__(self) -> None:
         try:
@@ -131,15 +111,8 @@ class Expression:
                 f"{self.name}: found no group {self.group!r} in the pattern, expected one of its groups"
             )
 
-    def digest(self) -> str:
-        """See `LabellingFunction.digest`."""
-        return digest_of(self)
-
-    def check(self, sentences: Sequence[Sentence]) -> None:
-        """Nothing to check: an expression fits any text."""
-
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """See `LabellingFunction.layers`."""
+        """Label sentences."""
         return [layer_of(self._found(each), len(each), self.outside, self.task) for each in sentences]
 
     def _found(self, sentence: Sentence) -> Iterator[FoundSpan]:
@@ -159,27 +132,21 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
 
 
 @dataclass(frozen=True)
-class SpacyModel:
-    """Finds entities by a pipeline of spaCy, on the tokens of the corpus.
+class SpacyModel(DeclaredFunction):
+    """Finds entities by a pipeline of spaCy, on the tokens of the corpus; if the task is tags, parts of speech, `pos_`.
 
     Attributes:
-        name: the name of its layer.
         model: the name of an installed pipeline (`en_core_web_sm`), or its folder.
-        labels: the types of spaCy under other names, as `{"GPE": "LOC"}`; all others are left out. `None`: all as they
-            are.
-        outside: whether a token in no entity is in no span.
-        task: `spans`; or `tags` for the parts of speech, `pos_`.
+        labels: other names for the types of spaCy, as `{"GPE": "LOC"}`; types without one are left out. `None`: all
+            types as they are.
     """
 
-    name: str
     model: str
     labels: Mapping[str, str] | None = None
-    outside: bool = False
-    task: str = "spans"
 
     def digest(self) -> str:
-        """See `LabellingFunction.digest`."""
-        parts = (digest_of(self).encode(), metadata.version("spacy").encode(), _pipeline(self.model).to_bytes())
+        """Return the digest of the fields, the version of spaCy, and the pipeline."""
+        parts = (super().digest().encode(), metadata.version("spacy").encode(), _pipeline(self.model).to_bytes())
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
     def check(self, sentences: Sequence[Sentence]) -> None:
@@ -187,7 +154,7 @@ class SpacyModel:
         _pipeline(self.model)
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """See `LabellingFunction.layers`."""
+        """Label sentences."""
         from spacy.tokens import Doc
 
         pipeline = _pipeline(self.model)
@@ -219,37 +186,29 @@ _LEAST = 0.005  # of the probability of a candidate that is worth writing
 
 
 @dataclass(frozen=True)
-class TagweaveModel:
+class TagweaveModel(DeclaredFunction):
     """Labels tokens by a model of tags or spans.
 
     Attributes:
-        name: the name of its layer.
         model: its file.
-        guideline: that of the labels; by default the target of the model.
-        labels: labels, or types of spans, under other names; all others are left out. `None`: all as they are.
+        guideline: the guideline of the labels; by default the target of the model.
+        labels: other names for labels, or types of spans; those without one are left out. `None`: all as they are.
         probabilities: whether to give all probable labels with their probabilities.
-        outside: whether `O` of the model is `O`; otherwise it abstains there.
-        task: `spans` or `tags`.
     """
 
-    name: str
+    path_field = "model"
+
     model: str
     guideline: str | None = None
     labels: Mapping[str, str] | None = None
     probabilities: bool = False
-    outside: bool = False
-    task: str = "spans"
-
-    def digest(self) -> str:
-        """See `LabellingFunction.digest`."""
-        return digest_of(self, self.model)
 
     def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise unless the file is a model of words, under this guideline. Raises ModelFileError as `load_model`."""
         self._predictor()
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """See `LabellingFunction.layers`."""
+        """Label sentences."""
         predictor = self._predictor()
         if not self.probabilities:
             said = predictor.tag(list(sentences))
@@ -268,7 +227,7 @@ class TagweaveModel:
             raise FunctionError(f"{self.name}: {error.args[0]}") from None
 
     def _kept(self, candidates: Candidates) -> Candidates:
-        """The labels under their names here; unknown if one of them, or the best of several, is left out."""
+        """Rename labels; unknown if the only label, or the best of several, is left out."""
         if candidates is None or (candidates[0] == OUTSIDE and not self.outside):
             return None
         if self.labels is None:
@@ -292,7 +251,7 @@ class TagweaveModel:
 
 
 def _probable(names: Sequence[str], row: Sequence[float]) -> Soft[str]:
-    """The labels of a position with enough probability, the most probable first."""
+    """Return the labels of a position with enough probability, the most probable first."""
     best = max(row)
     ordered = sorted(((p, name) for p, name in zip(row, names, strict=True) if p >= min(_LEAST, best)), reverse=True)
     total = sum(p for p, _ in ordered)
@@ -307,20 +266,17 @@ def _predictor(path: str, guideline: str | None, _stamp: object) -> ChainPredict
     return ChainPredictor(model, guideline=guideline)
 
 
-TYPES: dict[str, type[Any]] = {
-    "lexicon": Lexicon,
+_TYPES: dict[str, type[Any]] = {
+    "lexicon": LexiconFunction,
     "expression": Expression,
     "tagweave": TagweaveModel,
     "spacy": SpacyModel,
     "answers": AnswerFile,
 }
-"""The classes of functions by their types."""
-
-_PATHS = {"lexicon": "file", "tagweave": "model", "answers": "file"}
 
 
 def read_functions(path: str) -> list[LabellingFunction]:
-    """The functions that a file declares.
+    """Read the functions that a file declares.
 
     Raises:
         FunctionError: no JSON, an unknown type or argument, or a value of the wrong type, with the function's name.
@@ -342,20 +298,19 @@ def _function(values: Any, where: str, path: str, task: str) -> LabellingFunctio
     from msgspec import ValidationError, convert
 
     kind = values.get("type") if isinstance(values, dict) else None
-    if kind not in TYPES:
-        raise FunctionError(f'{where}: found the type {kind!r}, expected "type", one of {", ".join(TYPES)}')
+    if kind not in _TYPES:
+        raise FunctionError(f'{where}: found the type {kind!r}, expected "type", one of {", ".join(_TYPES)}')
     arguments = {"task": task, **{name: value for name, value in values.items() if name != "type"}}
-    known = [each.name for each in fields(TYPES[kind])]
+    known = [each.name for each in fields(_TYPES[kind])]
     if other := [name for name in arguments if name not in known]:
         raise FunctionError(f"{where}: found {other[0]!r} in a function of type {kind}, expected {', '.join(known)}")
     try:
-        function = convert(arguments, TYPES[kind])
+        function: Any = convert(arguments, _TYPES[kind])
     except ValidationError as error:
         raise FunctionError(f"{where}: found what is no function of type {kind}: {error}") from None
     if function.task not in (SPANS, TAGS):
         raise FunctionError(f"{where}: found the task {function.task!r}, expected {SPANS} or {TAGS}")
-    if kind in _PATHS:
-        own = getattr(function, _PATHS[kind])
-        function = replace(function, **{_PATHS[kind]: str(Path(path).parent / own)})
+    if field := function.path_field:
+        function = replace(function, **{field: str(Path(path).parent / getattr(function, field))})
     found: LabellingFunction = function
     return found

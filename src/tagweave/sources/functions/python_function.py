@@ -41,7 +41,7 @@ class PythonFunction:
             and a type, and perhaps a probability; or for each token a label, `None` (unknown), or labels with
             probabilities, `{"B-PER": 0.9, "O": 0.1}`. `None` or nothing: it abstains.
         name: the name of its layer.
-        outside: whether a token in no span is in no span at all, `O`; by default it is unknown.
+        outside: whether a token in no span is `O`; by default it is unknown.
     """
 
     function: Finder
@@ -49,15 +49,15 @@ class PythonFunction:
     outside: bool = False
 
     def __call__(self, sentence: Sentence) -> Iterable[Any] | None:
-        """What the Python function gives."""
+        """Call the Python function."""
         return self.function(sentence)
 
     def __reduce__(self) -> tuple[Callable[..., PythonFunction], tuple[Any, ...]]:
-        """How the function travels to another process: as the file that defines it, and its name there."""
+        """Travel to another process as the file that defines the function, and its name there."""
         return _travelled, (self._file(), self.function.__qualname__, self.name, self.outside)
 
     def digest(self) -> str | None:
-        """See `LabellingFunction.digest`: of the whole file that defines the function."""
+        """Return a digest of the whole file that defines the function; `None` without one."""
         try:
             path = self._file()
         except FunctionError:
@@ -69,7 +69,7 @@ class PythonFunction:
         """Nothing to check before it is called."""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """See `LabellingFunction.layers`.
+        """Label sentences.
 
         Raises:
             FunctionError: the function raises an exception, or gives what is neither spans nor labels.
@@ -82,16 +82,13 @@ class PythonFunction:
         except Exception as error:
             raise self._error(sentence, f"{type(error).__name__}: {error}", "spans or labels") from error
         try:
-            if any(isinstance(each, str | dict) for each in found) or (found and not any(found)):
-                return self._labels(found, sentence)
-            return layer_of((_span(each) for each in found), len(sentence), self.outside)
+            if not any(isinstance(each, str | dict) for each in found) and (not found or any(found)):
+                return layer_of((_span(each) for each in found), len(sentence), self.outside)
+            if len(found) != len(sentence):
+                raise CorpusError(f"{len(found)} labels", f"{len(sentence)}, one for each token, or spans")
+            return tuple(map(_candidates, found))
         except CorpusError as error:
             raise self._error(sentence, error.found, error.expected) from None
-
-    def _labels(self, found: Sequence[Any], sentence: Sentence) -> Layer:
-        if len(found) != len(sentence):
-            raise CorpusError(f"{len(found)} labels", f"{len(sentence)}, one for each token, or spans")
-        return tuple(map(_candidates, found))
 
     def _error(self, sentence: Sentence, found: str, expected: str) -> FunctionError:
         path, line = sentence.location
@@ -99,7 +96,7 @@ class PythonFunction:
         return FunctionError(f"{self.name}{where}: found {found}, expected {expected}")
 
     def _file(self) -> str:
-        """The file that defines the function."""
+        """Return the file that defines the function."""
         function = inspect.unwrap(self.function)
         path = inspect.getsourcefile(function) if inspect.isfunction(function) else None
         if path is None or not Path(path).is_file() or "<" in self.function.__qualname__:
@@ -108,7 +105,7 @@ class PythonFunction:
 
 
 def _span(found: Any) -> FoundSpan:
-    """A span from a tuple, with a number or more types than one, too."""
+    """Read a span from a tuple, which may have a probability, and several types."""
     values = tuple(found) if isinstance(found, tuple | list) else ()
     if len(values) not in (3, 4) or not all(isinstance(each, int) for each in values[:2]) or not values[2]:
         raise CorpusError(f"{found!r}", "a span (start, stop, type), or a label for each token")
@@ -134,12 +131,12 @@ def labelling_function(
 ) -> PythonFunction | Callable[[Finder], PythonFunction]:
     """Make a labelling function of a Python function over a sentence; a decorator, with or without options.
 
-    The sentence has forms and columns, and no labels. What the function may give: `PythonFunction`.
+    The sentence has forms and columns, and no labels. `PythonFunction` describes what the function may give.
 
     Args:
         function: the function.
         name: the name of its layer; by default that of the function.
-        outside: whether a token in no span is in no span at all; by default it is unknown.
+        outside: whether a token in no span is `O`; by default it is unknown.
     """
     if function is None:
         return lambda decorated: PythonFunction(decorated, name or decorated.__name__, outside)
@@ -149,7 +146,7 @@ def labelling_function(
 
 
 def load_functions(argument: str) -> list[PythonFunction]:
-    """The functions that `MODULE.py:NAME,NAME` names, or all labelling functions of `MODULE.py`. Runs the file.
+    """Load the functions that `MODULE.py:NAME,NAME` names, or all labelling functions of `MODULE.py`. Runs the file.
 
     Raises:
         FunctionError: no such file or function, no labelling function in it, or an exception in the file.
@@ -164,18 +161,17 @@ def load_functions(argument: str) -> list[PythonFunction]:
         if not found:
             raise FunctionError(f"{path}: found no labelling function, expected some with @tagweave.labelling_function")
         return found
-    return [_named(module, path, name) for name in names.split(",")]
-
-
-def _named(module: ModuleType, path: str, name: str) -> PythonFunction:
-    found = getattr(module, name, None)
-    if not callable(found):
-        raise FunctionError(f"{path}: found no function {name!r}, expected one of the file")
-    return found if isinstance(found, PythonFunction) else labelling_function(found)
+    functions = []
+    for name in names.split(","):
+        function = getattr(module, name, None)
+        if not callable(function):
+            raise FunctionError(f"{path}: found no function {name!r}, expected one of the file")
+        functions.append(function if isinstance(function, PythonFunction) else labelling_function(function))
+    return functions
 
 
 def _travelled(path: str, qualified: str, name: str, outside: bool) -> PythonFunction:
-    """The function as another process reads it from its file."""
+    """Read the function from its file, in another process."""
     found: Any = _module(path, stamp(path))
     for part in qualified.split("."):
         found = getattr(found, part)
