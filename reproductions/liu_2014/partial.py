@@ -65,8 +65,8 @@ def _unambiguous(domain: Domain, source: Source, seed: int) -> Partial:
 def _found(domain: Domain, lexicon: Lexicon, source: Source, seed: int) -> Partial:
     lines = drawn(domain.raw, source.share, seed)
     matcher = LexiconMatcher((lexicon,), phrases=source.phrases or None)
-    found = [each for each in annotated(lines, matcher) if each.words]
-    return Partial(NOTHING.with_sentences(each.sentence for each in found), sum(each.words for each in found))
+    found = [(sentence, words) for sentence, words in annotated(lines, matcher) if words]
+    return Partial(NOTHING.with_sentences(sentence for sentence, _ in found), sum(words for _, words in found))
 
 
 def _raw(domain: Domain, source: Source, seed: int) -> Partial:

@@ -13,7 +13,7 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.corpus.spans import Span, labels_of
-from tagweave.display.models import heat_map
+from tagweave.display.pictures import heat_map
 from tagweave.evaluation.report import evaluate
 from tagweave.labels.mapping import TagMapping, bundle
 from tagweave.labels.space import LabelSpace

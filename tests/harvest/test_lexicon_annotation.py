@@ -53,7 +53,7 @@ def test_of_a_phrase_only_the_ends_are_known():
 def test_phrases_leave_open_what_words_settle_and_nothing_else(line, phrases):
     entries = parse(["甲乙", "乙丙甲", "丙甲乙甲", "丙"])
     settled, opened = (
-        next(annotated([line], LexiconMatcher((entries,), minimum=1, phrases=each))).sentence.layers["segmentation"]
+        next(annotated([line], LexiconMatcher((entries,), minimum=1, phrases=each)))[0].layers["segmentation"]
         for each in (None, phrases)
     )
     every = {"B", "M", "E", "S"}

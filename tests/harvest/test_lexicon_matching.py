@@ -126,7 +126,6 @@ def test_tags_of_several_lexicons():
     assert every.words == some.words == ("a", "b", "c", "d")
     assert every.tags == (("V",), None, ("N",), None)
     assert some.tags == (("N", "V", "X"), ("N", "V"), ("N",), None)
-    assert every.has_tags and not LexiconMatcher((parse(["a"]),)).has_tags
 
 
 def test_what_all_have_and_what_any_has():

@@ -10,7 +10,7 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.describe import describe
 from tagweave.corpus.spans import OUTSIDE, spans_of
 from tagweave.display.markup import LEAST, Html, Position
-from tagweave.display.sentence import Annotated, corpus_picture, sentence_picture
+from tagweave.display.pictures import Annotated, corpus_picture, sentence_picture
 from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:

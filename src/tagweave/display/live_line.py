@@ -26,17 +26,14 @@ class LiveLine:
         """Update the line: the share done, from 0 to 1, a text, and notes that can be unfolded."""
         from IPython.display import display
 
-        content = {"text/html": _line(share, text, notes), "text/plain": text}
+        percent = f"{100 * min(max(share, 0.0), 1.0):.1f}%"
+        ground = f"linear-gradient(to right,{heat(1)} {percent},{heat(0.15)} {percent})"
+        style = f"display:inline-block;width:10em;height:.8em;border-radius:3px;margin-right:.6em;background:{ground}"
+        lines = joined(element("div", note) for note in notes)
+        folded = element("details", element("summary", "notes"), lines, class_="quiet") if notes else Html()
+        line = picture(element("span", "", style=style), text, folded)
+        content = {"text/html": line, "text/plain": text}
         if self._handle is None:
             self._handle = display(content, raw=True, display_id=True)
         else:
             self._handle.update(content, raw=True)
-
-
-def _line(share: float, text: str, notes: Sequence[str]) -> str:
-    percent = f"{100 * min(max(share, 0.0), 1.0):.1f}%"
-    ground = f"linear-gradient(to right,{heat(1)} {percent},{heat(0.15)} {percent})"
-    style = f"display:inline-block;width:10em;height:.8em;border-radius:3px;margin-right:.6em;background:{ground}"
-    lines = joined(element("div", note) for note in notes)
-    folded = element("details", element("summary", "notes"), lines, class_="quiet") if notes else Html()
-    return picture(element("span", "", style=style), text, folded)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -53,7 +53,13 @@ def _text_width(text: str, size: float) -> float:
 
 def _places(forms: Sequence[str], layers: Mapping[str, Heads]) -> tuple[list[float], float]:
     """Return the centres of words, with room for the relations between neighbours, and the width of everything."""
-    between = _between(layers, len(forms))
+    between = [34.0] * len(forms)  # least distances from the word before
+    for heads in layers.values():
+        for token, arcs in enumerate(heads, 1):
+            for (head, relation), _ in arcs or ():
+                if head and abs(head - token) == 1:
+                    right = max(head, token) - 1
+                    between[right] = max(between[right], _text_width(relation or "", _RELATION) + 18)
     centres: list[float] = []
     at = _MARGIN
     for number, form in enumerate(forms):
@@ -63,18 +69,6 @@ def _places(forms: Sequence[str], layers: Mapping[str, Heads]) -> tuple[list[flo
         centres.append(round(at, 1))
         at += half
     return centres, round(at + 20 + _MARGIN, 1)
-
-
-def _between(layers: Mapping[str, Heads], size: int) -> list[float]:
-    """Return for every word its least distance from the one before it."""
-    room = [34.0] * size
-    for heads in layers.values():
-        for at, arcs in enumerate(heads, 1):
-            for (head, relation), _ in arcs or ():
-                if head and abs(head - at) == 1:
-                    right = max(head, at) - 1
-                    room[right] = max(room[right], _text_width(relation or "", _RELATION) + 18)
-    return room
 
 
 class _Drawn(NamedTuple):
@@ -100,13 +94,19 @@ class _Row:
 
     @cached_property
     def arcs(self) -> list[_Drawn]:
-        """All arcs, the shortest first."""
-        found = [arc for at, arcs in enumerate(self.heads, 1) for arc in _of_token(at, arcs)]
+        """Return all arcs, the shortest first."""
+        found = []
+        for at, arcs in enumerate(self.heads, 1):
+            if arcs is None:
+                found.append(_Drawn(at, None, "?", False))
+            for (head, relation), number in arcs or ():
+                label = relation or ("?" if head is None else "root" if head == 0 else "")
+                found.append(_Drawn(at, head, with_number(label, number), len(arcs or ()) > 1))
         return sorted(found, key=lambda arc: arc.ends[1] - arc.ends[0])
 
     @cached_property
     def levels(self) -> list[int]:
-        """The level of each arc: above all shorter ones between its ends."""
+        """Return the level of each arc: above all shorter ones between its ends."""
         levels: list[int] = []
         for number, arc in enumerate(self.arcs):
             left, right = arc.ends
@@ -120,21 +120,13 @@ class _Row:
 
     @property
     def height(self) -> float:
-        """The height of all arcs with the texts above them."""
+        """Return the height of all arcs with the texts above them."""
         return self.top + (_LEVEL if any(arc.head == 0 for arc in self.arcs) else 0) + 16
 
     @cached_property
     def top(self) -> float:
-        """The height of the highest arc between words."""
+        """Return the height of the highest arc between words."""
         return max((_FIRST + _LEVEL * level for level in self.levels), default=_FIRST)
-
-
-def _of_token(at: int, arcs: Arcs) -> Iterator[_Drawn]:
-    if arcs is None:
-        yield _Drawn(at, None, "?", False)
-    for (head, relation), number in arcs or ():
-        label = relation or ("?" if head is None else "root" if head == 0 else "")
-        yield _Drawn(at, head, with_number(label, number), len(arcs or ()) > 1)
 
 
 def _drawn(row: _Row, base: float, other: Heads | None = None) -> Html:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -37,52 +37,48 @@ _OTHERS = {
 
 
 def read(path: str) -> Iterator[Document]:
-    """The documents of a folder, a zip or a pair, of which either file is named.
+    """Yield the documents of a folder, a zip or a pair, of which either file is named.
 
     Raises:
         CorpusError: an annotation without its text; a line that is not in this form; a span of another text than it
             says; a broken zip.
-        OSError: a file cannot be read.
     """
     annotator = Path(path).name.partition(".")[0] if Path(path).is_dir() or path.endswith(".zip") else "annotator"
-    found = {each.name: each for each in _files(path)}
+    found = {member.name: member for member in _files(path)}
     for name, member in found.items():
         if name.suffix == ".ann" and name.with_suffix(".txt") not in found:
             raise CorpusError(f"no {name.with_suffix('.txt')}", "the text beside its annotation", member.place)
-    texts = [name for name in found if name.suffix == ".txt"]
-    several = len({name.name for name in texts}) < len(texts)
-    for name in texts:
+    names = [name for name in found if name.suffix == ".txt"]
+    several = len({name.name for name in names}) < len(names)
+    for name in names:
         who, title = (name.parent.name, name.stem) if several else (annotator, str(name.with_suffix("")))
-        yield _document(found[name], found.get(name.with_suffix(".ann")), who or annotator, title)
+        text, marked = found[name], found.get(name.with_suffix(".ann"))
+        if marked is None:
+            yield Document(text.text(), name=title, location=Location(text.place))
+            continue
+        left_out: Counter[str] = Counter()
+        places = Places(text.text())
+        marks = tuple(_marks(marked, places, left_out))
+        yield Document(places.text, {who or annotator: marks}, title, None, marked.location(), None, left_out)
 
 
 def _files(path: str) -> Iterator[ExportFile]:
-    if Path(path).suffix in (".txt", ".ann") and not Path(path).is_dir():
-        for each in (Path(path).with_suffix(".txt"), Path(path).with_suffix(".ann")):
-            if str(each) != path:
-                refuse_link(each)
-            if each.is_file() or each.suffix == ".txt":
-                yield from members(str(each))
-    else:
+    if Path(path).suffix not in (".txt", ".ann") or Path(path).is_dir():
         yield from members(path, ".txt", ".ann")
-
-
-def _document(text: ExportFile, marked: ExportFile | None, annotator: str, name: str) -> Document:
-    if marked is None:
-        return Document(text.text(), name=name, location=Location(text.place))
-    left_out: Counter[str] = Counter()
-    places = Places(text.text())
-    marks = tuple(_marks(marked, places, left_out))
-    return Document(places.text, {annotator: marks}, name, None, Location(marked.place), None, left_out)
+        return
+    for file in (Path(path).with_suffix(".txt"), Path(path).with_suffix(".ann")):
+        if str(file) != path:
+            refuse_link(file)
+        if file.is_file() or file.suffix == ".txt":
+            yield from members(str(file))
 
 
 def _marks(member: ExportFile, places: Places, left_out: Counter[str]) -> Iterator[Mark]:
     for number, line in enumerate(member.text().split("\n"), 1):
-        line = line.rstrip("\r")  # noqa: PLW2901
         if line[:1] in _OTHERS:
             left_out[_OTHERS[line[0]]] += 1
         elif line.strip():
-            yield _mark(line, places, Location(member.place, number))
+            yield _mark(line.rstrip("\r"), places, Location(member.place, number))
 
 
 def _mark(line: str, places: Places, location: Location) -> Mark:
@@ -90,47 +86,34 @@ def _mark(line: str, places: Places, location: Location) -> Mark:
     if match is None:
         raise CorpusError(f"{line!r}", "T1<TAB>TYPE START END<TAB>TEXT, or another annotation of brat", *location)
     label, offsets, shown = match.groups()
-    fragments = [tuple(map(_number, each.split(" "))) for each in offsets.split(";")]
-    ends = [offset for each in fragments for offset in each]
+    fragments = [[int(digits[:12]) for digits in fragment.split(" ")] for fragment in offsets.split(";")]
+    ends = [*chain(*fragments)]
     if ends != sorted(ends) or ends[-1] > len(places.text) or any(start == stop for start, stop in fragments):
         raise CorpusError(f"the span {offsets}", f"characters of the text, 0 to {len(places.text)}", *location)
     if shown is not None:
-        _check_shown(fragments, shown, places, Location(*location))
-    between = ((stop, start) for (_, stop), (start, _) in pairwise(fragments))
-    return Mark(ends[0], ends[-1], label, gaps=not all(places.is_blank(*each) for each in between))
-
-
-def _check_shown(fragments: Sequence[tuple[int, ...]], shown: str, places: Places, location: Location) -> None:
-    """Raise if the text of a span is not the one in its line; a longer one is not compared, which takes time."""
-    most = len(shown) + 1000
-    covered = " ".join(places.text[start : min(stop, start + most)] for start, stop in fragments)
-    if sum(stop - start for start, stop in fragments) > most or covered.split() != shown.split():
-        found = f"the span {' '.join(map(str, chain(*fragments)))} of {shown!r}"
-        raise CorpusError(found, f"{shortened(covered)!r}, as the text has it there", *location)
-
-
-def _number(digits: str) -> int:
-    return int(digits[:12])
+        most = len(shown) + 1000  # a longer text is not compared, which takes time
+        covered = " ".join(places.text[start : min(stop, start + most)] for start, stop in fragments)
+        if sum(stop - start for start, stop in fragments) > most or covered.split() != shown.split():
+            found = f"the span {' '.join(map(str, ends))} of {shown!r}"
+            raise CorpusError(found, f"{shortened(covered)!r}, as the text has it there", *location)
+    gaps = not all(places.is_blank(stop, start) for (_, stop), (start, _) in pairwise(fragments))
+    return Mark(ends[0], ends[-1], label, gaps=gaps)
 
 
 def write(documents: Iterable[Document], stream: IO[bytes]) -> None:
-    """Write a zip of pairs.
-
-    Raises:
-        CorpusError: a label with a blank, which brat's types cannot have.
-    """
+    """Write a zip of pairs. Raises CorpusError for a label with a blank, which brat's types cannot have."""
     write_zip(stream, _pairs(documents))
 
 
 def _pairs(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:
     taken: set[str] = set()
-    for number, each in enumerate(documents, 1):
-        name = unique(each.name, taken, f"document{number}")
+    for number, document in enumerate(documents, 1):
+        name = unique(document.name, taken, f"document{number}")
         folders: set[str] = set()
-        for annotator, marks in each.marks.items():
-            folder = PurePosixPath(unique(annotator, folders, "layer") if len(each.marks) > 1 else "")
-            yield str(folder / f"{name}.txt"), each.text
-            yield str(folder / f"{name}.ann"), "".join(_lines(each, marks or ()))
+        for annotator, marks in document.marks.items():
+            folder = PurePosixPath(unique(annotator, folders, "layer") if len(document.marks) > 1 else "")
+            yield str(folder / f"{name}.txt"), document.text
+            yield str(folder / f"{name}.ann"), "".join(_lines(document, marks or ()))
 
 
 def _lines(document: Document, marks: Iterable[Mark]) -> Iterator[str]:

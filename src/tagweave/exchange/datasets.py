@@ -5,8 +5,6 @@ Parquet, Arrow (a stream or a file), JSON and JSON Lines, and folders of `save_t
 unknown. Columns named as in Universal Dependencies are what they are there (`lemmas`, `feats`, `head` with `deprel`).
 Values that are no lists become comments.
 
-Rows of Parquet and Arrow files that somebody sent, of lists of texts and numbers.
-
 A few bytes of Parquet can stand for gigabytes: pages are compressed, equal values are counted, and a text is stored
 once. So what pages unpack to, values, and characters are counted before there are Python objects, and columns of other
 types, of which some take no bytes at all, are left out. A text that occurs again is the same object.
@@ -19,7 +17,9 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any
 
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Location, Sentence
@@ -40,16 +40,14 @@ Names = Mapping[str, Sequence[str]]
 
 
 def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
-    """The sentences of a file, or of the files of a folder.
+    """Yield the sentences of a file, or of the files of a folder.
 
     Raises:
         CorpusError: a file that is not such a table; numbers without names; lists of different lengths.
         ExchangeError: pyarrow is not installed.
-        OSError: a file cannot be read.
     """
     for file in _files(Path(path)):
-        for number, row in enumerate(_rows(file, leave_out), 1):
-            names, values = row
+        for number, (names, values) in enumerate(_rows(file, leave_out), 1):
             found = _sentence(values, names, Location(str(file), number), leave_out)
             if found.forms:
                 yield found
@@ -61,21 +59,18 @@ def _files(path: Path) -> list[Path]:
     if (path / "dataset_dict.json").is_file():
         splits = sorted(each.name for each in path.iterdir() if each.is_dir())
         raise CorpusError(f"the splits {', '.join(splits)}", "the folder of one of them", str(path))
-    state = path / "state.json"
-    if state.is_file():
-        found = [path / Path(str(name)).name for name in _listed(_json(state))]
+    if (path / "state.json").is_file():
+        state = _json(path / "state.json")
+        listed = state.get("_data_files") if isinstance(state, dict) else None
+        files = [file for file in listed if isinstance(file, dict)] if isinstance(listed, list) else []
+        found = [path / Path(str(file.get("filename"))).name for file in files]
     else:
-        found = sorted(each for each in path.iterdir() if each.suffix in _EXTENSIONS[:3])
+        found = sorted(file for file in path.iterdir() if file.suffix in _EXTENSIONS[:3])
     if not found:
         raise CorpusError("a folder without tables", f"files {', '.join(_EXTENSIONS[:3])}", str(path))
-    for each in found:
-        refuse_link(each)
+    for file in found:
+        refuse_link(file)
     return found
-
-
-def _listed(state: object) -> list[object]:
-    files = state.get("_data_files") if isinstance(state, dict) else None
-    return [each.get("filename") for each in files or () if isinstance(each, dict)] if isinstance(files, list) else []
 
 
 def _json(path: Path) -> object:
@@ -87,22 +82,22 @@ def _json(path: Path) -> object:
 
 
 def _rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[Names, Mapping[str, Any]]]:
-    """The rows of a file, each with the names of labels."""
+    """Yield the rows of a file, each with the names of labels."""
     beside = _names(_json(path.parent / _INFO)) if (path.parent / _INFO).is_file() else {}
     if path.suffix in (".json", ".jsonl"):
         with path.open("rb") as file:
             is_list = file.read(64).lstrip()[:1] == b"["
-        for each in (read_json_list if is_list else read_json_lines)(str(path)):
-            yield beside, each.values
+        for row in (read_json_list if is_list else read_json_lines)(str(path)):
+            yield beside, row.values
         return
     names = None
-    for metadata, row in rows(path, leave_out):
+    for metadata, values in rows(path, leave_out):
         names = names or {**beside, **_names(metadata)}
-        yield names, row
+        yield names, values
 
 
 def _names(info: object) -> Names:
-    """The names of labels in the description of a dataset; columns without names are left out."""
+    """Return the names of labels in the description of a dataset; columns without names are left out."""
     inner = info.get("info", info) if isinstance(info, dict) else {}
     features = inner.get("features") if isinstance(inner, dict) else None
     found = {}
@@ -129,7 +124,8 @@ def _sentence(row: Mapping[str, Any], names: Names, location: Location, leave_ou
         if name in (key, "head", "deprel"):
             continue
         if not isinstance(values, list):
-            comments += _comment(name, values)
+            if isinstance(values, str | int) and name.isidentifier():
+                comments.append(f"# {name} = {str(values).translate({10: ' ', 13: ' ', 0: ' '})}")
         elif any(isinstance(each, list | dict | float) for each in values):
             leave_out(f"values of {name}")
         elif len(values) != len(forms):
@@ -137,15 +133,9 @@ def _sentence(row: Mapping[str, Any], names: Names, location: Location, leave_ou
         elif name in _COLUMNS and name not in names:
             columns[_COLUMNS[name]] = tuple("_" if each in (None, "") else str(each) for each in values)
         else:
-            layers[name] = tuple(_candidates(each, name, names, location) for each in values)
+            layers[name] = tuple(_candidates(value, name, names, location) for value in values)
     heads = {"head": _heads(row, len(forms), location)} if row.get("head") is not None else {}
     return Sentence(tuple(forms), layers, columns, heads, tuple(comments), location=location)
-
-
-def _comment(name: str, value: object) -> list[str]:
-    if not isinstance(value, str | int) or not name.isidentifier():
-        return []
-    return [f"# {name} = {str(value).translate({10: ' ', 13: ' ', 0: ' '})}"]
 
 
 def _candidates(value: object, name: str, names: Names, location: Location) -> Candidates:
@@ -217,32 +207,31 @@ def _row(sentence: Sentence, layers: Sequence[str]) -> dict[str, Any]:
 
 
 def _arc(candidates: ArcCandidates, sentence: Sentence) -> Arc:
-    """The arc of a token, unknown or not. Raises CorpusError for several candidates."""
     if candidates is not None and len(candidates) > 1:
         raise sentence.error(f"{len(candidates)} candidates of a head", "one or none")
     return candidates[0] if candidates else Arc(None, None)
 
 
 def _write_table(rows: list[dict[str, Any]], layers: Sequence[str], stream: IO[bytes], suffix: str) -> None:
-    try:
-        import pyarrow
-        from pyarrow import ipc, parquet
-    except ImportError:
-        raise ExchangeError(
-            "found no pyarrow, expected the extra arrow: pip install '.[arrow]' in a checkout of tagweave"
-        ) from None
+    pyarrow = _pyarrow()
+    from pyarrow import ipc, parquet
+
+    def feature(**element: Any) -> dict[str, Any]:
+        return {"feature": element, "_type": "Sequence"}
+
     texts = pyarrow.list_(pyarrow.string())
-    features: dict[str, Any] = {"tokens": _feature({"dtype": "string", "_type": "Value"})}
+    features = {"tokens": feature(dtype="string", _type="Value")}
     fields = [("tokens", texts)]
     for name in layers:
-        names = _order({each for row in rows for each in row[name] if each is not None})
-        numbers = {each: at for at, each in enumerate(names)}
+        labels = {label for row in rows for label in row[name] if label is not None}
+        names = sorted(labels, key=lambda label: (label != "O", label))  # as tables of entities have them
+        numbers = {label: at for at, label in enumerate(names)}
         for row in rows:
-            row[name] = [numbers.get(each, _UNKNOWN[0]) for each in row[name]]
-        features[name] = _feature({"names": names, "_type": "ClassLabel"})
+            row[name] = [numbers.get(label, _UNKNOWN[0]) for label in row[name]]
+        features[name] = feature(names=names, _type="ClassLabel")
         fields.append((name, pyarrow.list_(pyarrow.int64())))
     for name in ("head", "deprel") if any("head" in row for row in rows) else ():
-        features[name] = _feature({"dtype": "string", "_type": "Value"})
+        features[name] = feature(dtype="string", _type="Value")
         fields.append((name, texts))
     metadata = {_KEY: json.dumps({"info": {"features": features}}).encode()}
     schema = pyarrow.schema(fields, metadata=metadata)
@@ -254,18 +243,7 @@ def _write_table(rows: list[dict[str, Any]], layers: Sequence[str], stream: IO[b
             writer.write_table(table)
 
 
-def _feature(element: dict[str, Any]) -> dict[str, Any]:
-    return {"feature": element, "_type": "Sequence"}
-
-
-def _order(labels: set[str]) -> list[str]:
-    """Labels in their order, `O` in front, as tables of entities have it."""
-    return sorted(labels, key=lambda label: (label != "O", label))
-
-
 TOOL = TokenTool("datasets", read, write, _EXTENSIONS)
-
-
 _ROWS = 1000  # that are in memory at a time
 _VALUES = 4_000_000  # of a file, however small it is
 _VALUES_A_BYTE = 8  # of larger files: ten columns of tokens have four
@@ -274,17 +252,17 @@ _BATCH, _DICTIONARY = 3, 2  # kinds of messages
 
 
 def rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[object, dict[str, Any]]]:
-    """Return the rows of a file, each with the description by `datasets` of what is in them.
+    """Yield the rows of a file, each with the description by `datasets` of what is in them.
 
-    Raises:
-        CorpusError: no such file, or one that would take too much.
-        ExchangeError: pyarrow is not installed.
-        OSError: the file cannot be read.
+    Raises CorpusError for what is no such file, or would take too much.
     """
     with path.open("rb") as file, _refused(path):
         is_parquet = file.read(4) == b"PAR1"
         schema, batches = (_parquet if is_parquet else _arrow)(file, path)
-        metadata = _metadata(schema, path)
+        try:
+            metadata = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
+        except (ValueError, RecursionError) as error:
+            raise CorpusError(f"no JSON in its metadata ({error})", "what datasets writes", str(path)) from None
         unread = [each.name for each in schema if not _is_read(each.type)]
         values, characters = _Values(path), Unpacked(path)
         for batch in batches:
@@ -294,26 +272,30 @@ def rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[object,
             for name in unread * len(batch):
                 leave_out(f"values of {name}")
             for column in read.values():
-                values.take(column)
-                characters.take(_characters(_flat(column)[0]))
+                flat = _flat(column)[0]
+                values.take(len(column) + len(flat))
+                characters.take(_characters(flat))
             lists = [_python(column) for column in read.values()]
             for row in zip(*lists, strict=True):
                 yield metadata, dict(zip(read, row, strict=True))
 
 
+def _pyarrow() -> ModuleType:
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        expected = "expected the extra arrow: pip install '.[arrow]' in a checkout of tagweave"
+        raise ExchangeError(f"found no pyarrow, {expected}") from None
+
+
 @contextmanager
 def _refused(path: Path) -> Iterator[None]:
     """Raise as `CorpusError` whatever pyarrow raises: it says that the file is damaged."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise ExchangeError(
-            "found no pyarrow, expected the extra arrow: pip install '.[arrow]' in a checkout of tagweave"
-        ) from None
     broken = (OSError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, struct.error)
+    exceptions = (_pyarrow().ArrowException, *broken)
     try:
         yield
-    except (pyarrow.ArrowException, *broken) as error:
+    except exceptions as error:
         if isinstance(error, CorpusError):
             raise
         found = f"no table ({type(error).__name__}: {error})"
@@ -327,11 +309,7 @@ class _Values:
         self._path = path
         self._left = self._most = max(_VALUES, _VALUES_A_BYTE * size_on_disk(path))
 
-    def take(self, column: Any) -> None:
-        """Count the values and rows of a column. Raises CorpusError if they are too many."""
-        self.take_number(len(column) + len(_flat(column)[0]))
-
-    def take_number(self, number: int) -> None:
+    def take(self, number: int) -> None:
         """Count values. Raises CorpusError if they are too many."""
         self._left -= number
         if self._left < 0:
@@ -359,7 +337,7 @@ def _check_pages(metadata: Any, file: IO[bytes], path: Path) -> None:
     unpacked, values, left = Unpacked(path), _Values(path), _PAGES
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for column in map(group.column, range(group.num_columns)):
-            values.take_number(column.num_values)
+            values.take(column.num_values)
             starts = (column.dictionary_page_offset, column.data_page_offset)
             start = min(each for each in starts if each is not None)
             for page in pages(file, start, column.total_compressed_size):
@@ -405,16 +383,6 @@ def _is_compressed(message: bytes) -> bool:
     return bool(field(batch, 3))
 
 
-def _metadata(schema: Any, path: Path) -> object:
-    data = (schema.metadata or {}).get(_KEY)
-    if data is None:
-        return {}
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(f"no JSON in its metadata ({error})", "what datasets writes", str(path)) from None
-
-
 def _is_list(kind: Any) -> bool:
     from pyarrow import types
 
@@ -447,7 +415,7 @@ def _flat(column: Any) -> tuple[Any, Sequence[int]]:
 
 
 def _characters(values: Any) -> int:
-    """Return the bytes of the texts that a dictionary stands for."""
+    """Count the bytes of the texts that a dictionary stands for."""
     from pyarrow import compute, types
 
     if not types.is_dictionary(values.type):
@@ -457,7 +425,6 @@ def _characters(values: Any) -> int:
 
 
 def _python(column: Any) -> list[Any]:
-    """Return the values of a column."""
     from pyarrow import types
 
     values, starts = _flat(column)

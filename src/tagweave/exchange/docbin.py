@@ -45,9 +45,8 @@ def _import_spacy() -> None:
     try:
         import spacy  # noqa: F401
     except ImportError:
-        raise ExchangeError(
-            "found no spaCy, expected the extra spacy: pip install '.[spacy]' in a checkout of tagweave"
-        ) from None
+        expected = "expected the extra spacy: pip install '.[spacy]' in a checkout of tagweave"
+        raise ExchangeError(f"found no spaCy, {expected}") from None
 
 
 @dataclass(frozen=True)
@@ -64,12 +63,11 @@ class _Tokens:
 
 
 def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
-    """The sentences of a file, or of a folder of files.
+    """Yield the sentences of a file, or of a folder of files.
 
     Raises:
         CorpusError: a file that is not a DocBin, or one with a head beyond its sentence.
         ExchangeError: spaCy is not installed.
-        OSError: a file cannot be read.
     """
     _import_spacy()
     for member in members(path, ".spacy"):
@@ -117,8 +115,12 @@ def _check_size(member: ExportFile) -> None:
     """
     from srsly.msgpack import Unpacker
 
+    unpacking, most = zlib.decompressobj(), max(UNPACKED, min(_LARGEST, _RATIO * len(member.data)))
     try:
-        data = _decompressed(member)
+        data = unpacking.decompress(member.data, most)
+        if unpacking.unconsumed_tail:
+            found = f"more than {most:,} bytes in {len(member.data):,}"
+            raise CorpusError(found, "what spaCy writes: write several files", member.place)
         unpacker = Unpacker(max_buffer_size=len(data) + 1)
         unpacker.feed(data)
         size = 0
@@ -134,16 +136,6 @@ def _check_size(member: ExportFile) -> None:
     if size > _OBJECTS:
         found = f"{size:,} bytes of texts, documents and what is in them"
         raise CorpusError(found, f"at most {_OBJECTS:,}: write several files", member.place)
-
-
-def _decompressed(member: ExportFile) -> bytes:
-    """Return the data. Raises CorpusError if they are too many, or too many times those on disk."""
-    unpacking, most = zlib.decompressobj(), max(UNPACKED, min(_LARGEST, _RATIO * len(member.data)))
-    data = unpacking.decompress(member.data, most)
-    if unpacking.unconsumed_tail:
-        found = f"more than {most:,} bytes in {len(member.data):,}"
-        raise CorpusError(found, "what spaCy writes: write several files", member.place)
-    return data
 
 
 def _groups(packed: bytes) -> dict[str, list[tuple[int, int, int]]]:
@@ -194,8 +186,6 @@ def _sentences(tokens: _Tokens, number: int, member: ExportFile) -> Iterator[Sen
 
 
 def _sentence(tokens: _Tokens, kept: Sequence[int], comments: tuple[str, ...], member: ExportFile) -> Sentence:
-    """The sentence of these tokens, which are not blank."""
-
     def column(name: str) -> list[str]:
         values = tokens.texts.get(name)
         return [values[at] if values else "" for at in kept]
@@ -203,13 +193,18 @@ def _sentence(tokens: _Tokens, kept: Sequence[int], comments: tuple[str, ...], m
     layers: dict[str, tuple[Candidates, ...]] = {
         UPOS: tuple((each,) if each else None for each in column("POS")),
         XPOS: tuple((each,) if each else None for each in column("TAG")),
-        ENTITIES: tuple(_entities([(tokens.numbers["ENT_IOB"][at]) for at in kept], column("ENT_TYPE")))
-        if "ENT_IOB" in tokens.numbers
-        else (None,) * len(kept),
+        ENTITIES: (None,) * len(kept),
     }
+    if "ENT_IOB" in tokens.numbers:
+        layers[ENTITIES] = tuple(_entities([tokens.numbers["ENT_IOB"][at] for at in kept], column("ENT_TYPE")))
     columns = {name: column(key) for name, key in _COLUMNS.items() if any(tokens.texts.get(key, ()))}
     heads = tuple(_heads(tokens, kept, column("DEP"), member))
-    rejected = tuple(_rejected(tokens, kept))
+    places = {at: place for place, at in enumerate(kept)}
+    rejected = tuple(
+        Span(places[start], places[stop - 1] + 1, label)
+        for start, stop, label in tokens.rejected
+        if label and start in places and stop is not None and stop - 1 in places  # no blank tokens at its ends
+    )
     return Sentence(
         tuple(column("ORTH")),
         layers,
@@ -221,16 +216,8 @@ def _sentence(tokens: _Tokens, kept: Sequence[int], comments: tuple[str, ...], m
     )
 
 
-def _rejected(tokens: _Tokens, kept: Sequence[int]) -> Iterator[Span]:
-    """Yield the rejected spans of a sentence of these tokens; one that has blank tokens at an end is none of tokens."""
-    places = {at: place for place, at in enumerate(kept)}
-    for start, stop, label in tokens.rejected:
-        if label and start in places and stop is not None and stop - 1 in places:
-            yield Span(places[start], places[stop - 1] + 1, label)
-
-
 def _entities(places: Sequence[int], types: Sequence[str]) -> Iterator[Candidates]:
-    """The labels in IOB2; an entity that goes on where none of its type was begins."""
+    """Yield labels in IOB2; an entity that goes on where there was none of its type begins."""
     before = ""
     for place, label in zip(places, types, strict=True):
         inside = place == _INSIDE and bool(label) and before == label
@@ -244,17 +231,15 @@ def _entities(places: Sequence[int], types: Sequence[str]) -> Iterator[Candidate
 def _heads(
     tokens: _Tokens, kept: Sequence[int], relations: Sequence[str], member: ExportFile
 ) -> Iterator[ArcCandidates]:
-    """The heads; of a token whose head is a blank, nothing is known."""
+    """Yield the heads; nothing is known of a token whose head is a blank."""
     places = {at: place for place, at in enumerate(kept, 1)}
     distances = tokens.numbers.get("HEAD", [0] * len(tokens))
     for at, relation in zip(kept, relations, strict=True):
         head = at + distances[at]
         if not relation:
             yield None
-        elif head == at:
-            yield (Arc(0, relation),)
-        elif head in places:
-            yield (Arc(places[head], relation),)
+        elif head == at or head in places:
+            yield (Arc(0 if head == at else places[head], relation),)
         elif 0 <= head < len(tokens) and not tokens.texts["ORTH"][head].strip():
             yield None
         else:
@@ -302,27 +287,18 @@ def _doc(sentence: Sentence, entities: str | None, vocab: Any) -> Any:
         for name, key in (("lemmas", "lemma"), ("morphs", "feats"))
         if key in sentence.columns
     }
-    heads = _spacy_heads(sentence)
-    starts: list[bool | int | None] | None = None if heads[0] else [True, *[False] * (len(sentence) - 1)]
-    made = Doc(
-        vocab,
-        words=list(sentence.forms),
-        spaces=_blanks(sentence),
-        pos=labels(UPOS),
-        tags=labels(XPOS),
-        ents=labels(entities),
-        heads=heads[0],
-        deps=heads[1],
-        sent_starts=starts,
-        **columns,
-    )
+    columns |= {"pos": labels(UPOS), "tags": labels(XPOS), "ents": labels(entities)}
+    heads, relations = _spacy_heads(sentence)
+    starts: list[bool | int | None] | None = None if heads else [True, *[False] * (len(sentence) - 1)]
+    columns |= {"heads": heads, "deps": relations, "sent_starts": starts}
+    made = Doc(vocab, words=list(sentence.forms), spaces=_blanks(sentence), **columns)
     if rejected := sentence.rejected.get(entities or ENTITIES, ()):
         made.spans[_INCORRECT] = [Marked(made, start, stop or 0, label or "") for start, stop, label in rejected]
     return made
 
 
 def _spacy_heads(sentence: Sentence) -> tuple[list[int] | None, list[str] | None]:
-    """Heads and relations. A token without a head hangs on the root, so that it does not part the sentence."""
+    """Return heads and relations. A token without a head hangs on the root, so that it does not part the sentence."""
     arcs = sentence.heads.get(HEAD)
     if arcs is None or not any(arcs):
         return None, None
@@ -339,7 +315,7 @@ def _spacy_heads(sentence: Sentence) -> tuple[list[int] | None, list[str] | None
 
 
 def _blanks(sentence: Sentence) -> list[bool] | None:
-    """Whether a blank follows each token in the text that a comment tells; `None` if there is none."""
+    """Return whether a blank follows each token in the text of a comment; `None` if there is none."""
     text = dict(map(key_and_value, sentence.comments)).get(TEXT)
     offsets = TokenOffsets.in_text(text, sentence.forms) if text is not None else None
     if offsets is None:

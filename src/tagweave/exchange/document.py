@@ -1,8 +1,7 @@
 """Documents: texts in which people or models have marked spans of characters, as annotation tools keep them.
 
-Libraries whose files have tokens: they are read as sentences, without a way over offsets.
-
-Texts whose spans stand in layers with features, as INCEpTION has them; a corpus takes the spans of one feature.
+A tool has functions to read and to write its files. Libraries whose files have tokens are read as sentences, without a
+way over offsets. INCEpTION's texts have layers of spans with features; a corpus takes the spans of one feature.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
+from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 class Mark(NamedTuple):
     """The characters start .. stop - 1 (code points), their label, and the probability that the label is right.
 
-    With gaps, not all of these characters are marked, so the span is none of tokens that stand side by side. A rejected
-    mark says that it is wrong, and nothing else.
+    A mark with gaps leaves out some of these characters, so it is no span of adjacent tokens. A rejected mark says that
+    it is wrong, and nothing else.
     """
 
     start: int
@@ -41,13 +40,9 @@ class Document:
     """A text, and what each annotator marked in it.
 
     Attributes:
-        text: the text, with its line breaks.
-        marks: for each annotator, by name, what they marked; `None` if they saw the text and their answer is unusable.
-            An annotator who is not here did not see it.
-        name: of the document in its tool; "" without one.
-        tokens: the tokens, as pairs of offsets, if the tool has them.
-        location: where it was read, for messages.
-        sentences: the sentences, as pairs of offsets in their order, if the tool has them; otherwise lines are.
+        marks: the marks of each annotator, by name; `None` if the annotator saw the text and the answer is unusable.
+            An annotator without an entry did not see it.
+        tokens, sentences: pairs of offsets in their order, if the tool has them; without sentences, lines are used.
         left_out: what else was marked and cannot be kept, such as relations, and how often.
 
     Raises:
@@ -69,34 +64,26 @@ class Document:
                 expected = f"characters of the text, {end} to {len(self.text)}, after the sentence before"
                 raise self.error(f"a sentence from {start} to {stop}", expected)
             end = stop
-        for marks in self.marks.values():
-            for mark in marks or ():
-                self._check(mark)
-
-    def _check(self, mark: Mark) -> None:
-        if not 0 <= mark.start < mark.stop <= len(self.text):
-            raise self.error(
-                f"a span from {mark.start} to {mark.stop}", f"characters of the text, 0 to {len(self.text)}"
-            )
-        if not mark.label:
-            raise self.error(f"a span from {mark.start} to {mark.stop} without a label", "a label")
-        if not 0 < mark.probability <= 1:
-            raise self.error(f"a span with the probability {mark.probability}", "a number above 0, and at most 1")
+        for mark in (mark for marks in self.marks.values() for mark in marks or ()):
+            place = f"a span from {mark.start} to {mark.stop}"
+            if not 0 <= mark.start < mark.stop <= len(self.text):
+                raise self.error(place, f"characters of the text, 0 to {len(self.text)}")
+            if not mark.label:
+                raise self.error(f"{place} without a label", "a label")
+            if not 0 < mark.probability <= 1:
+                found = f"a span with the probability {mark.probability}"
+                raise self.error(found, "a number above 0, and at most 1")
 
     def error(self, found: str, expected: str) -> CorpusError:
-        """An error that names the place of the document."""
+        """Return an error that names the place of the document."""
         return CorpusError(found, expected, *self.location)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """How a tool's files are read, and how predictions are written for it.
+    """How documents are read from a tool's file, and how predictions are written for people to look over.
 
     Attributes:
-        name: on the command line.
-        read: the documents of a file, by its path.
-        write: writes documents to a stream, as annotation that people look at before they accept it.
-        extension: of its files.
         binary: whether it writes bytes, such as a zip of files, to the stream; otherwise text.
         rejections: whether its files hold rejected marks.
     """
@@ -114,8 +101,7 @@ class TokenTool:
     """How a library's files of tokens are read and written.
 
     Attributes:
-        name: on the command line.
-        read: the sentences of a file, by its path; the second argument counts what is left out.
+        read: yields the sentences of a file, by its path; the second argument counts what is left out.
         write: writes sentences, with these layers of labels, to a stream; the last argument is the name of the file,
             whose extension may say in which form.
         extensions: of its files, the usual one first.
@@ -128,22 +114,19 @@ class TokenTool:
 
 
 def single(layer: Layer, sentence: Sentence, tool: str) -> list[str | None]:
-    """The labels of a layer of which every position is known or unknown. Raises CorpusError for several candidates."""
-    return [_single(candidates, sentence, tool) for candidates in layer]
+    """Return the label of each position, `None` where it is unknown. Raises CorpusError for several candidates."""
+    labels = []
+    for candidates in layer:
+        if candidates is not None and len(candidates) > 1:
+            expected = f"one label or none, as {tool} has them"
+            raise sentence.error(f"the candidates {' '.join(candidates)}", expected)
+        labels.append(None if candidates is None else candidates[0])
+    return labels
 
 
-def _single(candidates: Candidates, sentence: Sentence, tool: str) -> str | None:
-    if candidates is None:
-        return None
-    if len(candidates) > 1:
-        expected = f"one label or none, as {tool} has them"
-        raise sentence.error(f"the candidates {' '.join(candidates)}", expected)
-    return candidates[0]
-
-
-ANNOTATOR = "annotator"
 ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
 """The layer of every new project of INCEpTION, with the feature `value`: what is written."""
+_ANNOTATOR = "annotator"
 _FOLDERS = ("annotation", "curation")
 _NOT_ANNOTATED = ("source", "annotation_ser", "curation_ser")  # folders of a project's export
 _NOBODY = "INITIAL_CAS"
@@ -154,8 +137,6 @@ class LayeredText:
     """A text of one annotator.
 
     Attributes:
-        text: the text.
-        tokens, sentences: as pairs of offsets; `None` if there are none.
         layers: the spans with a value, by `Layer.feature`; of a layer without features, by `Layer`.
         left_out: what is no span with a value, and how often.
     """
@@ -168,65 +149,60 @@ class LayeredText:
 
 
 def split_argument(argument: str) -> tuple[str, str | None]:
-    """The path and the layer of `PATH[#LAYER]`; a path that is there is a path."""
+    """Return the path and the layer of `PATH[#LAYER]`; a path that exists is a path."""
     path, mark, layer = argument.rpartition("#")
     return (argument, None) if not mark or Path(argument).exists() else (path, layer)
 
 
 def is_annotated(name: PurePosixPath) -> bool:
-    """Whether a file of an export is what somebody annotated: not a source, nor a text that nobody has opened."""
+    """Return whether somebody annotated a file of an export: it is no source, and no text that nobody has opened."""
     return not {*name.parts} & {*_NOT_ANNOTATED} and _place(name)[1] != _NOBODY
 
 
 def _place(name: PurePosixPath) -> tuple[str, str]:
-    """The document and the annotator of a file: in exports of projects `annotation/DOCUMENT/ANNOTATOR.xmi`."""
+    """Return document and annotator of a file: in exports of projects, it is `annotation/DOCUMENT/ANNOTATOR.xmi`."""
     parts = name.parts
     at = next((at for at, part in enumerate(parts[:-2]) if part in _FOLDERS), None)
     if at is None:
-        return name.stem, ANNOTATOR
+        return name.stem, _ANNOTATOR
     return parts[at + 1], name.stem if at + 3 == len(parts) else parts[at + 2]
 
 
 def documents(found: Iterable[tuple[ExportFile, LayeredText]], wanted: str | None, path: str) -> Iterator[Document]:
-    """The documents of texts, with the spans of one layer.
+    """Yield documents with the spans of one layer, from the texts of an export and their files.
 
     Args:
-        found: the texts, and their files.
         wanted: the layer, by its name or the end of it; may be `None` if all texts together have only one.
-        path: of the export, for messages.
 
     Raises:
         CorpusError: no such layer, or several.
     """
     kept = list(found)
-    layer = _chosen(sorted({name for _, each in kept for name in each.layers}), wanted, path)
-    for member, each in kept:
+    layer = _chosen(sorted({name for _, text in kept for name in text.layers}), wanted, path)
+    for member, text in kept:
         name, annotator = _place(member.name)
-        marks = tuple(each.layers.get(layer, ()))
-        tokens, bounds = (None if some is None else tuple(some) for some in (each.tokens, each.sentences))
-        others = {f"spans of {name}": len(marks) for name, marks in each.layers.items() if name != layer and wanted}
-        left_out = {**each.left_out, **others}
-        yield Document(each.text, {annotator: marks}, name, tokens, member.location(), bounds, left_out)
+        marks = tuple(text.layers.get(layer, ()))
+        tokens, bounds = (None if some is None else tuple(some) for some in (text.tokens, text.sentences))
+        others = {f"spans of {name}": len(marks) for name, marks in text.layers.items() if name != layer and wanted}
+        left_out = {**text.left_out, **others}
+        yield Document(text.text, {annotator: marks}, name, tokens, member.location(), bounds, left_out)
 
 
 def _chosen(names: Sequence[str], wanted: str | None, path: str) -> str:
-    fitting = [name for name in names if wanted is None or name == wanted or _ends(name, wanted)]
+    def ends(name: str) -> bool:
+        layer, _, _ = name.rpartition(".")  # a layer may be named with or without its feature
+        return name.endswith(f".{wanted}") or layer == wanted or layer.endswith(f".{wanted}")
+
+    fitting = [name for name in names if wanted is None or name == wanted or ends(name)]
     if len(fitting) > 1 and wanted in fitting:
         return wanted
     if len(fitting) == 1 or not names:
         return fitting[0] if fitting else ""
-    listed = ", ".join(names)
     if wanted is not None and not fitting:
-        raise CorpusError(f"no layer {wanted}", f"one of {listed}", path)
+        raise CorpusError(f"no layer {wanted}", f"one of {', '.join(names)}", path)
     raise CorpusError(f"the layers {', '.join(fitting)}", f"one of them: {path}#{fitting[0]}", path)
 
 
-def _ends(name: str, wanted: str) -> bool:
-    """Whether a layer is meant by the end of its name, with or without its feature."""
-    layer, _, _ = name.rpartition(".")
-    return name.endswith(f".{wanted}") or layer == wanted or layer.endswith(f".{wanted}")
-
-
 def short(type_name: str) -> str:
-    """The name of a layer as people know it: without the packages of DKPro and `webanno`."""
+    """Return the name of a layer without the packages of DKPro and `webanno`."""
     return type_name.rpartition(".")[2]

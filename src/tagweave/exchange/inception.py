@@ -1,4 +1,4 @@
-"""INCEpTION's exports: UIMA CAS XMI and CAS JSON (dkpro-cassis), and WebAnno TSV.
+"""INCEpTION's exports: UIMA CAS XMI and CAS JSON, read and written through dkpro-cassis, and WebAnno TSV.
 
 An argument is `PATH[#LAYER]`: a file, a folder or a zip, and if there are several, `Layer.feature`, or either of these.
 In the export of a project, `annotation/DOCUMENT/ANNOTATOR.xmi` (or a zip of it, or `.json`, `.tsv`) tells who annotated
@@ -8,16 +8,10 @@ annotation with a text in the feature; a feature `score` between 0 and 1 is its 
 The way back is a zip of XMI files, with tokens and sentences, and spans as named entities with `value` and `score`.
 INCEpTION imports what its project knows: without a feature `score` of that layer, the scores are dropped.
 
-UIMA's Common Analysis Structure, through dkpro-cassis: texts with layers, and back.
-
 dkpro-cassis makes classes of the types of a file, and Python code of the names of their features. So these are checked
-before: a name of a file that somebody sent is never code.
-
-What a UIMA CAS would take, found out before dkpro-cassis reads it.
-
-The library compiles a class for every type, anew for every feature, and makes two tables of all characters of a text.
-So a type with features by the hundred takes minutes, and a text of megabytes gigabytes. Real type systems have a few
-hundred types with five to twenty features each.
+before: a name of a file that somebody sent is never code. It compiles a class anew for every feature, and makes two
+tables of all characters of a text. So a type with features by the hundred takes minutes, and a text of megabytes takes
+gigabytes, which is found out before. Real type systems have a few hundred types with five to twenty features each.
 """
 
 from __future__ import annotations
@@ -58,13 +52,12 @@ _TOTAL_WEIGHT = 300_000  # of all different type systems of an export
 
 
 def read(argument: str) -> Iterator[Document]:
-    """The documents of `PATH[#LAYER]`.
+    """Return the documents of `PATH[#LAYER]`.
 
     Raises:
         CorpusError: a file that is not in one of these forms; XMI without its `TypeSystem.xml`; several layers, of
             which none is named.
         ExchangeError: dkpro-cassis is not installed.
-        OSError: a file cannot be read.
     """
     path, layer = split_argument(argument)
     return documents(_texts(path), layer, path)
@@ -72,22 +65,39 @@ def read(argument: str) -> Iterator[Document]:
 
 def _texts(path: str) -> Iterator[tuple[ExportFile, LayeredText]]:
     systems = _Systems(path)
-    alone = not (Path(path).is_dir() or zipfile.is_zipfile(path))
-    for each in members(path, ".xmi", ".json", ".tsv"):
-        if is_annotated(each.name) and (found := _text(each, systems, alone)) is not None:
-            yield each, found
+    for member in members(path, ".xmi", ".json", ".tsv"):
+        if not is_annotated(member.name):
+            continue
+        if member.name.suffix == ".tsv":
+            yield member, webanno_tsv.layered(member)
+        elif member.name.suffix == ".json":
+            content = _json(member)
+            if isinstance(content, dict) and CONTENT in content:
+                declared = json.dumps(content.get(TYPES)).encode()
+                systems.count(declared, member, content)
+                yield member, from_json(member, content)
+            elif not systems.in_export:  # such as the settings of a project
+                raise CorpusError("no CAS", f'an object with "{CONTENT}"', member.place)
+        else:
+            types = systems.beside(member)
+            systems.count(types.data, types)
+            yield member, from_xmi(member, types)
 
 
 class _Systems:
-    """The type systems of an export, or the one beside a file. Of those that are the same, one is kept.
-
-    Args:
-        path: of the export.
-    """
+    """The type systems of an export, or the one beside a file. Of equal ones, one is kept."""
 
     def __init__(self, path: str) -> None:
+        self.in_export = Path(path).is_dir() or zipfile.is_zipfile(path)
+        beside = Path(path).with_name(_TYPES)
+        given: Iterable[ExportFile] = ()
+        if self.in_export:
+            given = (member for member in members(path, ".xml") if member.name.name == _TYPES)
+        elif beside.is_file():
+            refuse_link(beside)
+            given = members(str(beside))
         same: dict[bytes, ExportFile] = {}
-        self._of = {each.name.parent: same.setdefault(each.data, each) for each in _type_systems(path)}
+        self._of = {member.name.parent: same.setdefault(member.data, member) for member in given}
         self._known: set[int] = set()
         self._left = _TOTAL_WEIGHT
 
@@ -98,46 +108,22 @@ class _Systems:
             raise CorpusError(f"no {_TYPES}", "the type system beside the XMI, as INCEpTION exports both", member.place)
         return self._of[folder]
 
-    def count(self, content: bytes, place: str, measure: Callable[[], Types]) -> None:
-        """Count a type system that was not there before. Raises CorpusError if all together take too long to load."""
-        if hash(content) in self._known:
-            return
-        self._known.add(hash(content))
-        self._left -= measure().weight
-        if self._left < 0:
-            raise CorpusError("too many different type systems", "one of a tool: import the files in parts", place)
-
-
-def _type_systems(path: str) -> Iterator[ExportFile]:
-    if Path(path).is_dir() or zipfile.is_zipfile(path):
-        yield from (each for each in members(path, ".xml") if each.name.name == _TYPES)
-    elif (beside := Path(path).with_name(_TYPES)).is_file():
-        refuse_link(beside)
-        yield from members(str(beside))
-
-
-def _text(member: ExportFile, systems: _Systems, alone: bool) -> LayeredText | None:
-    """The text of a file; `None` for JSON of an export that is no CAS, such as the settings of the project."""
-
-    if member.name.suffix == ".tsv":
-        return webanno_tsv.layered(member)
-    if member.name.suffix == ".json":
-        content = _json(member)
-        if not isinstance(content, dict) or CONTENT not in content:
-            if alone:
-                raise CorpusError("no CAS", f'an object with "{CONTENT}"', member.place)
-            return None
-        declared = json.dumps(content.get(TYPES)).encode()
-        systems.count(declared, member.place, lambda: types_of(member, content))
-        return from_json(member, content)
-    types = systems.beside(member)
-    systems.count(types.data, types.place, lambda: types_of(types))
-    return from_xmi(member, types)
+    def count(self, declared: bytes, member: ExportFile, content: object = None) -> None:
+        """Count a type system, as `types_of` takes it. Raises CorpusError if all together take too long to load."""
+        if hash(declared) not in self._known:
+            self._known.add(hash(declared))
+            self._left -= types_of(member, content).weight
+            if self._left < 0:
+                expected = "one of a tool: import the files in parts"
+                raise CorpusError("too many different type systems", expected, member.place)
 
 
 def _json(member: ExportFile) -> object:
     text = member.text()
-    check_objects(text, member.place)
+    objects = text.count("{") + text.count("[")
+    if objects > 2 * _ANNOTATIONS:
+        expected = f"at most {2 * _ANNOTATIONS:,}: cut the document"
+        raise CorpusError(f"{objects:,} objects and lists", expected, member.place)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -145,22 +131,37 @@ def _json(member: ExportFile) -> object:
 
 
 def write(found: Iterable[Document], stream: IO[bytes]) -> None:
-    """Write a zip of XMI files with their type system.
+    """Write a zip of XMI files with their type system: tokens, sentences, and named entities with a score.
 
     Raises:
         CorpusError: a text that XML cannot hold.
         ExchangeError: dkpro-cassis is not installed.
     """
-
-    system = type_system()
+    system = cassis().TypeSystem()
+    for name in (_TOKEN, _SENTENCE, ENTITY):
+        system.create_type(name, supertypeName=ANNOTATION)
+    entity = system.get_type(ENTITY)
+    system.create_feature(entity, "value", STRING)
+    system.create_feature(entity, _SCORE, NUMBERS[0])
     named = packed_names(found, ".xmi")
-    texts = ((name, to_xmi(document, marks, system)) for document, marks, name in named)
+    texts = ((name, _xmi(document, marks, system)) for document, marks, name in named)
     write_zip(stream, chain(texts, [(_TYPES, system.to_xml())]))
 
 
+def _xmi(document: Document, marks: Sequence[Mark], system: Any) -> str:
+    cas = cassis().Cas(typesystem=system)
+    cas.sofa_string, cas.sofa_mime = document.text, "text/plain"
+    for name, places in ((_TOKEN, document.tokens), (_SENTENCE, document.sentences)):
+        cas.add_all(system.get_type(name)(begin=start, end=stop) for start, stop in places or ())
+    entity = system.get_type(ENTITY)
+    cas.add_all(entity(begin=mark.start, end=mark.stop, value=mark.label, score=mark.probability) for mark in marks)
+    try:
+        return str(cas.to_xmi())
+    except ValueError as error:
+        raise document.error(f"a text that XML cannot hold ({error})", "no control characters") from None
+
+
 TOOL = Tool("inception", read, write, ".zip", binary=True)
-
-
 _SEGMENTS = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type."
 _TOKEN, _SENTENCE = f"{_SEGMENTS}Token", f"{_SEGMENTS}Sentence"
 ANNOTATION, STRING, BOOLEAN = "uima.tcas.Annotation", "uima.cas.String", "uima.cas.Boolean"
@@ -179,7 +180,7 @@ _TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*(\[\])?")
 
 
 def cassis() -> ModuleType:
-    """The library. Raises ExchangeError if it is not installed."""
+    """Import the library. Raises ExchangeError if it is not installed."""
     try:
         return import_module("cassis")
     except ImportError:
@@ -188,19 +189,19 @@ def cassis() -> ModuleType:
 
 
 def from_xmi(member: ExportFile, types: ExportFile) -> LayeredText:
-    """The text of an XMI file with the type system beside it. Raises CorpusError if it is not one."""
+    """Return the text of an XMI file with the type system beside it. Raises CorpusError if it is not one."""
     return _layered(member, lambda: load_xmi(member, types))
 
 
 def load_xmi(member: ExportFile, types: ExportFile) -> Any:
-    """The CAS of an XMI file with the type system beside it, as the library has it. Raises as `from_xmi`."""
+    """Return the library's CAS of an XMI file with the type system beside it. Raises as `from_xmi`."""
     system, measure = _type_system(types)
     check_xmi(member, measure)
     return _read(member, lambda: cassis().load_cas_from_xmi(io.BytesIO(member.data), typesystem=system))
 
 
 def text_of(cas: Any, member: ExportFile) -> LayeredText:
-    """The text of a CAS; `member` is its file. Raises CorpusError if it has none."""
+    """Return the text of a CAS; `member` is its file. Raises CorpusError if it has none."""
     return _layered(member, lambda: cas)
 
 
@@ -211,7 +212,7 @@ def xmi_of(cas: Any, member: ExportFile) -> str:
 
 
 def from_json(member: ExportFile, content: dict[str, Any]) -> LayeredText:
-    """The text of a file of CAS JSON, whose content was parsed. Raises CorpusError if it is not one."""
+    """Return the text of a file of CAS JSON, whose content was parsed. Raises CorpusError if it is not one."""
     types = content.get(TYPES, {})
     for name, features in types.items() if isinstance(types, dict) else ():
         _check_name(name, _TYPE, member.place)
@@ -230,10 +231,9 @@ def _json_types(content: str) -> Any:
 
 
 def types_of(member: ExportFile, content: object = None) -> Types:
-    """Return the measure of a type system: a file of XML, or the content of one of CAS JSON.
+    """Return the measure of a type system in XML, or in the content of a file of CAS JSON.
 
-    Raises:
-        CorpusError: it is none, or too large.
+    Raises CorpusError if it is none, or too large.
     """
     if isinstance(content, dict):
         return checked_types(dict(declared_in_json(content.get(TYPES))), member.place)
@@ -258,7 +258,7 @@ def _check_name(name: str | None, pattern: re.Pattern[str], place: str) -> None:
 
 
 def _read(member: ExportFile, load: Callable[[], Any]) -> Any:
-    """What the library reads; whatever it raises says that the file is none."""
+    """Read through the library; whatever it raises says that the file is none."""
     import warnings
 
     with warnings.catch_warnings():
@@ -311,49 +311,15 @@ def _add(annotation: Any, place: tuple[int, int], types: Any, found: LayeredText
     else:
         texts = [each.name for each in features if types.is_instance_of(each.rangeType.name, STRING)]
         values = {f"{name}.{each}": annotation[each] for each in texts if annotation[each]}
-        number = _number(annotation, [each.name for each in features if each.rangeType.name in NUMBERS])
+        scored = any(each.name == _SCORE and each.rangeType.name in NUMBERS for each in features)
+        score = annotation[_SCORE] if scored else None
+        number = score if isinstance(score, float) and 0 < score <= 1 else 1.0
         for layer, label in values.items() if features else [(name, name)]:
             found.layers.setdefault(layer, []).append(Mark(*place, label, number))
         if features and not values:
             found.left_out[f"spans of {name} without a value"] += 1
         if any(each.rangeType.name.endswith("Array") and annotation[each.name] for each in features):
             found.left_out[f"slots of {name}"] += 1
-
-
-def _number(annotation: Any, names: Sequence[str]) -> float:
-    """The feature `score`, if it can be a probability."""
-    value = annotation[_SCORE] if _SCORE in names else None
-    return value if isinstance(value, float) and 0 < value <= 1 else 1.0
-
-
-def type_system() -> Any:
-    """The types that are written: tokens, sentences, and named entities with a score."""
-    system = cassis().TypeSystem()
-    for name in (_TOKEN, _SENTENCE, ENTITY):
-        system.create_type(name, supertypeName=ANNOTATION)
-    entity = system.get_type(ENTITY)
-    system.create_feature(entity, "value", STRING)
-    system.create_feature(entity, _SCORE, NUMBERS[0])
-    return system
-
-
-def to_xmi(document: Document, marks: Sequence[Mark], system: Any) -> str:
-    """The XMI of a document. Raises CorpusError for characters that XML cannot hold."""
-    cas = cassis().Cas(typesystem=system)
-    cas.sofa_string, cas.sofa_mime = document.text, "text/plain"
-    cas.add_all(_annotations(document, marks, system))
-    try:
-        return str(cas.to_xmi())
-    except ValueError as error:
-        raise document.error(f"a text that XML cannot hold ({error})", "no control characters") from None
-
-
-def _annotations(document: Document, marks: Sequence[Mark], system: Any) -> Iterator[Any]:
-    for name, places in ((_TOKEN, document.tokens), (_SENTENCE, document.sentences)):
-        for start, stop in places or ():
-            yield system.get_type(name)(begin=start, end=stop)
-    for mark in marks:
-        yield system.get_type(ENTITY)(begin=mark.start, end=mark.stop, value=mark.label, score=mark.probability)
 
 
 CONTENT, TYPES = "%FEATURE_STRUCTURES", "%TYPES"
@@ -381,7 +347,7 @@ class Types(NamedTuple):
 
 
 def declared_in_xml(member: ExportFile) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Return the types of a file. Raises CorpusError if it is not plain XML, and whatever lxml raises."""
+    """Yield the types of a file. Raises CorpusError if it is not plain XML, and whatever lxml raises."""
     from lxml import etree
 
     check_xml(member)
@@ -392,7 +358,7 @@ def declared_in_xml(member: ExportFile) -> Iterator[tuple[str, tuple[str, int]]]
 
 
 def declared_in_json(types: object) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Return the types of CAS JSON."""
+    """Yield the types of CAS JSON."""
     for name, each in types.items() if isinstance(types, dict) else ():
         if isinstance(each, dict):
             features = sum(1 for feature in each if not feature.startswith("%"))
@@ -445,13 +411,6 @@ def check_json(content: Mapping[str, Any], types: Types, place: str) -> None:
     texts = [len(each["sofaString"]) for each in found if isinstance(each.get("sofaString"), str)]
     sofas = sum(each.get("%TYPE") == "uima.cas.Sofa" for each in found)
     _check_size(len(found), sofas, sum(texts), types, place)
-
-
-def check_objects(text: str, place: str) -> None:
-    """Raise CorpusError for JSON that would have too many objects and lists to be parsed."""
-    found = text.count("{") + text.count("[")
-    if found > 2 * _ANNOTATIONS:
-        raise CorpusError(f"{found:,} objects and lists", f"at most {2 * _ANNOTATIONS:,}: cut the document", place)
 
 
 def _check_size(annotations: int, sofas: int, characters: int, types: Types, place: str) -> None:

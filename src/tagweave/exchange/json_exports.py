@@ -1,6 +1,6 @@
-"""Values of JSON that somebody else wrote: every one is checked where it is taken out.
+"""Exports in JSON: of Label Studio, doccano and Prodigy. Every value is checked where it is taken out.
 
-Label Studio's JSON: a list of tasks, each with the annotations of several people and the predictions of models.
+Label Studio's is a list of tasks, each with the annotations of several people and the predictions of models.
 
     [{"id": 7, "data": {"text": "Ann left."},
       "annotations": [{"completed_by": 1, "result": [
@@ -13,18 +13,18 @@ A result without `labels` (of choices, relations) says nothing of spans. A task 
 scores as probabilities; spans that people took over from them keep the score, which is not theirs. Its usual export
 has only the numbers of predictions, apart from those that an annotation began with.
 
-doccano's JSON Lines.
+doccano's JSON Lines for sequence labelling, exported and imported; the list is `labels` in some versions:
 
     {"id": 7, "text": "Ann left Graz.", "label": [[0, 3, "PER"], [9, 13, "LOC"]]}
 
-is its form for sequence labelling, exported and imported; the list is `labels` in some versions. With relations it is
+With relations it is
 
     {"id": 7, "text": "...", "entities": [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}], ...}
 
 An export has a file for each annotator, or one for all where they share their work; so a file is an annotator, of the
 file's name.
 
-Prodigy's JSON Lines.
+Prodigy's JSON Lines:
 
     {"text": "Ann left.", "spans": [{"start": 0, "end": 3, "label": "PER"}], "answer": "accept", "_annotator_id": "ann"}
 
@@ -58,19 +58,14 @@ _NAMES = {str: "a text", int: "a whole number", list: "a list", float: "a number
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """An object of JSON.
-
-    Attributes:
-        values: its values, by name.
-        location: the file, and the line or the number of the object, for messages.
-    """
+    """An object of JSON, and its place for messages: the file, and the line or the number of the object."""
 
     values: Mapping[str, Any]
     location: Location
 
     @classmethod
     def of(cls, value: object, location: Location) -> Values:
-        """Raises CorpusError if the value is no object."""
+        """Take a value as an object. Raises CorpusError if it is none."""
         if not isinstance(value, dict):
             raise CorpusError(shown(value), "an object {...}", *location)
         return cls(value, location)
@@ -79,7 +74,7 @@ class Values:
         return self.values.get(name) is not None
 
     def get(self, name: str, kind: type[Kind]) -> Kind:
-        """The value of this kind under a name; a whole number counts as a number. Raises CorpusError without one."""
+        """Return the value of this kind under a name; a whole number counts as a number. Raises CorpusError without."""
         value = self.values.get(name)
         if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
             value = float(value)
@@ -89,8 +84,8 @@ class Values:
         return value
 
     def objects(self, name: str) -> Iterator[Values]:
-        """The objects of a list. Raises CorpusError if it is not there, or has something else."""
-        return (Values.of(each, self.location) for each in self.get(name, list))
+        """Yield the objects of a list. Raises CorpusError if it is not there, or has something else."""
+        return (Values.of(value, self.location) for value in self.get(name, list))
 
     def name(self, name: str) -> str:
         """Return a number or a text as the name of something; "" for all else."""
@@ -98,29 +93,32 @@ class Values:
         return str(value) if isinstance(value, str | int) else ""
 
     def error(self, found: str, expected: str) -> CorpusError:
-        """An error that names the place of the object."""
+        """Return an error that names the place of the object."""
         return CorpusError(found, expected, *self.location)
 
 
 def read_json_lines(path: str) -> Iterator[Values]:
-    """The objects of a file of JSON Lines.
-
-    Raises:
-        CorpusError: a line that is no object.
-        OSError: the file cannot be read.
-    """
+    """Yield the objects of a file of JSON Lines. Raises CorpusError for a line that is no object."""
     for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             location = Location(path, number)
-            yield Values.of(_parsed(line, location), location)
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise CorpusError(f"no JSON ({error})", "JSON", *location) from None
+            yield Values.of(value, location)
 
 
 def read_json_list(path: str) -> Iterator[Values]:
-    """The objects of a file that is one list; their numbers stand for lines in messages.
+    """Yield the objects of a file that is one list; their numbers stand for lines in messages.
 
-    Raises as `read_json_lines`.
+    Raises CorpusError as `read_json_lines`.
     """
-    text = _whole(path)
+    unpacked, lines = Unpacked(path), []
+    for line in read_lines(path):
+        unpacked.take(len(line) + 1)
+        lines.append(line)
+    text = "\n".join(lines)
     start = _after_blanks(text, 0)
     if not text.startswith("[", start):
         raise CorpusError(text[start : start + 999], "a list of objects [{...}, ...]", path)
@@ -137,14 +135,6 @@ def read_json_list(path: str) -> Iterator[Values]:
         at = _after_blanks(text, at + 1)
     if _after_blanks(text, at + 1) < len(text):
         raise CorpusError(f"{text[at + 1 : at + 99]!r} after a list", "one list", path)
-
-
-def _whole(path: str) -> str:
-    unpacked, found = Unpacked(path), []
-    for line in read_lines(path):
-        unpacked.take(len(line) + 1)
-        found.append(line)
-    return "\n".join(found)
 
 
 def _after_blanks(text: str, start: int) -> int:
@@ -169,13 +159,6 @@ def _element(text: str, start: int, location: Location) -> tuple[object, int]:
             size *= 8
 
 
-def _parsed(text: str, location: Location) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(f"no JSON ({error})", "JSON", *location) from None
-
-
 def shown(value: object) -> str:
     """Return a value as a message quotes it."""
     try:
@@ -188,60 +171,47 @@ _TEXT = "text"
 
 
 def read_label_studio(path: str) -> Iterator[Document]:
-    """The documents of a file.
-
-    Raises:
-        CorpusError: a task that is not in this form.
-        OSError: the file cannot be read.
-    """
+    """Return the documents of a file. Raises CorpusError for a task that is not in this form."""
     return map(document, read_json_list(path))
 
 
 def document(task: Values, name: str | None = None) -> Document:
-    """The document of a task.
+    """Return the document of a task. Raises CorpusError if it is not in this form.
 
     Args:
-        task: as it is exported.
         name: of the text in its data; by default the only one, or `text`.
-
-    Raises:
-        CorpusError: a task that is not in this form.
     """
     text = text_of(task, name)
     places = Places(text)
     marks: dict[str, tuple[Mark, ...]] = {}
-    annotations = [*task.objects("annotations")] if "annotations" in task else []
-    for each in annotations:
-        if not each.values.get("was_cancelled"):
-            marks[_annotator(each)] = tuple(mark._replace(probability=1.0) for mark in _marks(each, places))
-    predictions, missing = _predictions(task, annotations)
-    for each in predictions:
-        marks[each.name("model_version") or "model"] = tuple(_marks(each, places))
+    began: dict[int, Any] = {}
+    for annotation in task.objects("annotations") if "annotations" in task else ():
+        if isinstance(found := annotation.values.get("prediction"), dict) and isinstance(found.get("id"), int):
+            began[found["id"]] = found
+        if not annotation.values.get("was_cancelled"):
+            own = tuple(mark._replace(probability=1.0) for mark in _marks(annotation, places))
+            marks[_annotator(annotation)] = own
+    missing = 0
+    for given in task.get("predictions", list) if "predictions" in task else ():
+        known = began.get(given, given) if type(given) is int else given
+        if type(known) is int:
+            missing += 1
+        else:
+            prediction = Values.of(known, task.location)
+            marks[prediction.name("model_version") or "model"] = tuple(_marks(prediction, places))
     left_out = {"predictions without content": missing} if missing else {}
     return Document(text, marks, task.name("id"), location=task.location, left_out=left_out)
 
 
-def _predictions(task: Values, annotations: list[Values]) -> tuple[list[Values], int]:
-    """The predictions of a task, and how many it only has the number of."""
-    began = {}
-    for each in annotations:
-        if isinstance(found := each.values.get("prediction"), dict) and isinstance(found.get("id"), int):
-            began[found["id"]] = found
-    predictions = task.get("predictions", list) if "predictions" in task else []
-    known = [began.get(each, each) if type(each) is int else each for each in predictions]
-    with_content = [each for each in known if type(each) is not int]
-    return [Values.of(each, task.location) for each in with_content], len(known) - len(with_content)
-
-
 def text_of(task: Values, name: str | None = None) -> str:
-    """The text of a task; `name` as for `document`. Raises CorpusError if it has none."""
+    """Return the text of a task; `name` as for `document`. Raises CorpusError if it has none."""
     data = Values.of(task.values.get("data"), task.location)
-    texts = [each for each, value in data.values.items() if isinstance(value, str)]
+    texts = [key for key, value in data.values.items() if isinstance(value, str)]
     return data.get(name or (texts[0] if len(texts) == 1 else _TEXT), str)
 
 
 def _annotator(annotation: Values) -> str:
-    """An annotator is a number, or an object with an address."""
+    """Return the name of an annotator, who is a number, or an object with an address."""
     by = annotation.values.get("completed_by", 1)
     if isinstance(by, dict):
         by = by.get("email", by.get("id", 1))
@@ -249,11 +219,11 @@ def _annotator(annotation: Values) -> str:
 
 
 def _marks(annotation: Values, places: Places) -> Iterator[Mark]:
-    for each in annotation.objects("result"):
-        if each.values.get("type") != "labels":
+    for result in annotation.objects("result"):
+        if result.values.get("type") != "labels":
             continue
-        value = Values.of(each.values.get("value"), each.location)
-        score = each.get("score", float) if "score" in each else 1.0
+        value = Values.of(result.values.get("value"), result.location)
+        score = result.get("score", float) if "score" in result else 1.0
         start, stop = _offsets(value, places)
         for label in value.get("labels", list):
             if not isinstance(label, str):
@@ -262,7 +232,7 @@ def _marks(annotation: Values, places: Places) -> Iterator[Mark]:
 
 
 def _offsets(value: Values, places: Places) -> tuple[int, int]:
-    """The offsets of a span in code points. Versions before 2022 count UTF-16 units, which the marked text shows."""
+    """Return the offsets of a span in code points. Versions before 2022 count UTF-16 units: the marked text tells."""
     start, stop = value.get("start", int), value.get("end", int)
     marked = value.values.get("text")
     text = places.text
@@ -276,7 +246,7 @@ def _offsets(value: Values, places: Places) -> tuple[int, int]:
 
 
 def _same(places: Places, start: int, stop: int, marked: str) -> bool:
-    r"""Whether a text was marked: the line breaks in it are written as \n there, and blanks at its ends left out."""
+    r"""Return whether a text was marked: it has its line breaks as \n, and no blanks at its ends."""
     if not 0 <= start <= stop:
         return False
     start, stop = places.stripped(start, stop)
@@ -288,18 +258,17 @@ def _same(places: Places, start: int, stop: int, marked: str) -> bool:
 def write_label_studio(documents: Iterable[Document], stream: IO[str]) -> None:
     """Write documents as tasks, in which every annotator is the version of a model that predicts."""
     stream.write("[")
-    for number, each in enumerate(documents):
-        task = {"data": {_TEXT: each.text}, "predictions": [prediction(each, name) for name in each.marks]}
+    for number, document in enumerate(documents):
+        predictions = [prediction(document, name) for name in document.marks]
+        task = {"data": {_TEXT: document.text}, "predictions": predictions}
         stream.write(f"{',' if number else ''}\n{json.dumps(task, ensure_ascii=False)}")
     stream.write("\n]\n")
 
 
 def prediction(document: Document, name: str, control: str = "label", text: str = _TEXT) -> dict[str, Any]:
-    """What a model predicts.
+    """Return the marks of the annotator `name` as the prediction of a model of this version.
 
     Args:
-        document: whose marks of the annotator `name` are the prediction.
-        name: of the version of the model.
         control, text: the names of the tags `Labels` and `Text` in the project.
     """
     marks = document.marks[name] or ()
@@ -323,18 +292,11 @@ def prediction(document: Document, name: str, control: str = "label", text: str 
 
 
 LABEL_STUDIO = Tool("label-studio", read_label_studio, write_label_studio, ".json")
-
-
 LISTS = ("label", "labels")
 
 
 def read_doccano(path: str) -> Iterator[Document]:
-    """The documents of a file.
-
-    Raises:
-        CorpusError: a line that is not in this form.
-        OSError: the file cannot be read.
-    """
+    """Yield the documents of a file. Raises CorpusError for a line that is not in this form."""
     annotator = Path(path).name.partition(".")[0]
     for line in read_json_lines(path):
         marks = tuple(_doccano_marks(line))
@@ -343,8 +305,8 @@ def read_doccano(path: str) -> Iterator[Document]:
 
 def _doccano_marks(line: Values) -> Iterator[Mark]:
     if "entities" in line:
-        for each in line.objects("entities"):
-            yield Mark(each.get("start_offset", int), each.get("end_offset", int), each.get("label", str))
+        for entity in line.objects("entities"):
+            yield Mark(entity.get("start_offset", int), entity.get("end_offset", int), entity.get("label", str))
         return
     for found in line.get(next((name for name in LISTS if name in line), LISTS[0]), list):
         match found:
@@ -365,36 +327,28 @@ def write_doccano(documents: Iterable[Document], stream: IO[str]) -> None:
 DOCCANO = Tool("doccano", read_doccano, write_doccano, ".jsonl")
 
 
-_ANNOTATOR = "annotator"
 _ANSWERS = ("accept", "reject", "ignore")
 
 
 def read_prodigy(path: str) -> Iterator[Document]:
-    """The documents of a file.
-
-    Raises:
-        CorpusError: a line that is not in this form.
-        OSError: the file cannot be read.
-    """
+    """Yield the documents of a file. Raises CorpusError for a line that is not in this form."""
     for line in read_json_lines(path):
         if (answer := line.values.get("answer", "accept")) not in _ANSWERS:
             raise line.error(f"the answer {shown(answer)}", f"one of {', '.join(_ANSWERS)}")
-        if answer != "ignore":
-            yield _document(line, answer == "accept")
-
-
-def _document(line: Values, accepted: bool) -> Document:
-    who = next((line.get(key, str) for key in ("_annotator_id", "_session_id") if key in line), _ANNOTATOR)
-    spans = line.objects("spans") if "spans" in line else ()
-    places = [(each.get("start", int), each.get("end", int), each.get("label", str)) for each in spans]
-    marks = tuple(Mark(*place, rejected=not accepted) for place in places)
-    tokens = None
-    if "tokens" in line:
-        tokens = tuple((each.get("start", int), each.get("end", int)) for each in line.objects("tokens"))
-    usable = accepted or len(marks) == 1
-    left_out = {} if usable or not marks else {"rejected answers with several spans": 1}
-    text, given = line.get("text", str), {who: marks if usable else None}
-    return Document(text, given, line.name("_task_hash"), tokens, line.location, left_out=left_out)
+        if answer == "ignore":
+            continue
+        who = next((line.get(key, str) for key in ("_annotator_id", "_session_id") if key in line), "annotator")
+        marks = tuple(
+            Mark(span.get("start", int), span.get("end", int), span.get("label", str), rejected=answer == "reject")
+            for span in (line.objects("spans") if "spans" in line else ())
+        )
+        tokens = None
+        if "tokens" in line:
+            tokens = tuple((token.get("start", int), token.get("end", int)) for token in line.objects("tokens"))
+        usable = answer == "accept" or len(marks) == 1
+        left_out = {} if usable or not marks else {"rejected answers with several spans": 1}
+        text, given = line.get("text", str), {who: marks if usable else None}
+        yield Document(text, given, line.name("_task_hash"), tokens, line.location, left_out=left_out)
 
 
 def write_prodigy(documents: Iterable[Document], stream: IO[str]) -> None:

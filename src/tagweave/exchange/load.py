@@ -1,9 +1,7 @@
-"""Loads corpora as `corpus.load` does, and also exports of annotation tools that leave nothing to choose.
+"""The tools whose files are read and written; corpora, and exports of these tools that leave nothing to choose.
 
 Such an export is read as `tagweave import` reads it by default. If it can be read in several ways, or not without loss,
 it is refused with the command to run.
-
-The tools whose files are read and written, and which of them a file is from.
 """
 
 from __future__ import annotations
@@ -37,13 +35,10 @@ from tagweave.exchange.sentences import Notes, annotators, joined, sentences
 from tagweave.exchange.tokens import tokenizer
 
 TOOLS: dict[str, Tool] = {
-    each.name: each for each in (DOCCANO, LABEL_STUDIO, PRODIGY, brat.TOOL, inception.TOOL, webanno_tsv.TOOL)
+    tool.name: tool for tool in (DOCCANO, LABEL_STUDIO, PRODIGY, brat.TOOL, inception.TOOL, webanno_tsv.TOOL)
 }
-
-
-TOKEN_TOOLS: dict[str, TokenTool] = {each.name: each for each in (datasets.TOOL, docbin.TOOL)}
+TOKEN_TOOLS: dict[str, TokenTool] = {tool.name: tool for tool in (datasets.TOOL, docbin.TOOL)}
 NAMES = (*TOOLS, *TOKEN_TOOLS)
-"""Of all tools."""
 
 _BEGINNINGS: dict[bytes, Tool | TokenTool] = {
     b"PAR1": datasets.TOOL,
@@ -64,7 +59,7 @@ _EXTENSIONS: dict[str, Tool | TokenTool] = {
 
 
 def tool(name: str) -> Tool:
-    """The tool of this name, whose files have offsets. Raises ExchangeError if there is none."""
+    """Look up a tool whose files have offsets. Raises ExchangeError if there is none."""
     if name not in TOOLS:
         raise ExchangeError(f"found the tool {name!r}, expected one of {', '.join(NAMES)}")
     return TOOLS[name]
@@ -119,35 +114,28 @@ def _by_first_value(text: str) -> str | None:
     except (ValueError, RecursionError):
         return None
     has_text = isinstance(first.get("text"), str)
+    tokens = (value for name in datasets.TOKENS if isinstance(value := first.get(name), list))
     signs: dict[Tool | TokenTool, object] = {
         LABEL_STUDIO: isinstance(first.get("data"), dict),
-        datasets.TOOL: any(_are_texts(first.get(name)) for name in datasets.TOKENS),
+        datasets.TOOL: any(all(isinstance(token, str) for token in value) for value in tokens),
         PRODIGY: has_text and first.keys() & {"spans", "answer", "_input_hash", "_task_hash"},
         DOCCANO: has_text and first.keys() & {*LISTS, "entities"},
     }
-    return next((each.name for each, is_there in signs.items() if is_there), None)
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return next((tool.name for tool, is_there in signs.items() if is_there), None)
 
 
 _CELL, _ROW = 20, 160  # characters shown
 
 
 class _Export(NamedTuple):
-    """A file of a tool."""
-
     tool: str
     path: str
     layer: str | None
 
     def error(self, found: str, expected: str, option: str = "") -> CorpusError:
         """Return an error that names the command to run, with an option; `{}` in `expected` stands for it."""
-        output = f"{Path(self.path).name.partition('.')[0]}.conll"
-        command = (
-            f"tagweave import {self.tool} {shlex.quote(self.path)}{option and f' --{option}'} -o {shlex.quote(output)}"
-        )
+        path, output = map(shlex.quote, (self.path, f"{Path(self.path).name.partition('.')[0]}.conll"))
+        command = f"tagweave import {self.tool} {path}{option and f' --{option}'} -o {output}"
         return CorpusError(found, expected.format(command), self.path)
 
 
@@ -162,7 +150,6 @@ def load(
     Raises:
         CorpusError: as `corpus.load.load`; an export that can be read in several ways.
         ExchangeError: a library that reads the export is missing.
-        OSError: the file cannot be read.
     """
     if (export := _export(argument, format)) is None:
         return files.load(argument, format, unnamed, trained)
@@ -176,11 +163,6 @@ def stream(argument: str, format: str | None = None, labels: ModelLabels | None 
     return CorpusStream(columns.FORMAT, iter(_sentences(export)), f"read as an export of {export.tool}")
 
 
-def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # noqa: A002
-    """Yield the sentences of a file or an export one by one. Raises as `load`."""
-    return stream(argument, format).sentences
-
-
 def reading(argument: str, layer: str, format: str | None = None) -> str:  # noqa: A002
     """Say in one line how a file is read: its format, columns and first row, and the layer. Raises as `load`."""
     path = parse_argument(argument).path
@@ -192,15 +174,11 @@ def reading(argument: str, layer: str, format: str | None = None) -> str:  # noq
     if first is None:
         return how
     row = {"form": first.forms[0], **{name: texts[0] for name, texts in first.columns.items()}}
-    row |= {name: _text(each[0]) for name, each in first.layers.items()}
-    row |= {name: "_" if not each[0] else str(each[0][0].head) for name, each in first.heads.items()}
+    row |= {name: format_candidates(layer[0]) if layer[0] else "_" for name, layer in first.layers.items()}
+    row |= {name: str(heads[0][0].head) if heads[0] else "_" for name, heads in first.heads.items()}
     cells = " ".join(f"{name}={shortened(cell or '_', _CELL)}" for name, cell in row.items())
     learned = f"layer {layer}" if layer else "the words alone"
     return printable(f"{how}, {learned}; first row: {shortened(cells, _ROW)}")
-
-
-def _text(candidates: tuple[str, ...] | None) -> str:
-    return "_" if candidates is None else format_candidates(candidates)
 
 
 def _export(argument: str, format: str | None) -> _Export | None:  # noqa: A002
@@ -219,40 +197,18 @@ def _export(argument: str, format: str | None) -> _Export | None:  # noqa: A002
 
 def _sentences(export: _Export) -> Sequence[Sentence]:
     if export.tool in TOKEN_TOOLS:
-        return _of_tokens(export)
+        left_out: Counter[str] = Counter()
+        given = TOKEN_TOOLS[export.tool].read(export.path, lambda what: left_out.update([what]))
+        read = [*Memory([export.path]).sentences(given)]
+        _check_complete(export, left_out)
+        return known_layers(read)
     notes = Notes()
     documents, memory = documents_of(TOOLS[export.tool], [export.path], notes)
     names = annotators(documents)
     if len(names) > 1 and export.layer is None:
         expected = f"one of them, {export.path}#{names[0]}, or a corpus of all: {{}}"
         raise export.error(f"annotation by {' and '.join(names)}", expected)
-    found = tuple(memory.sentences(sentences(documents, tokenizer("words"), "unknown", "outside", notes)))
-    _check_unambiguous(export, notes)
-    return found
-
-
-def documents_of(tool: Tool, paths: Sequence[str], notes: Notes) -> tuple[list[Document], Memory]:
-    """Return the documents of a tool's files, while there is memory for them, and what counts that memory.
-
-    Raises:
-        CorpusError: a file that is not in the tool's form, or takes too much memory.
-        OSError: a file cannot be read.
-    """
-    memory = Memory([split_argument(path)[0] for path in paths])
-    found = memory.documents(each for path in paths for each in tool.read(path))
-    documents = joined(_counted(found, notes))
-    memory.layers(documents, annotators(documents))
-    return documents, memory
-
-
-def _counted(documents: Iterable[Document], notes: Notes) -> Iterator[Document]:
-    for each in documents:
-        notes.left_out.update(each.left_out)
-        yield each
-
-
-def _check_unambiguous(export: _Export, notes: Notes) -> None:
-    """Raise unless all documents can be read in one way only, and without loss."""
+    read = [*memory.sentences(sentences(documents, tokenizer("words"), "unknown", "outside", notes))]
     if notes.misaligned:
         found = f"{notes.misaligned:,} spans that are not whole tokens of a line: {notes.shown[0]}"
         raise export.error(found, "a choice: {} (or `misaligned=unknown`)", "misaligned widen")
@@ -264,21 +220,30 @@ def _check_unambiguous(export: _Export, notes: Notes) -> None:
         found = f"{notes.overlapping:,} spans that overlap longer ones"
         raise export.error(found, "none; this command leaves them out: {}")
     _check_complete(export, notes.left_out)
+    return read
+
+
+def documents_of(tool: Tool, paths: Sequence[str], notes: Notes) -> tuple[list[Document], Memory]:
+    """Return the documents of a tool's files, while there is memory for them, and what counts that memory.
+
+    Raises CorpusError for a file that is not in the tool's form, or takes too much memory.
+    """
+
+    def counted() -> Iterator[Document]:
+        for document in memory.documents(document for path in paths for document in tool.read(path)):
+            notes.left_out.update(document.left_out)
+            yield document
+
+    memory = Memory([split_argument(path)[0] for path in paths])
+    documents = joined(counted())
+    memory.layers(documents, annotators(documents))
+    return documents, memory
 
 
 def _check_complete(export: _Export, left_out: Counter[str]) -> None:
     if left_out:
         found = ", ".join(f"{count:,} {what}" for what, count in sorted(left_out.items()))
         raise export.error(found, "what a corpus can hold; this command leaves these out: {}")
-
-
-def _of_tokens(export: _Export) -> Sequence[Sentence]:
-    """Return the sentences of a library's file, with the layers in which something is known."""
-    left_out: Counter[str] = Counter()
-    found = TOKEN_TOOLS[export.tool].read(export.path, lambda what: left_out.update([what]))
-    read = [*Memory([export.path]).sentences(found)]
-    _check_complete(export, left_out)
-    return known_layers(read)
 
 
 def known_layers(read: Sequence[Sentence]) -> tuple[Sentence, ...]:

@@ -1,14 +1,11 @@
-"""The files of an export: one file, those of a folder, or those of a zip, in which others may be packed.
+"""The files of an export: a single file, or those of a folder or a zip, in which others may be packed; zips to write.
 
-Nothing is unpacked to disk. What a zip says of sizes is not believed: reading stops where a limit is. Links are not
+Nothing is unpacked to disk. The sizes in a zip are not believed: reading stops where a limit is. Links are not
 followed, so that an export of somebody else shows no other file.
 
-What an import may take: the bytes that files unpack to, and the memory of what is made of them.
-
-A small file that would take gigabytes is refused; a large one that takes what its size promises is not. So limits grow
-with the bytes on disk, in proportion to what real exports need at most, and small files have a limit of their own.
-
-Zips of files: one for each document and annotator.
+A small file that would take gigabytes is refused; a large one that takes what its size promises is not. So limits of
+unpacked bytes, and of the memory for what is made of them, grow with the bytes on disk, in proportion to what real
+exports need at most, and small files have a limit of their own.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ import stat
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -37,14 +34,14 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplemente
 
 
 class ExportFile(NamedTuple):
-    """A file of an export: its name there, with slashes, its bytes, and its place for messages."""
+    """A file of an export, and its place for messages."""
 
     name: PurePosixPath
     data: bytes
     place: str
 
     def text(self) -> str:
-        """Its text, with its line breaks. Raises CorpusError if it is not UTF-8."""
+        """Decode its text, with its line breaks. Raises CorpusError if it is not UTF-8."""
         try:
             return self.data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -57,30 +54,22 @@ class ExportFile(NamedTuple):
 
 
 def members(path: str, *extensions: str) -> Iterator[ExportFile]:
-    """The files of an export that have one of these extensions, by name; a single file whatever its extension.
+    """Yield the files of an export that have one of these extensions, by name; a single file whatever its extension.
 
     Raises:
-        CorpusError: a broken zip; a file larger than `LARGEST`; too many files, or zips in zips in zips.
-        OSError: a file cannot be read.
+        CorpusError: a broken zip; a file larger than `LARGEST`; too many files, or zips in zips in zips; a link.
     """
     top = Path(path)
     if top.is_dir():
-        for each in files_of(top, extensions):
-            yield ExportFile(PurePosixPath(each.relative_to(top).as_posix()), _read(each), str(each))
+        linked = [file for file in sorted(top.rglob("*")) if file.suffix in extensions or file.is_symlink()]
+        for file in linked:
+            refuse_link(file)
+        for file in filter(Path.is_file, linked):
+            yield ExportFile(PurePosixPath(file.relative_to(top).as_posix()), _read(file), str(file))
     elif zipfile.is_zipfile(path):
         yield from _unpacked(top, path, PurePosixPath(), extensions, _DEPTH, Unpacked(path))
     else:
         yield ExportFile(PurePosixPath(top.name), _read(top), path)
-
-
-def files_of(folder: Path, extensions: tuple[str, ...]) -> list[Path]:
-    """Return the files of a folder and the folders in it, by name. Raises CorpusError for a link."""
-    found = []
-    for each in sorted(folder.rglob("*")):
-        if each.suffix in extensions or each.is_symlink():
-            refuse_link(each)
-            found += [each] if each.is_file() else []
-    return found
 
 
 def refuse_link(path: Path) -> None:
@@ -91,12 +80,9 @@ def refuse_link(path: Path) -> None:
 
 def _read(path: Path) -> bytes:
     with path.open("rb") as file:
-        return _limited(file.read(LARGEST + 1), str(path))
-
-
-def _limited(data: bytes, place: str) -> bytes:
+        data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise CorpusError(f"more than {LARGEST:,} bytes", "smaller files: cut it", place)
+        raise CorpusError(f"more than {LARGEST:,} bytes", "smaller files: cut it", str(path))
     return data
 
 
@@ -134,7 +120,7 @@ def _unpacked(
 
 
 def _content(packed: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, unpacked: Unpacked) -> bytes:
-    """Return the bytes of a file of a zip; what it says of their number is checked before, and what they are after."""
+    """Return the bytes of a file of a zip, whose stated size is checked before and after reading."""
     if info.file_size > LARGEST:
         raise CorpusError(f"{info.file_size:,} bytes", f"at most {LARGEST:,}: cut the file", place)
     unpacked.take(info.file_size)
@@ -149,7 +135,7 @@ def _content(packed: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, unpacke
 
 
 def unique(name: str, taken: set[str], otherwise: str) -> str:
-    """A name for a file: that of a document as far as it can be one, and different from those that are taken."""
+    """Return a name for a file: like the document's as far as a file can have it, and none of the names taken."""
     plain = "".join(each if each.isalnum() or each in "-_." else "_" for each in name).strip(".")[:100] or otherwise
     found = next(each for each in (plain, *(f"{plain}-{at}" for at in range(2, len(taken) + 3))) if each not in taken)
     taken.add(found)
@@ -179,11 +165,7 @@ def size_on_disk(path: str | Path) -> int:
 
 
 class Unpacked:
-    """Counts the bytes that a file unpacks to, and refuses too many.
-
-    Args:
-        path: the file.
-    """
+    """Counts the bytes that a file unpacks to, and refuses too many."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
@@ -198,24 +180,20 @@ class Unpacked:
 
 
 class Memory:
-    """Counts what documents and sentences take in memory, and refuses too much, before it is there.
-
-    Args:
-        paths: the files that they are from.
-    """
+    """Counts what the documents and sentences of files take in memory, and refuses too much, before it is there."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._most, self._taken = _most(_MEMORY, _MEMORY_RATIO, paths), 0
 
     def documents(self, found: Iterable[Document]) -> Iterator[Document]:
         """Return documents while there is space for them. Raises CorpusError if there is not."""
-        for each in found:
-            pairs = sum(len(some or ()) for some in (each.tokens, each.sentences))
-            marks = sum(len(some or ()) for some in each.marks.values())
-            self._take(_DOCUMENT + sys.getsizeof(each.text) + _MARK * marks + _PAIR * pairs, each.location)
-            lines = each.text.count("\n") if each.sentences is None else len(each.sentences)
-            self._check(self._taken + _SENTENCE * lines, each.location)  # before there are any
-            yield each
+        for document in found:
+            pairs = sum(len(some or ()) for some in (document.tokens, document.sentences))
+            marks = sum(len(some or ()) for some in document.marks.values())
+            self._taken += _DOCUMENT + sys.getsizeof(document.text) + _MARK * marks + _PAIR * pairs
+            lines = document.text.count("\n") if document.sentences is None else len(document.sentences)
+            self._check(self._taken + _SENTENCE * lines, document.location)  # before there are any
+            yield document
 
     def layers(self, documents: Sequence[Document], names: Sized) -> None:
         """Raise CorpusError if there is no space for a layer of every annotator in every document."""
@@ -225,24 +203,16 @@ class Memory:
 
     def sentences(self, found: Iterable[Sentence]) -> Iterator[Sentence]:
         """Return sentences while there is space for them. Raises CorpusError if there is not."""
-        for each in found:
-            label = _LABEL * len(each)
-            layers = sum(_LAYER + label for some in _mappings(each) for _ in some)
-            self._take(_SENTENCE + _TOKEN * len(each) + layers, each.location)
-            yield each
-
-    def _take(self, size: int, location: Location) -> None:
-        self._taken += size
-        self._check(self._taken, location)
+        for sentence in found:
+            layers = len(sentence.layers) + len(sentence.columns) + len(sentence.heads)
+            self._taken += _SENTENCE + _TOKEN * len(sentence) + layers * (_LAYER + _LABEL * len(sentence))
+            self._check(self._taken, sentence.location)
+            yield sentence
 
     def _check(self, size: int, location: Location) -> None:
         if size > self._most:
             found = f"documents and sentences that take more than {self._most >> 20:,} MB of memory"
             raise CorpusError(found, f"at most {_MEMORY_RATIO} times the size of the files: import a part", *location)
-
-
-def _mappings(sentence: Sentence) -> tuple[Mapping[str, object], ...]:
-    return sentence.layers, sentence.columns, sentence.heads
 
 
 def write_zip(stream: IO[bytes], files: Iterable[tuple[str, str]]) -> None:
@@ -253,12 +223,12 @@ def write_zip(stream: IO[bytes], files: Iterable[tuple[str, str]]) -> None:
 
 
 def packed_names(documents: Iterable[Document], extension: str) -> Iterator[tuple[Document, Sequence[Mark], str]]:
-    """Each document with what one annotator marked, and a name; of several, as in INCEpTION's exports of projects."""
+    """Yield each document with the marks of one annotator, and a file name, as in INCEpTION's exports of projects."""
     taken: set[str] = set()
-    for number, each in enumerate(documents, 1):
-        name = unique(each.name, taken, f"document{number}")
+    for number, document in enumerate(documents, 1):
+        name = unique(document.name, taken, f"document{number}")
         annotators: set[str] = set()
-        for annotator, marks in each.marks.items():
+        for annotator, marks in document.marks.items():
             own = unique(annotator, annotators, "layer")
-            folder = f"annotation/{name}/{own}" if len(each.marks) > 1 else name
-            yield each, marks or (), folder + extension
+            path = f"annotation/{name}/{own}" if len(document.marks) > 1 else name
+            yield document, marks or (), path + extension

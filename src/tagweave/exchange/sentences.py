@@ -1,12 +1,8 @@
-"""From documents to sentences of tokens: a layer for each annotator. Without sentences of the tool, a line is one.
+"""From documents to sentences of tokens, with a layer for each annotator, and back.
 
-A span that begins or ends within a token is misaligned, and so is one of several lines or with gaps. What is to be done
-with these is for the user to say; blanks at the ends of a span do not count. Whoever rejects spans says nothing of the
-rest, and a rejected span that is not whole tokens tells nothing.
-
-From sentences of tokens to documents: the way back of `exchange/sentences.py`.
-
-Sentences at the places in documents that they had before something forgot them, such as a store of answers.
+A line is a sentence if the tool has none. A span that begins or ends within a token is misaligned, and so is one
+of several lines or with gaps; the user decides what becomes of these. Blanks at the ends of a span do not count. An
+annotator who rejects spans says nothing of the rest, and a rejected span that is not whole tokens tells nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.load import key_and_value
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import ANY, OUTSIDE, SPANS, TAGS, FoundSpan, Span, layer_of, spans_of
-from tagweave.errors import CorpusError, shortened
+from tagweave.errors import shortened
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.tokens import Offsets, Places, Tokenizer, TokenOffsets, lines
 
@@ -46,17 +42,14 @@ _ALONE = "tag"  # the layer of a single annotator
 
 @dataclass
 class Notes:
-    """What happened to spans.
+    """Counts of what happened to spans and documents.
 
     Attributes:
-        spans: how many there were.
-        misaligned: how many are not whole tokens of one line.
-        shown: the first of these, as they are shown to people.
-        overlapping: how many were left out, because they overlap longer ones of the same annotator.
+        misaligned: spans that are not whole tokens of one line; the first of them are `shown` to people.
+        overlapping: spans that were left out because they overlap longer ones of the same annotator.
         left_out: what else was marked and is not kept.
-        documents: how many there were.
-        empty: how many of them somebody saw, but nobody marked.
-        unseen: how many of them nobody saw, or rightly marked.
+        empty: documents that somebody saw, but nobody marked.
+        unseen: documents that nobody saw, or rightly marked.
     """
 
     spans: int = 0
@@ -77,29 +70,26 @@ class Notes:
 
 
 def annotators(documents: Iterable[Document]) -> list[str]:
-    """The annotators of documents, in the order of their first appearance."""
-    return list(dict.fromkeys(name for each in documents for name in each.marks))
+    """Return the annotators of documents, in the order of their first appearance."""
+    return list(dict.fromkeys(name for document in documents for name in document.marks))
 
 
 def joined(documents: Iterable[Document]) -> list[Document]:
-    """Documents of the same text as one, in which everybody's marks stand side by side, in their order.
-
-    An annotator who has marked a text twice has two documents.
-    """
+    """Merge documents of the same text; an annotator who has marked a text twice gets two documents."""
     found: list[Document] = []
     marks: list[dict[str, tuple[Mark, ...] | None]] = []
     of_text: defaultdict[str, list[int]] = defaultdict(list)
     times: Counter[tuple[str, str]] = Counter()
-    for each in documents:
-        same = of_text[each.text]
-        place = max((times[each.text, name] for name in each.marks), default=0)
+    for document in documents:
+        same = of_text[document.text]
+        place = max((times[document.text, name] for name in document.marks), default=0)
         if place >= len(same):
             same.append(len(found))
-            found.append(each)
+            found.append(document)
             marks.append({})
-        marks[same[place]].update(each.marks)
-        times.update({(each.text, name): place + 1 - times[each.text, name] for name in each.marks})
-    return [replace(each, marks=own) for each, own in zip(found, marks, strict=True)]
+        marks[same[place]].update(document.marks)
+        times.update({(document.text, name): place + 1 - times[document.text, name] for name in document.marks})
+    return [replace(document, marks=own) for document, own in zip(found, marks, strict=True)]
 
 
 def sentences(
@@ -110,14 +100,13 @@ def sentences(
     notes: Notes,
     task: Task = SPANS,
 ) -> Iterator[Sentence]:
-    """The sentences of documents, with the labels of each annotator's spans, and comments on where they stood.
+    """Yield the sentences of documents, with a layer for each annotator, and comments on where they stood.
+
+    The layer of a single annotator is called `tag`.
 
     Args:
-        documents: in which every annotator has one layer; that of a single one is called `tag`.
         tokenizer: for documents that bring no tokens.
         misaligned: `error`, `widen` (to whole tokens of its line) or `unknown` (nothing is known of its tokens).
-        unmarked: what a token in no span is.
-        notes: counts what happened.
         task: `spans`, in IOB2, or `tags`: the label of a mark for each of its tokens; other tokens are unknown.
 
     Raises:
@@ -135,9 +124,9 @@ def sentences(
             own = (*comments, *place_comments(document.text, end, start, stop))
             aligned = _Aligned(document, tokens, misaligned, unmarked, notes, task, places)
             layers, rejected = {}, {}
-            for name, each in marks.items():
-                called, found = _ALONE if len(names) == 1 else name, each.between(start, stop)
-                layers[called] = aligned.layer(found, each)
+            for name, among in marks.items():
+                called, found = _ALONE if len(names) == 1 else name, among.between(start, stop)
+                layers[called] = aligned.layer(found, among)
                 if spans := aligned.rejected(found):
                     rejected[called] = spans
             words, end = tuple(document.text[a:b] for a, b in tokens), stop
@@ -146,7 +135,7 @@ def sentences(
 
 
 def place_comments(text: str, end: int, start: int, stop: int) -> Iterator[str]:
-    """The comments on a sentence from start to stop, after one that ended at `end`."""
+    """Yield the comments on a sentence from start to stop, after one that ended at `end`."""
     yield f"# {TEXT} = {text[start:stop].translate({10: ' ', 13: ' '})}"
     yield f"# {START} = {start}"
     before = text[end:start]
@@ -155,7 +144,7 @@ def place_comments(text: str, end: int, start: int, stop: int) -> Iterator[str]:
 
 
 def _in_lines(document: Document, tokenizer: Tokenizer) -> Iterator[list[Offsets]]:
-    """The tokens of each sentence or line, by their offsets in the document."""
+    """Yield the tokens of each sentence or line, by their offsets in the document."""
     own = None if document.tokens is None else sorted(document.tokens)
     for start, stop in lines(document.text) if document.sentences is None else document.sentences:
         if stop - start > LONGEST_LINE:
@@ -217,7 +206,13 @@ class _Aligned:
         self.notes.overlapping += len(spans) - begun
         if self.task == TAGS:
             layer = layer_of(spans, len(self.tokens), False, TAGS)
-        return _without(layer, unknown)
+        if not unknown:
+            return layer
+        change = [0] * (len(layer) + 1)
+        for first, last in unknown:
+            change[first] += 1
+            change[last] -= 1
+        return tuple(None if depth else known for depth, known in zip(accumulate(change), layer, strict=False))
 
     def rejected(self, marks: Sequence[Mark] | None) -> tuple[Span, ...]:
         """Return the spans that an annotator rejected."""
@@ -258,35 +253,18 @@ class _Aligned:
         span = shortened(text[mark.start : min(mark.stop, mark.start + _QUOTED)])
         found = f"the span {span!r} ({mark.start} to {mark.stop}), of the tokens {shortened(tokens)!r}"
         if self.misaligned == "error":
-            raise CorpusError(
-                found,
-                "whole tokens of a line: cut it otherwise, widen it, or take it for unknown",
-                *self.document.location,
-            )
+            expected = "whole tokens of a line: cut it otherwise, widen it, or take it for unknown"
+            raise self.document.error(found, expected)
         self.notes.shown.append(found)
-
-
-def _without(layer: Layer, unknown: Sequence[tuple[int, int]]) -> Layer:
-    """Return a layer in which some stretches are unknown."""
-    if not unknown:
-        return layer
-    change = [0] * (len(layer) + 1)
-    for first, last in unknown:
-        change[first] += 1
-        change[last] -= 1
-    return tuple(None if depth else each for depth, each in zip(accumulate(change), layer, strict=False))
 
 
 _DIGITS = 9  # of a position: a text of a gigabyte is none
 
 
 def documents(sentences: Iterable[Sentence], layers: Sequence[str], task: Task = SPANS) -> Iterator[Document]:
-    """The documents of sentences, as their comments tell; a sentence without such comments is a document.
+    """Yield the documents of sentences, as their comments tell; a sentence without such comments is a document.
 
-    Args:
-        sentences: with labels of spans in IOB2, or of single tokens.
-        layers: whose spans are marked, each as those of an annotator.
-        task: `spans`, or `tags`: every token that has one label is marked with it.
+    Every layer is an annotator. Its labels are spans in IOB2; for `tags`, every token that has one label is marked.
 
     Raises:
         CorpusError: tokens that are not those of the text in the comment, or labels that are not in IOB2.
@@ -305,7 +283,7 @@ def documents(sentences: Iterable[Sentence], layers: Sequence[str], task: Task =
 
 
 def _longer(document: Document, sentence: Sentence, comments: Mapping[str, str], task: Task) -> Document:
-    """The document with one more line, at its place."""
+    """Return the document with one more line, at its place."""
     text = comments.get(TEXT)
     offsets = TokenOffsets.of(sentence.forms) if text is None else TokenOffsets.in_text(text, sentence.forms)
     if offsets is None:
@@ -313,18 +291,7 @@ def _longer(document: Document, sentence: Sentence, comments: Mapping[str, str],
     before = document.text + _before(document, comments, sentence)
     base = len(before)
     tokens = [(base + start, base + stop) for start, stop in zip(offsets.starts, offsets.stops, strict=True)]
-    marked = _tags if task == TAGS else _marks
-    marks = {
-        name: (
-            *(known or ()),
-            *marked(sentence, sentence.layers.get(name), tokens),
-            *(
-                Mark(tokens[start][0], tokens[(stop or 0) - 1][1], label or ANY, rejected=True)
-                for start, stop, label in sentence.rejected.get(name, ())
-            ),
-        )
-        for name, known in document.marks.items()
-    }
+    marks = {name: (*(known or ()), *_marks(sentence, name, tokens, task)) for name, known in document.marks.items()}
     return replace(
         document,
         text=before + offsets.text,
@@ -335,7 +302,7 @@ def _longer(document: Document, sentence: Sentence, comments: Mapping[str, str],
 
 
 def _before(document: Document, comments: Mapping[str, str], sentence: Sentence) -> str:
-    """What stands between the text so far and the sentence: line breaks, unless a comment says otherwise."""
+    """Return what stands between the text so far and the sentence: line breaks, unless a comment says otherwise."""
     if BEFORE in comments:
         try:
             if isinstance(before := json.loads(comments[BEFORE]), str):
@@ -348,45 +315,43 @@ def _before(document: Document, comments: Mapping[str, str], sentence: Sentence)
     return "\n" * (bool(document.text) + max(missing, 0))
 
 
-def _tags(sentence: Sentence, layer: Layer | None, tokens: Sequence[Offsets]) -> Iterator[Mark]:
-    """The tokens of a layer that have one label, or one that is the best."""
-    for (start, stop), candidates in zip(tokens, layer or (), strict=False):
-        if candidates is not None and (len(candidates) == 1 or isinstance(candidates, Soft)):
-            label, number = _best(candidates)
-            yield Mark(start, stop, label, number)
+def _marks(sentence: Sentence, name: str, tokens: Sequence[Offsets], task: Task) -> Iterator[Mark]:
+    """Yield the spans or tags of a layer by offsets, and its rejected spans.
 
-
-def _marks(sentence: Sentence, layer: Layer | None, tokens: Sequence[Offsets]) -> Iterator[Mark]:
-    """The spans of a layer by offsets; a position that is unknown, or has several candidates, is in none."""
-    best = [_best(candidates) for candidates in layer or ()]
-    for group in spans_of(tuple((label,) for label, _ in best), sentence.location):
-        (span,) = group
-        if span.label is not None and span.stop is not None and span.label != OUTSIDE:
-            number = min(number for _, number in best[span.start : span.stop])
-            yield Mark(tokens[span.start][0], tokens[span.stop - 1][1], span.label, number)
+    A position that is unknown, or has several candidates, is in none.
+    """
+    layer = sentence.layers.get(name, ())
+    best = [_best(candidates) for candidates in layer]
+    if task == TAGS:
+        for (start, stop), candidates, (label, number) in zip(tokens, layer, best, strict=False):
+            if candidates is not None and (len(candidates) == 1 or isinstance(candidates, Soft)):
+                yield Mark(start, stop, label, number)
+    else:
+        for (span,) in spans_of(tuple((label,) for label, _ in best), sentence.location):
+            if span.label is not None and span.stop is not None and span.label != OUTSIDE:
+                number = min(number for _, number in best[span.start : span.stop])
+                yield Mark(tokens[span.start][0], tokens[span.stop - 1][1], span.label, number)
+    for first, last, rejected in sentence.rejected.get(name, ()):
+        yield Mark(tokens[first][0], tokens[(last or 0) - 1][1], rejected or ANY, rejected=True)
 
 
 def _best(candidates: Candidates) -> tuple[str, float]:
-    """The label of a position, and its number; of candidates with numbers, that of the best sequence is the first."""
+    """Return the label of a position, and its number; numbered candidates begin with the label of the best sequence."""
     if isinstance(candidates, Soft):
         return next(candidates.numbered())
     return (candidates[0], 1.0) if candidates is not None and len(candidates) == 1 else (OUTSIDE, 1.0)
 
 
 def placed(sentences: Iterable[Sentence], texts: Iterable[Sentence]) -> Iterator[Sentence]:
-    """The sentences of texts, each with the layers of the sentence of the same tokens; those without one know nothing.
+    """Yield sentences at their places in texts, which a store of answers does not keep; texts without one know nothing.
 
-    Of several with the same tokens, the first belongs to the first.
-
-    Raises:
-        CorpusError: a sentence that is not in the texts.
+    Of several with the same tokens, the first belongs to the first. Raises CorpusError for a sentence that no text has.
     """
     waiting: defaultdict[tuple[str, ...], deque[Sentence]] = defaultdict(deque)
-    for each in sentences:
-        waiting[each.forms].append(each)
+    for sentence in sentences:
+        waiting[sentence.forms].append(sentence)
     for text in texts:
         same = waiting[text.forms]
         yield replace(same.popleft() if same else Sentence(text.forms), comments=text.comments, location=text.location)
-    for same in waiting.values():
-        for each in same:
-            raise CorpusError(f"the sentence {' '.join(each.forms)!r}", "one of the texts", *each.location)
+    for left in (sentence for same in waiting.values() for sentence in same):
+        raise left.error(f"the sentence {' '.join(left.forms)!r}", "one of the texts")

@@ -1,9 +1,4 @@
-"""Ways to cut a text into tokens, each as pairs of offsets.
-
-Places in a text: what is not blank between two of them, and units of UTF-16, in time that does not depend on it.
-
-The text of tokens, and which tokens a part of it covers.
-"""
+"""Ways to cut a text into tokens, each a pair of offsets; places in a text; which tokens a part of a text covers."""
 
 from __future__ import annotations
 
@@ -26,7 +21,7 @@ TOKENIZERS = (*_PATTERNS, "spacy:LANGUAGE")
 
 
 def tokenizer(name: str) -> Tokenizer:
-    """A tokenizer by its name.
+    """Return a tokenizer by its name.
 
     Raises:
         ExchangeError: another name, or a language that spaCy does not know.
@@ -37,16 +32,12 @@ def tokenizer(name: str) -> Tokenizer:
     if name in _PATTERNS:
         pattern = re.compile(_PATTERNS[name])
         return lambda text: [match.span() for match in pattern.finditer(text)]
-    if name.startswith("spacy:"):
-        return _of_spacy(name.partition(":")[2])
-    raise ExchangeError(
-        f"found the tokens {name!r}, expected one of {', '.join(TOKENIZERS)}, or a segmenter's model file"
-    )
-
-
-def _of_spacy(language: str) -> Tokenizer:
+    if not name.startswith("spacy:"):
+        expected = f"one of {', '.join(TOKENIZERS)}, or a segmenter's model file"
+        raise ExchangeError(f"found the tokens {name!r}, expected {expected}")
     import spacy
 
+    language = name.partition(":")[2]
     try:
         pipeline = spacy.blank(language)
     except ImportError as error:
@@ -55,7 +46,7 @@ def _of_spacy(language: str) -> Tokenizer:
 
 
 def of_words(cut: Callable[[str], list[str]]) -> Tokenizer:
-    """The tokenizer of a function from a line of text to its words, such as a segmenter."""
+    """Return the tokenizer of a function from a line of text to its words, such as a segmenter."""
 
     def tokens(text: str) -> list[Offsets]:
         words = cut(text)
@@ -68,19 +59,14 @@ def of_words(cut: Callable[[str], list[str]]) -> Tokenizer:
 
 
 def lines(text: str) -> Iterator[Offsets]:
-    """The lines of a text that are not blank."""
+    """Return the lines of a text that are not blank."""
     return (match.span() for match in re.finditer(r"[^\r\n]*\S[^\r\n]*", text))
 
 
-_RUN = re.compile(r"\S+")
-_WIDE = re.compile("[\U00010000-\U0010ffff]")
-
-
 class Places:
-    """The places of a text. Nothing is computed before it is asked for.
+    """The places of a text: what is not blank between two of them, and units of UTF-16, found by bisection.
 
-    Args:
-        text: the text.
+    Nothing is computed before it is asked for.
     """
 
     def __init__(self, text: str) -> None:
@@ -90,15 +76,16 @@ class Places:
     def _runs(self) -> tuple[array[int], array[int]]:
         """Where runs of characters that are not blank begin, and where they end."""
         starts, stops = array("l"), array("l")
-        for each in _RUN.finditer(self.text):
-            starts.append(each.start())
-            stops.append(each.end())
+        for run in re.finditer(r"\S+", self.text):
+            starts.append(run.start())
+            stops.append(run.end())
         return starts, stops
 
     @cached_property
     def _wide(self) -> array[int]:
         """The places in UTF-16 of the characters that take two units."""
-        return array("l", (each.start() + at for at, each in enumerate(_WIDE.finditer(self.text))))
+        wide = re.finditer("[\U00010000-\U0010ffff]", self.text)
+        return array("l", (each.start() + at for at, each in enumerate(wide)))
 
     def stripped(self, start: int, stop: int) -> tuple[int, int]:
         """Return the characters from start to stop without blanks at their ends; (stop, start) if all are blank."""
@@ -111,10 +98,6 @@ class Places:
         first, last = self.stripped(start, stop)
         return first >= last
 
-    def is_at(self, start: int, stop: int, text: str) -> bool:
-        """Return whether a text stands there, without copying what is longer."""
-        return stop - start == len(text) and self.text[start:stop] == text
-
     def of_unit(self, unit: int) -> int:
         """Return the character at which a unit of UTF-16 stands; -1 inside of one and behind the text."""
         wide = bisect_left(self._wide, unit)
@@ -124,13 +107,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class TokenOffsets:
-    """A text and its tokens.
-
-    Attributes:
-        text: the text.
-        starts: the token that begins at each offset.
-        stops: the token after the one that ends at each offset.
-    """
+    """A text and its tokens: the token that begins at an offset, and the token after the one that ends at an offset."""
 
     text: str
     starts: Mapping[int, int]
@@ -138,7 +115,7 @@ class TokenOffsets:
 
     @classmethod
     def of(cls, forms: Sequence[str]) -> TokenOffsets:
-        """Tokens with a blank between them, or without one if all are single characters."""
+        """Join tokens with a blank between them, or without one if all are single characters."""
         gap = "" if all(len(form) == 1 for form in forms) else " "
         starts: dict[int, int] = {}
         stops: dict[int, int] = {}
@@ -151,7 +128,7 @@ class TokenOffsets:
 
     @classmethod
     def in_text(cls, text: str, forms: Sequence[str]) -> TokenOffsets | None:
-        """Tokens in a text that may have other blanks between and inside them; `None` if they are not its tokens."""
+        """Find tokens in a text that may have other blanks between and inside them; `None` if it has other tokens."""
         starts: dict[int, int] = {}
         stops: dict[int, int] = {}
         offset = 0
@@ -168,12 +145,12 @@ class TokenOffsets:
         return cls(text, starts, stops) if not text[offset:].strip() else None
 
     def tokens(self, start: int, stop: int) -> tuple[int, int] | None:
-        """The tokens start .. stop - 1 of the characters start .. stop - 1; `None` if these are not whole tokens."""
+        """Return the tokens start .. stop - 1 of some characters; `None` if these are not whole tokens."""
         if start not in self.starts or stop not in self.stops or self.starts[start] >= self.stops[stop]:
             return None
         return self.starts[start], self.stops[stop]
 
 
 def without_blanks(text: str) -> str:
-    """The text without any blanks, by which texts are compared that were cut into tokens differently."""
+    """Return a text without blanks, to compare texts that were cut into tokens differently."""
     return "".join(text.split())

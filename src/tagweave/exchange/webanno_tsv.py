@@ -39,16 +39,18 @@ from tagweave.exchange.tokens import Offsets, Places, lines, tokenizer
 _FORMAT = "#FORMAT=WebAnno TSV 3.3"
 _FORMATS = (_FORMAT, "#FORMAT=WebAnno TSV 3.2")
 _ID = re.compile(r"\d+-\d+(\.\d+)?")
+_OFFSETS = re.compile(r"(\d{1,12})-(\d{1,12})")
 _NUMBER = re.compile(r"\[(\d+)\]\Z")
 _NOTHING, _NO_VALUE = "_", "*"
 _VALUE = re.compile(r"\\(->|[\\\[\]|_;tn*])")
 _TEXT = re.compile(r"\\([tnfrb\\])")
 _CONTROL = {"t": "\t", "n": "\n", "f": "\f", "r": "\r", "b": "\b"}
+_ESCAPED = str.maketrans({"\\": "\\\\", **{character: f"\\{name}" for name, character in _CONTROL.items()}})
 _FARTHEST = 1 << 16  # characters between two sentences
 
 
 class _Column(NamedTuple):
-    """A column: the layer of its spans, and their label if the layer has no features; or what it counts as."""
+    """The layer of a column's spans, and their label if the layer has no features; or what it counts as."""
 
     layer: str | None
     label: str | None = None
@@ -66,25 +68,27 @@ class _Row(NamedTuple):
     line: int
 
 
+_TextAndRows = tuple[list[str], list[_Row]]
+
+
 def read(argument: str) -> Iterator[Document]:
-    """The documents of a file, a folder or a zip: `PATH[#LAYER]`.
+    """Return the documents of a file, a folder or a zip: `PATH[#LAYER]`.
 
     Raises:
         CorpusError: a file that is not in this form; several layers, of which none is named.
-        OSError: a file cannot be read.
     """
     path, layer = split_argument(argument)
-    found = ((each, layered(each)) for each in members(path, ".tsv") if is_annotated(each.name))
+    found = ((member, layered(member)) for member in members(path, ".tsv") if is_annotated(member.name))
     return documents(found, layer, path)
 
 
 def layered(member: ExportFile) -> LayeredText:
-    """The text of a file, with all its layers. Raises CorpusError if it is not in this form."""
+    """Return the text of a file, with all its layers. Raises CorpusError if it is not in this form."""
     content = member.text().split("\n")
     if content[0].rstrip("\r") not in _FORMATS:
         raise CorpusError(f"{content[0]!r}", f"{_FORMAT!r}", member.place, 1)
     columns: list[_Column] = []
-    sentences: list[tuple[list[str], list[_Row]]] = [([], [])]
+    sentences: list[_TextAndRows] = [([], [])]
     for number, line in enumerate(content[1:], 2):
         line = line.rstrip("\r")  # noqa: PLW2901
         if line.startswith(("#T_SP=", "#T_RL=", "#T_CH=")):
@@ -92,10 +96,11 @@ def layered(member: ExportFile) -> LayeredText:
         elif line.startswith("#Text="):
             if sentences[-1][1]:
                 sentences.append(([], []))
-            sentences[-1][0].append(_plain_text(line.removeprefix("#Text=")))
+            text = line.removeprefix("#Text=")
+            sentences[-1][0].append(_TEXT.sub(lambda match: _CONTROL.get(match[1], match[1]), text))
         elif line.strip() and not line.startswith("#"):
             sentences[-1][1].append(_row(line, len(columns), Location(member.place, number)))
-    return _assembled([each for each in sentences if each[1]], columns, member.place)
+    return _assembled([(texts, rows) for texts, rows in sentences if rows], columns, member.place)
 
 
 def _columns(line: str) -> Iterator[_Column]:
@@ -109,31 +114,26 @@ def _columns(line: str) -> Iterator[_Column]:
     else:
         slot = False
         for feature in features:
-            is_slot = feature.startswith("ROLE_")
-            yield (
-                _Column(None, left_out="slots" if is_slot else None)
-                if is_slot or slot
-                else _Column(f"{short(name)}.{feature}")
-            )
-            slot = is_slot
+            after_slot, slot = slot, feature.startswith("ROLE_")
+            if slot or after_slot:
+                yield _Column(None, left_out="slots" if slot else None)
+            else:
+                yield _Column(f"{short(name)}.{feature}")
 
 
 def _row(line: str, columns: int, location: Location) -> _Row:
     fields = line.split("\t")
     if len(fields) == columns + 4 and not fields[-1]:
         fields.pop()
-    expected = f"an ID, offsets, a token, and {columns} columns, as the header has them"
     if len(fields) != columns + 3 or not _ID.fullmatch(fields[0]):
+        expected = f"an ID, offsets, a token, and {columns} columns, as the header has them"
         raise CorpusError(f"{line!r}", expected, *location)
-    offsets = re.fullmatch(r"(\d{1,12})-(\d{1,12})", fields[1])
-    if offsets is None:
+    if (offsets := _OFFSETS.fullmatch(fields[1])) is None:
         raise CorpusError(f"the offsets {fields[1]!r}", "START-STOP", *location)
     return _Row("." not in fields[0], int(offsets[1]), int(offsets[2]), fields[2], fields[3:], location.line)
 
 
-def _assembled(
-    sentences: Sequence[tuple[list[str], list[_Row]]], columns: Sequence[_Column], place: str
-) -> LayeredText:
+def _assembled(sentences: Sequence[_TextAndRows], columns: Sequence[_Column], place: str) -> LayeredText:
     pieces: list[str] = []
     characters = length = 0
     bounds: list[Offsets] = []
@@ -159,19 +159,19 @@ def _assembled(
 
 def _in_points(row: _Row, places: Places, place: str) -> _Row:
     start, stop = places.of_unit(row.start), places.of_unit(row.stop)
-    if not 0 <= start <= stop or not places.is_at(start, stop, row.text) or (row.is_token and start == stop):
+    is_there = 0 <= start <= stop and stop - start == len(row.text) and places.text[start:stop] == row.text
+    if not is_there or (row.is_token and start == stop):
         found = f"the token {row.text!r} from {row.start} to {row.stop}"
         raise CorpusError(found, "what the text has there, in units of UTF-16", place, row.line)
     return row._replace(start=start, stop=stop)
 
 
 def _read_column(column: _Column, cells: Sequence[tuple[_Row, str]], found: LayeredText, place: str) -> None:
-    values = [(row, each) for row, value in cells for each in split_unescaped(value, "|")]
+    values = [(row, part) for row, value in cells for part in split_unescaped(value, "|")]
     if column.layer is None:
         if column.left_out is not None and values:
-            found.left_out[column.left_out] += sum(
-                value != _NO_VALUE or column.left_out != "slots" for _, value in values
-            )
+            kept = (value != _NO_VALUE or column.left_out != "slots" for _, value in values)
+            found.left_out[column.left_out] += sum(kept)
         return
     joined: dict[int | str, Mark] = {}
     for at, (row, value) in enumerate(values):
@@ -179,7 +179,7 @@ def _read_column(column: _Column, cells: Sequence[tuple[_Row, str]], found: Laye
         if number is not None and is_escaped(value, number.start()):
             number = None
         plain = value[: number.start()] if number else value
-        label = (column.label or "") if plain == _NO_VALUE else _plain_value(plain)
+        label = (column.label or "") if plain == _NO_VALUE else _VALUE.sub(_unescaped, plain)
         key: int | str = f"{at}" if number is None else int(number[1][:18])
         before = joined.get(key)
         if before is not None and before.label != label:
@@ -195,19 +195,14 @@ def _read_column(column: _Column, cells: Sequence[tuple[_Row, str]], found: Laye
         found.layers.setdefault(column.layer, []).extend(marks)
 
 
-def _plain_value(value: str) -> str:
-    return _VALUE.sub(lambda match: {"t": "\t", "n": "\n"}.get(match[1], match[1]), value)
-
-
-def _plain_text(text: str) -> str:
-    return _TEXT.sub(lambda match: _CONTROL.get(match[1], match[1]), text)
+def _unescaped(match: re.Match[str]) -> str:
+    return {"t": "\t", "n": "\n"}.get(match[1], match[1])
 
 
 def write(found: Iterable[Document], stream: IO[bytes]) -> None:
     """Write a zip of files, with spans as values of INCEpTION's named entities.
 
-    Raises:
-        CorpusError: a span of blanks alone, which no token covers.
+    Raises CorpusError for a span of blanks alone, which no token covers.
     """
     header = f"{_FORMAT}\n#T_SP={ENTITY}|value\n\n\n"
     named = packed_names(found, ".tsv")
@@ -219,10 +214,13 @@ def _sentences(document: Document, marks: Sequence[Mark]) -> Iterator[str]:
     units = list(accumulate((1 + (character > "\uffff") for character in document.text), initial=0))
     covered: set[int] = set()
     for number, (start, stop) in enumerate(bounds, 1):
-        tokens = _tokens(document, start, stop)
+        if document.tokens is None:
+            tokens = [(start + a, start + b) for a, b in tokenizer("words")(document.text[start:stop])]
+        else:
+            tokens = [(a, b) for a, b in document.tokens if start <= a < b <= stop]
         if tokens:
             text = document.text[tokens[0][0] : stop]
-            yield from (f"#Text={_escaped_text(line)}\n" for line in text.split("\n"))
+            yield from (f"#Text={line.translate(_ESCAPED)}\n" for line in text.split("\n"))
         for at, token in enumerate(tokens, 1):
             touching = [(i, mark) for i, mark in enumerate(marks, 1) if mark.start < token[1] and token[0] < mark.stop]
             covered.update(i for i, _ in touching)
@@ -232,33 +230,17 @@ def _sentences(document: Document, marks: Sequence[Mark]) -> Iterator[str]:
         raise document.error(f"the span {missing[0].start} to {missing[0].stop} without a token", "spans of tokens")
 
 
-def _tokens(document: Document, start: int, stop: int) -> list[Offsets]:
-    if document.tokens is None:
-        return [(start + a, start + b) for a, b in tokenizer("words")(document.text[start:stop])]
-    return [(a, b) for a, b in document.tokens if start <= a < b <= stop]
-
-
-def _rows(
-    name: str, token: Offsets, marks: Sequence[tuple[int, Mark]], text: str, units: Sequence[int]
-) -> Iterator[str]:
-    """The row of a token, and those of its parts that have spans of their own."""
+def _rows(name: str, token: Offsets, marks: Sequence[tuple[int, Mark]], text: str, units: list[int]) -> Iterator[str]:
+    """Yield the row of a token, and the rows of its parts that have spans of their own."""
     parts: dict[Offsets, list[str]] = {token: []}
     for number, mark in marks:
         part = max(mark.start, token[0]), min(mark.stop, token[1])
-        parts.setdefault(part, []).append(f"{_escaped_value(mark.label)}[{number}]")
+        label = re.sub(r"->|[\\\[\]|_;*]", lambda match: "\\" + match[0], mark.label)
+        label = label.replace("\t", "\\t").replace("\n", "\\n")
+        parts.setdefault(part, []).append(f"{label}[{number}]")
     for at, ((start, stop), values) in enumerate(sorted(parts.items(), key=lambda item: (item[0] != token, item[0]))):
         own = f"{name}.{at}" if at else name
         yield f"{own}\t{units[start]}-{units[stop]}\t{text[start:stop]}\t{'|'.join(values) or _NOTHING}\t\n"
-
-
-def _escaped_value(value: str) -> str:
-    plain = re.sub(r"->|[\\\[\]|_;*]", lambda match: "\\" + match[0], value)
-    return plain.replace("\t", "\\t").replace("\n", "\\n")
-
-
-def _escaped_text(text: str) -> str:
-    escaped = {character: f"\\{name}" for name, character in _CONTROL.items()}
-    return "".join(escaped.get(each, "\\\\" if each == "\\" else each) for each in text)
 
 
 TOOL = Tool("webanno-tsv", read, write, ".zip", binary=True)

@@ -166,7 +166,7 @@ class Marginals:
 
     def _repr_html_(self) -> str:
         from tagweave.display.markup import picture
-        from tagweave.display.models import heat_map
+        from tagweave.display.pictures import heat_map
 
         return picture(heat_map(self.forms, self.labels, self.probabilities.tolist()))
 

@@ -93,7 +93,7 @@ class Model(ABC):
     def _repr_html_(self) -> str:
         """The model in a notebook."""
         from tagweave.display.markup import picture
-        from tagweave.display.models import model_picture
+        from tagweave.display.pictures import model_picture
 
         labels = self.trained.space.table() if hasattr(self.trained, "space") else None
         return picture(model_picture(self._what, self.name, self.guidelines, labels, self.about))

@@ -36,13 +36,7 @@ _END = -1  # of a sentence
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Words and their clusters.
-
-    Attributes:
-        words: W different words.
-        paths: the bit string of each.
-        counts: how often each occurred; 0 if unknown.
-    """
+    """W different words, the bit string of each, and how often each occurred; 0 if unknown."""
 
     words: tuple[str, ...]
     paths: tuple[str, ...]
@@ -53,16 +47,15 @@ class Clusters:
 
     @property
     def classes(self) -> int:
-        """The number of clusters."""
+        """Return the number of clusters."""
         return len(set(self.paths))
 
 
 def read(path: str) -> Clusters:
-    """The clusters in a file; `-` is standard input, gzip is decompressed.
+    """Read a file of clusters; `-` is standard input, gzip is decompressed.
 
     Raises:
         CorpusError: a line that is not of the form, a repeated word, or no word; or as `read_lines`.
-        OSError: the file cannot be read.
     """
     entries: dict[str, tuple[str, int]] = {}
     for number, line in enumerate(read_lines(path), 1):
@@ -92,13 +85,12 @@ def cluster_words(
     minimum_count: int = 1,
     progress: Progress = lambda items, _: items,
 ) -> Clusters:
-    """The clusters of words by their neighbours (`tagweave.kernels.word_classes`). Bigrams do not cross sentences.
+    """Cluster words by their neighbours (`tagweave.kernels.word_classes`). Bigrams do not cross sentences.
 
-    Deterministic: the order of the sentences does not matter.
+    Deterministic: the order of the sentences does not matter. Of the words of sentences, 4 bytes per token are held in
+    memory, and 30 while bigrams are counted.
 
     Args:
-        sentences: their words. 4 bytes per token are held in memory, and while bigrams are counted, 30.
-        classes: how many clusters.
         minimum_count: less frequent words get no cluster; their occurrences count as those of one class.
         progress: passes items on, and shows how many.
 
@@ -113,7 +105,7 @@ def cluster_words(
 
 
 def _counted(sentences: Iterable[Sequence[str]], minimum_count: int) -> tuple[list[str], list[int], NDArray[np.int32]]:
-    """The frequent words and their counts, by falling count, and the tokens as their ranks.
+    """Return the frequent words and their counts, by falling count, and the tokens as their ranks.
 
     Other words have the rank that follows the last; sentences end with `_END`.
     """
@@ -135,7 +127,7 @@ def _counted(sentences: Iterable[Sequence[str]], minimum_count: int) -> tuple[li
 
 
 def _neighbours(ids: NDArray[np.int32], words: int) -> Neighbours:
-    """The bigrams of tokens, by their first and by their second word."""
+    """Return the bigrams of tokens, by their first and by their second word."""
     from tagweave.kernels.word_classes import Neighbours
 
     inside = (ids[:-1] != _END) & (ids[1:] != _END)
@@ -149,7 +141,7 @@ def _neighbours(ids: NDArray[np.int32], words: int) -> Neighbours:
 
 
 def _clustered(neighbours: Neighbours, classes: int, progress: Progress) -> tuple[list[int], list[str]]:
-    """The cluster of every word, and the bit string of every cluster."""
+    """Return the cluster of every word, and the bit string of every cluster: the way to it from the last merger."""
     from tagweave.kernels.word_classes import Classes, slots_of, step, tree
 
     words = neighbours.ptr.shape[1] - 1
@@ -163,13 +155,8 @@ def _clustered(neighbours: Neighbours, classes: int, progress: Progress) -> tupl
     slots_of(state, leaf)
     children = np.empty((classes - 1, 2), np.int32)
     tree(state, np.arange(classes + 1, dtype=np.int32), children)
-    return leaf.tolist(), _bit_strings(children, classes)
-
-
-def _bit_strings(children: NDArray[np.int32], classes: int) -> list[str]:
-    """The way from the root, the node of the last merger, to each of the leaves 0 .. classes - 1."""
     strings = [""] * (2 * classes - 1)
     for at in range(classes - 2, -1, -1):
         for bit, child in zip("01", children[at].tolist(), strict=True):
             strings[child] = strings[classes + at] + bit
-    return strings[:classes]
+    return leaf.tolist(), strings[:classes]

@@ -34,12 +34,7 @@ _SPACES = BLANKS.replace("\t", "")
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Words and their tags.
-
-    Attributes:
-        words: W different words, in the order of the file, none of them empty.
-        tags: for each word its possible tags; `None` if the lexicon gives none.
-        path: the file, for messages.
+    """W different words, in the order of the file, and the possible tags of each; `None` if the lexicon gives none.
 
     Raises:
         CorpusError: an empty or repeated word, or different numbers of words and tags.
@@ -58,18 +53,12 @@ class Lexicon:
     def __len__(self) -> int:
         return len(self.words)
 
-    @property
-    def has_tags(self) -> bool:
-        """Whether any word has tags."""
-        return any(candidates is not None for candidates in self.tags)
-
 
 def read(path: str) -> Lexicon:
-    """The lexicon in a file; `-` is standard input, gzip is decompressed.
+    """Read a lexicon; `-` is standard input, gzip is decompressed.
 
     Raises:
         CorpusError: a line in none of the forms, with file and line; a file without entries; or as `read_lines`.
-        OSError: the file cannot be read.
     """
     lexicon = parse(read_lines(path), path)
     if not lexicon.words:
@@ -78,7 +67,7 @@ def read(path: str) -> Lexicon:
 
 
 def parse(lines: Iterable[str], path: str = "") -> Lexicon:
-    """The lexicon of these lines. Raises CorpusError as `read`."""
+    """Return the lexicon of these lines. Raises CorpusError as `read`."""
     entries: dict[str, Candidates] = {}
     for number, line in enumerate(lines, 1):
         line = line.removeprefix("\ufeff")  # noqa: PLW2901
@@ -92,12 +81,10 @@ def parse(lines: Iterable[str], path: str = "") -> Lexicon:
 
 
 def frequent_words(corpora: Iterable[Corpus], count: int) -> Lexicon:
-    """The `count` most frequent words of corpora, the most frequent first, ties in alphabetic order.
+    """Return the `count` most frequent words of corpora, the most frequent first, ties in alphabetic order.
 
-    Together with the words of a domain, they are the lexicon of liu-2014, 5.1.3.
-
-    Raises:
-        CorpusError: a corpus of characters, whose words are unknown.
+    Together with the words of a domain, they are the lexicon of liu-2014, 5.1.3. Raises CorpusError for a corpus of
+    characters, whose words are unknown.
     """
     counts: Counter[str] = Counter()
     for corpus in corpora:
@@ -110,12 +97,10 @@ def frequent_words(corpora: Iterable[Corpus], count: int) -> Lexicon:
 
 
 def uncontradicted(lexicon: Lexicon, corpus: Corpus, share: float = 0.9) -> Lexicon:
-    """The entries of which at least a share of all occurrences in the text of a corpus are words, or that never occur.
+    """Return the entries that never occur in the text of a corpus, or of whose occurrences at least a share are words.
 
-    Others stand inside longer words or across several, and so they would be found in other text.
-
-    Raises:
-        CorpusError: a corpus of characters, whose words are unknown.
+    Others stand inside longer words or across several, and so they would be found in other text. Raises CorpusError for
+    a corpus of characters, whose words are unknown.
     """
     if corpus.unit == "character":
         raise CorpusError("a corpus of characters", "words, to compare them with entries", corpus.path)
@@ -135,7 +120,7 @@ def uncontradicted(lexicon: Lexicon, corpus: Corpus, share: float = 0.9) -> Lexi
 
 
 def _entry(line: str, path: str, number: int) -> tuple[str, Candidates]:
-    """The word of a line and its tags."""
+    """Return the word of a line and its tags."""
     tabbed = "\t" in line.strip(_SPACES)
     if tabbed:
         fields = [field.strip(_SPACES) for field in line.strip(_SPACES).split("\t")]
@@ -151,11 +136,7 @@ def _entry(line: str, path: str, number: int) -> tuple[str, Candidates]:
         raise CorpusError(f"{len(fields)} fields", _FORMS, path, number)
     if tabbed and (not word or any(blank in text for text in (word, *tags) for blank in _SPACES)):
         raise CorpusError(f"the entry {line!r}", f"a word without blanks in it ({_FORMS})", path, number)
-    return word, _candidates(tags[0], path, number) if tags else None
-
-
-def _candidates(field: str, path: str, number: int) -> Candidates:
-    tags = tuple(dict.fromkeys(field.split("|"))) if "|" in field or not field else (field,)
-    if "" in tags:
-        raise CorpusError(f"an empty tag in {field!r}", "tags separated by |", path, number)
-    return tags
+    candidates = tuple(dict.fromkeys(tags[0].split("|"))) if tags else None
+    if candidates is not None and "" in candidates:
+        raise CorpusError(f"an empty tag in {tags[0]!r}", "tags separated by |", path, number)
+    return word, candidates

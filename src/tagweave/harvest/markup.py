@@ -5,13 +5,9 @@ of the span next to it is Chinese: markup of English words and of numbers is no 
 of two Chinese characters is a word (ibid.). Runs of cased letters and of digits are not segmented (section 5: a
 preprocessor finds them); if they were left open, they could become words of one letter each.
 
-The block: a paragraph, heading or list item of a page, as text and the spans that its markup sets off.
-
-A parser turns a page into events; a block is assembled from the events between two ends of blocks.
-
-Splitting a block of text into sentences, after the punctuation that ends one.
-
-Converting traditional Chinese characters to simplified ones, by OpenCC.
+A parser turns a page into events. From these between two ends of blocks a block is assembled: the text of a paragraph,
+heading or list item, and the spans that its markup sets off. It is split into sentences after the punctuation that
+ends one.
 """
 
 from __future__ import annotations
@@ -42,7 +38,7 @@ _IN_FOREIGN_WORD = re.compile(rf"[^\W{_CHINESE}]")
 
 
 def is_chinese(character: str) -> bool:
-    """Whether a character is Chinese (Han script)."""
+    """Return whether a character is Chinese (Han script)."""
     return _IS_CHINESE.match(character) is not None
 
 
@@ -66,17 +62,14 @@ class Passage(NamedTuple):
 
 
 def blocks(events: Iterable[Event], of_words: bool = False) -> Iterator[Passage]:
-    """The blocks of a page that have text.
+    """Yield the blocks of a page that have text.
 
     A run of blanks becomes one blank between letters or digits (`two words`), and is dropped next to Chinese characters
     and punctuation, where it is typography. Spans begin and end with a letter, digit or Chinese character, since
     quotation marks and the like are words of their own. A mark that is still open at the end of a block sets off a
     passage, not a span.
 
-    Args:
-        events: the events of the page.
-        of_words: whether words are between blanks: every run of blanks then becomes one, and only links and bold text
-            are spans.
+    If words are between blanks (`of_words`), every run of blanks becomes one, and only links and bold text are spans.
     """
     pieces: list[str] = []
     spans: list[Span] = []
@@ -97,52 +90,34 @@ def blocks(events: Iterable[Event], of_words: bool = False) -> Iterator[Passage]
     yield from _block("".join(pieces), spans, of_words)
 
 
-def _block(text: str, spans: Iterable[Span], of_words: bool) -> Iterator[Passage]:
-    text, spans = _closed_up(text, spans, of_words)
-    if text:
-        yield Passage(text, tuple(sorted(_trimmed(text, spans))))
-
-
-def _closed_up(text: str, spans: Iterable[Span], of_words: bool) -> tuple[str, list[Span]]:
+def _block(text: str, spans: Sequence[Span], of_words: bool) -> Iterator[Passage]:
     kept = bytearray(b"\1") * len(text)
     for blank in _BLANKS.finditer(text):
         start, stop = blank.span()
         kept[start:stop] = bytes(stop - start)
-        if of_words:
-            kept[start] = start > 0 and stop < len(text)
-        elif (
-            start
-            and stop < len(text)
-            and _IN_FOREIGN_WORD.match(text[start - 1])
-            and _IN_FOREIGN_WORD.match(text[stop])
-        ):
-            kept[start] = 1
+        if start > 0 and stop < len(text):
+            sides = (text[start - 1], text[stop])
+            kept[start] = of_words or all(_IN_FOREIGN_WORD.match(side) for side in sides)
     position = list(accumulate(kept, initial=0))
-    shorter = "".join(compress(text, kept))
-    return _BLANKS.sub(" ", shorter), [(position[start], position[stop]) for start, stop in spans]
-
-
-def _trimmed(text: str, spans: Sequence[Span]) -> set[Span]:
-    """Spans cut to their first and last letter or digit; those without any are left out."""
+    if not (text := _BLANKS.sub(" ", "".join(compress(text, kept)))):
+        return
     trimmed = set()
     # computed once, however many spans there are
     inside = [at for at, character in enumerate(text) if character.isalnum()] if spans else []
     for start, stop in spans:
-        first, after = bisect_left(inside, start), bisect_left(inside, stop)
+        first, after = bisect_left(inside, position[start]), bisect_left(inside, position[stop])
         if first < after:
             trimmed.add((inside[first], inside[after - 1] + 1))
-    return trimmed
+    yield Passage(text, tuple(sorted(trimmed)))
 
 
 _END = re.compile(r"[。！？!?；…]+[”’」』）)】》〉〕\]]*")
-
-
 # before a blank and what is no small letter: `3.14`, `e.g. this`
 _END_OF_WORDS = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?= [^a-z])")
 
 
 def sentences(block: Passage, of_words: bool = False) -> Iterator[Passage]:
-    """The sentences of a block, each with its spans; a span that crosses the end of a sentence is left out.
+    """Yield the sentences of a block with their spans; a span that crosses the end of a sentence is left out.
 
     With blanks between words (`of_words`), a sentence ends with punctuation, a blank and no small letter after it.
     """
@@ -157,7 +132,7 @@ def sentences(block: Passage, of_words: bool = False) -> Iterator[Passage]:
 
 
 class Simplifier:
-    """Converts text one code point to one, so that spans stay valid.
+    """Converts traditional Chinese characters to simplified ones, one code point to one, so that spans stay valid.
 
     Raises:
         CorpusError: OpenCC is not installed.
@@ -167,22 +142,20 @@ class Simplifier:
         try:
             from opencc import OpenCC
         except ModuleNotFoundError as error:
-            raise CorpusError(
-                "no package 'opencc'", "it installed: pip install '.[markup]' in a checkout of tagweave"
-            ) from error
+            expected = "it installed: pip install '.[markup]' in a checkout of tagweave"
+            raise CorpusError("no package 'opencc'", expected) from error
         self._convert = OpenCC("t2s").convert
 
     def text(self, text: str) -> str:
-        """The text in simplified characters, converted character by character if phrases would change its length."""
+        """Convert a text, character by character if phrases would change its length."""
         converted = str(self._convert(text))
-        return converted if len(converted) == len(text) else "".join(map(self._character, text))
-
-    def _character(self, character: str) -> str:
-        converted = str(self._convert(character))
-        return converted if len(converted) == 1 else character
+        if len(converted) == len(text):
+            return converted
+        characters = ((character, str(self._convert(character))) for character in text)
+        return "".join(simple if len(simple) == 1 else character for character, simple in characters)
 
     def blocks(self, blocks: Iterable[Passage]) -> Iterator[Passage]:
-        """The blocks with their text converted."""
+        """Convert the text of blocks."""
         return (block._replace(text=self.text(block.text)) for block in blocks)
 
 
@@ -192,19 +165,16 @@ _RUN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ʯͰ-ԯＡ-Ｚａ-ｚ]{2,}|\d{2,}")
 
 
 def is_word_of_two(text: str, span: Span) -> bool:
-    """Whether a span of the text consists of two Chinese characters."""
+    """Return whether a span of the text consists of two Chinese characters."""
     start, stop = span
     return stop - start == 2 and is_chinese(text[start]) and is_chinese(text[start + 1])
 
 
 def boundaries(sentence: Passage, words_of_two: bool = True) -> list[str]:
-    """The T - 1 marks between the T characters of a sentence, from its spans: `|`, `-`, or a blank.
+    """Return the T - 1 marks between the T characters of a sentence, from its spans: `|`, `-`, or a blank.
 
-    A mark is unknown if one span implies a boundary there and another implies none.
-
-    Args:
-        sentence: text without a line break, and its spans.
-        words_of_two: whether a span of two Chinese characters is a word, without a boundary inside.
+    A mark is unknown if one span implies a boundary there and another implies none. For `words_of_two`, a span of two
+    Chinese characters is a word, without a boundary inside.
     """
     text = sentence.text
     marks = [_UNKNOWN] * (len(text) - 1)
@@ -217,20 +187,6 @@ def boundaries(sentence: Passage, words_of_two: bool = True) -> list[str]:
         for start in (span[0] for span in sentence.spans if is_word_of_two(text, span)):
             marks[start] = _UNKNOWN if marks[start] == _BOUNDARY else _INSIDE
     return marks
-
-
-def _with_whole_runs(text: str, marks: list[str]) -> list[str]:
-    whole = list(marks)
-    for run in _RUN.finditer(text):
-        start, stop = run.span()
-        whole[start : stop - 1] = _INSIDE * (stop - start - 1)
-    return whole
-
-
-def _without_blanks(text: str, marks: list[str]) -> tuple[str, list[str]]:
-    """A blank between two words becomes a boundary, as in segmenting raw text."""
-    kept = [at for at, character in enumerate(text) if character != " "]
-    return "".join(text[at] for at in kept), [_BOUNDARY if text[at + 1] == " " else marks[at] for at in kept[:-1]]
 
 
 @dataclass
@@ -257,24 +213,22 @@ class MarkupHarvest:
     _seen: set[bytes] = field(default_factory=set, init=False, repr=False)
 
     def of(self, blocks: Iterable[Passage], path: str = "") -> Iterator[Sentence]:
-        """The sentences of characters, each text once, with the layer `segmentation`."""
-        for block in blocks:
-            for sentence in sentences(block):
-                marks = boundaries(sentence, self.words_of_two)
-                known = len(marks) - marks.count(_UNKNOWN)
-                if (known or self.everything) and self._is_new(sentence.text):
-                    self._count(sentence, known)
-                    text, marks = _without_blanks(sentence.text, _with_whole_runs(sentence.text, marks))
-                    yield Sentence(tuple(text), {SEGMENTATION: segmentation_layer(marks)}, location=Location(path))
-
-    def _is_new(self, text: str) -> bool:
-        digest = blake2b(text.encode(), digest_size=16).digest()
-        size = len(self._seen)
-        self._seen.add(digest)
-        return len(self._seen) > size
-
-    def _count(self, sentence: Passage, known: int) -> None:
-        self.sentences += 1
-        self.known += known
-        self.spans += len(sentence.spans)
-        self.spans_of_two += sum(is_word_of_two(sentence.text, span) for span in sentence.spans)
+        """Yield sentences of characters, each text once, with the layer `segmentation`."""
+        for sentence in (sentence for block in blocks for sentence in sentences(block)):
+            text, spans = sentence
+            marks = boundaries(sentence, self.words_of_two)
+            known = len(marks) - marks.count(_UNKNOWN)
+            digest = blake2b(text.encode(), digest_size=16).digest()
+            if digest in self._seen or not (known or self.everything):
+                continue
+            self._seen.add(digest)
+            self.sentences += 1
+            self.known += known
+            self.spans += len(spans)
+            self.spans_of_two += sum(is_word_of_two(text, span) for span in spans)
+            for start, stop in (run.span() for run in _RUN.finditer(text)):
+                marks[start : stop - 1] = _INSIDE * (stop - start - 1)
+            kept = [at for at, character in enumerate(text) if character != " "]
+            # a blank between two words becomes a boundary, as in segmenting raw text
+            layer = segmentation_layer([_BOUNDARY if text[at + 1] == " " else marks[at] for at in kept[:-1]])
+            yield Sentence(tuple(text[at] for at in kept), {SEGMENTATION: layer}, location=Location(path))

@@ -4,11 +4,9 @@ Forward maximum matching scans a text from left to right and takes at each posit
 Backward maximum matching does the same with text and entries reversed. A word that both find is more certain than one
 that only one finds, and so is a word on which several lexicons agree.
 
-Raw text and the words found in it, as partially annotated sentences (liu-2014, section 2.1, Figure 2).
-
-The characters of a word that was found are fixed to B M E or S. The character before it can only end a word (E, S), the
-one after it can only begin one (B, S). Other labels are unknown, except that a sentence begins and ends with a word. Of
-an entry that may be several words, only the ends are known, as of a marked span (section 2.2).
+The characters of a word that was found are fixed to B M E or S (Figure 2). The character before it can only end a word
+(E, S), the one after it can only begin one (B, S). Other labels are unknown, except that a sentence begins and ends
+with a word. Of an entry that may be several words, only the ends are known, as of a marked span (section 2.2).
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +36,6 @@ class LexiconMatcher:
     nor in `AI5`. Words of other scripts are found anywhere.
 
     Args:
-        lexicons: one or more lexicons.
         matching, minimum, agree: as in `LexiconOptions`.
         phrases: entries of at least so many characters may be several words: a word begins and ends where they do, but
             their inside and their tags are unknown. `None`: every entry is one word.
@@ -59,17 +55,12 @@ class LexiconMatcher:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The words of all lexicons; `Spans` refer to them by position."""
+        """Return the words of all lexicons; `Spans` refer to them by position."""
         return tuple(dict.fromkeys(word for lexicon in self.lexicons for word in lexicon.words))
 
     @cached_property
-    def has_tags(self) -> bool:
-        """Whether any lexicon has tags."""
-        return any(lexicon.has_tags for lexicon in self.lexicons)
-
-    @cached_property
     def tags(self) -> tuple[Candidates, ...]:
-        """The tags of each word: if all lexicons must agree, those that all of them give, otherwise those of any.
+        """Return the tags of each word that all lexicons give if they must agree, otherwise those that any gives.
 
         `None` if no lexicon gives tags, or they have none in common.
         """
@@ -78,23 +69,24 @@ class LexiconMatcher:
             for word, candidates in zip(lexicon.words, lexicon.tags, strict=True):
                 if candidates is not None:
                     given[word] = (*given.get(word, ()), candidates)
-        joined = cache(self._joined)  # a few sets, of very many words
+
+        @cache  # a few sets, of very many words
+        def joined(sets: tuple[tuple[str, ...], ...]) -> Candidates:
+            named = dict.fromkeys(tag for candidates in sets for tag in candidates)
+            if self.agree == "all":
+                named = {tag: None for tag in named if all(tag in candidates for candidates in sets)}
+            return tuple(named) or None
+
         return tuple(joined(given[word]) if word in given else None for word in self.words)
 
     def is_phrase(self, spans: Spans) -> NDArray[np.bool_]:
-        """bool[K]: whether each span may be several words."""
+        """Return bool[K]: whether each span may be several words."""
         longest = np.inf if self.phrases is None else self.phrases - 1
         return np.asarray(spans.stop - spans.start > longest)
 
-    def _joined(self, sets: Sequence[tuple[str, ...]]) -> Candidates:
-        named = dict.fromkeys(tag for candidates in sets for tag in candidates)
-        if self.agree == "all":
-            named = {tag: None for tag in named if all(tag in candidates for candidates in sets)}
-        return tuple(named) or None
-
     @cached_property
     def _tries(self) -> tuple[tuple[Trie | None, Trie | None], ...]:
-        """For every lexicon the tries of its words and of its words reversed, if needed."""
+        """Return for every lexicon the tries of its words and of its words reversed, if needed."""
         number = {word: i for i, word in enumerate(self.words)}
         tries = []
         for lexicon in self.lexicons:
@@ -106,23 +98,20 @@ class LexiconMatcher:
         return tuple(tries)
 
     def spans(self, points: NDArray[np.uint32]) -> Spans:
-        """The words in a text, which may have many lines: no word contains a line break."""
+        """Find the words in a text, which may have many lines: no word contains a line break."""
         by_lexicon = []
-        reverse = np.ascontiguousarray(points[::-1])
+        reverse, length = np.ascontiguousarray(points[::-1]), len(points)
         for forward, backward in self._tries:
             sides = [forward.match(points)] if forward else []
-            sides += [_reversed(backward.match(reverse), len(points))] if backward else []
+            if backward:
+                found = backward.match(reverse)
+                sides.append(Spans(length - found.stop, length - found.start, found.word).only(slice(None, None, -1)))
             by_lexicon.append(common(sides))
         return common(by_lexicon) if self.agree == "all" else united(by_lexicon)
 
 
-def _reversed(spans: Spans, length: int) -> Spans:
-    """Spans of the reversed text as spans of the text."""
-    return Spans(length - spans.stop, length - spans.start, spans.word).only(slice(None, None, -1))
-
-
 def common(found: Sequence[Spans]) -> Spans:
-    """The spans in all of these (liu-2014, 2.1: recognised as words by all methods)."""
+    """Return the spans in all of these (liu-2014, 2.1: recognised as words by all methods)."""
     first, *others = found
     for other in others:
         at = np.searchsorted(other.start, first.start)
@@ -133,7 +122,7 @@ def common(found: Sequence[Spans]) -> Spans:
 
 
 def united(found: Iterable[Spans]) -> Spans:
-    """The spans in any of these, except those that overlap, since they contradict each other."""
+    """Return the spans in any of these, except those that overlap, since they contradict each other."""
     every = Spans(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
     _, first = np.unique(np.stack([every.start, every.stop]), axis=1, return_index=True)
     every = every.only(first)
@@ -147,49 +136,35 @@ def united(found: Iterable[Spans]) -> Spans:
 _UNKNOWN, _BOUNDARY, _INSIDE = (ord(mark) for mark in " |-")
 
 
-class Annotated(NamedTuple):
-    """A sentence of characters with the layer `segmentation` and, if a lexicon has tags, `tag`; and how many words it
-    has."""
+def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> Iterator[tuple[Sentence, int]]:
+    """Yield every line as a sentence of characters, and how many words the matcher finds in it.
 
-    sentence: Sentence
-    words: int
-
-
-def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> Iterator[Annotated]:
-    """Every line as a sentence, in order, with the words that the matcher finds in it.
-
-    Blanks are word boundaries and are dropped, as in segmenting raw text. A blank line is an empty sentence.
+    Sentences have the layer `segmentation` and, if a lexicon has tags, `tag`. Blanks are word boundaries and are
+    dropped, as in segmenting raw text. A blank line is an empty sentence.
     """
+    has_tags = any(candidates is not None for lexicon in matcher.lexicons for candidates in lexicon.tags)
     number = 1
     for block in line_blocks(lines):
         text = "\n".join(block)
         spans = matcher.spans(code_points(text))
         is_phrase = matcher.is_phrase(spans)
         marks = word_marks(len(text), spans.start, spans.stop, is_phrase)
-        tags = _tags(len(text), spans.only(~is_phrase), matcher.tags) if matcher.has_tags else None
+        tags: list[Candidates] | None = [None] * len(text) if has_tags else None
+        if tags is not None:
+            for start, stop, word in zip(*(each.tolist() for each in spans.only(~is_phrase)), strict=True):
+                tags[start:stop] = [matcher.tags[word]] * (stop - start)
         ends = np.cumsum([len(line) + 1 for line in block])
         last = np.searchsorted(spans.start, ends).tolist()
         begin = first = 0
         for line, end, until in zip(block, ends.tolist(), last, strict=True):
             of_line = slice(begin, end - 1)
-            sentence = _sentence(line, marks[of_line], tags and tags[of_line], Location(path, number))
-            yield Annotated(sentence, until - first)
+            yield _sentence(line, marks[of_line], tags and tags[of_line], Location(path, number)), until - first
             begin, first, number = end, until, number + 1
 
 
 @dataclass
 class LexiconHarvest:
-    """The sentences with words of lexicons in raw text, and their statistics.
-
-    Args:
-        matcher: finds the words.
-        everything: whether to keep sentences without words.
-
-    Attributes:
-        sentences: the number of sentences read.
-        kept: the number of sentences produced.
-        words: the number of words found.
-    """
+    """Sentences with words of lexicons in raw text, or all (`everything`), and the numbers of those read and kept."""
 
     matcher: LexiconMatcher
     everything: bool = HarvestOptions.every
@@ -198,7 +173,7 @@ class LexiconHarvest:
     words: int = field(default=0, init=False)
 
     def of(self, lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
-        """The sentences of characters, in order: see `annotated`."""
+        """Yield sentences of characters, in order, as `annotated`."""
         for sentence, words in annotated(lines, self.matcher, path):
             self.sentences += 1
             self.words += words
@@ -208,14 +183,14 @@ class LexiconHarvest:
 
 
 def annotated_corpus(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> Corpus:
-    """The lines in which a word is found, as a corpus of characters."""
+    """Return the lines in which a word is found, as a corpus of characters."""
     return Corpus(tuple(LexiconHarvest(matcher).of(lines, path)), SEGMENTATION, "character", None, path)
 
 
 def word_marks(
     length: int, start: NDArray[np.int64], stop: NDArray[np.int64], is_phrase: NDArray[np.bool_] | None = None
 ) -> str:
-    """The mark after each character of a text: `|` (a boundary), `-` (no boundary), or a blank (unknown).
+    """Return the mark after each character of a text: `|` (a boundary), `-` (no boundary), or a blank (unknown).
 
     The characters start[k] .. stop[k] - 1 are a word, or one or more words if `is_phrase[k]`. Words may be repeated,
     but do not overlap.
@@ -242,11 +217,3 @@ def _sentence(line: str, marks: str, tags: list[Candidates] | None, location: Lo
     if tags is not None:
         layers[TAG] = tuple(tags)
     return Sentence(tuple(line), layers, location=location)
-
-
-def _tags(length: int, spans: Spans, tags: Sequence[Candidates]) -> list[Candidates]:
-    """For each character of a text, the tags of the word that it belongs to."""
-    layer: list[Candidates] = [None] * length
-    for start, stop, word in zip(spans.start.tolist(), spans.stop.tolist(), spans.word.tolist(), strict=True):
-        layer[start:stop] = [tags[word]] * (stop - start)
-    return layer

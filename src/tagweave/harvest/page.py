@@ -2,20 +2,19 @@
 
 HTML: links, anchors, emphasis and headings become spans; scripts, styles, tables, preformatted text are dropped.
 
-Markdown: links, emphasis, inline code and headings become spans; code blocks, tables, images and HTML are dropped.
-
-So are the extensions of documentation sites: front matter, lines of containers (`:::`), lines of components (`<Note>`),
+Markdown: links, emphasis, inline code and headings become spans; code blocks, tables, images and HTML are dropped, and
+so are the extensions of documentation sites: front matter, lines of containers (`:::`), lines of components (`<Note>`),
 anchors of headings (`{#id}`) and comments (`{/* */}`).
 
-MediaWiki: links, bold, italics and headings become spans; templates, tables, references and files are dropped.
-
-Counting brackets and tags of wikitext that do not nest: for each, the parser searches to the end of the page.
+MediaWiki: links, bold, italics and headings become spans; templates, tables, references and files are dropped. Brackets
+and tags that do not nest are counted before: for each, the parser searches to the end of the page.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,31 +44,24 @@ _MAXIMUM = 4_000_000
 
 
 def find(path: str, format: str | None = None) -> list[tuple[str, str]]:  # noqa: A002
-    """The files of pages and their formats: `path` itself, or all files below it with a known suffix, sorted.
+    """Return pages and their formats: `path` itself, or all files below it with a known suffix, sorted.
 
-    Args:
-        path: a file, a folder, or `-` for standard input.
-        format: the format of all files; in a folder, all files that are not hidden are then taken, whatever their
-            suffix.
+    With a format, all files of a folder that are not hidden are taken, whatever their suffix.
 
     Raises:
         CorpusError: a file with an unknown format, or a folder without pages.
-        FileNotFoundError: there is no such file.
     """
     if path == STANDARD_STREAM or not Path(path).is_dir():
         if (name := format or _format_of_name(path)) is None:
             suffixes = ", ".join(_SUFFIXES)
             raise CorpusError("a page whose name does not tell its format", f"`format`, or one of {suffixes}", path)
         return [(path, name)]
-    files = sorted(file for file in Path(path).rglob("*") if _is_page(file, Path(path)))
+    files = [file for file in sorted(Path(path).rglob("*")) if file.is_file()]
+    files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts)]
     pages = [(str(file), name) for file in files if (name := format or _format_of_name(file.name))]
     if not pages:
         raise CorpusError("a folder without pages", f"files with the suffixes {', '.join(_SUFFIXES)}", path)
     return pages
-
-
-def _is_page(file: Path, folder: Path) -> bool:
-    return file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
 def _format_of_name(name: str) -> str | None:
@@ -77,34 +69,25 @@ def _format_of_name(name: str) -> str | None:
 
 
 def read(path: str, format: str, of_words: bool = False) -> Iterator[Passage]:  # noqa: A002
-    """The blocks of a page in one of the `MARKUP_FORMATS`; `of_words` as in `tagweave.harvest.markup.blocks`.
+    """Return the blocks of a page in one of the `MARKUP_FORMATS`; `of_words` as in `tagweave.harvest.markup.blocks`.
 
     Raises:
         CorpusError: text that is not UTF-8, too long or nested too deeply, or a parser that is not installed.
-        OSError: the file cannot be read.
     """
-    text = _text(path)
-    try:
-        return _parse(text, format, of_words)
-    except ModuleNotFoundError as error:
-        found = f"no package {error.name!r}"
-        raise CorpusError(found, "it installed: pip install '.[markup]' in a checkout of tagweave", path) from error
-    except CorpusError as error:
-        raise CorpusError(error.found, error.expected, path) from error
-
-
-def _text(path: str) -> str:
     lines, length = [], 0
     for line in read_lines(path):
         length += len(line) + 1
         if length > _MAXIMUM:
             raise CorpusError(f"more than {_MAXIMUM:,} characters", "one page in a file", path)
         lines.append(line)
-    return "\n".join(lines)
-
-
-def _parse(text: str, format: str, of_words: bool) -> Iterator[Passage]:  # noqa: A002
-    return {"markdown": read_markdown, "html": read_html, "mediawiki": read_mediawiki}[format](text, of_words)
+    parse = {"markdown": read_markdown, "html": read_html, "mediawiki": read_mediawiki}[format]
+    try:
+        return parse("\n".join(lines), of_words)
+    except ModuleNotFoundError as error:
+        found = f"no package {error.name!r}"
+        raise CorpusError(found, "it installed: pip install '.[markup]' in a checkout of tagweave", path) from error
+    except CorpusError as error:
+        raise CorpusError(error.found, error.expected, path) from error
 
 
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
@@ -118,14 +101,11 @@ _DROPPED = set(
     "applet audio button canvas embed head iframe math noscript object pre rp rt script select style sup svg table"  # noqa: SIM905
     " template textarea title video".split()
 )
-
-
-_DEEPEST = 256
-"""Nested elements: libxml2 searches all open ones when it repairs a page."""
+_DEEPEST = 256  # nested elements: libxml2 searches all open ones when it repairs a page
 
 
 def read_html(text: str, of_words: bool = False) -> Iterator[Passage]:
-    """The blocks of a page, `of_words` as in `blocks`; libxml2 repairs HTML that is not well-formed.
+    """Return the blocks of a page, `of_words` as in `blocks`; libxml2 repairs HTML that is not well-formed.
 
     No tree is built: for one, libxml2 would compare each attribute of an element with all others.
 
@@ -156,13 +136,17 @@ class _Events:
         if self._depth > _DEEPEST:
             raise CorpusError(f"elements nested more than {_DEEPEST} deep", "HTML of a page")
         self._dropped += tag in _DROPPED
-        if not self._dropped:
-            self._events += _start(tag)
+        if not self._dropped and tag not in _INLINE:
+            self._events.append(Markup.END)
+        if not self._dropped and tag in _MARKS:
+            self._events.append(Markup.NAME if tag in _NAMES else Markup.OPEN)
 
     def end(self, tag: str) -> None:
         self._depth -= 1
-        if not self._dropped:
-            self._events += _end(tag)
+        if not self._dropped and tag in _MARKS:
+            self._events.append(Markup.CLOSE)
+        if not self._dropped and tag not in _INLINE:
+            self._events.append(Markup.END)
         self._dropped -= tag in _DROPPED
 
     def data(self, text: str) -> None:
@@ -173,20 +157,6 @@ class _Events:
         return self._events
 
 
-def _start(tag: str) -> Iterator[Event]:
-    if tag not in _INLINE:
-        yield Markup.END
-    if tag in _MARKS:
-        yield Markup.NAME if tag in _NAMES else Markup.OPEN
-
-
-def _end(tag: str) -> Iterator[Event]:
-    if tag in _MARKS:
-        yield Markup.CLOSE
-    if tag not in _INLINE:
-        yield Markup.END
-
-
 _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)[ \t]*\n(?:.*\n)*?\1[ \t]*(?:\n|\Z)")
 _SITE_LINES = re.compile(r"^[ \t]*(?::::.*|</?[A-Z][\w.]*(?: [^<>\n]*)?/?>[ \t]*)$", re.MULTILINE)
 _ANCHOR = re.compile(r"(?:(?<![ \t])[ \t]+)?(?:\{#[\w:.-]{0,200}\}|\{/\*[^\n]{0,200}?\*/\})")
@@ -195,7 +165,7 @@ _CLOSING = {"link_close", "strong_close", "em_close"}
 
 
 def read_markdown(text: str, of_words: bool = False) -> Iterator[Passage]:
-    """The blocks of a page; `of_words` as in `blocks`."""
+    """Return the blocks of a page; `of_words` as in `blocks`."""
     from markdown_it import MarkdownIt
 
     text = _SITE_LINES.sub("", _FRONT_MATTER.sub("", text))
@@ -242,16 +212,13 @@ _WIKI_DROPPED = set(
     "gallery graph imagemap math nowiki pre ref references score script source style sup syntaxhighlight table"  # noqa: SIM905
     " templatedata timeline".split()
 )
-
-_PATIENCE = 20_000_000
-"""Characters that the parser may scan in vain, at up to half a microsecond each."""
+_PATIENCE = 20_000_000  # characters that the parser may scan in vain, at up to half a microsecond each
 
 
 def read_mediawiki(text: str, of_words: bool = False) -> Iterator[Passage]:
-    """The blocks of a page, one a line, `of_words` as in `blocks`; a redirection has none.
+    """Return the blocks of a page, one a line, `of_words` as in `blocks`; a redirection has none.
 
-    Raises:
-        CorpusError: more unclosed brackets and tags than the parser can handle within seconds.
+    Raises CorpusError for more unclosed brackets and tags than the parser can handle within seconds.
     """
     from mwparserfromhell import parse
     from mwparserfromhell.parser import ParserError
@@ -268,7 +235,7 @@ def read_mediawiki(text: str, of_words: bool = False) -> Iterator[Passage]:
 
 
 def _variant(conversion: re.Match[str]) -> str:
-    """The text that readers of simplified Chinese see for a conversion (`-{zh-hans:A;zh-hant:B}-`, `-{A}-`)."""
+    """Return what readers of simplified Chinese see for a conversion (`-{zh-hans:A;zh-hant:B}-`, `-{A}-`)."""
     flags, bar, rest = conversion[1].rpartition("|")
     if bar and not set(flags.strip()) <= {"A", "R"}:  # other flags only set a rule or a title
         return ""
@@ -278,45 +245,29 @@ def _variant(conversion: re.Match[str]) -> str:
 
 
 def _events(code: Any) -> Iterator[Event]:
-    """The events of a node; the parser nests nodes at most 40 deep, so recursion is safe."""
+    """Yield the events of a node; the parser nests nodes at most 40 deep, so recursion is safe."""
     from mwparserfromhell import nodes
 
     for node in code.nodes if code is not None else ():
         if isinstance(node, nodes.Text):
-            yield from _lines(str(node))
+            first, *others = str(node).split("\n")
+            yield first
+            for line in others:
+                yield from (Markup.END, line)
         elif isinstance(node, nodes.Wikilink):
-            yield from _link(node)
+            if not _NAMESPACE.match(title := str(node.title)):
+                shown = [title.lstrip(":").partition("#")[0]] if node.text is None else _events(node.text)
+                yield from (Markup.NAME, *shown, Markup.CLOSE)
         elif isinstance(node, nodes.ExternalLink):
             if node.brackets and node.title is not None:
                 yield from (Markup.NAME, *_events(node.title), Markup.CLOSE)
         elif isinstance(node, nodes.Heading):
             yield from (Markup.END, Markup.OPEN, *_events(node.title), Markup.CLOSE, Markup.END)
         elif isinstance(node, nodes.HTMLEntity):
-            yield _character(node)
+            with suppress(ValueError, OverflowError):  # no such code point
+                yield str(node.normalize())
         elif isinstance(node, nodes.Tag):
             yield from _tag(node)
-
-
-def _lines(text: str) -> Iterator[Event]:
-    for number, line in enumerate(text.split("\n")):
-        if number:
-            yield Markup.END
-        yield line
-
-
-def _link(node: Any) -> Iterator[Event]:
-    title = str(node.title)
-    if _NAMESPACE.match(title):
-        return
-    shown = _events(node.text) if node.text is not None else iter([title.lstrip(":").partition("#")[0]])
-    yield from (Markup.NAME, *shown, Markup.CLOSE)
-
-
-def _character(entity: Any) -> str:
-    try:
-        return str(entity.normalize())
-    except (ValueError, OverflowError):  # no such code point
-        return ""
 
 
 def _tag(node: Any) -> Iterator[Event]:
@@ -335,7 +286,6 @@ def _tag(node: Any) -> Iterator[Event]:
 
 DEEPEST = 40
 """The depth to which the parser nests."""
-
 _CLOSES = {"]]": "[[", "}}": "{{", "|}": "{|", "-->": "<!--", "]": "["}
 # elements whose end the parser does not search for (`mwparserfromhell.definitions.SINGLE`)
 _SINGLE = {"br", "hr", "wbr", "meta", "link", "img", "li", "dt", "dd", "td", "th", "tr"}
@@ -343,12 +293,11 @@ _BRACKET = re.compile(
     r"\[\[|\]\]|\{\{|\}\}|^[ :]*\{\||^[ ]*\|\}(?!\})|<!--|-->|\[(?=[\w+.-]*:|//)|\]|</?[a-z]+[^<>]*>?",
     re.MULTILINE | re.IGNORECASE,
 )
-
 _TAG = re.compile(r"</?([a-z]+).*", re.IGNORECASE | re.DOTALL)
 
 
 def unclosed(text: str) -> int:
-    """The number of brackets and tags that are not closed in order, or lie deeper than the parser nests."""
+    """Count the brackets and tags that are not closed in order, or lie deeper than the parser nests."""
     stack: list[str] = []
     inside: Counter[str] = Counter()
     count = 0
@@ -367,7 +316,7 @@ def unclosed(text: str) -> int:
 
 
 def _bracket(bracket: str) -> tuple[str, bool]:
-    """The opening bracket or tag that a bracket belongs to, and whether it closes; an empty element closes nothing."""
+    """Return the opening bracket or tag of a bracket, and whether it closes; an empty element closes nothing."""
     if bracket in _CLOSES:
         return _CLOSES[bracket], True
     if bracket[0] != "<" or bracket == "<!--":

@@ -4,10 +4,8 @@ Maximum matching finds phrases from left to right. A phrase of several types giv
 `I-LOC|I-PER`), one of unknown type allows every type (`B-*`, `I-*`). Where a phrase overlaps the one that was taken,
 the rest of it stays unknown, even if the tokens in no phrase are said to be in no entity.
 
-Links and bold text among words: evidence for spans of unknown type.
-
-The tokens of a marked span are a span of some type (`B-*`, `I-*`), and all others are unknown. Where marks nest, the
-outermost one is the span. A mark that begins or ends inside a token, or crosses another one, is left out.
+Links and bold text among words are evidence for spans of unknown type, too; all other tokens are unknown. Where marks
+nest, the outermost one is the span. A mark that begins or ends inside a token, or crosses another one, is left out.
 """
 
 from __future__ import annotations
@@ -50,14 +48,7 @@ class PhraseLabels(NamedTuple):
 
 @dataclass(frozen=True)
 class PhraseMatcher:
-    """Finds the phrases of a gazetteer in text.
-
-    Args:
-        gazetteer: phrases and their types.
-        stop: phrases that are not looked for.
-        fold: whether upper and lower case are alike, and all digits.
-        elsewhere: one of `tagweave.harvest.options.ELSEWHERE`.
-    """
+    """Finds the phrases of a gazetteer in text; the other fields are as in `GazetteerOptions`."""
 
     gazetteer: Gazetteer
     stop: tuple[str, ...] = ()
@@ -66,23 +57,23 @@ class PhraseMatcher:
 
     @cached_property
     def labels(self) -> tuple[Candidates, ...]:
-        """The candidates of each label."""
+        """Return the candidates of each label."""
         labels: list[Candidates] = [None, ("O",)]
         for types in self._types[1]:
             labels += [tuple(f"{place}-{name}" for name in types) for place in "BI"]
         return tuple(labels)
 
     def types(self, labels: NDArray[np.int32]) -> set[str]:
-        """The types that some of these labels have."""
+        """Return the types that some of these labels have."""
         known = np.flatnonzero(np.bincount(labels, minlength=len(self.labels))[2::2])
         return {name for number in known for name in self._types[1][number]} - {_ANY}
 
     def in_text(self, cut: Pieces) -> PhraseLabels:
-        """The labels of the pieces of raw text, each of which is a token or the end of a sentence."""
+        """Label the pieces of raw text, each of which is a token or the end of a sentence."""
         return self._labels(cut, len(cut.ends), lambda spans: spans)
 
     def in_tokens(self, cut: Pieces, tokens: int) -> PhraseLabels:
-        """The labels of so many given tokens."""
+        """Label so many given tokens."""
         return self._labels(cut, tokens, cut.of_tokens)
 
     def _labels(self, cut: Pieces, tokens: int, placed: Callable[[Spans], Spans]) -> PhraseLabels:
@@ -96,12 +87,12 @@ class PhraseMatcher:
 
     @cached_property
     def trie(self) -> PhraseTrie:
-        """The phrases."""
+        """Return the phrases."""
         return PhraseTrie(self.gazetteer.phrases, self.stop, self.fold)
 
     @cached_property
     def _types(self) -> tuple[NDArray[np.int32], list[tuple[str, ...]]]:
-        """The number of the types of each entry of the trie, and all different types."""
+        """Return the number of the types of each entry of the trie, and all different types."""
         types = self.gazetteer.types_of(self.trie.entry.tolist(), self.trie.size)
         names = {each: tuple(sorted(each or _ANY)) for each in dict.fromkeys(types)}
         number = {each: i for i, each in enumerate(dict.fromkeys(names.values()))}
@@ -109,7 +100,7 @@ class PhraseMatcher:
 
 
 def covered(spans: Spans, tokens: int) -> NDArray[np.bool_]:
-    """bool[tokens]: the tokens in any of the spans."""
+    """Return bool[tokens]: which tokens are in any of the spans."""
     depth = np.zeros(tokens + 1, np.int64)
     np.add.at(depth, spans.start, 1)
     np.add.at(depth, spans.stop, -1)
@@ -118,18 +109,11 @@ def covered(spans: Spans, tokens: int) -> NDArray[np.bool_]:
 
 @dataclass
 class PhraseHarvest:
-    """Sentences with phrases of gazetteers, and their statistics.
-
-    Args:
-        matcher: finds the phrases.
-        everything: whether to keep sentences without evidence.
-        layer: the layer of the labels.
+    """Sentences with phrases of gazetteers, or all (`everything`), and their statistics.
 
     Attributes:
         sentences: the number of sentences read, empty ones not counted.
-        kept: the number of sentences produced.
-        phrases: the number of phrases found.
-        types: the types of these, as far as they are known.
+        types: the types of the phrases found, as far as they are known.
     """
 
     matcher: PhraseMatcher
@@ -142,14 +126,17 @@ class PhraseHarvest:
 
     @property
     def covered(self) -> tuple[str, ...] | None:
-        """After the harvest, the types that `O` excludes: those that were found; `None`: all, or there is no `O`.
+        """Return after the harvest the types that `O` excludes: those found; `None`: all, or there is no `O`.
 
         A type that occurs nowhere is left out, because training refuses a covered type that no label has.
         """
         return tuple(sorted(self.types)) if self.matcher.elsewhere == "O-for-others" else None
 
     def of(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences of words, in order, with the labels; their own labels and heads are left out."""
+        """Yield the sentences of words, in order, with the labels.
+
+        Their own labels and heads are left out, and so are columns that show other labels.
+        """
         source = iter(sentences)
         while block := list(islice(source, _BLOCK)):
             cut = pieces_of_tokens([sentence.forms for sentence in block], self.matcher.fold)
@@ -163,22 +150,18 @@ class PhraseHarvest:
                 self.sentences += 1
                 if self.everything or any(layer):
                     self.kept += 1
-                    yield self._labelled(sentence, layer)
+                    hidden = (*sentence.layers, self.layer)
+                    columns = {name: column for name, column in sentence.columns.items() if name not in hidden}
+                    labelled = {self.layer: layer}
+                    weight, location = sentence.weight, sentence.location
+                    yield Sentence(sentence.forms, labelled, columns, weight=weight, location=location)
 
     def _count(self, labels: PhraseLabels) -> None:
         self.phrases += labels.phrases
         self.types |= self.matcher.types(labels.number)
 
-    def _labelled(self, sentence: Sentence, labels: tuple[Candidates, ...]) -> Sentence:
-        """The words and columns of a sentence with these labels alone, without columns that show other labels."""
-        hidden = (*sentence.layers, self.layer)
-        columns = {name: column for name, column in sentence.columns.items() if name not in hidden}
-        return Sentence(
-            sentence.forms, {self.layer: labels}, columns, weight=sentence.weight, location=sentence.location
-        )
-
     def rows(self, blocks: Iterable[str]) -> Iterator[bytes]:
-        """Blocks of whole lines of raw text as rows of a column file, without an object for each token.
+        """Turn blocks of whole lines of raw text into rows of a column file, without an object for each token.
 
         They are what the format `columns` writes of the sentences that `tokenised` and `of` make of the same lines.
         """
@@ -199,7 +182,7 @@ class PhraseHarvest:
 
 
 def tokenised(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
-    """Lines of raw text as sentences of words, by the rule of `tagweave.kernels.trie`."""
+    """Cut lines of raw text into sentences of words, by the rule of `tagweave.kernels.trie`."""
     for number, line in enumerate(lines, 1):
         cut = pieces_of_text(f"{line}\n", False)
         forms = (line[start:stop] for start, stop in zip(cut.start[:-1], cut.stop[:-1], strict=True))
@@ -208,16 +191,7 @@ def tokenised(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
 
 @dataclass
 class WordMarkupHarvest:
-    """Sentences of words with marked spans, and their statistics.
-
-    Args:
-        everything: whether to keep sentences without spans.
-
-    Attributes:
-        sentences: the number of sentences produced.
-        spans: the number of spans in them.
-        known: the number of tokens in these.
-    """
+    """Sentences of words with marked spans, or all (`everything`), and the numbers of spans and of tokens in these."""
 
     everything: bool = MarkupOptions.every
     sentences: int = field(default=0, init=False)
@@ -226,21 +200,20 @@ class WordMarkupHarvest:
     _seen: set[tuple[str, ...]] = field(default_factory=set, init=False, repr=False)
 
     def of(self, blocks: Iterable[Passage], path: str = "") -> Iterator[Sentence]:
-        """The sentences of words, each once, with the layer `tag`."""
-        for block in blocks:
-            for sentence in sentences(block, of_words=True):
-                forms, spans = _tokens(sentence)
-                if forms and (spans or self.everything) and forms not in self._seen:
-                    self._seen.add(forms)
-                    self.sentences += 1
-                    self.spans += len(spans)
-                    self.known += sum(stop - start for start, stop in spans)
-                    labels = labels_of([(Span(*span, None),) for span in spans], len(forms), None)
-                    yield Sentence(forms, {LAYER: labels}, location=Location(path))
+        """Yield sentences of words, each once, with the layer `tag`."""
+        for sentence in (sentence for block in blocks for sentence in sentences(block, of_words=True)):
+            forms, spans = _tokens(sentence)
+            if forms and (spans or self.everything) and forms not in self._seen:
+                self._seen.add(forms)
+                self.sentences += 1
+                self.spans += len(spans)
+                self.known += sum(stop - start for start, stop in spans)
+                labels = labels_of([(Span(*span, None),) for span in spans], len(forms), None)
+                yield Sentence(forms, {LAYER: labels}, location=Location(path))
 
 
 def _tokens(sentence: Passage) -> tuple[tuple[str, ...], list[tuple[int, int]]]:
-    """The tokens of a sentence, by the rule for raw text, and its spans of tokens."""
+    """Return the tokens of a sentence, by the rule for raw text, and its spans of tokens."""
     cut = pieces_of_text(f"{sentence.text}\n", False)
     starts, stops = cut.start[:-1].tolist(), cut.stop[:-1].tolist()
     first = {start: at for at, start in enumerate(starts)}
@@ -251,7 +224,7 @@ def _tokens(sentence: Passage) -> tuple[tuple[str, ...], list[tuple[int, int]]]:
 
 
 def outermost(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans in no other one, from left to right; of spans that cross, neither."""
+    """Return the spans in no other one, from left to right; of spans that cross, neither."""
     kept: list[tuple[int, int]] = []
     for span in sorted(set(spans), key=lambda each: (each[0], -each[1])):
         if not kept or span[1] > kept[-1][1]:

@@ -44,11 +44,9 @@ _ADDRESS = re.compile(
 
 
 def joined(text: str, points: NDArray[np.uint32] | None = None) -> NDArray[np.bool_]:
-    """bool[n]: whether each character is in the same run as the one before it, so that no word begins there.
+    """Return bool[n]: whether each character is in the same run as the one before it, so that no word begins there.
 
-    Args:
-        text: one or more lines.
-        points: its code points, if they are at hand.
+    The text has one or more lines; its code points may be given.
     """
     from tagweave.kernels.text_arrays import join_runs
 
@@ -63,14 +61,14 @@ def joined(text: str, points: NDArray[np.uint32] | None = None) -> NDArray[np.bo
 
 
 def segmentation(characters: Sequence[str]) -> Layer:
-    """The evidence of runs for the characters of a sentence: sets of B, M, E and S, as in the layer `segmentation`."""
+    """Return the evidence of runs for the characters of a sentence: sets of B, M, E and S."""
     if not characters:
         return ()
     return segmentation_layer(["-" if inside else " " for inside in joined("".join(characters))[1:].tolist()])
 
 
 def _addresses(text: str, traces: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The spans of URLs and e-mail addresses in the lines with a trace of one."""
+    """Yield the spans of URLs and e-mail addresses in the lines with a trace of one."""
     stop = -1
     for trace in traces:
         if trace < stop:
@@ -100,7 +98,7 @@ def _classes() -> NDArray[np.uint8]:
 
 
 def without_blanks(sentence: Sentence, whole_runs: bool = True) -> Sentence:
-    """A sentence of raw text without its blanks; the evidence of blanks and runs is in the layer `segmentation`."""
+    """Return raw text without its blanks; the layer `segmentation` has the evidence of blanks and runs."""
     kept = [at for at, form in enumerate(sentence.forms) if form not in BLANKS]
     inside = joined("".join(sentence.forms)).tolist() if whole_runs else [False] * len(sentence)
     boundaries = ["|" if after - before > 1 else "-" if inside[after] else " " for before, after in pairwise(kept)]

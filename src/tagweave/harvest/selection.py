@@ -1,6 +1,4 @@
-"""Which of the harvested sentences are kept: those that matter to a target text, and of these a sample.
-
-Selecting partially annotated sentences for training (liu-2014, section 2.2).
+"""Which harvested sentences are kept: those that matter to a target text, and a sample of these (liu-2014, 2.2).
 
 Free annotation comes from anywhere, and other sources may segment differently. Sentences that mark a span of the target
 text are likely to be of its domain and to segment it as the target does. They are compared with a random sample of the
@@ -26,7 +24,7 @@ from tagweave.labels.coding import letters
 
 
 def marked_spans(sentence: Sentence, layer: str = SEGMENTATION) -> list[str]:
-    """The spans of two or more characters that the evidence of a sentence of characters sets off, in order.
+    """Return the spans of two or more characters that the evidence of a sentence of characters sets off, in order.
 
     A marked span lies between two known boundaries, with no other known boundary inside: a word of a lexicon, a span of
     markup, and also the text between two of these. At the ends of the sentence, which are always boundaries, only spans
@@ -38,7 +36,8 @@ def marked_spans(sentence: Sentence, layer: str = SEGMENTATION) -> list[str]:
     return [
         "".join(sentence.forms[start:stop])
         for start, stop in pairwise([0, *boundaries, size])
-        if stop - start > 1 and ((start and stop < size) or known[start:stop] == _word(stop - start))
+        if stop - start > 1
+        and ((start and stop < size) or known[start:stop] == tuple((letter,) for letter in letters(stop - start)))
     ]
 
 
@@ -46,12 +45,8 @@ def _are(candidates: Candidates, expected: str) -> bool:
     return candidates is not None and set(candidates) <= set(expected)
 
 
-def _word(length: int) -> tuple[Candidates, ...]:
-    return tuple((letter,) for letter in letters(length))
-
-
 def occurring(words: Iterable[str], lines: Iterable[str]) -> frozenset[str]:
-    """The words that occur in a text, given as its lines; apart from the words, memory is constant.
+    """Return the words that occur in a text, given as its lines; apart from the words, memory is constant.
 
     As in matching, no word is cut out of a run of letters and digits.
     """
@@ -63,11 +58,9 @@ def occurring(words: Iterable[str], lines: Iterable[str]) -> frozenset[str]:
 
 
 def selected(corpus: Corpus, target: Iterable[str]) -> Corpus:
-    """The sentences of a corpus of characters that mark a span which occurs in the target's raw text.
+    """Return the sentences of a corpus of characters that mark a span which occurs in the lines of a target's raw text.
 
-    Args:
-        corpus: partially annotated; its guideline is a segmentation in the letters B, M, E, S.
-        target: lines of raw text.
+    The guideline of the corpus is a segmentation in the letters B, M, E, S.
     """
     marked = [marked_spans(sentence, corpus.guideline) for sentence in corpus]
     known = occurring((span for spans in marked for span in spans), target)
@@ -76,7 +69,7 @@ def selected(corpus: Corpus, target: Iterable[str]) -> Corpus:
 
 
 def sampled(corpus: Corpus, size: int, seed: int = 0) -> Corpus:
-    """`size` of the sentences, drawn without replacement, in their order; all of them if there are no more."""
+    """Draw `size` of the sentences without replacement, and keep their order; all of them if there are no more."""
     if size >= len(corpus):
         return corpus
     chosen = np.random.default_rng(seed).choice(len(corpus), size, replace=False)
@@ -84,7 +77,7 @@ def sampled(corpus: Corpus, size: int, seed: int = 0) -> Corpus:
 
 
 def without_duplicates(corpus: Corpus) -> Corpus:
-    """The first sentence of each text, whatever the later ones mark in it."""
+    """Return the first sentence of each text, whatever the later ones mark in it."""
     first: dict[tuple[str, ...], Sentence] = {}
     for sentence in corpus:
         first.setdefault(sentence.forms, sentence)
@@ -93,13 +86,11 @@ def without_duplicates(corpus: Corpus) -> Corpus:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is kept of a harvest. Without a choice sentences pass one by one, else all are held.
+    """What is kept of a harvest from inputs. Without a choice sentences pass one by one, else all are held.
 
     Args:
         like: files of raw text; none: every sentence is kept.
         size: how many sentences are drawn; `None`: no sample.
-        seed: of the sample.
-        inputs: what the sentences are harvested from.
 
     Raises:
         HarvestError: standard input is to be read twice.
@@ -119,15 +110,11 @@ class Selection:
                 Path(path).open("rb").close()
 
     def of(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Those that are kept, in their order. Raises CorpusError, OSError as `read_lines` of the raw text."""
-        yield from self._selected(sentences) if self._chooses else sentences
-
-    @property
-    def _chooses(self) -> bool:
-        return bool(self.like) or self.size is not None
-
-    def _selected(self, sentences: Iterable[Sentence]) -> Iterable[Sentence]:
+        """Yield the sentences that are kept, in their order. Raises as `read_lines` of the raw text."""
+        if not self.like and self.size is None:
+            yield from sentences
+            return
         corpus = Corpus(tuple(sentences), SEGMENTATION, "character")
         if self.like:
             corpus = selected(corpus, (line for path in self.like for line in read_lines(path)))
-        return corpus if self.size is None else sampled(corpus, self.size, self.seed)
+        yield from corpus if self.size is None else sampled(corpus, self.size, self.seed)

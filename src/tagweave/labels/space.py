@@ -137,7 +137,7 @@ class LabelSpace:
 
     def table(self) -> Html:
         """Show the labels, or which tags of the guidelines go together."""
-        from tagweave.display.models import Side, label_space
+        from tagweave.display.pictures import Side, label_space
 
         return label_space(
             len(self), [Side(view.guideline, view.names, view.projection.tolist()) for view in self.sides]

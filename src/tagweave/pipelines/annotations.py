@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from tagweave.front.parser import Parser
     from tagweave.models.chain_predictor import ChainPredictor
 
-_BREAKS = "\n\r"
-
 
 class DocSentences:
     """The sentences of a document, or else its lines, without blanks; `positions` are those of their tokens, int64."""
@@ -40,7 +38,11 @@ class DocSentences:
             self.sentences = [Sentence(tuple(forms))] if forms else []
             return
         kept = np.array([not each.isspace() for each in forms], bool)
-        ends = np.flatnonzero(array[:, 1] == 1) if doc.has_annotation("SENT_START") else _lines(forms, kept)
+        if doc.has_annotation("SENT_START"):
+            ends = np.flatnonzero(array[:, 1] == 1)
+        else:  # a blank token with a break begins a line
+            breaks = [at for at in np.flatnonzero(~kept).tolist() if any(each in forms[at] for each in "\n\r")]
+            ends = np.array(breaks, np.int64)
         parts = np.split(np.arange(len(forms)), ends[ends > 0])
         found = (each[kept[each]] for each in parts)
         self.positions = [each for each in found if len(each)]
@@ -48,21 +50,15 @@ class DocSentences:
 
     @property
     def tokens(self) -> NDArray[np.int64]:
-        """The positions of all tokens that are not blank."""
+        """Return the positions of all tokens that are not blank."""
         return joined(self.positions)
 
 
 def joined(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return the arrays of sentences as that of their document."""
+    """Join the arrays of sentences to the array of their document."""
     if len(arrays) == 1:
         return arrays[0]
     return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
-
-
-def _lines(forms: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the blank tokens with which a new line begins."""
-    breaks = [at for at in np.flatnonzero(~kept).tolist() if any(each in forms[at] for each in _BREAKS)]
-    return np.array(breaks, np.int64)
 
 
 ATTRIBUTES = ("tag", "pos")
@@ -79,22 +75,21 @@ class _Labels:
 
     def of(self, documents: Sequence[DocSentences]) -> Iterator[NDArray[np.int64]]:
         """Yield the numbers of each document's tokens."""
-        labelled = self._tagger.tag([sentence for each in documents for sentence in each.sentences])
-        for each in documents:
-            yield joined([self._numbers(sentence) for sentence in islice(labelled, len(each.sentences))])
 
-    def _numbers(self, sentence: Sentence) -> NDArray[np.int64]:
-        layer: Any = sentence.layers[self._tagger.guideline]
-        return np.fromiter(map(self._number.__getitem__, layer), np.int64, len(layer))
+        def numbers(sentence: Sentence) -> NDArray[np.int64]:
+            layer: Any = sentence.layers[self._tagger.guideline]
+            return np.fromiter(map(self._number.__getitem__, layer), np.int64, len(layer))
+
+        labelled = self._tagger.tag([sentence for document in documents for sentence in document.sentences])
+        for document in documents:
+            yield joined([numbers(sentence) for sentence in islice(labelled, len(document.sentences))])
 
 
 class Tags:
-    """Labels as `token.tag_` or `token.pos_`.
+    """Labels as `token.tag_` or `token.pos_`; with `overwrite`, existing tags are replaced.
 
     Args:
-        tagger: finds them.
         attribute: `tag` or `pos`; by default `pos` if all labels are parts of speech of UD and not learned from XPOS.
-        overwrite: whether existing tags are replaced.
 
     Raises:
         PipelineError: another attribute, or labels that are no parts of speech.
@@ -167,7 +162,11 @@ class Entities:
                 Span(doc, int(tokens[start]), int(tokens[stop - 1]) + 1, label=kind)
                 for start, stop, kind in self._spans(numbers, document)
             ]
-            doc.set_ents(self._beside(found, doc.ents))
+            if doc.ents and not self._overwrite:
+                taken = {at for entity in doc.ents for at in range(entity.start, entity.end)}
+                new = (span for span in found if taken.isdisjoint(range(span.start, span.end)))
+                found = [*doc.ents, *new]
+            doc.set_ents(found)
 
     def _spans(self, numbers: NDArray[np.int64], document: DocSentences) -> Iterator[tuple[int, int, str]]:
         """Yield the spans: an inner label where none of its type was begins one."""
@@ -182,13 +181,6 @@ class Entities:
         named = ~self._outside[numbers[starts]]
         for start, stop in zip(starts[named].tolist(), stops[named].tolist(), strict=True):
             yield start, stop, self._types[numbers[start]]
-
-    def _beside(self, found: list[Any], before: Sequence[Any]) -> list[Any]:
-        """Return the entities, beside existing ones."""
-        if not before or self._overwrite:
-            return found
-        taken = {at for each in before for at in range(each.start, each.end)}
-        return [*before, *(each for each in found if taken.isdisjoint(range(each.start, each.end)))]
 
 
 _ROOT, _ANY = "ROOT", "dep"
@@ -210,11 +202,14 @@ class Trees:
 
     def set(self, docs: Sequence[Any]) -> None:
         """Set the trees of documents. Raises CorpusError as `TreePredictor.parse`."""
-        todo = [each for each in docs if self._overwrite or not each.has_annotation("DEP")]
-        documents = [DocSentences(each) for each in todo]
-        seen = [sentence for each in documents for sentence in self._with_inputs(each)]
-        self._warn(seen)
-        parsed = self._parser.parse(with_columns(each, self._inputs) for each in seen)
+        documents = [DocSentences(doc) for doc in docs if self._overwrite or not doc.has_annotation("DEP")]
+        seen = [sentence for document in documents for sentence in self._with_inputs(document)]
+        missing = [] if self._has_warned or not seen else lacking(seen, self._inputs)
+        if missing:
+            self._has_warned = True
+            said = f"the documents have no {', '.join(missing)}, which {self._name} looks at: its trees will be worse"
+            warnings.warn(said, UserWarning, stacklevel=3)
+        parsed = self._parser.parse(with_columns(sentence, self._inputs) for sentence in seen)
         for document in documents:
             if document.sentences:
                 self._set(document, islice(parsed, len(document.sentences)))
@@ -223,47 +218,35 @@ class Trees:
         from spacy.attrs import DEP, HEAD
 
         doc, strings = document.doc, document.doc.vocab.strings
-        heads, relations = _of_blanks(document), np.full(len(doc), strings.add(_ANY), np.uint64)
+        places, tokens = np.arange(len(doc)), document.tokens
+        # a blank hangs on the last token before it that is none, or else on the first
+        heads = tokens[np.maximum(np.searchsorted(tokens, places, "right") - 1, 0)]
+        relations = np.full(len(doc), strings.add(_ANY), np.uint64)
         for positions, sentence in zip(document.positions, parsed, strict=True):
             arcs = [candidates[0] for candidates in sentence.heads[self._parser.model.guideline]]
             heads[positions] = [positions[(arc.head or at) - 1] for at, arc in enumerate(arcs, 1)]
             names = [(arc.relation or _ANY) if arc.head else _ROOT for arc in arcs]
             relations[positions] = [strings.add(name) for name in names]
-        distances = (heads - np.arange(len(doc))).astype(np.int64).astype(np.uint64)
+        distances = (heads - places).astype(np.int64).astype(np.uint64)
         doc.from_array([HEAD, DEP], np.stack([distances, relations], axis=1))
 
     def _with_inputs(self, document: DocSentences) -> list[Sentence]:
         """Return the sentences with the columns that the parser looks at, where the document has them."""
-        found = document.sentences
-        for name in self._inputs:
-            from spacy.attrs import IDS
+        from spacy.attrs import IDS
 
+        found, strings = document.sentences, document.doc.vocab.strings
+        for name in self._inputs:
             attribute = _ATTRIBUTES.get(name, "TAG")
             if name.startswith(_USER) and name not in _ATTRIBUTES:
                 continue
             values = document.doc.to_array([IDS[attribute]]).reshape(-1)
             if values.any():
-                strings = document.doc.vocab.strings
                 texts = [[strings[at] for at in values[own].tolist()] for own in document.positions]
-                found = [_with(each, name, own) for each, own in zip(found, texts, strict=True)]
+                found = [_with(sentence, name, own) for sentence, own in zip(found, texts, strict=True)]
         return found
-
-    def _warn(self, sentences: Sequence[Sentence]) -> None:
-        missing = [] if self._has_warned or not sentences else lacking(sentences, self._inputs)
-        if missing:
-            self._has_warned = True
-            said = f"the documents have no {', '.join(missing)}, which {self._name} looks at: its trees will be worse"
-            warnings.warn(said, UserWarning, stacklevel=4)
 
 
 def _with(sentence: Sentence, name: str, values: list[str]) -> Sentence:
     if name.startswith(_USER):
         return sentence.with_column(name.removeprefix(_USER), (each or _UNKNOWN for each in values))
     return replace(sentence, layers={**sentence.layers, name: tuple((each,) if each else None for each in values)})
-
-
-def _of_blanks(document: DocSentences) -> Any:
-    """Return for each token the last one up to it that is not blank, on which blanks hang, or else the first, int64."""
-    tokens = document.tokens
-    at = np.searchsorted(tokens, np.arange(len(document.doc)), "right") - 1
-    return tokens[np.maximum(at, 0)]

@@ -29,12 +29,7 @@ _BATCH, _TEXTS = 128, 1_000  # documents, and texts, unless the pipeline says ho
 
 
 class PipelinePart:
-    """A part of a pipeline with a model, which comes from its file or with the pipeline.
-
-    Args:
-        path: the file; `None`: the model comes with the pipeline.
-        threads: how many threads share the work.
-    """
+    """A part of a pipeline with a model, which comes from its file (`path`) or with the pipeline."""
 
     def __init__(self, path: str | None, threads: int = 1) -> None:
         self._path, self._threads = path, threads
@@ -48,9 +43,7 @@ class PipelinePart:
 
         The pipeline notes its files among its meta data, so that it needs none of them where it is read.
 
-        Raises:
-            PipelineError: a model that is of no use here.
-            ModelFileError, OSError: as `tagweave.load_model`.
+        Raises PipelineError if the model is of no use here, otherwise as `tagweave.load_model`.
         """
         known = nlp.meta.setdefault(_META, [])
         if self._path is not None and self._path not in known:
@@ -61,17 +54,11 @@ class PipelinePart:
 
     @property
     def opened(self) -> Model:
-        """The model.
-
-        Raises:
-            PipelineError: it has not come yet.
-            ModelFileError, OSError: as `tagweave.load_model`.
-        """
+        """Return the model. Raises PipelineError if it has not come yet; otherwise as `tagweave.load_model`."""
         if self._model is None:
             if self._path is None:
-                raise PipelineError(
-                    "found no model, expected the file of one (model), or a pipeline that was saved with it"
-                )
+                expected = "the file of one (model), or a pipeline that was saved with it"
+                raise PipelineError(f"found no model, expected {expected}")
             self._model = load_model(self._path, self._threads)
         return self._model
 
@@ -122,7 +109,6 @@ class Component(PipelinePart):
 
     Args:
         name: of the component in its pipeline.
-        path, threads: as for `PipelinePart`.
         attribute: `tag` or `pos`, where a tagger's labels are put.
         guideline: of the labels; by default the model's target.
         overwrite: whether existing annotation is replaced.
@@ -144,12 +130,7 @@ class Component(PipelinePart):
 
     @property
     def annotation(self) -> Annotation:
-        """The annotation that the model sets.
-
-        Raises:
-            PipelineError: no model, one that is of no use here, or options that do not fit it.
-            StreamError: a guideline that it does not know.
-        """
+        """Return the annotation that the model sets. Raises as `check`."""
         if self._annotation is None:
             self.check()
         assert self._annotation is not None  # noqa: S101
@@ -157,7 +138,7 @@ class Component(PipelinePart):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that are set: tags, types of entities, or relations; none while the model is still to come."""
+        """Return the labels that are set: tags, types of entities, or relations; none while no model has come."""
         return () if self._annotation is None else self._annotation.labels
 
     def __call__(self, doc: Any) -> Any:
@@ -176,38 +157,33 @@ class Component(PipelinePart):
         self._error_handler = error_handler
 
     def get_error_handler(self) -> ErrorHandler:
-        """Return what is done about a document that cannot be annotated."""
+        """Return what `set_error_handler` was given."""
         return self._error_handler
 
     def check(self) -> None:
-        """Raise PipelineError if the model, or the options, are of no use here."""
+        """Raise PipelineError if the model, or the options, are of no use here, StreamError for a strange guideline."""
         from tagweave.front.parser import Parser
         from tagweave.front.taggers import Segmenter
+        from tagweave.labels.transition_scheme import codes_spans
+        from tagweave.pipelines.annotations import Entities, Tags, Trees
 
         model: Any = self.opened
         if isinstance(model, Segmenter):
             expected = "a tagger or a parser; a segmenter is a tokenizer: [nlp.tokenizer] tagweave.Segmenter.v1"
             raise PipelineError(f"{model.name}: found a segmenter, expected {expected}")
-        self._annotation = self._of_parser(model) if isinstance(model, Parser) else self._of_tagger(model)
-
-    def _of_parser(self, model: Any) -> Annotation:
-        from tagweave.pipelines.annotations import Trees
-
-        if self._guideline not in (None, *model.guidelines):
-            found = f"guideline {self._guideline!r}, expected {model.guidelines[0]!r}, that of the parser"
-            raise PipelineError(f"{model.name}: found {found}")
-        self._refuse_attribute("a parser")
-        return Trees(model, self._overwrite)
-
-    def _of_tagger(self, model: Any) -> Annotation:
-        from tagweave.labels.transition_scheme import codes_spans
-        from tagweave.pipelines.annotations import Entities, Tags
-
+        if isinstance(model, Parser):
+            if self._guideline not in (None, *model.guidelines):
+                found = f"guideline {self._guideline!r}, expected {model.guidelines[0]!r}, that of the parser"
+                raise PipelineError(f"{model.name}: found {found}")
+            self._refuse_attribute("a parser")
+            self._annotation = Trees(model, self._overwrite)
+            return
         tagger = model.under([self._guideline] if self._guideline is not None else [])
         if codes_spans(tagger.labels):
             self._refuse_attribute("a model of entities")
-            return Entities(tagger, self._overwrite)
-        return Tags(tagger, self._attribute, self._overwrite)
+            self._annotation = Entities(tagger, self._overwrite)
+        else:
+            self._annotation = Tags(tagger, self._attribute, self._overwrite)
 
     def _refuse_attribute(self, what: str) -> None:
         if self._attribute is not None:
@@ -240,11 +216,7 @@ class SegmenterTokenizer(PipelinePart):
 
     @property
     def segmenter(self) -> Segmenter:
-        """The model.
-
-        Raises:
-            PipelineError: no model, or another one than a segmenter.
-        """
+        """Return the model. Raises PipelineError for no model, or another one than a segmenter."""
         from tagweave.front.taggers import Segmenter
 
         model = self.opened
@@ -278,21 +250,12 @@ class SegmenterTokenizer(PipelinePart):
         return Doc(self.vocab, words=forms, spaces=blanks)
 
 
-_ASSIGNS = (
-    "token.tag",
-    "token.pos",
-    "doc.ents",
-    "token.ent_iob",
-    "token.ent_type",
-    "token.head",
-    "token.dep",
-    "token.is_sent_start",
-    "doc.sents",
-)
+_OF_TOKENS = ("tag", "pos", "ent_iob", "ent_type", "head", "dep", "is_sent_start")
+_ASSIGNS = ["doc.ents", "doc.sents", *(f"token.{name}" for name in _OF_TOKENS)]
 _DEFAULTS = {"model": None, "attribute": None, "guideline": None, "overwrite": False, "threads": 1}
 
 
-@Language.factory("tagweave", assigns=list(_ASSIGNS), default_config=_DEFAULTS)
+@Language.factory("tagweave", assigns=_ASSIGNS, default_config=_DEFAULTS)
 def component(
     nlp: Language,
     name: str,

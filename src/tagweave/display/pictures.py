@@ -1,0 +1,250 @@
+"""Pictures of sentences and corpora, of label spaces and models, and of marginal probabilities.
+
+A sentence is shown as words over their labels, with spans highlighted in running text, and trees as arcs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, NamedTuple
+from unicodedata import bidirectional
+
+from tagweave.display.markup import (
+    LEAST,
+    Html,
+    Position,
+    element,
+    evidence,
+    heat,
+    hint,
+    joined,
+    of_types,
+    share,
+    with_number,
+    word,
+)
+from tagweave.display.trees import Heads, trees
+
+_OUTSIDE = "O"
+_UNKNOWN = {"B-*", _OUTSIDE}
+_TOKENS = 200  # shown
+
+Group = Sequence[tuple[int, int | None, str | None]]
+"""Alternatives for a span: first token, token after the last (`None` is unknown), type (`None` is any)."""
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """A sentence of T tokens to show: T positions or heads for each layer, and a confidence for each token if known.
+
+    Layers that code spans have their groups of alternatives in `spans`, from left to right.
+    """
+
+    forms: Sequence[str]
+    layers: Mapping[str, Sequence[Position]] = field(default_factory=dict)
+    spans: Mapping[str, Sequence[Group]] = field(default_factory=dict)
+    heads: Mapping[str, Heads] = field(default_factory=dict)
+    confidence: Sequence[float] | None = None
+
+
+def sentence_picture(sentence: Annotated) -> Html:
+    """Show the first tokens of a sentence with all layers."""
+    parts = [_highlighted(sentence, name) for name in sentence.layers if name in sentence.spans]
+    known = [name for name, layer in sentence.layers.items() if any(layer)] or [*sentence.layers]
+    others = [name for name in known if name not in sentence.spans]
+    if others or sentence.confidence is not None or not (parts or sentence.heads):
+        parts.append(_gloss(sentence, others))
+    if len(known) < len(sentence.layers):
+        unknown = ", ".join(name for name in sentence.layers if name not in known)
+        parts.append(element("div", f"nothing known: {unknown}", class_="quiet"))
+    if sentence.heads:
+        parts.append(trees(sentence.forms, sentence.heads))
+    if len(sentence.forms) > _TOKENS:
+        parts.append(element("div", f"... {len(sentence.forms) - _TOKENS:,} more tokens", class_="quiet"))
+    # the first letter decides the direction of writing; names of layers have no say
+    kinds = (bidirectional(letter) for form in sentence.forms[:_TOKENS] for letter in form)
+    first = next((kind for kind in kinds if kind in ("L", "R", "AL")), "L")
+    return element("div", *parts, class_="sentence", dir="ltr" if first == "L" else "rtl")
+
+
+def _gloss(sentence: Annotated, layers: list[str]) -> Html:
+    names = [*layers, *(["confidence"] if sentence.confidence is not None else [])]
+    lines = (element("span", name, class_="label") for name in names)
+    head = [element("span", element("span", "\u00a0"), *lines, class_="names")] if names else []
+    columns = (element("span", *_column(sentence, layers, at)) for at in range(min(len(sentence.forms), _TOKENS)))
+    return element("div", *head, joined(columns), class_="gloss")
+
+
+def _column(sentence: Annotated, layers: list[str], at: int) -> Iterator[Html]:
+    yield word(sentence.forms[at])
+    for name in layers:
+        yield element("span", evidence(sentence.layers[name][at]), class_="label")
+    if sentence.confidence is not None:
+        yield element("span", share(sentence.confidence[at]), class_="label")
+
+
+def _highlighted(sentence: Annotated, layer: str) -> Html:
+    """Show the first tokens with the spans of a layer highlighted."""
+    groups = sentence.spans[layer]
+    tints = of_types(_type(label) for group in groups for _, _, label in group)
+    name = element("span", f"{layer}: ", class_="quiet")
+    parts = _parts(sentence.forms, sentence.layers[layer], groups, tints)
+    return element("div", name, joined(parts, " "), class_="running")
+
+
+def _type(label: str | None) -> str:
+    return "?" if label is None else label
+
+
+def _end(group: Group) -> int:
+    return max(start + 1 if stop is None else stop for start, stop, _ in group)
+
+
+def _parts(
+    forms: Sequence[str], layer: Sequence[Position], groups: Sequence[Group], tints: Mapping[str, str]
+) -> Iterator[Html]:
+    begins = {group[0][0]: group for group in groups if {_type(label) for _, _, label in group} != {_OUTSIDE}}
+    at = 0
+    while at < min(len(forms), _TOKENS):
+        if at in begins:
+            yield _mark(forms, dict(layer[at] or ()), begins[at], tints)
+            at = _end(begins[at])
+        else:
+            names = {name for name, _ in layer[at] or ()}
+            is_open = not names or names >= _UNKNOWN
+            yield word(forms[at], class_="open", title="unknown") if is_open else word(forms[at])
+            at += 1
+
+
+def _mark(forms: Sequence[str], numbers: Mapping[str, float | None], group: Group, tints: Mapping[str, str]) -> Html:
+    start, stop = group[0][0], _end(group)
+    names = dict.fromkeys(_type(label) for _, _, label in group)
+    shown = [with_number(each, numbers.get(each if each == _OUTSIDE else f"B-{each}")) for each in names]
+    is_open = any(end is None for _, end, _ in group)
+    label = element("small", " | ".join(shown) + (" ..." if is_open else ""))
+    sure = min(begin + 1 if end is None else end for begin, end, _ in group)
+    words = joined(map(word, forms[start:sure]), " ")
+    if sure < stop:
+        perhaps = element("span", joined(map(word, forms[sure:stop]), " "), class_="perhaps")
+        words = joined([words, perhaps], " ")
+    # likely spans are filled, and uncertain ones have a dashed frame
+    first = next(name for name in names if name != _OUTSIDE)
+    fill = "transparent" if (numbers.get(_OUTSIDE) or 0) > 0.5 else tints[first]
+    frame = "outline:1px dashed currentColor;outline-offset:-1px" if len(group) > 1 or is_open else ""
+    return element("mark", words, label, style=f"background:{fill};{frame}", title=_hint(forms, group))
+
+
+def _hint(forms: Sequence[str], group: Group) -> str:
+    """List the alternatives, if they differ in more than their types."""
+    stops = {stop for _, stop, _ in group}
+    if len(stops) == 1 and None not in stops:
+        return ""
+    return hint(
+        f"{_type(label)}: {' '.join(forms[start : stop or start + 1])}{' ...' if stop is None else ''}"
+        for start, stop, label in group
+    )
+
+
+def corpus_picture(
+    name: str, path: str, sizes: str, layers: Mapping[str, tuple[int, int, int]], first: Sequence[Html], rest: int
+) -> Html:
+    """Show a corpus: its sizes, how much of it is known, its first sentences, and how many more there are.
+
+    `layers` counts positions with one candidate, with several, and without any.
+    """
+    parts = [element("div", element("b", name, title=path), f": {sizes}")]
+    if layers:
+        titles = ("layer", "one label", "several", "unknown")
+        head = element("tr", *(element("th", title, scope="col") for title in titles))
+        rows = []
+        for layer, counts in layers.items():
+            cells = [element("th", layer, scope="row")]
+            for count in counts:
+                part = count / (sum(counts) or 1)
+                style = f"background:{heat(part)}"
+                cells.append(element("td", f"{count:,} ({100 * part:.0f} %)", class_="number", style=style))
+            rows.append(element("tr", *cells))
+        parts.append(element("table", head, *rows, class_="map"))
+    parts += first
+    if rest > 0:
+        parts.append(element("div", f"... {rest:,} more sentences", class_="quiet"))
+    return joined(parts)
+
+
+_TAGS = 60  # of a side
+_PROBABLE = 0.02  # labels whose probabilities are all smaller are left out
+_COLUMNS, _LABELS = 80, 40  # tokens and labels in a heat map
+
+
+class Side(NamedTuple):
+    """A guideline, its tags, and for every label of the space the number of its tag."""
+
+    guideline: str
+    names: Sequence[str]
+    projection: Sequence[int]
+
+
+def label_space(size: int, sides: Sequence[Side]) -> Html:
+    """Show a space of `size` labels: list those of one guideline, or tabulate pairs for every two guidelines."""
+    if len(sides) == 1:
+        names = sides[0].names
+        listed = " ".join(names[:_TAGS]) + (f" ... {len(names) - _TAGS:,} more" if len(names) > _TAGS else "")
+        return element("div", element("b", sides[0].guideline), f": {len(names):,} labels: {listed}")
+    sizes = " x ".join(f"{len(side.names)} of {side.guideline}" for side in sides)
+    title = element("div", element("b", f"{size:,} bundles"), f" of {sizes}")
+    return joined([title, *(_pairs(one, other) for one, other in combinations(sides, 2))])
+
+
+def _pairs(one: Side, other: Side) -> Html:
+    """Tabulate the tags of two guidelines, with a mark where some bundle has both."""
+    if max(len(one.names), len(other.names)) > _TAGS:
+        return element("div", f"{one.guideline} and {other.guideline}: too many tags for a picture", class_="quiet")
+    together = set(zip(one.projection, other.projection, strict=True))
+    head = element("th", f"{one.guideline} \\ {other.guideline}")
+    rows = [element("tr", head, *(element("th", name, scope="col") for name in other.names))]
+    for i, name in enumerate(one.names):
+        cells = [element("th", name, scope="row")]
+        for j, second in enumerate(other.names):
+            allowed = {"style": f"background:{heat(0.5)}", "title": f"{name} and {second}"}
+            cells.append(element("td", "\u25a0", **allowed) if (i, j) in together else element("td"))
+        rows.append(element("tr", *cells))
+    return element("div", element("table", *rows, class_="map"), class_="wide")
+
+
+def heat_map(forms: Sequence[str], labels: Sequence[str], rows: Sequence[Sequence[float]]) -> Html:
+    """Show probabilities: a row for each label that is probable somewhere, a column for each token."""
+    shown = rows[:_COLUMNS]
+    most = [max((row[at] for row in shown), default=0.0) for at in range(len(labels))]
+    probable = [at for at in range(len(labels)) if most[at] >= _PROBABLE]
+    kept = sorted(sorted(probable, key=lambda at: -most[at])[:_LABELS])
+    head = element("tr", element("th"), *(element("th", word(form), scope="col") for form in forms[:_COLUMNS]))
+    lines = []
+    for at in kept:
+        cells = [element("th", labels[at], scope="row")]
+        for value in (row[at] for row in shown):
+            text, title = share(value) if value >= LEAST else "", f"{labels[at]} {value:.4f}"
+            cells.append(element("td", text, style=f"background:{heat(value)}", title=title))
+        lines.append(element("tr", *cells))
+    parts = [element("div", element("table", head, *lines, class_="map"), class_="wide")]
+    rest = (("improbable labels", len(labels) - len(kept)), ("more tokens", len(forms) - len(shown)))
+    if missing := ", ".join(f"{count:,} {what}" for what, count in rest if count):
+        parts.append(element("div", f"not shown: {missing}", class_="quiet"))
+    return joined(parts)
+
+
+def model_picture(
+    what: str, name: str, guidelines: Sequence[str], labels: Html | None, about: Mapping[str, Any]
+) -> Html:
+    """Show a model, its labels if it has any (see `label_space`), and facts about its training from `about`.
+
+    A file may lack any of these facts, or have something else in their place.
+    """
+    title = element("div", element("b", name), f": {what}, guidelines {', '.join(guidelines)}")
+    plan, score = about.get("plan"), about.get("dev_score")
+    facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
+    facts += [f"method {plan['method']}"] if isinstance(plan, Mapping) and plan.get("method") else []
+    facts += [f"dev score {score:.4f}"] if isinstance(score, float) else []
+    folded = element("details", element("summary", "labels"), labels) if labels is not None else Html()
+    return joined([title, element("div", "; ".join(facts), class_="quiet"), folded])
