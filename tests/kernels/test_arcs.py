@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.kernels import arc_features, arcs
+from tagweave.kernels import arcs
 from tagweave.kernels.arcs import PATHS
 
 LEFT = 0xA0761D6478BD642F
@@ -154,12 +154,3 @@ def test_side_codes_look_at_neighbours_and_at_the_edge() -> None:
     assert codes[1, 1] != codes[4, 1]  # another word follows, or none
     assert codes[1, 2] == codes[4, 2]  # the root stands before both
     assert codes[0, 1] == codes[1, 2]  # the same pair, seen from either side
-
-
-def test_mistakes_of_labels_go_from_the_best_to_the_best_allowed() -> None:
-    weights = np.array([[3.0, 1.0, 2.0]], np.float32)
-    features, counts = np.zeros((2, 1), np.int32), np.array([1.0, 2.0])
-    gradient = np.zeros((1, 3), np.float32)
-    allowed = np.array([[True, False, False], [False, True, True]])
-    assert arc_features.add_label_mistakes(weights, features, allowed, counts, gradient) == 1
-    assert gradient.tolist() == [[2.0, 0.0, -2.0]]

@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagweave.kernels import inner, kernel
+from tagweave.kernels.tree import longest_of
 
 
 @kernel
@@ -30,9 +31,7 @@ def best_arborescence(scores, ptr, lengths, single_root, heads):
 
     The arguments are those of `kernels.tree.best_heads`.
     """
-    longest = 0
-    for s in range(lengths.shape[0]):
-        longest = max(longest, lengths[s])
+    longest = longest_of(lengths)
     arc_scores = np.empty((longest + 1) ** 2)
     arc_ends = np.empty(2 * (longest + 1) ** 2, np.int32)
     token = 0

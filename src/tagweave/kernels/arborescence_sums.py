@@ -38,7 +38,8 @@ import numpy as np
 
 from tagweave.kernels import inlined, inner, kernel
 from tagweave.kernels.projective import only_heads, shifted, take_only_heads
-from tagweave.kernels.tree_sums import LOG_SHARE
+from tagweave.kernels.tree import longest_of, plus
+from tagweave.kernels.tree_sums import LOG_SHARE, times
 
 _U = np.uintp
 _DEPTH = 24  # of windows in windows: for at most 2^23 words
@@ -46,45 +47,18 @@ _FIRST, _WIDTH, _START, _LOW, _HIGH, _GONE = range(6)  # of a window
 _BEGIN, _END, _SHIFT = range(3)  # of a jump: columns, and what is to be added to them
 
 
-@inlined
-def _plus(a, b):
-    return a + b
-
-
-@inlined
-def _times(a, b):
-    return a * b
-
-
-@inlined
-def _over(a, b):
-    return a / b if b > 0 else 0.0
-
-
-@inlined
-def _log(a):
-    return math.log(a) if a > 0 else -np.inf
+_over, _log_over = (
+    inlined(lambda a, b: a / b if b > 0 else 0.0),
+    inlined(lambda a, b: a - b if b > -np.inf else -np.inf),
+)
+_log, _exp = inlined(lambda a: math.log(a) if a > 0 else -np.inf), inlined(lambda a: math.exp(a))  # noqa: PLW0108
+_same = inlined(lambda a: a)
 
 
 @inlined
 def _log_plus(a, b):
     high, low = max(a, b), min(a, b)
     return high + math.log1p(math.exp(low - high)) if low > -np.inf else high
-
-
-@inlined
-def _log_over(a, b):
-    return a - b if b > -np.inf else -np.inf
-
-
-@inlined
-def _exp(a):
-    return math.exp(a)
-
-
-@inlined
-def _same(a):
-    return a
 
 
 @inner
@@ -224,10 +198,10 @@ def _elimination(remove, walk, log):
 
 
 eliminate_potentials = _elimination(
-    _removal(_plus, _times, _over, 0.0), _walking(_plus, _times, _over, 0.0, 1.0, _same), _log
+    _removal(plus, times, _over, 0.0), _walking(plus, times, _over, 0.0, 1.0, _same), _log
 )
 eliminate_logarithms = _elimination(
-    _removal(_log_plus, _plus, _log_over, -np.inf), _walking(_log_plus, _plus, _log_over, -np.inf, 0.0, _exp), _same
+    _removal(_log_plus, plus, _log_over, -np.inf), _walking(_log_plus, plus, _log_over, -np.inf, 0.0, _exp), _same
 )
 
 
@@ -238,9 +212,7 @@ _SECOND_CHILD = 1e-9  # a share of trees with two children of the root above whi
 @kernel
 def marginals(scores, allowed, ptr, lengths, single_root, marginal, log_z):
     """As `kernels.tree_sums.marginals`, over all trees."""
-    longest = 0
-    for s in range(lengths.shape[0]):
-        longest = max(longest, lengths[s])
+    longest = longest_of(lengths)
     memory = np.empty(5 * (longest + 1) ** 2)
     best = np.empty((1, longest + 1))
     for s in range(lengths.shape[0]):

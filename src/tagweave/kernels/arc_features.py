@@ -327,26 +327,3 @@ def add_label_gradient(features, difference, gradient):
     rows = gradient.reshape(-1)
     for a in range(_U(features.shape[0])):
         _add(rows, features, a, difference[a])
-
-
-@kernel
-def add_label_mistakes(weights, features, allowed, counts, gradient):
-    """Add features(best) - features(best allowed) of arcs whose best relation is not allowed. Returns their number."""
-    Y = weights.shape[1]
-    scores = np.empty(Y, weights.dtype)
-    rows, mistakes = weights.reshape(-1), 0
-    for a in range(_U(features.shape[0])):
-        _score(rows, features, a, scores)
-        best, target = 0, -1
-        for y in range(Y):
-            if scores[y] > scores[best]:
-                best = y
-            if allowed[a, y] and (target < 0 or scores[y] > scores[target]):
-                target = y
-        if allowed[a, best] or target < 0 or counts[a] <= 0:
-            continue
-        mistakes += 1
-        for f in range(features.shape[1]):
-            gradient[_U(features[a, f]), best] += counts[a]
-            gradient[_U(features[a, f]), target] -= counts[a]
-    return mistakes

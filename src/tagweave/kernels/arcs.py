@@ -45,26 +45,15 @@ from __future__ import annotations
 import numpy as np
 
 from tagweave.kernels import inner, kernel
+from tagweave.kernels.hashing import OUTSIDE, join
 from tagweave.kernels.instructions import prefetch
 
 _U = np.uintp
 _ONE = np.uint64(1)
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
-_OUTSIDE = np.uint64(0xD6E8FEB86659FD93)
 LEFT = np.uint64(0xA0761D6478BD642F)
 _PATH = np.uint64(0x9FB21C651E98DF25)
 BINS = 8
 """Floats of a row: the feature itself, and with each distance: 1, 2, 3, 4, 5, 6 to 10, more."""
-
-
-@inner
-def _mix(code, value):
-    code = code + _MULTIPLIER * (value + _ONE)
-    code = (code ^ (code >> np.uint64(30))) * _FIRST
-    code = (code ^ (code >> np.uint64(27))) * _SECOND
-    return code ^ (code >> np.uint64(31))
 
 
 @inner
@@ -89,12 +78,12 @@ def side_codes(columns, ptr, terms, seeds, codes):
                         break
                     q = p + terms[r, j, 1]
                     if q < low:
-                        value = _OUTSIDE + np.uint64(low - q)
+                        value = OUTSIDE + np.uint64(low - q)
                     elif q >= high:
-                        value = _OUTSIDE + np.uint64(1000 + q - high)
+                        value = OUTSIDE + np.uint64(1000 + q - high)
                     else:
                         value = columns[ptr[0] + q, terms[r, j, 0]]
-                    code = _mix(code, value)
+                    code = join(code, value)
                 codes[p, r] = code
 
 

@@ -29,12 +29,18 @@ _HASH = np.uint64((1 << 40) - 1)
 
 
 @inner
-def mix(code, value):
-    """One step of a hash chain: code' = finalise(code + multiplier * (value + 1)), never 0."""
+def join(code, value):
+    """One step of a hash chain: code' = finalise(code + multiplier * (value + 1))."""
     code = code + _MULTIPLIER * (value + _ONE)
     code = (code ^ (code >> np.uint64(30))) * _FIRST
     code = (code ^ (code >> np.uint64(27))) * _SECOND
-    code = code ^ (code >> np.uint64(31))
+    return code ^ (code >> np.uint64(31))
+
+
+@inner
+def mix(code, value):
+    """As `join`, never 0."""
+    code = join(code, value)
     return code if code != np.uint64(0) else _ONE
 
 
@@ -197,7 +203,6 @@ def windows_of(codes: NDArray[np.uint64]) -> NDArray[np.int64]:
     return (codes >> _WINDOW).astype(np.int64)
 
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _EMPTY = np.int64(-1)
 
 
@@ -205,7 +210,7 @@ _EMPTY = np.int64(-1)
 def _enter(table, code):
     """Add a code; returns 1 if it is new. The table is a power of two long and never full."""
     slots = np.uint64(table.shape[0])
-    slot = ((np.uint64(code) * _SPREAD) >> np.uint64(20)) & (slots - np.uint64(1))
+    slot = ((np.uint64(code) * _MULTIPLIER) >> np.uint64(20)) & (slots - np.uint64(1))
     while table[slot] != _EMPTY:
         if table[slot] == code:
             return 0

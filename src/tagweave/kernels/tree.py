@@ -47,7 +47,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import inner, kernel
+from tagweave.kernels import inlined, inner, kernel
 from tagweave.kernels.decode import insert_ranked
 
 
@@ -107,7 +107,9 @@ def pair_cells(heads, token_ptr, pair_ptr, cells):
 
 _U = np.uintp
 _ONE = np.uintp(1)
-_RIGHT, _LEFT, _SPLIT, _OUTWARD, _INWARD = range(5)
+_RIGHT, _LEFT, _OUTWARD, _INWARD, _SPLIT = range(5)  # the charts R, L, r, l and S
+_FIRST = (_OUTWARD, _LEFT, _OUTWARD, _SPLIT, _RIGHT)  # the charts of the parts of a cell of each chart
+_SECOND = (_RIGHT, _INWARD, _SPLIT, _INWARD, _LEFT)
 CHARTS, ROWS = 5, 5
 
 
@@ -119,6 +121,87 @@ def exclude(scores, allowed):
             scores[a] = -np.inf
 
 
+@inner
+def longest_of(lengths):
+    """Return the largest length, 0 of none."""
+    longest = 0
+    for s in range(lengths.shape[0]):
+        longest = max(longest, lengths[s])
+    return longest
+
+
+def recurrence(of, add, read, times, join, zero, one):
+    """Make a kernel that fills R, L, r, l, S = charts of one sentence, on numbers with this arithmetic, and returns Z.
+
+    `of(rows, k)` is row k of unfinished sums, `add(row, x, value)` adds to its sum x, `read(row, x)` is that sum;
+    `join(cell, other, pair)` is the product of three.
+    """
+
+    @inner
+    def push(cells, others, to_right, to_left, first, N, rows):
+        """Push the finished cells (i, j) to the cells (i, x), x >= first, of which they may be parts."""
+        split, left, right, outward, inward = of(rows, 0), of(rows, 1), of(rows, 2), of(rows, 3), of(rows, 4)
+        rightmost, leftmost, arc, siblings = cells
+        L, l, R, S = others  # noqa: E741 - the recurrence's name
+        for x in range(first, N):
+            add(split, x, times(rightmost, L[x]))
+            add(left, x, times(leftmost, l[x]))
+            add(right, x, times(arc, R[x]))
+            add(outward, x, join(arc, S[x], to_right[x - first]))
+            add(inward, x, join(siblings, l[x], to_left[x - first]))
+
+    @inner
+    def fill(n, scores, pairs, step, single_root, charts, rows):
+        R, L, r, l, S = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741
+        split, left, right, outward, inward = of(rows, 0), of(rows, 1), of(rows, 2), of(rows, 3), of(rows, 4)
+        N, to_left = _U(n + 1), step * block(n)
+        for at in range(n, 0 if single_root else -1, -1):
+            i = _U(at)
+            R[i, i] = one
+            L[i, i] = one
+            alone = step * row(n, at, at)
+            for x in range(i + _ONE, N):
+                for k in range(ROWS):
+                    rows[k, x] = zero
+                add(split, x, L[i + _ONE, x])
+                add(outward, x, times(L[i + _ONE, x], pairs[alone + x - i - _ONE]))
+            if at < n:
+                add(inward, i + _ONE, pairs[to_left + alone])
+            for j in range(i + _ONE, N):
+                siblings, out = read(split, j), times(read(outward, j), scores[i, j])
+                into = times(read(inward, j), scores[j, i]) if at > 0 else zero
+                add(right, j, out)
+                add(left, j, into)
+                rightmost, leftmost = read(right, j), read(left, j)
+                R[i, j], L[i, j], r[i, j], l[i, j], S[i, j] = rightmost, leftmost, out, into, siblings
+                first = j + _ONE
+                if first < N and (rightmost > zero or leftmost > zero or siblings > zero):
+                    add(inward, first, times(rightmost, pairs[to_left + alone + j - i]))
+                    own = step * row(n, at, j)
+                    cells, others = (rightmost, leftmost, out, siblings), (L[first], l[j], R[j], S[j])
+                    push(cells, others, pairs[own:], pairs[to_left + own :], first, N, rows)
+        if single_root:
+            rows[0, n] = zero
+            for m in range(1, n + 1):
+                add(split, n, times(times(times(scores[0, m], pairs[m - 1]), L[1, m]), R[m, n]))
+            R[0, n] = read(split, n)
+        return R[0, n]
+
+    return fill
+
+
+row_of, read = inlined(lambda rows, k: rows[k]), inlined(lambda row, x: row[x])
+plus, plus_both = inlined(lambda a, b: a + b), inlined(lambda a, b, c: a + b + c)
+
+
+@inlined
+def _raise(row, x, value):
+    row[x] = value if value > row[x] else row[x]
+
+
+fill = recurrence(row_of, _raise, read, plus, plus_both, -np.inf, 0.0)
+
+
 @kernel
 def best_heads(scores, ptr, pair_ptr, lengths, single_root, heads):
     """Set heads int32[sum of lengths] to the best projective trees, -1 for all words of a sentence that allows none.
@@ -126,168 +209,105 @@ def best_heads(scores, ptr, pair_ptr, lengths, single_root, heads):
     scores float32 or float64 (flat), ptr and pair_ptr int64[B + 1], lengths int64[B] (words without the root; 0 is
     allowed). single_root: whether the root has exactly one child. Ties are broken deterministically.
     """
-    longest = 0
-    for s in range(lengths.shape[0]):
-        longest = max(longest, lengths[s])
+    longest = longest_of(lengths)
     space = np.empty(CHARTS * (longest + 2) ** 2, scores.dtype)
     rows = np.empty((ROWS, longest + 2), scores.dtype)
     neutral = np.zeros(longest + 1, scores.dtype)
-    stack = np.empty((3 * longest + 8, 3), np.int32)
+    stack = np.empty((3 * longest + 8, 4), np.int32)
     token = 0
     for s in range(lengths.shape[0]):
-        n = lengths[s]
+        n, own = lengths[s], heads[token : token + lengths[s]]
+        own[:] = -1
         if n > 0:
             arcs = scores[ptr[s] : ptr[s] + (n + 1) * (n + 1)].reshape((n + 1, n + 1))
             charts = space[: CHARTS * (n + 2) * (n + 2)].reshape((CHARTS, n + 2, n + 2))
             step = stride(pair_ptr, s)
             pairs = scores[pair_ptr[s] : pair_ptr[s + 1]] if step else neutral
-            fill(arcs, pairs, step, single_root, charts, rows)
-            _trace(arcs, pairs, step, single_root, charts, stack, heads[token : token + n])
+            if fill(n, arcs, pairs, step, single_root, charts, rows) > -np.inf:
+                _trace_best((arcs, pairs, step, charts), single_root, 0, stack, own)
         token += n
 
 
-@kernel
-def fill(scores, pairs, step, single_root, charts, rows):
-    """Fill R, L, r, l, S = charts for one sentence; rows are the unfinished cells (i, x) of S, L, R, r and l."""
-    R, L, r, l, S = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741 - the recurrence's name
-    split, left, right, outward, inward = rows[0], rows[1], rows[2], rows[3], rows[4]
-    n = scores.shape[0] - 1
-    N, to_left = _U(n + 1), step * block(n)
-    lowest = scores.dtype.type(-np.inf)
-    for at in range(n, 0 if single_root else -1, -1):
-        i = _U(at)
-        R[i, i] = 0
-        L[i, i] = 0
-        alone = step * row(n, at, at)
-        for x in range(i + _ONE, N):
-            split[x] = L[i + _ONE, x]
-            left[x] = lowest
-            right[x] = lowest
-            outward[x] = L[i + _ONE, x] + pairs[alone + x - i - _ONE]
-            inward[x] = lowest
-        if at < n:
-            inward[i + _ONE] = pairs[to_left + alone]
-        for j in range(i + _ONE, N):
-            S[i, j] = split[j]
-            r[i, j] = outward[j] + scores[i, j]
-            l[i, j] = inward[j] + scores[j, i] if at > 0 else lowest
-            R[i, j] = max(right[j], r[i, j])
-            L[i, j] = max(left[j], l[i, j])
-            first = j + _ONE
-            if first < N:
-                inward[first] = max(inward[first], R[i, j] + pairs[to_left + alone + j - i])
-                own = step * row(n, at, j)
-                cells, others = (R[i, j], L[i, j], r[i, j], S[i, j]), (L[first], l[j], R[j], S[j])
-                _push(cells, others, pairs[own:], pairs[to_left + own :], first, N, rows)
+@inlined
+def _bounds(kind, i, j):
+    """Return where a cell other than an arc's divides first, and no longer, and how far on its second part begins."""
+    return (i + 1, j + 1, 0) if kind == _RIGHT else (i, j, 1 if kind == _SPLIT else 0)
+
+
+def _tracing(parts_of):
+    """Make a kernel for the heads of a tree from its whole downwards.
+
+    `parts_of(given, single_root, kind, i, j, rank)` is where the best, or one of the k best, of a cell divides, and the
+    ranks of both parts.
+    """
+
+    @inner
+    def put(stack, size, kind, i, j, rank):
+        """Put a cell on the stack, unless it is one word or a root that has no child. Returns the new size."""
+        if i == j:
+            return size
+        stack[size, 0], stack[size, 1], stack[size, 2], stack[size, 3] = kind, i, j, rank
+        return size + 1
+
+    @inner
+    def trace(given, single_root, rank, stack, heads):
+        size = put(stack, 0, _RIGHT, 0, heads.shape[0], rank)
+        while size > 0:
+            size -= 1
+            kind, i, j = stack[size, 0], stack[size, 1], stack[size, 2]
+            at, a, b = parts_of(given, single_root, kind, i, j, stack[size, 3])
+            if kind == _OUTWARD:
+                heads[j - 1] = i
+            elif kind == _INWARD:
+                heads[i - 1] = j
+            if kind == _OUTWARD and at == i:
+                size = put(stack, size, _LEFT, i + 1, j, b)
+            elif kind == _INWARD and at == i:
+                size = put(stack, size, _RIGHT, i, j - 1, a)
+            elif kind == _RIGHT and single_root and i == 0:
+                heads[at - 1] = 0
+                size = put(stack, size, _LEFT, 1, at, a)
+                size = put(stack, size, _RIGHT, at, j, b)
+            else:
+                size = put(stack, size, _FIRST[kind], i, at, a)
+                size = put(stack, size, _SECOND[kind], at + (1 if kind == _SPLIT else 0), j, b)
+
+    return trace
 
 
 @inner
-def _push(cells, others, to_right, to_left, first, N, rows):
-    """Push the finished cells (i, j) to the cells (i, x), x >= first, of which they may be parts."""
-    split, left, right, outward, inward = rows[0], rows[1], rows[2], rows[3], rows[4]
-    rightmost, leftmost, arc, siblings = cells
-    L, l, R, S = others  # noqa: E741
-    for x in range(first, N):
-        a = rightmost + L[x]
-        split[x] = a if a > split[x] else split[x]
-        b = leftmost + l[x]
-        left[x] = b if b > left[x] else left[x]
-        c = arc + R[x]
-        right[x] = c if c > right[x] else right[x]
-        d = arc + S[x] + to_right[x - first]
-        outward[x] = d if d > outward[x] else outward[x]
-        e = siblings + l[x] + to_left[x - first]
-        inward[x] = e if e > inward[x] else inward[x]
-
-
-@kernel
-def best_total(scores, pairs, step, single_root, n, charts):
-    """Return the score of the best tree from full charts; -inf where none is allowed."""
-    L, R = charts[1], charts[0]
-    if not single_root:
-        return R[0, n]
-    best = scores.dtype.type(-np.inf)
-    for m in range(1, n + 1):
-        best = max(best, scores[0, m] + pairs[step * row(n, 0, 0) + m - 1] + L[1, m] + R[m, n])
-    return best
-
-
-@inner
-def _trace(scores, pairs, step, single_root, charts, stack, heads):
-    """The heads of the best tree from full charts."""
-    R, L, r, l, S = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741
-    n = heads.shape[0]
-    to_left = pairs[step * block(n) :]
-    heads[:] = -1
-    size = 0
-    best = best_total(scores, pairs, step, single_root, n, charts)
-    if best == -np.inf:
-        return
-    if single_root:
-        child = 1
-        while child < n and not scores[0, child] + pairs[child - 1] + L[1, child] + R[child, n] >= best:
-            child += 1
-        heads[child - 1] = 0
-        size = _put(stack, size, _LEFT, 1, child)
-        size = _put(stack, size, _RIGHT, child, n)
+def _best_parts(given, single_root, kind, i, j, rank):
+    arcs, pairs, step, charts = given
+    n, first, second = arcs.shape[0] - 1, _FIRST[kind], _SECOND[kind]
+    if kind == _RIGHT and single_root and i == 0:
+        at, L, R = 1, charts[_LEFT], charts[_RIGHT]
+        while at < n and not arcs[0, at] + pairs[at - 1] + L[1, at] + R[at, n] >= R[0, n]:
+            at += 1
+    elif _OUTWARD <= kind <= _INWARD:
+        begin = j - 1 + (step * block(n) if kind == _INWARD else 0)
+        alone = charts[_LEFT, i + 1, j] if kind == _OUTWARD else charts[_RIGHT, i, j - 1]
+        at, best = i, alone + pairs[begin + step * row(n, i, i) - i]
+        for k in range(i + 1, j):
+            value = charts[first, i, k] + charts[second, k, j] + pairs[begin + step * row(n, i, k) - k]
+            if value > best:
+                at, best = k, value
     else:
-        size = _put(stack, size, _RIGHT, 0, n)
-    while size > 0:
-        size -= 1
-        kind, i, j = stack[size, 0], stack[size, 1], stack[size, 2]
-        if kind == _SPLIT:
-            at = _best_part(R[i], L[:, j], i, j, 1)
-            size = _put(stack, size, _RIGHT, i, at)
-            size = _put(stack, size, _LEFT, at + 1, j)
-        elif kind == _RIGHT:
-            m = _best_part(r[i], R[:, j], i + 1, j + 1, 0)
-            size = _put(stack, size, _OUTWARD, i, m)
-            size = _put(stack, size, _RIGHT, m, j)
-        elif kind == _LEFT:
-            m = _best_part(L[i], l[:, j], i, j, 0)
-            size = _put(stack, size, _LEFT, i, m)
-            size = _put(stack, size, _INWARD, m, j)
-        elif kind == _OUTWARD:
-            heads[j - 1] = i
-            k = _best_sibling(L[i + 1, j], r[i], S[:, j], pairs, step, n, i, j)
-            size = _put(stack, size, _LEFT, i + 1, j) if k == i else _put(stack, size, _OUTWARD, i, k)
-            size = _put(stack, size, _SPLIT, k, j) if k > i else size
-        else:
-            heads[i - 1] = j
-            k = _best_sibling(R[i, j - 1], S[i], l[:, j], to_left, step, n, i, j)
-            size = _put(stack, size, _RIGHT, i, j - 1) if k == i else _put(stack, size, _SPLIT, i, k)
-            size = _put(stack, size, _INWARD, k, j) if k > i else size
+        at, high, offset = _bounds(kind, i, j)
+        best = charts[first, i, at] + charts[second, at + offset, j]
+        for k in range(at + 1, high):
+            value = charts[first, i, k] + charts[second, k + offset, j]
+            if value > best:
+                at, best = k, value
+    return at, rank, rank
 
 
 @inner
-def _best_part(row, column, low, high, offset):
-    """Return the first k of low .. high - 1 with the largest row[k] + column[k + offset]."""
-    at, best = low, row[low] + column[low + offset]
-    for k in range(low + 1, high):
-        value = row[k] + column[k + offset]
-        if value > best:
-            at, best = k, value
-    return at
+def _ranked_parts(given, single_root, kind, i, j, rank):
+    (source, ranks), k = given, given[0].shape[3]
+    return source[kind, i, j, rank], ranks[kind, i, j, rank] // k, ranks[kind, i, j, rank] % k
 
 
-@inner
-def _best_sibling(alone, cells, others, pairs, step, n, i, j):
-    """Return the sibling k of the best derivation of an arc between i and j; i if there is none."""
-    at, best = i, alone + pairs[step * row(n, i, i) + j - i - 1]
-    for k in range(i + 1, j):
-        value = cells[k] + others[k] + pairs[step * row(n, i, k) + j - k - 1]
-        if value > best:
-            at, best = k, value
-    return at
-
-
-@inner
-def _put(stack, size, kind, i, j):
-    """Put a cell on the stack, unless it is one word or a root that has no child. Returns the new size."""
-    if i == j:
-        return size
-    stack[size, 0], stack[size, 1], stack[size, 2] = kind, i, j
-    return size + 1
+_trace_best, _trace_one_of_k = _tracing(_best_parts), _tracing(_ranked_parts)
 
 
 @kernel
@@ -314,15 +334,11 @@ def k_best(scores, pairs, single_root, heads, totals):
         R[i, i, 0] = 0.0
         L[i, i, 0] = 0.0
         for j in range(i + 1, n + 1):
-            for at in range(i, j):
-                _combine(R[i, at], L[at + 1, j], 0.0, at, S[i, j], source[_SPLIT, i, j], ranks[_SPLIT, i, j])
+            _divide(_SPLIT, i, j, values, source, ranks)
             _fill_arcs(scores, pairs, step, i, j, values, source, ranks)
-            for m in range(i + 1, j + 1):
-                r = values[_OUTWARD, i, m]
-                _combine(r, R[m, j], 0.0, m, R[i, j], source[_RIGHT, i, j], ranks[_RIGHT, i, j])
-            for m in range(i if i > 0 else j, j):
-                l = values[_INWARD, m, j]  # noqa: E741 - the recurrence's name
-                _combine(L[i, m], l, 0.0, m, L[i, j], source[_LEFT, i, j], ranks[_LEFT, i, j])
+            _divide(_RIGHT, i, j, values, source, ranks)
+            if i > 0:
+                _divide(_LEFT, i, j, values, source, ranks)
     if single_root:
         # S[0, m] is unused: it holds the part left of the root's child, which R[m, n] completes
         for m in range(1, n + 1):
@@ -333,7 +349,16 @@ def k_best(scores, pairs, single_root, heads, totals):
     stack = np.empty((3 * n + 8, 4), np.int32)
     for rank in range(k):
         if totals[rank] > -np.inf:
-            _trace_one_of_k(single_root, rank, source, ranks, stack, heads[rank])
+            _trace_one_of_k((source, ranks), single_root, rank, stack, heads[rank])
+
+
+@inlined
+def _divide(kind, i, j, values, source, ranks):
+    """Fill the list of a cell other than an arc's."""
+    low, high, offset = _bounds(kind, i, j)
+    for at in range(low, high):
+        left, right = values[_FIRST[kind], i, at], values[_SECOND[kind], at + offset, j]
+        _combine(left, right, 0.0, at, values[kind, i, j], source[kind, i, j], ranks[kind, i, j])
 
 
 @inner
@@ -368,50 +393,3 @@ def _combine(left, right, score, at, values, source, ranks):
                     return
                 break
             insert_ranked(values, source, ranks, k, value, at, a * k + b)
-
-
-@inner
-def _trace_one_of_k(single_root, rank, source, ranks, stack, heads):
-    """The heads of the tree of one rank."""
-    n, k = heads.shape[0], source.shape[3]
-    size = _put_one_of_k(stack, 0, _RIGHT, 0, n, rank)
-    while size > 0:
-        size -= 1
-        kind, i, j, r = stack[size]
-        at, a, b = source[kind, i, j, r], ranks[kind, i, j, r] // k, ranks[kind, i, j, r] % k
-        if kind == _SPLIT:
-            size = _put_one_of_k(stack, size, _RIGHT, i, at, a)
-            size = _put_one_of_k(stack, size, _LEFT, at + 1, j, b)
-        elif kind == _RIGHT:
-            if single_root and i == 0:
-                heads[at - 1] = 0
-                size = _put_one_of_k(stack, size, _LEFT, 1, at, a)
-            else:
-                size = _put_one_of_k(stack, size, _OUTWARD, i, at, a)
-            size = _put_one_of_k(stack, size, _RIGHT, at, j, b)
-        elif kind == _LEFT:
-            size = _put_one_of_k(stack, size, _LEFT, i, at, a)
-            size = _put_one_of_k(stack, size, _INWARD, at, j, b)
-        elif kind == _OUTWARD:
-            heads[j - 1] = i
-            if at == i:
-                size = _put_one_of_k(stack, size, _LEFT, i + 1, j, b)
-            else:
-                size = _put_one_of_k(stack, size, _OUTWARD, i, at, a)
-                size = _put_one_of_k(stack, size, _SPLIT, at, j, b)
-        else:
-            heads[i - 1] = j
-            if at == i:
-                size = _put_one_of_k(stack, size, _RIGHT, i, j - 1, a)
-            else:
-                size = _put_one_of_k(stack, size, _SPLIT, i, at, a)
-                size = _put_one_of_k(stack, size, _INWARD, at, j, b)
-
-
-@inner
-def _put_one_of_k(stack, size, kind, i, j, rank):
-    """Put an entry of a cell on the stack, unless it is one word or a root that has no child. Returns the new size."""
-    if i == j:
-        return size
-    stack[size, 0], stack[size, 1], stack[size, 2], stack[size, 3] = kind, i, j, rank
-    return size + 1

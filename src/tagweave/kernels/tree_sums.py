@@ -39,7 +39,7 @@ from functools import partial
 
 import numpy as np
 
-from tagweave.kernels import inner, kernel
+from tagweave.kernels import inlined, inner, kernel
 from tagweave.kernels.projective import (
     only_heads,
     potentials,
@@ -47,7 +47,20 @@ from tagweave.kernels.projective import (
     take_only_heads,
     take_only_pairs,
 )
-from tagweave.kernels.tree import best_total, block, fill, most_pairs, row, stride
+from tagweave.kernels.tree import (
+    ROWS,
+    block,
+    fill,
+    longest_of,
+    most_pairs,
+    plus,
+    plus_both,
+    read,
+    recurrence,
+    row,
+    row_of,
+    stride,
+)
 
 _NO_SUMMAND = -50.0  # negligible in a sum whose largest summand is 0
 _NO_PROBABILITY, _NO_SHARE = 1e-30, -70.0
@@ -63,73 +76,34 @@ def log_marginals(n, single_root, step, pairs, charts, marginal, of_pairs):
     """
     marginal[:] = 0
     of_pairs[:] = 0
-    _log_inside(n, single_root, step, pairs, charts)
-    s, R, L = charts[0], charts[1], charts[2]
-    if single_root:
-        top, total = np.full(1, -np.inf), np.zeros(1)
-        for m in range(1, n + 1):
-            _add(s[0, m] + pairs[m - 1] + L[1, m] + R[m, n], top, total, 0)
-        log_z = _log(top, total, 0)
-    else:
-        log_z = R[0, n]
+    log_z = _log_fill(n, charts[0], pairs, step, single_root, charts[1:6], np.empty((2 * ROWS, n + 2)))
     if log_z > -np.inf:
         _log_outside(n, single_root, step, pairs, log_z, charts, marginal, of_pairs)
     return log_z
 
 
 @inner
-def _add(value, tops, totals, x):
-    """Add exp(value) to the sum exp(tops[x]) totals[x]."""
+def _add(sums, x, value):
+    """Add exp(value) to the sum exp(tops[x]) totals[x], which is 0 at first, where totals[x] does not count."""
+    tops, totals = sums
     gap = value - tops[x]
     if gap <= 0:
         if gap > _NO_SUMMAND:
             totals[x] += math.exp(gap)
     elif value > -np.inf:
+        totals[x] = totals[x] * math.exp(-gap) + 1 if tops[x] > -np.inf else 1.0
         tops[x] = value
-        totals[x] = totals[x] * math.exp(-gap) + 1
 
 
 @inner
-def _log(tops, totals, x):
+def _log(sums, x):
     """Return the logarithm of the sum exp(tops[x]) totals[x]."""
-    return tops[x] + math.log(totals[x]) if totals[x] > 0 else -np.inf
+    tops, totals = sums
+    return tops[x] + math.log(totals[x]) if tops[x] > -np.inf else -np.inf
 
 
-@inner
-def _log_inside(n, single_root, step, pairs, charts):
-    """Fill R, L, r, l, S = charts[1:6]."""
-    s, R, L, r, l, S = charts[0], charts[1], charts[2], charts[3], charts[4], charts[5]  # noqa: E741
-    tops, totals = np.empty((5, n + 2)), np.empty((5, n + 2))
-    N, to_left = _U(n + 1), step * block(n)
-    for at in range(n, 0 if single_root else -1, -1):
-        i = _U(at)
-        R[i, i] = 0.0
-        L[i, i] = 0.0
-        alone = step * row(n, at, at)
-        tops[:] = -np.inf
-        totals[:] = 0.0
-        for x in range(i + _ONE, N):
-            _add(L[i + _ONE, x], tops[0], totals[0], x)
-            _add(L[i + _ONE, x] + pairs[alone + x - i - _ONE], tops[3], totals[3], x)
-        if at < n:
-            _add(pairs[to_left + alone], tops[4], totals[4], i + _ONE)
-        for j in range(i + _ONE, N):
-            S[i, j] = _log(tops[0], totals[0], j)
-            r[i, j] = _log(tops[3], totals[3], j) + s[i, j]
-            l[i, j] = _log(tops[4], totals[4], j) + s[j, i]
-            _add(l[i, j], tops[1], totals[1], j)
-            _add(r[i, j], tops[2], totals[2], j)
-            L[i, j] = _log(tops[1], totals[1], j)
-            R[i, j] = _log(tops[2], totals[2], j)
-            first, own = j + _ONE, step * row(n, at, j)
-            if first < N:
-                _add(R[i, j] + pairs[to_left + alone + j - i], tops[4], totals[4], first)
-            for x in range(first, N):
-                _add(R[i, j] + L[first, x], tops[0], totals[0], x)
-                _add(L[i, j] + l[j, x], tops[1], totals[1], x)
-                _add(r[i, j] + R[j, x], tops[2], totals[2], x)
-                _add(r[i, j] + S[j, x] + pairs[own + x - first], tops[3], totals[3], x)
-                _add(S[i, j] + l[j, x] + pairs[to_left + own + x - first], tops[4], totals[4], x)
+_tops_and_totals = inlined(lambda rows, k: (rows[k], rows[k + ROWS]))
+_log_fill = recurrence(_tops_and_totals, _add, _log, plus, plus_both, -np.inf, 0.0)
 
 
 @inner
@@ -209,7 +183,7 @@ _LOG_TREES = math.log(6.75)  # n words have fewer projective trees than exp(n ti
 _LARGEST = 1e200  # largest cell: if its derivative underflows, at most 1e-100 of its probability is lost
 _LEAST = 1e-100  # least nonzero cell: products of three such cells are not 0
 LOG_SHARE = -575.0  # log 1e-250, the least share of Z in the product of all A
-_CHARTS, _ROWS = 10, 5
+_CHARTS = 10
 
 
 @kernel
@@ -221,11 +195,9 @@ def marginals(scores, allowed, ptr, pair_ptr, lengths, single_root, marginal, lo
     excludes an arc, too. allowed uint8 or bool, for all arcs, or empty if all are allowed. marginal float (flat), 0 in
     column 0 and on the diagonal. The gradient of log Z(all) - log Z(allowed) is the difference of two such marginals.
     """
-    longest = 0
-    for s in range(lengths.shape[0]):
-        longest = max(longest, lengths[s])
+    longest = longest_of(lengths)
     space = np.empty(_CHARTS * (longest + 2) ** 2)
-    rows = np.empty((_ROWS, longest + 2))
+    rows = np.empty((ROWS, longest + 2))
     room = np.empty(most_pairs(pair_ptr, lengths))
     neutral, unused = np.zeros(longest + 1, scores.dtype), np.empty(longest + 1, marginal.dtype)
     for s in range(lengths.shape[0]):
@@ -295,8 +267,13 @@ def _sums(n, step, single_root, gauge, charts, rows, q):
     for a in range(_U(q.shape[0])):
         q[a] = math.exp(q[a])
         least = min(least, q[a])
-    least, largest = _inside(n, step, single_root, charts, rows, q, least, largest)
-    total = _total(n, single_root, charts, q)
+    total = _fill(n, charts[0], q, step, single_root, charts[1:6], rows)
+    for cells in charts[1:6]:
+        for i in range(1 if single_root else 0, n):
+            for j in range(i + 1, n + 1):
+                largest = max(largest, cells[i, j])
+                if cells[i, j] > 0:
+                    least = min(least, cells[i, j])
     is_exact = least > _LEAST or (total > 0 and math.log(total) - log_product > LOG_SHARE)
     return total, is_exact and largest < _LARGEST
 
@@ -307,74 +284,19 @@ def _gauge(n, step, single_root, total, charts, rows, q):
     tree."""
     if not total < np.inf:
         return _LOG_TREES
-    scores = charts[0][: n + 1, : n + 1]
-    fill(scores, q, step, single_root, charts[1:6], rows)
-    best = best_total(scores, q, step, single_root, n, charts[1:6])
+    best = fill(n, charts[0], q, step, single_root, charts[1:6], rows)
     if best == -np.inf:
         return 0.0
     return max(best, math.log(total)) / n
 
 
-@inner
-def _inside(n, step, single_root, charts, rows, q, least, largest):
-    """Fill R, L, r, l, S = charts[1:6]. Returns the least and largest nonzero cell, given bounds included."""
-    p, R, L, r, l, S = charts[0], charts[1], charts[2], charts[3], charts[4], charts[5]  # noqa: E741
-    split, left, right, outward, inward = rows[0], rows[1], rows[2], rows[3], rows[4]
-    N, to_left = _U(n + 1), step * block(n)
-    for at in range(n, 0 if single_root else -1, -1):
-        i = _U(at)
-        R[i, i] = 1.0
-        L[i, i] = 1.0
-        alone = step * row(n, at, at)
-        for x in range(i + _ONE, N):
-            split[x] = L[i + _ONE, x]
-            left[x] = 0.0
-            right[x] = 0.0
-            outward[x] = L[i + _ONE, x] * q[alone + x - i - _ONE]
-            inward[x] = 0.0
-        if at < n:
-            inward[i + _ONE] = q[to_left + alone]
-        for j in range(i + _ONE, N):
-            out, into = outward[j] * p[i, j], inward[j] * p[j, i]
-            rightmost, leftmost = right[j] + out, left[j] + into
-            R[i, j], L[i, j], r[i, j], l[i, j], S[i, j] = rightmost, leftmost, out, into, split[j]
-            for value in (split[j], out, into, rightmost, leftmost):
-                largest = max(largest, value)
-                if value > 0:
-                    least = min(least, value)
-            first = j + _ONE
-            if first < N and (rightmost > 0 or leftmost > 0 or split[j] > 0):
-                inward[first] += rightmost * q[to_left + alone + j - i]
-                own = step * row(n, at, j)
-                cells, others = (rightmost, leftmost, out, split[j]), (L[first], l[j], R[j], S[j])
-                _push(cells, others, q[own:], q[to_left + own :], first, N, rows)
-    return least, largest
+@inlined
+def _plus_in_place(row, x, value):
+    row[x] += value
 
 
-@inner
-def _push(cells, others, to_right, to_left, first, N, rows):
-    """Push the finished cells (i, j) to the cells (i, x), x >= first, of which they are parts."""
-    split, left, right, outward, inward = rows[0], rows[1], rows[2], rows[3], rows[4]
-    rightmost, leftmost, out, siblings = cells
-    L, l, R, S = others  # noqa: E741
-    for x in range(first, N):
-        split[x] += rightmost * L[x]
-        left[x] += leftmost * l[x]
-        right[x] += out * R[x]
-        outward[x] += out * (S[x] * to_right[x - first])
-        inward[x] += siblings * (l[x] * to_left[x - first])
-
-
-@inner
-def _total(n, single_root, charts, q):
-    """Z in potentials."""
-    p, R, L = charts[0], charts[1], charts[2]
-    if not single_root:
-        return R[0, n]
-    total = 0.0
-    for m in range(1, n + 1):
-        total += p[0, m] * q[m - 1] * L[1, m] * R[m, n]
-    return total
+times, _times_both = inlined(lambda a, b: a * b), inlined(lambda a, b, c: a * (b * c))
+_fill = recurrence(row_of, _plus_in_place, read, times, _times_both, 0.0, 1.0)
 
 
 @inner
