@@ -36,7 +36,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.objective import ChainObjective
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.coupled import Coupling, prepare_coupled
-from tagweave.training.fit import fit, learn, prepare
+from tagweave.training.fit import fit, fit_problem, prepare
 from tagweave.training.incomplete import treated
 from tagweave.training.problem import Fitted, Problem
 from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN, Recipe
@@ -445,7 +445,7 @@ def test_another_guideline_is_evidence_too(features: str, learner: str) -> None:
     fits = []
     for corpora in (known, [*known, bare]):
         problem, recipe = coupled(corpora, features, learner)
-        fits.append(learn(problem, recipe.trainer(), {}, Run(SHORT)))
+        fits.append(fit_problem(problem, recipe, run=Run(SHORT), trainer=recipe.trainer()))
     assert_same(*fits)
     tagger = ChainPredictor(fits[0].model)
     for corpus in known:

@@ -20,7 +20,7 @@ from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import fit, learn, prepare
+from tagweave.training.fit import fit, fit_problem, prepare
 from tagweave.training.incomplete import discard
 from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
@@ -158,9 +158,10 @@ def fit_marginal(corpus: Corpus, recipe: Recipe, dev: Corpus, run: Run, warm: bo
     problem = prepare([corpus], recipe)
     evaluate = dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
     if warm:
-        first = learn(problem.pointwise(), recipe.trainer(), {}, run, evaluate)
+        first = fit_problem(problem.pointwise(), recipe, None, run, recipe.trainer(), evaluate)
         problem = replace(problem, model=replace(problem.model, weights=first.model.weights))
-    return learn(problem, recipe.trainer().fine_tuning() if warm else recipe.trainer(), {}, run, evaluate)
+    trainer = recipe.trainer().fine_tuning() if warm else recipe.trainer()
+    return fit_problem(problem, recipe, None, run, trainer, evaluate)
 
 
 def label(fitted: Fitted, test: Corpus, threads: int = 1) -> list[str]:

@@ -28,11 +28,11 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
 from tagweave.training.dev_score import dev_score
+from tagweave.training.fit import train
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
 from tagweave.training.retraining import ANNOTATED, MODEL
 from tagweave.training.task import Task
-from tagweave.training.train import train
 
 GUIDELINE = "ctb"
 PASSWORD = "correct horse"  # noqa: S105  # of everybody here

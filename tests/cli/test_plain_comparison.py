@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from model_files import contents, corpora_of, write
 
-from tagweave.learning.loop import Outcome
+from tagweave.learning.loop import FitOutcome
 from tagweave.models.storage import describe_model
-from tagweave.training import train as comparison
-from tagweave.training.train import better
+from tagweave.training import fit
 
 RIGHT = ["a/X b/Y c/Z", "b/Y a/X", "c/Z c/Z b/Y a/X", "a/X c/Z"] * 3
 WRONG = [line.translate(str.maketrans("XYZ", "YZX")) for line in RIGHT] * 3
@@ -29,6 +28,7 @@ class Fake:
     stopped: bool = False
     order: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    plain: Any = None
 
     @property
     def run(self) -> Any:
@@ -44,27 +44,25 @@ class Fake:
     def alone(self) -> Fake:
         return replace(self, method="single", stopped=False)
 
-    def beside(self, plain: Any) -> Fake:
-        assert plain.name == "single"
-        return self
-
     def fitted(self) -> Any:
         self.order.append(self.method)
-        return Fitted(self.method, Outcome([], score=self.scores[self.method], iterations=1, interrupted=self.stopped))
+        return Fitted(
+            self.method, FitOutcome([], score=self.scores[self.method], iterations=1, interrupted=self.stopped)
+        )
 
 
 @dataclass(frozen=True)
 class Fitted:
     name: str
-    outcome: Outcome
+    outcome: FitOutcome
 
 
 @pytest.fixture
 def _fakes(monkeypatch):
     """Methods that ask the job itself."""
     method = SimpleNamespace(fit=Fake.fitted, check=Fake.check)
-    monkeypatch.setattr(comparison, "METHODS", {"single": method, "merged": method})
-    monkeypatch.setattr(comparison, "_alone", Fake.alone)
+    monkeypatch.setattr(fit, "METHODS", {"single": method, "merged": method})
+    monkeypatch.setattr(fit, "_alone", Fake.alone)
 
 
 @pytest.mark.usefixtures("_fakes")
@@ -72,7 +70,7 @@ def _fakes(monkeypatch):
 @pytest.mark.parametrize(("plain", "adapted"), [(0.8, 0.9), (0.8, 0.8), (0.9, 0.8)])
 def test_the_better_one_is_kept_unless_the_method_was_asked_for(plain, adapted, asked):
     job = Fake({"single": plain, "merged": adapted}, is_asked_for=asked)
-    kept, told = better(job), job.told
+    kept, told = fit.train(job), job.told
     assert job.order == ["single", "merged"]
     assert kept.fitted.name == kept.job.method == ("single" if plain > adapted and not asked else "merged")
     assert kept.scores == {"plain": plain, "merged": adapted}
@@ -83,14 +81,14 @@ def test_the_better_one_is_kept_unless_the_method_was_asked_for(plain, adapted, 
 
 @pytest.mark.usefixtures("_fakes")
 def test_a_run_that_was_stopped_goes_on_whatever_is_kept():
-    kept = better(Fake({"single": 0.9, "merged": 0.8}, stopped=True))
+    kept = fit.train(Fake({"single": 0.9, "merged": 0.8}, stopped=True))
     assert kept.fitted.name == "single" and kept.fitted.outcome.interrupted
 
 
 @pytest.mark.usefixtures("_fakes")
 def test_where_nothing_can_be_compared_it_is_said():
     job = Fake({"merged": 0.5}, incomparable="no --dev")
-    assert better(job).fitted.name == "merged" and job.order == ["merged"]
+    assert fit.train(job).fitted.name == "merged" and job.order == ["merged"]
     assert job.told[0].startswith("no --dev: nothing tells whether the sources made the model better")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tagweave.estimators.algorithms import ALGORITHMS, UntilSettled, algorithm_of, settings_of, trainer_of
 from tagweave.learning.full_batch import LBFGS
-from tagweave.learning.trainer import State
+from tagweave.learning.trainer import UNWATCHED, TrainerState, Watch
 from tagweave.training.recipe import LEARNERS
 
 
@@ -57,14 +57,14 @@ class Losses:
     def __init__(self, losses: list[float]) -> None:
         self.losses = losses
 
-    def start(self, objective: Any, weights: Any) -> State:
-        return State({"weights": weights})
+    def start(self, objective: Any, weights: Any) -> TrainerState:
+        return TrainerState({"weights": weights})
 
-    def step(self, objective: Any, state: State) -> None:
+    def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         state.loss = self.losses[state.iteration]
         state.iteration += 1
 
-    def result(self, state: State) -> Any:
+    def result(self, state: TrainerState) -> Any:
         return state.weights + state.iteration
 
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from tagweave.learning.full_batch import LBFGS, ConjugateGradient, Rprop
-from tagweave.learning.trainer import State, Trainer
+from tagweave.learning.trainer import Trainer, TrainerState
 
 EXACT = {"epsilon": 1e-7, "delta": 0.0}
 
 
-def trained(trainer: Trainer, objective: Logistic, iterations: int) -> State:
+def trained(trainer: Trainer, objective: Logistic, iterations: int) -> TrainerState:
     state = trainer.start(objective, np.zeros(objective.size, objective.dtype))
     for _ in range(iterations):
         before = state.iteration

@@ -17,16 +17,18 @@ from safetensors.numpy import save_file
 from tagweave.features.rules import ArrayRule, number, whole
 from tagweave.learning import loop
 from tagweave.learning.loop import CheckpointError, load_checkpoint, save_checkpoint
-from tagweave.learning.trainer import State, StateRules
+from tagweave.learning.trainer import StateRules, TrainerState
 
 FLOATS = st.floats(-1e18, 1e18)
 RUN = "run 1"
 FLOAT32, FLOAT64 = ("float32",), ("float64",)
 
 
-def state(**changes: Any) -> State:
+def state(**changes: Any) -> TrainerState:
     arrays = {"weights": np.arange(6, dtype=np.float32), "history": np.ones((2, 3)), "past": np.array([np.inf, 1.5])}
-    return State(**({"arrays": arrays, "numbers": {"pairs": 3, "rate": 0.1}, "iteration": 4, "loss": 1.25} | changes))
+    return TrainerState(
+        **({"arrays": arrays, "numbers": {"pairs": 3, "rate": 0.1}, "iteration": 4, "loss": 1.25} | changes)
+    )
 
 
 RULES = StateRules(

@@ -14,7 +14,7 @@ from tagweave.features.rules import ArrayRule
 from tagweave.learning.loop import train
 from tagweave.learning.progress import Callbacks, JsonLines, Lines, console_callback, log_callback, plain_line, status
 from tagweave.learning.run import Iteration, Run, Schedule
-from tagweave.learning.trainer import State, StateRules
+from tagweave.learning.trainer import StateRules, TrainerState
 
 FIRST = Iteration(1, 1234.5678, 0.5, True, 1.25)
 SECOND = Iteration(2, 12.0, 0.25, False, 2.5)
@@ -97,7 +97,7 @@ class Counting:
     """A trainer whose loss is 10 less the number of iterations."""
 
     def start(self, objective, weights):
-        return State({"weights": weights})
+        return TrainerState({"weights": weights})
 
     def rules(self, objective):
         return StateRules({"weights": ArrayRule(("float64",), (1,))})

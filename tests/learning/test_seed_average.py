@@ -14,7 +14,7 @@ from tagweave.learning.mistake_driven import AveragedPerceptron
 from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.run import Run, Schedule
 from tagweave.learning.seed_average import SeedAverage
-from tagweave.learning.trainer import State
+from tagweave.learning.trainer import UNWATCHED, TrainerState, Watch
 from tagweave.training.recipe import Recipe
 
 EPOCHS = 4
@@ -59,7 +59,7 @@ class Stopping:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._trainer, name)
 
-    def step(self, objective: Any, state: State) -> None:
+    def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         if state.iteration == self._at:
             raise KeyboardInterrupt
         self._trainer.step(objective, state)

@@ -14,7 +14,7 @@ from tagweave.features.rules import ArrayRule
 from tagweave.learning import loop, mistake_driven
 from tagweave.learning.loop import CheckpointError, TrainingError, load_checkpoint, train
 from tagweave.learning.run import Iteration, Run, Schedule
-from tagweave.learning.trainer import State, StateRules
+from tagweave.learning.trainer import UNWATCHED, StateRules, TrainerState, Watch
 from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN
 
 RULES = StateRules({"weights": ArrayRule(("float64",), (2,))})
@@ -31,13 +31,13 @@ class Counting:
 
     events: dict[int, Any] = field(default_factory=dict)
 
-    def start(self, objective: Any, weights: Any) -> State:
-        return State({"weights": weights.copy()})
+    def start(self, objective: Any, weights: Any) -> TrainerState:
+        return TrainerState({"weights": weights.copy()})
 
     def rules(self, objective: Any) -> StateRules:
         return RULES
 
-    def step(self, objective: Any, state: State) -> None:
+    def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         event = self.events.get(state.iteration + 1)
         if event is KeyboardInterrupt:
             raise KeyboardInterrupt
@@ -48,7 +48,7 @@ class Counting:
         state.loss = float("inf") if event == "infinite loss" else 1 / state.iteration
         state.converged = event == "converged"
 
-    def result(self, state: State) -> Any:
+    def result(self, state: TrainerState) -> Any:
         return state.weights
 
 
@@ -276,13 +276,13 @@ def test_checkpoints_are_written_now_and_then(tmp_path: Path, monkeypatch: pytes
     clock, written = Clock(), []
     save = loop.save_checkpoint
 
-    def saving(path: Path, state: State, *rest: Any) -> None:
+    def saving(path: Path, state: TrainerState, *rest: Any) -> None:
         written.append((path.name, state.iteration))
         save(path, state, *rest)
 
     @dataclass
     class Slow(Counting):
-        def step(self, objective: Any, state: State) -> None:
+        def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:
             clock.seconds += 8
             super().step(objective, state)
 
@@ -303,7 +303,7 @@ def test_an_interrupt_in_the_midst_of_an_iteration_leaves_no_trace(
     path = tmp_path / "state"
 
     class Interrupted(LEARNERS[name]):  # type: ignore[name-defined, misc]
-        def step(self, objective: Any, state: State) -> None:
+        def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:
             super().step(objective, state)
             if state.iteration == 3:
                 for each in state.arrays:

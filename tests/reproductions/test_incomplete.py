@@ -45,7 +45,7 @@ from tagweave.evaluation.accuracy import average_precision_of_ambiguous_words
 from tagweave.evaluation.score import share_of_counts
 from tagweave.evaluation.words import segmentations
 from tagweave.learning.run import Run, Schedule
-from tagweave.training.fit import fit, learn
+from tagweave.training.fit import fit, fit_problem
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
@@ -180,9 +180,9 @@ def test_the_start_is_what_it_says_whatever_is_unknown(share, warm, tagging, mon
 
     def spy(problem, *rest):
         starts.append(problem.model.weights)
-        return learn(problem, *rest)
+        return fit_problem(problem, *rest)
 
-    monkeypatch.setattr(cells, "learn", spy)
+    monkeypatch.setattr(cells, "fit_problem", spy)
     recipe, corpus, schedule = Recipe(), label_tokens(share)(tagging.train, 0), Schedule(2, 2)
     model = fit_marginal(corpus, recipe, tagging.dev, Run(schedule), warm).model
     pointwise = fit([corpus], replace(recipe, transitions=False, edges=False), tagging.dev, Run(schedule)).model

@@ -19,7 +19,7 @@ from tagweave.models import storage
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.chain_problem import label_space
 from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import fit, fit_problem, learn, prepare
+from tagweave.training.fit import fit, fit_problem, prepare
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
 
@@ -323,10 +323,10 @@ def test_training_begins_pointwise_where_most_positions_have_not_one_label() -> 
 
     fitted = fit_problem(problem, Recipe(), None, Run(SHORT, Watch()))
     assert [iteration.number for iteration in seen] == [1, 2, 3, 4, 1, 2, 3, 4]
-    first = learn(problem.pointwise(), Recipe().trainer(), {}, Run(SHORT)).model.weights
+    first = fit_problem(problem.pointwise(), Recipe(), run=Run(SHORT), trainer=Recipe().trainer()).model.weights
     assert np.array_equal(problem.objective.parameters.split(first)[0].transition, np.zeros((3, 3)))
     warm = replace(problem, model=replace(problem.model, weights=first))
-    again = learn(warm, Recipe().trainer().fine_tuning(), {}, Run(SHORT)).model.weights
+    again = fit_problem(warm, Recipe(), run=Run(SHORT), trainer=Recipe().trainer().fine_tuning()).model.weights
     assert np.array_equal(fitted.model.weights, again)
 
 

@@ -264,7 +264,8 @@ def train(
 
     check_known("task", task or "tag", tuple(STRUCTURES))
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
-    from tagweave.front.training import resolve, train_plan
+    from tagweave.front.training import job_with_checkpoints, resolve, save_trained
+    from tagweave.training import fit
     from tagweave.training.plan import FileReference, TrainingPlan
     from tagweave.training.plan_parts import learner_settings, template_texts
     from tagweave.training.retraining import like as plan_like
@@ -314,7 +315,10 @@ def train(
     mapping = of_methods.get("mapping") or ()
     looked_up = [each.path for each in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters)]
     _check_writable(model, log, [*inputs, *looked_up, *mapping])
-    if not train_plan(chosen, model, resume, training_callback(log, resume), say, cluster, workers, checkpoint):
+    training, callback = None, training_callback(log, resume)
+    with job_with_checkpoints(chosen, model, resume, callback, say, cluster, workers, checkpoint) as job:
+        training = fit.train(job)
+    if training is None or not save_trained(training, model):
         raise typer.Exit(INTERRUPTED)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.rules import ArrayRule
-from tagweave.learning.trainer import Objective, State, StateRules, Trainer, TrainerAround
+from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, Trainer, TrainerAround, TrainerState, Watch
 
 Floats = NDArray[Any]
 
@@ -141,7 +141,7 @@ class UntilSettled(TrainerAround):
     period: int = PERIOD
     delta: float = 1e-5
 
-    def start(self, objective: Objective, weights: Floats) -> State:
+    def start(self, objective: Objective, weights: Floats) -> TrainerState:
         """The trainer's initial state, with an array for the last losses."""
         state = super().start(objective, weights)
         state.arrays["past"] = np.full(self.period, np.inf)
@@ -152,9 +152,9 @@ class UntilSettled(TrainerAround):
         own = super().rules(objective)
         return replace(own, arrays={**own.arrays, "past": ArrayRule(("float64",), (self.period,))})
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One iteration of the trainer."""
-        super().step(objective, state)
+        super().step(objective, state, watch)
         past, at = state.arrays["past"], state.iteration % self.period
         before, past[at] = past[at], state.loss
         state.converged |= bool(np.isfinite(before) and before - state.loss < self.delta * abs(state.loss))

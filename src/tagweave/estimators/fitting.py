@@ -38,14 +38,14 @@ from tagweave.labels import SPANS
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import Iteration, Run, Schedule
-from tagweave.learning.trainer import Objective, State, TrainerAround
+from tagweave.learning.trainer import UNWATCHED, Objective, TrainerAround, TrainerState, Watch
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout, ViewEmission
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.objective import chunk_bounds
 from tagweave.training.chain_problem import ChainProblem, lay_out, layout_of, scheme_of
 from tagweave.training.dev_score import scorer
-from tagweave.training.fit import learn
+from tagweave.training.fit import fit_problem
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
@@ -81,9 +81,9 @@ class Recorded(TrainerAround):
 
     recording: Recording
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One iteration."""
-        super().step(objective, state)
+        super().step(objective, state, watch)
         norm, active = float(np.linalg.norm(state.weights)), int(np.count_nonzero(state.weights))
         self.recording.details |= {"feature_norm": norm, "active_features": active}
 
@@ -186,8 +186,10 @@ def fit_sequences(
         parameters["period"] or PERIOD,
         selects=bool(parameters["early_stopping"]),
     )
-    fitted = learn(problem, Recorded(trainer, recording), {}, Run(schedule, recording), evaluate)
-    return fitted.model, recording.log
+    run, recorded = Run(schedule, recording), Recorded(trainer, recording)
+    model = fit_problem(problem, recipe, run=run, trainer=recorded, evaluate=evaluate).model
+    about = {name: value for name, value in model.about.items() if name != "recipe"}  # `get_params` tells it
+    return replace(model, about=about), recording.log
 
 
 def _log_of(problem: ChainProblem, seconds: float) -> TrainingLog:

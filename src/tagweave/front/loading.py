@@ -15,7 +15,7 @@ from tagweave.front.model import Model
 
 if TYPE_CHECKING:
     from tagweave.models.storage import StoredModel
-    from tagweave.training.train import Training
+    from tagweave.training.fit import Training
 
 
 def load_model(path: str | PathLike[str], threads: int = 1, shared: bool = False) -> Model:
@@ -47,7 +47,7 @@ def load_model(path: str | PathLike[str], threads: int = 1, shared: bool = False
 
 def of_training(training: Training) -> Model:
     """The model of a training, with its plan and scores in `about`."""
-    return _put_to_use(replace(training.model, about=training.about()), training.kept.job.plan.threads)
+    return _put_to_use(replace(training.fitted.model, about=training.about()), training.job.plan.threads)
 
 
 def content_of(model: Model) -> bytes:

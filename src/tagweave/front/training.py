@@ -8,14 +8,16 @@ Tunes plans: finds values of their fields that make a better model.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields, replace
+from glob import escape
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.files import remove_left
 from tagweave.corpus.load import check_there
 from tagweave.corpus.sentence import ACCEPTED, is_frame, kind_of, lines_of
 from tagweave.errors import PlanError
@@ -30,6 +32,8 @@ from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 if TYPE_CHECKING:
     from tagweave.learning.run import Callback, Iteration
     from tagweave.training.corpora import CorpusFile
+    from tagweave.training.fit import Training
+    from tagweave.training.job import Job
     from tagweave.training.resolve import Corpora
     from tagweave.tuning.search import Tuning
     from tagweave.tuning.study import Trial
@@ -102,9 +106,9 @@ def train(
     shown_by = None if callback is None else callback_of(callback)
     from tagweave.learning.progress import default_progress
     from tagweave.learning.run import Run
+    from tagweave.training.fit import train as carry_out
     from tagweave.training.sharded_job import opened_job
     from tagweave.training.task import guessed_task
-    from tagweave.training.train import train as carry_out
 
     with default_progress(say) if shown_by is None else nullcontext((shown_by, _warn)) as (shown, tell):
         if task is None:
@@ -123,7 +127,7 @@ def train(
         run = run if cancel is None else replace(run, cancel=cancel)
         with opened_job(plan, run, cluster, workers, corpora and _weighted(corpora, references)) as job:
             training = carry_out(job)
-    if training.outcome.interrupted and not training.outcome.iterations:
+    if training.fitted.outcome.interrupted and not training.fitted.outcome.iterations:
         raise KeyboardInterrupt
     return of_training(training)
 
@@ -225,7 +229,8 @@ def resolve(plan: TrainingPlan, tell: Tell = say) -> TrainingPlan:
     return job_of(plan, Run(tell=tell)).plan
 
 
-def train_plan(
+@contextmanager
+def job_with_checkpoints(
     plan: TrainingPlan,
     path: str | PathLike[str],
     resume: bool,
@@ -234,56 +239,64 @@ def train_plan(
     cluster: str | None = None,
     workers: int | None = None,
     checkpoint: bool = True,
-) -> bool:
-    """Train by a plan and save the model, as `tagweave train` does, with checkpoints until training is done.
+) -> Iterator[Job]:
+    """Open the job of a plan, as `tagweave train` carries it out: with checkpoints beside the file of the model.
+
+    An interrupt that leaves a checkpoint ends the block without an error.
 
     Args:
         plan: what to train.
-        path: the path of the model; checkpoints are saved beside it.
+        path: the path of the model.
         resume: continue from a checkpoint, if there is one.
         callbacks: a context manager that opens the callback.
         tell: receives notes.
         cluster: the address of the cluster on whose workers the training sentences stay; `None`: train here.
         workers: how many workers; by default one for every processor.
         checkpoint: whether checkpoints are saved.
-
-    Returns:
-        whether training finished; if not, the user interrupted it.
-
-    Raises:
-        PlanError, CorpusError, OSError: as `resolve`.
-        KeyboardInterrupt: the user interrupted training before the first checkpoint.
     """
     from tagweave.learning.run import Run, Schedule
     from tagweave.training.sharded_job import opened_job
-    from tagweave.training.train import Checkpoints, train
 
-    checkpoints = Checkpoints(Path(f"{fspath(path)}.checkpoint"))
-    checkpoints.remove_left()
-    run = Run(Schedule(checkpoint=checkpoints.whole if checkpoint else None, resume=resume), tell=tell)
+    whole = Path(f"{fspath(path)}.checkpoint")
+    remove_left(whole.parent, f"{escape(whole.name)}*")
+    run = Run(Schedule(checkpoint=whole if checkpoint else None, resume=resume), tell=tell)
     try:
         with opened_job(plan, run, cluster, workers) as job:
-            if (old := checkpoints.found()) and not resume:
+            if (old := _checkpoints(path)) and not resume:
                 tell(f"{old[0]} of an earlier run is overwritten; `resume` would go on from it")
             with callbacks as callback:
-                training = train(replace(job, run=replace(job.run, callback=callback)))
+                yield replace(job, run=replace(job.run, callback=callback))
     except KeyboardInterrupt:
-        if not checkpoints.found():
+        if not _checkpoints(path):
             raise
         tell("interrupted before the model itself: the same command with `resume` goes on")
-        return False
-    outcome = training.outcome
+
+
+def save_trained(training: Training, path: str | PathLike[str]) -> bool:
+    """Save a model and remove its checkpoints, unless it was interrupted. Return whether training finished."""
+    outcome, tell = training.fitted.outcome, training.job.run.tell
     if outcome.iterations:
         training.save(Path(path))
     if outcome.diverged:
         tell("training diverged: the model has the best weights before that; a smaller learning rate may help")
     if not outcome.interrupted:
-        checkpoints.remove()
+        whole = Path(f"{fspath(path)}.checkpoint")
+        remove_left(whole.parent, f"{escape(whole.name)}*")
+        for file in _checkpoints(path):
+            file.unlink()
     elif not outcome.iterations:
         tell("interrupted in the first iteration: no model is written")
-    elif checkpoints.found():
+    elif _checkpoints(path):
         tell("interrupted: the same command with `resume` goes on")
     return not outcome.interrupted
+
+
+def _checkpoints(path: str | PathLike[str]) -> list[Path]:
+    """Find the checkpoint of a training and those of its parts, whose names have a further extension."""
+    ends, numbered = (".start", ".mapping", ".source", ".plain"), (".step-", ".source-", ".target-")
+    whole = Path(f"{fspath(path)}.checkpoint")
+    files = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
+    return [file for file in files if file == whole or file.suffix in ends or file.suffix.startswith(numbered)]
 
 
 def tune(

@@ -30,7 +30,7 @@ from scipy.linalg import solve_triangular
 from tagweave.features.rules import LARGEST, ArrayRule, whole
 from tagweave.kernels import weight_vectors
 from tagweave.kernels import weight_vectors as kernels
-from tagweave.learning.trainer import Objective, State, StateRules, add_l2, state_weights
+from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, TrainerState, Watch, add_l2, state_weights
 
 Floats = NDArray[Any]
 
@@ -57,7 +57,7 @@ class Rprop:
         """Itself: it uses the signs of gradients, not their sizes."""
         return self
 
-    def start(self, objective: Objective, weights: Floats) -> State:
+    def start(self, objective: Objective, weights: Floats) -> TrainerState:
         """Weights, their rates and the last gradient."""
         dtype = objective.dtype
         arrays = {
@@ -65,7 +65,7 @@ class Rprop:
             "rates": np.full(objective.size, self.first, dtype),
             "previous": np.zeros(objective.size, dtype),
         }
-        return State(arrays)
+        return TrainerState(arrays)
 
     def rules(self, objective: Objective) -> StateRules:
         """Weights, their rates and the last gradient."""
@@ -73,9 +73,10 @@ class Rprop:
         rates = replace(weights, least=0, most=self.most)
         return StateRules({"weights": weights, "rates": rates, "previous": weights})
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One epoch: one step of every weight."""
         weights = state.weights
+        watch.before()
         loss, gradient = objective.loss_and_gradient(weights)
         loss = add_l2(self.c2, weights, loss, gradient)
         previous, rates = state.arrays["previous"], state.arrays["rates"]
@@ -84,7 +85,7 @@ class Rprop:
         state.loss = loss
         state.iteration += 1
 
-    def result(self, state: State) -> Floats:
+    def result(self, state: TrainerState) -> Floats:
         """The last weights."""
         return state.weights
 
@@ -109,19 +110,20 @@ class ConjugateGradient:
         """Itself: its line search never increases the loss."""
         return self
 
-    def start(self, objective: Objective, weights: Floats) -> State:
+    def start(self, objective: Objective, weights: Floats) -> TrainerState:
         """The weights."""
-        return State({"weights": weights.astype(np.float64)})
+        return TrainerState({"weights": weights.astype(np.float64)})
 
     def rules(self, objective: Objective) -> StateRules:
         """Weights."""
         return StateRules({"weights": ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)})
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """`restart` steps of conjugate gradient."""
         from scipy.optimize import minimize
 
         def evaluate(weights: Floats) -> tuple[float, Floats]:
+            watch.before()
             loss, gradient = objective.loss_and_gradient(weights.astype(objective.dtype))
             return loss + self.c2 * float(weights @ weights), gradient + 2 * self.c2 * weights
 
@@ -131,7 +133,7 @@ class ConjugateGradient:
         state.arrays["weights"], state.loss = minimum.x, float(minimum.fun)
         state.iteration += 1
 
-    def result(self, state: State) -> Floats:
+    def result(self, state: TrainerState) -> Floats:
         """The last weights."""
         return state.weights
 
@@ -167,10 +169,10 @@ class LBFGS:
         """Itself: its line search never increases the loss."""
         return self
 
-    def start(self, objective: Objective, weights: Floats) -> State:
+    def start(self, objective: Objective, weights: Floats) -> TrainerState:
         """The loss and gradient at the initial weights, and an empty history."""
         weights = weights.astype(objective.dtype)
-        loss, gradient = self._evaluate(objective, weights)
+        loss, gradient = self._evaluate(objective, weights, UNWATCHED)
         arrays = {
             "weights": weights,
             "gradient": gradient,
@@ -179,7 +181,7 @@ class LBFGS:
             "reach": np.zeros(2 * self._slots),
             "past": np.full(self.period, np.inf),
         }
-        return State(arrays, {"pairs": 0}, loss=loss)
+        return TrainerState(arrays, {"pairs": 0}, loss=loss)
 
     def rules(self, objective: Objective) -> StateRules:
         """Weights, their gradient, the history and its products, and the last values of F."""
@@ -194,7 +196,7 @@ class LBFGS:
         }
         return StateRules(arrays, {"pairs": whole()})
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One line search along the quasi-Newton direction."""
         weights, gradient = state.weights, state.arrays["gradient"]
         slope = self._pseudo_gradient(weights, gradient)
@@ -203,12 +205,11 @@ class LBFGS:
             state.converged = True
             return
         direction = self._direction(objective, state, slope)
-        point = self._search(
-            objective, state.loss, weights, slope, direction, 1.0 if state.numbers["pairs"] else 1 / norm
-        )
+        length = 1.0 if state.numbers["pairs"] else 1 / norm
+        point = self._search(objective, state, slope, direction, length, watch)
         if point is None and state.numbers["pairs"]:  # a stale history: fall back to steepest descent
             state.numbers["pairs"] = 0
-            point = self._search(objective, state.loss, weights, slope, -slope, 1 / norm)
+            point = self._search(objective, state, slope, -slope, 1 / norm, watch)
         if point is None:
             state.converged = True
             return
@@ -222,11 +223,12 @@ class LBFGS:
         state.loss = loss
         state.iteration += 1
 
-    def result(self, state: State) -> Floats:
+    def result(self, state: TrainerState) -> Floats:
         """The last weights."""
         return state.weights
 
-    def _evaluate(self, objective: Objective, weights: Floats) -> tuple[float, Floats]:
+    def _evaluate(self, objective: Objective, weights: Floats, watch: Watch) -> tuple[float, Floats]:
+        watch.before()
         loss, gradient = objective.loss_and_gradient(weights)
         loss = add_l2(self.c2, weights, loss, gradient)
         if self.c1:
@@ -245,7 +247,7 @@ class LBFGS:
         """One pair more than is used, so that a pair without curvature never overwrites one with curvature."""
         return self.memory + 1
 
-    def _direction(self, objective: Objective, state: State, slope: Floats) -> Floats:
+    def _direction(self, objective: Objective, state: TrainerState, slope: Floats) -> Floats:
         """-H slope, from the products of the history with itself and with slope; -slope if that points uphill."""
         pairs = int(state.numbers["pairs"])
         held = min(pairs, self.memory)
@@ -274,9 +276,10 @@ class LBFGS:
         return direction if float(direction @ slope) < 0 else -slope
 
     def _search(
-        self, objective: Objective, loss: float, weights: Floats, slope: Floats, direction: Floats, length: float
+        self, objective: Objective, state: TrainerState, slope: Floats, direction: Floats, length: float, watch: Watch
     ) -> tuple[Floats, float, Floats] | None:
         """Backtrack until F falls enough; with an L1 penalty, within the orthant of the weights."""
+        weights = state.weights
         orthant = np.where(weights != 0, np.sign(weights), -np.sign(slope)) if self.c1 else None
         falls = float(direction @ slope)
         for _ in range(self.trials):
@@ -284,13 +287,13 @@ class LBFGS:
             if orthant is not None:
                 new[new * orthant < 0] = 0
                 falls = float((new - weights) @ slope) / length
-            new_loss, gradient = self._evaluate(objective, new)
-            if np.isfinite(new_loss) and new_loss <= loss + _ENOUGH * length * falls:
+            new_loss, gradient = self._evaluate(objective, new, watch)
+            if np.isfinite(new_loss) and new_loss <= state.loss + _ENOUGH * length * falls:
                 return new, new_loss, gradient
             length *= _SHRINK
         return None
 
-    def _remember(self, objective: Objective, state: State, weights: Floats, gradient: Floats) -> None:
+    def _remember(self, objective: Objective, state: TrainerState, weights: Floats, gradient: Floats) -> None:
         """Add the step to new weights and their gradient to the history, unless it has no curvature, and compute the
         products of all rows with it and with the new slope."""
         slot, history = int(state.numbers["pairs"]) % self._slots, state.arrays["history"]

@@ -1,7 +1,5 @@
 """The training loop: iterations, evaluation on development data, early stopping, interruption and resumption.
 
-Progress within an epoch: an objective that reports the batches it processes.
-
 A trainer's state on disk, so that training can resume after an interrupt or a crash.
 
 It is many times the size of a model, so it is written every half a minute, not after every iteration: a process that is
@@ -11,11 +9,10 @@ killed loses no more. An interrupted one loses only its iteration, since the sta
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,95 +23,7 @@ from tagweave.corpus.files import whole_file
 from tagweave.errors import TagweaveError
 from tagweave.features.rules import check_arrays, digest_of, flag, mapping_of, nullable, number, record, text, whole
 from tagweave.learning.run import SILENT, Iteration, ProgressCallback, Run, Schedule
-from tagweave.learning.trainer import Blocks, MistakeObjective, Objective, State, StateRules, Trainer
-
-Report = Callable[[float], None]
-"""Takes the share of the sentences processed so far."""
-
-_EVERY = 1.0  # seconds
-
-
-@dataclass
-class ReportingObjective:
-    """An objective that reports the batches it processes.
-
-    Attributes:
-        objective: the objective that computes.
-        report: called at most once a second with the share of the sentences processed; `None`: no reports.
-        before: called before every batch; an exception it raises ends the epoch.
-        last: when `report` was last called.
-    """
-
-    objective: Objective
-    report: Report | None
-    before: Callable[[], None]
-    last: float = field(default_factory=time.perf_counter)
-
-    @property
-    def size(self) -> int:
-        """As `Objective`."""
-        return self.objective.size
-
-    @property
-    def dtype(self) -> type[np.floating[Any]]:
-        """As `Objective`."""
-        return self.objective.dtype
-
-    @property
-    def threads(self) -> int:
-        """As `Objective`."""
-        return self.objective.threads
-
-    def __len__(self) -> int:
-        return len(self.objective)
-
-    def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """As `Objective`."""
-        self.before()
-        return self.objective.loss_and_gradient(weights)
-
-    def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
-        """As `Objective`."""
-        self.before()
-        loss = self.objective.add_batch(weights, first, last, gradient)
-        self._report(last)
-        return loss
-
-    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
-        """As `Objective`."""
-        self.before()
-        mistakes = self._mistakes.correct(weights, totals, first, last, batch, step)
-        self._report(last)
-        return mistakes
-
-    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """As `Objective`."""
-        self.before()
-        mistake = self._mistakes.mistake(weights, sentence, gradient)
-        self._report(sentence + 1)
-        return mistake
-
-    @property
-    def _mistakes(self) -> MistakeObjective:
-        return cast("MistakeObjective", self.objective)
-
-    def touched(self, first: int, last: int) -> Blocks:
-        """As `Objective`."""
-        return self.objective.touched(first, last)
-
-    def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
-        """As `Objective`."""
-        return self.objective.order(seed, iteration, batch)
-
-    def shuffled(self, order: NDArray[np.int64]) -> ReportingObjective:
-        """As `Objective`."""
-        return replace(self, objective=self.objective.shuffled(order))
-
-    def _report(self, sentences: int) -> None:
-        if self.report and (now := time.perf_counter()) - self.last >= _EVERY:
-            self.last = now
-            self.report(sentences / len(self))
-
+from tagweave.learning.trainer import Objective, StateRules, Trainer, TrainerState, Watch
 
 INTERVAL = 30.0
 """Seconds from one writing to the next."""
@@ -135,7 +44,7 @@ class CheckpointError(TagweaveError):
     """A checkpoint that cannot be read, or that belongs to another training run."""
 
 
-def save_checkpoint(path: Path, state: State, best: dict[str, Any], run: str) -> None:
+def save_checkpoint(path: Path, state: TrainerState, best: dict[str, Any], run: str) -> None:
     """Write a state and the best weights so far beside `path`, then rename.
 
     Args:
@@ -180,13 +89,13 @@ class TimedCheckpoint:
     run: str
     clock: Callable[[], float]
     _written: float = field(init=False)
-    _latest: tuple[State, dict[str, Any]] | None = field(init=False, default=None)
+    _latest: tuple[TrainerState, dict[str, Any]] | None = field(init=False, default=None)
     _copies: dict[str, Floats] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._written = self.clock()
 
-    def keep(self, state: State, best: dict[str, Any]) -> None:
+    def keep(self, state: TrainerState, best: dict[str, Any]) -> None:
         """Write the state after an iteration if it is time to, else keep a copy of it. Raises as `save_checkpoint`."""
         self._latest = state, best  # whole until the next iteration begins, whatever interrupts this
         if self.clock() - self._written >= INTERVAL:
@@ -209,7 +118,7 @@ class TimedCheckpoint:
         return copy
 
 
-def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[State, dict[str, Any]]:
+def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[TrainerState, dict[str, Any]]:
     """The state and the best weights that `save_checkpoint` wrote.
 
     Args:
@@ -238,14 +147,14 @@ def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[State, dic
         ) from error
 
 
-def _assemble(data: dict[str, Any], arrays: dict[str, Any], rules: StateRules) -> tuple[State, dict[str, Any]]:
+def _assemble(data: dict[str, Any], arrays: dict[str, Any], rules: StateRules) -> tuple[TrainerState, dict[str, Any]]:
     record(rules.numbers)(data["numbers"], "numbers")
     needed = {f"state.{name}": rule for name, rule in rules.arrays.items()}
     if data["best"]["score"] is not None:
         needed["best.weights"] = rules.arrays["weights"]
     check_arrays(arrays, needed)
     own = {name: arrays[f"state.{name}"] for name in rules.arrays}
-    state = State(own, data["numbers"], data["iteration"], float(data["loss"]), data["converged"])
+    state = TrainerState(own, data["numbers"], data["iteration"], float(data["loss"]), data["converged"])
     return state, {**data["best"], "weights": arrays.get("best.weights")}
 
 
@@ -255,7 +164,7 @@ _WITH_DEV = 100
 
 
 @dataclass
-class Outcome:
+class FitOutcome:
     """The result of training.
 
     Attributes:
@@ -290,7 +199,7 @@ def train(
     weights: Floats,
     run: Run = SILENT,
     evaluate: Callable[[Floats], float] | None = None,
-) -> Outcome:
+) -> FitOutcome:
     """Run a trainer to its end, to the limit, or until the development score stops rising.
 
     An interrupt (Ctrl-C) or the cancellation of the run ends training after the current sentence batch and keeps the
@@ -314,14 +223,14 @@ def train(
         run.stop_if_cancelled()
         state, best = _begin(trainer, objective, weights, schedule)
     except KeyboardInterrupt:  # starting may take long: SGD tries several rates
-        return Outcome(weights, interrupted=True)
-    outcome = Outcome(weights, score=best["score"])
+        return FitOutcome(weights, interrupted=True)
+    outcome = FitOutcome(weights, score=best["score"])
     checkpoint = schedule.checkpoint and TimedCheckpoint(schedule.checkpoint, schedule.identity, run.clock)
     try:
         while state.iteration < limit and not state.converged and best["wait"] < schedule.patience:
             before = state.iteration
             run.stop_if_cancelled()
-            trainer.step(_reporting(objective, before + 1, run), state)
+            trainer.step(objective, state, _watch(before + 1, run))
             if state.iteration == before:
                 break
             if not _is_finite(state):
@@ -348,24 +257,22 @@ def train(
     return outcome
 
 
-def _reporting(objective: Objective, number: int, run: Run) -> Objective:
-    """The objective of an iteration, which reports progress to the run's callback and lets the run be cancelled."""
+def _watch(number: int, run: Run) -> Watch:
+    """Report the progress of an iteration to the run's callback, and let the run be cancelled."""
     callback, begin = run.callback, run.clock()
-    if isinstance(callback, ProgressCallback):
-        progress_callback = callback
-
-        def report(share: float) -> None:
-            progress_callback.within_iteration(number, share, run.clock() - begin)
-
-        return ReportingObjective(objective, report, run.stop_if_cancelled)
-    return ReportingObjective(objective, None, run.stop_if_cancelled) if run.can_be_cancelled else objective
+    if not isinstance(callback, ProgressCallback):
+        return Watch(run.stop_if_cancelled)
+    within = callback.within_iteration
+    return Watch(run.stop_if_cancelled, lambda share: within(number, share, run.clock() - begin))
 
 
-def _is_finite(state: State) -> bool:
+def _is_finite(state: TrainerState) -> bool:
     return bool(np.isfinite(state.loss) and np.isfinite(state.weights).all())
 
 
-def _begin(trainer: Trainer, objective: Objective, weights: Floats, schedule: Schedule) -> tuple[State, dict[str, Any]]:
+def _begin(
+    trainer: Trainer, objective: Objective, weights: Floats, schedule: Schedule
+) -> tuple[TrainerState, dict[str, Any]]:
     if schedule.can_resume and schedule.checkpoint:
         return load_checkpoint(schedule.checkpoint, schedule.identity, trainer.rules(objective))
     return trainer.start(objective, weights), {"weights": None, "score": None, "wait": 0}
@@ -373,7 +280,7 @@ def _begin(trainer: Trainer, objective: Objective, weights: Floats, schedule: Sc
 
 def _judge(
     trainer: Trainer,
-    state: State,
+    state: TrainerState,
     best: dict[str, Any],
     evaluate: Callable[[Floats], float] | None,
     seconds: float,

@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.rules import LARGEST, ArrayRule, whole
-from tagweave.learning.trainer import MistakeObjective, State, StateRules, batches, state_weights
+from tagweave.learning.trainer import UNWATCHED, DecodingObjective, StateRules, TrainerState, Watch, state_weights
 
 Floats = NDArray[Any]
 
@@ -70,7 +70,7 @@ class Difference:
         return float(weights[self.at] @ self.by)
 
 
-def difference_of(objective: MistakeObjective, weights: Floats, sentence: int, gradient: Floats) -> Difference | None:
+def difference_of(objective: DecodingObjective, weights: Floats, sentence: int, gradient: Floats) -> Difference | None:
     """The difference of a sentence; `None` if the model makes no mistake, or none that any feature tells.
 
     Args:
@@ -102,12 +102,12 @@ _RUN = 500  # steps between points where training can be interrupted
 class LazilyAveraged:
     """The state of a trainer whose result is a mean of weights that few steps move, computed at the end."""
 
-    def start(self, objective: MistakeObjective, weights: Floats) -> State:
+    def start(self, objective: DecodingObjective, weights: Floats) -> TrainerState:
         """Weights, and the sum of updates times their steps, from which the average is computed."""
         totals = np.zeros(objective.size, np.float64)
-        return State({"weights": weights.astype(objective.dtype), "totals": totals}, {"step": 0})
+        return TrainerState({"weights": weights.astype(objective.dtype), "totals": totals}, {"step": 0})
 
-    def rules(self, objective: MistakeObjective) -> StateRules:
+    def rules(self, objective: DecodingObjective) -> StateRules:
         """Weights, totals, and the number of steps made."""
         totals = ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)
         return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": whole()})
@@ -133,12 +133,12 @@ class AveragedPerceptron(LazilyAveraged):
         """Itself: it updates only on mistakes."""
         return self
 
-    def step(self, objective: MistakeObjective, state: State) -> None:
+    def step(self, objective: DecodingObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One epoch; `loss` is the number of sentences with a mistake."""
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         weights, totals = state.weights, state.arrays["totals"]
         mistakes, step = 0, int(state.numbers["step"])
-        for first, last in batches(len(objective), _RUN * self.batch):
+        for first, last in watch.batches(len(objective), _RUN * self.batch):
             mistakes += objective.correct(weights, totals, first, last, self.batch, step)
             step += -(-(last - first) // self.batch)
             state.numbers["step"] = step  # kept current, so that an interrupted epoch has an average too
@@ -146,7 +146,7 @@ class AveragedPerceptron(LazilyAveraged):
         state.iteration += 1
         state.converged = mistakes == 0 or mistakes < self.epsilon * len(objective)
 
-    def result(self, state: State) -> Floats:
+    def result(self, state: TrainerState) -> Floats:
         """The mean of the weights over all steps."""
         steps = max(1, state.numbers["step"])
         return (state.weights - state.arrays["totals"] / steps).astype(state.weights.dtype)
@@ -186,12 +186,12 @@ class PassiveAggressive(LazilyAveraged):
         """Itself: it moves only on mistakes, and no further than needed."""
         return self
 
-    def step(self, objective: MistakeObjective, state: State) -> None:
+    def step(self, objective: DecodingObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One epoch; `loss` is the sum of costs."""
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         weights, totals, loss = state.weights, state.arrays["totals"], 0.0
         gradient = np.zeros(objective.size, objective.dtype)
-        for sentence in range(len(objective)):
+        for sentence, _ in watch.batches(len(objective)):
             state.numbers["step"] += 1
             if (mistake := difference_of(objective, weights, sentence, gradient)) is None:
                 continue
@@ -210,7 +210,7 @@ class PassiveAggressive(LazilyAveraged):
             return min(self.c, cost / mistake.squared)
         return cost / (mistake.squared + (0.5 / self.c if self.slack else 0.0))
 
-    def result(self, state: State) -> Floats:
+    def result(self, state: TrainerState) -> Floats:
         """The mean of the weights before the first step and after each, or the last weights."""
         if not self.averaging:
             return state.weights
@@ -247,22 +247,22 @@ class AROW:
         """With a tenth of the variance: the given weights are as certain as after many steps."""
         return replace(self, variance=0.1 * self.variance)
 
-    def start(self, objective: MistakeObjective, weights: Floats) -> State:
+    def start(self, objective: DecodingObjective, weights: Floats) -> TrainerState:
         """Weights and their variances."""
         variances = np.full(objective.size, self.variance, objective.dtype)
-        return State({"weights": weights.astype(objective.dtype), "variances": variances})
+        return TrainerState({"weights": weights.astype(objective.dtype), "variances": variances})
 
-    def rules(self, objective: MistakeObjective) -> StateRules:
+    def rules(self, objective: DecodingObjective) -> StateRules:
         """As `start` makes them; variances are positive, since steps divide by them."""
         weights = state_weights(objective)
         return StateRules({"weights": weights, "variances": replace(weights, least=1e-38)})
 
-    def step(self, objective: MistakeObjective, state: State) -> None:
+    def step(self, objective: DecodingObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One epoch; `loss` is the sum of costs."""
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         weights, variances, loss = state.weights, state.arrays["variances"], 0.0
         gradient = np.zeros(objective.size, objective.dtype)
-        for sentence in range(len(objective)):
+        for sentence, _ in watch.batches(len(objective)):
             if (mistake := difference_of(objective, weights, sentence, gradient)) is None:
                 continue
             own, squares = variances[mistake.at].astype(np.float64), mistake.by**2
@@ -276,6 +276,6 @@ class AROW:
         state.iteration += 1
         state.converged = loss == 0 or loss < self.epsilon * len(objective)
 
-    def result(self, state: State) -> Floats:
+    def result(self, state: TrainerState) -> Floats:
         """The last weights."""
         return state.weights

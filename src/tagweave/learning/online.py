@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tagweave.features.rules import number, whole
 from tagweave.kernels import weight_vectors
-from tagweave.learning.trainer import Objective, State, StateRules, batches, state_weights
+from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, TrainerState, Watch, state_weights
 
 Floats = NDArray[Any]
 
@@ -44,13 +44,13 @@ class AdaGrad:
         """With a rate that does not undo the weights (0.06, best of 0.03 to 0.2 on ZX with 10 and 30% of the tags)."""
         return replace(self, rate=0.3 * self.rate)
 
-    def start(self, objective: Objective, weights: Floats) -> State:
+    def start(self, objective: Objective, weights: Floats) -> TrainerState:
         """Weights, squares of gradients, and the sum of weights at the ends of epochs."""
         squares = np.full(objective.size, self.initial, objective.dtype)
         arrays = {"weights": weights.astype(objective.dtype), "squares": squares}
         if self.average_from:
             arrays["sum"] = np.zeros(objective.size, objective.dtype)
-        return State(arrays)
+        return TrainerState(arrays)
 
     def rules(self, objective: Objective) -> StateRules:
         """As `start` makes them; squares are positive, since steps divide by their roots."""
@@ -58,21 +58,21 @@ class AdaGrad:
         arrays = {"weights": weights, "squares": replace(weights, least=1e-38)}
         return StateRules({**arrays, "sum": weights} if self.average_from else arrays)
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One epoch."""
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         gradient = np.zeros(objective.size, objective.dtype)
         weights, squares = state.weights, state.arrays["squares"]
         rate = weights.dtype.type(self.rate)
         state.loss = 0.0
-        for first, last in batches(len(objective), self.batch):
+        for first, last in watch.batches(len(objective), self.batch):
             state.loss += objective.add_batch(weights, first, last, gradient)
             weight_vectors.adagrad(weights, squares, gradient, *objective.touched(first, last), rate)
         state.iteration += 1
         if self.average_from and state.iteration >= self.average_from:
             state.arrays["sum"] += weights
 
-    def result(self, state: State) -> Floats:
+    def result(self, state: TrainerState) -> Floats:
         """The mean of the weights at the ends of epochs; the last weights before epoch `average_from` is done."""
         epochs = state.iteration - self.average_from + 1
         if not self.average_from or epochs < 1:
@@ -112,31 +112,33 @@ class SGD:
         """Itself: its first rate is calibrated on the given weights."""
         return self
 
-    def start(self, objective: Objective, weights: Floats) -> State:
+    def start(self, objective: Objective, weights: Floats) -> TrainerState:
         """Weights, the rate, and the number of steps made."""
         weights = weights.astype(objective.dtype)
         rate = self.rate if self.rate is not None else self._calibrated(objective, weights)
-        return State({"weights": weights}, {"rate": rate, "step": 0})
+        return TrainerState({"weights": weights}, {"rate": rate, "step": 0})
 
     def rules(self, objective: Objective) -> StateRules:
         """Weights, the rate, and the number of steps made."""
         return StateRules({"weights": state_weights(objective)}, {"rate": number(0), "step": whole()})
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One epoch."""
         shuffled = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
-        state.loss = self._epoch(shuffled, state.weights, state.numbers["rate"], int(state.numbers["step"]))
+        state.loss = self._epoch(shuffled, state.weights, state.numbers["rate"], int(state.numbers["step"]), watch)
         state.numbers["step"] += -(-len(objective) // self.batch)
         state.iteration += 1
 
-    def _epoch(self, objective: Objective, weights: Floats, rate: float, steps_before: int) -> float:
+    def _epoch(
+        self, objective: Objective, weights: Floats, rate: float, steps_before: int = 0, watch: Watch = UNWATCHED
+    ) -> float:
         decay = 2 * self.c2 / max(1, len(objective)) * self.batch
         steps = np.arange(steps_before, steps_before + -(-len(objective) // self.batch))
         rates = rate / (1 + rate * decay * steps)
         log_decay = np.concatenate([[0.0], np.cumsum(np.log1p(-np.minimum(rates * decay, 0.5)))])
         seen, gradient = np.zeros(objective.size, np.int32), np.zeros(objective.size, objective.dtype)
         loss = 0.0
-        for now, (first, last) in enumerate(batches(len(objective), self.batch)):
+        for now, (first, last) in enumerate(watch.batches(len(objective), self.batch)):
             blocks = objective.touched(first, last)
             weight_vectors.decay(weights, seen, log_decay, now, *blocks)
             loss += objective.add_batch(weights, first, last, gradient)
@@ -151,7 +153,7 @@ class SGD:
         best, best_loss = self.trial, np.inf
         for rate in self.trial * self.growth ** np.arange(-6, 6):
             trial = weights.copy()
-            self._epoch(sample, trial, rate, 0)
+            self._epoch(sample, trial, rate)
             loss, _ = sample.loss_and_gradient(trial)
             if not np.isfinite(loss) or loss > best_loss:
                 if np.isfinite(best_loss):
@@ -160,6 +162,6 @@ class SGD:
             best, best_loss = float(rate), loss
         return best
 
-    def result(self, state: State) -> Floats:
+    def result(self, state: TrainerState) -> Floats:
         """The last weights."""
         return state.weights

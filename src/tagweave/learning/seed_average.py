@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.rules import ArrayRule, Rule, whole
-from tagweave.learning.trainer import State, StateRules, Trainer
+from tagweave.learning.trainer import UNWATCHED, StateRules, Trainer, TrainerState, Watch
 
 Floats = NDArray[Any]
 Value = TypeVar("Value")
@@ -65,9 +65,9 @@ class SeedAverage:
         """As `Trainer`."""
         return SeedAverage(tuple(trainer.fine_tuning() for trainer in self.trainers))
 
-    def start(self, objective: Any, weights: Floats) -> State:
+    def start(self, objective: Any, weights: Floats) -> TrainerState:
         """The states of all trainers, from the same weights."""
-        joined = State({})
+        joined = TrainerState({})
         for k, trainer in enumerate(self.trainers):
             _put(joined, k, trainer.start(objective, weights))
         return joined
@@ -82,20 +82,20 @@ class SeedAverage:
             numbers |= {_name(k, name): rule for name, rule in {**own.numbers, _ITERATION: whole()}.items()}
         return StateRules(arrays, numbers)
 
-    def step(self, objective: Any, state: State) -> None:
+    def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One iteration of every trainer; the loss is the mean of theirs."""
         states = []
         for k, trainer in enumerate(self.trainers):
             states.append(_take(state, k))
             try:
-                trainer.step(objective, states[k])
+                trainer.step(objective, states[k], watch)
             finally:
                 _put(state, k, states[k])
         state.loss = float(np.mean([own.loss if np.isfinite(own.weights).all() else np.nan for own in states]))
         state.converged = all(own.converged for own in states)
         state.iteration += 1
 
-    def result(self, state: State) -> Floats:
+    def result(self, state: TrainerState) -> Floats:
         """The mean of the results of all trainers."""
         total = self.trainers[0].result(_take(state, 0)).copy()
         for k, trainer in enumerate(self.trainers[1:], 1):
@@ -109,10 +109,10 @@ def _name(k: int, name: str) -> str:
     return f"{k}.{name}" if k else name
 
 
-def _take(joined: State, k: int) -> State:
+def _take(joined: TrainerState, k: int) -> TrainerState:
     """The state of trainer k, which shares its arrays with the joined one."""
     numbers = _own(joined.numbers, k)
-    return State(_own(joined.arrays, k), numbers, int(numbers.pop(_ITERATION)))
+    return TrainerState(_own(joined.arrays, k), numbers, int(numbers.pop(_ITERATION)))
 
 
 def _own(values: Mapping[str, Value], k: int) -> dict[str, Value]:
@@ -121,7 +121,7 @@ def _own(values: Mapping[str, Value], k: int) -> dict[str, Value]:
     return {own: values[name] for name, own in plain.items() if name == _name(k, own)}
 
 
-def _put(joined: State, k: int, own: State) -> None:
+def _put(joined: TrainerState, k: int, own: TrainerState) -> None:
     """Make this the state of trainer k."""
     joined.arrays |= {_name(k, name): array for name, array in own.arrays.items()}
     joined.numbers |= {_name(k, name): number for name, number in {**own.numbers, _ITERATION: own.iteration}.items()}

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.cluster.executor import Arrays, Group, Reply, nothing
-from tagweave.learning.trainer import Blocks, Objective, State, Trainer, TrainerAround
+from tagweave.learning.trainer import UNWATCHED, Blocks, Objective, Trainer, TrainerAround, TrainerState, Watch
 
 
 class Part(NamedTuple):
@@ -240,20 +240,20 @@ class ShardedObjective:
                 total.add(Part(first, leaves, loss, gradient))
         return total.total()
 
-    def start(self, trainer: Trainer, weights: Floats) -> State:
+    def start(self, trainer: Trainer, weights: Floats) -> TrainerState:
         """The state of a trainer before its first iteration, according to the first shard."""
         states = [
             ({name: array.copy() for name, array in arrays.items()}, numbers)
             for arrays, numbers in self._call("start", {"weights": weights}, trainer)
         ]
-        return State(*states[0])
+        return TrainerState(*states[0])
 
-    def epochs(self, trainer: Trainer, state: State) -> Iterator[State]:
+    def epochs(self, trainer: Trainer, state: TrainerState) -> Iterator[TrainerState]:
         """The states after one more iteration over every shard. Their arrays are valid until the next call."""
         for arrays, (numbers, loss, converged) in self._call(
             "epoch", state.arrays, trainer, dict(state.numbers), state.iteration
         ):
-            yield State(dict(arrays), numbers, state.iteration + 1, loss, converged)
+            yield TrainerState(dict(arrays), numbers, state.iteration + 1, loss, converged)
 
     def _call(self, method: str, arrays: Arrays, *plain: Any) -> Iterator[Reply]:
         return self.group.call(method, arrays, self.aspect, *plain, while_waiting=self.while_waiting)
@@ -307,11 +307,11 @@ class Mixing(TrainerAround):
 
     shards: ShardedObjective
 
-    def start(self, objective: Objective, weights: Floats) -> State:
+    def start(self, objective: Objective, weights: Floats) -> TrainerState:
         """As `Trainer`."""
         return self.shards.start(self.trainer, weights)
 
-    def step(self, objective: Objective, state: State) -> None:
+    def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One iteration over every shard; the loss is the sum of theirs. An iteration cut short leaves no trace."""
         sums: dict[str, Floats] = {}
         states = []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,7 +19,7 @@ from tagweave.models import mistakes
 from tagweave.models.chain_scorer import Blocks, ChainScoring, ScorerParameters
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.sampling import Order, drawn, of_like_length
-from tagweave.structures.chain import Chain, ChainGradient
+from tagweave.structures.chain import Chain
 from tagweave.structures.lockstep import Batch
 from tagweave.structures.loss import loss
 from tagweave.structures.terms import WINDOW, CountAtSlope, LabelShare, RunningShare, expected_count
@@ -149,26 +151,22 @@ class ChainObjective:
         scoring, evidence = self.parameters.scoring(weights), self.encoded.evidence
         work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.parameters.space) ** 2
         bounds = np.linspace(first, last, (self.threads if work >= _SHARED_WORK else 1) + 1).astype(int).tolist()
-        slope = self._slope(scoring)
-
-        def run(thread: int) -> tuple[float, ChainGradient, float]:
-            low, high = bounds[thread : thread + 2]
-            terms, scores = self._terms(slope), scoring.scores(self.encoded, low, high)
-            losses, d_scores = loss(self._chain(thread), scores, evidence.part(low, high), terms)
-            scratch = self._scratch_gradient(thread, gradient)
-            scoring.add_gradient(self.encoded, low, high, d_scores.emission, scratch)
-            return float(losses.sum()), d_scores, sum(term.count for term in terms)
-
-        if len(bounds) == 2:
-            parts = [run(0)]
-        else:
-            with ThreadPoolExecutor(len(bounds) - 1) as pool:
-                parts = list(pool.map(run, range(len(bounds) - 1)))
-        total, d_scores, count = parts[0]
-        for i, (more, others, counted) in enumerate(parts[1:], 1):
-            total, count = total + more, count + counted
+        lows, highs, slope = bounds[:-1], bounds[1:], self._slope(scoring)
+        terms = [self._terms(slope) for _ in lows]
+        with nullcontext() if len(lows) == 1 else ThreadPoolExecutor(len(lows)) as pool:
+            each: Any = pool.map if pool else map
+            chains, parts = map(self._chain, range(len(lows))), map(evidence.part, lows, highs)
+            scores = list(each(partial(scoring.scores, self.encoded), lows, highs))
+            results = list(each(loss, chains, scores, parts, terms))
+            emissions = [d_scores.emission for _, d_scores in results]
+            into = [self._scratch_gradient(thread, gradient) for thread in range(len(lows))]
+            list(each(partial(scoring.add_gradient, self.encoded), lows, highs, emissions, into))
+        total = sum(float(losses.sum()) for losses, _ in results)
+        count = sum(term.count for (term,) in filter(None, terms))
+        d_scores = results[0][1]
+        for i, (_, others) in enumerate(results[1:], 1):
             d_scores.merge(others)
-            weight_vectors.move(self._scratch[i], *self.touched(bounds[i], bounds[i + 1]), gradient)
+            weight_vectors.move(self._scratch[i], *self.touched(lows[i], highs[i]), gradient)
         scoring.add_transition_gradient(d_scores, gradient)
         if self._running is not None:
             tokens = self._weighted_tokens(first, last)

@@ -1,23 +1,38 @@
-"""Fits: corpora of one guideline to a model, by the loss of its structure or by mistakes."""
+"""From corpora, or from a job, to a model.
+
+A model that learned from sources is compared with a plain one of TRAIN alone: nobody gets a worse model unaware.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.kernels.compiled_code import one_blas_thread
-from tagweave.learning.loop import train
+from tagweave.learning import loop
 from tagweave.learning.run import SILENT, Run
 from tagweave.learning.trainer import Trainer
 from tagweave.models.chain_file import AnyEncoder
+from tagweave.models.storage import save_model
 from tagweave.structures import TREE
-from tagweave.training.chain_problem import prepare_chains
+from tagweave.training.chain_problem import prepare_chains, weights_by_view
+from tagweave.training.methods import METHODS, SINGLE
+from tagweave.training.plan_json import with_names
 from tagweave.training.problem import Fitted, Floats, Problem
 from tagweave.training.recipe import Recipe
 from tagweave.training.tree_problem import prepare_trees
+
+if TYPE_CHECKING:
+    from tagweave.training.job import Job
+
+PLAIN = "plain"
+"""The part of a schedule that trains the plain model."""
 
 
 def fit(
@@ -68,51 +83,140 @@ def fit_problem(
     recipe: Recipe,
     dev: Corpus | None = None,
     run: Run = SILENT,
+    trainer: Trainer | None = None,
+    evaluate: Callable[[Floats], float] | None = None,
 ) -> Fitted:
     """Fit a problem that was made of corpora with the same recipe.
 
     If the problem has a `beginning`, its model is trained first, and the whole model is fine-tuned from its weights.
+    Weights are rounded at the end, and for every score; training uses exact ones.
 
-    Raises:
-        CorpusError: development data without a position with one label or head.
+    Args:
+        problem: the training data and the initial model.
+        recipe: the same recipe.
+        dev: development data.
+        run: the run, with schedule, checkpoint and callback.
+        trainer: replaces the trainer of the recipe, and begins with the whole problem.
+        evaluate: the score of weights if there is no `dev`; higher is better.
     """
     for line in problem.summary(recipe):
         run.tell(line)
-    evaluate = None if dev is None else problem.dev_score(dev, recipe)
-    about, trainer, beginning = problem.about(recipe), problem.trainer(recipe), problem.beginning
-    if beginning is None:
+    if dev is not None:
+        evaluate = problem.dev_score(dev, recipe)
+    score = evaluate and (lambda weights: evaluate(problem.kept(weights)))
+    about, beginning = problem.about(recipe), None if trainer else problem.beginning
+    trainer = trainer or problem.trainer(recipe)
+    if beginning or recipe.ratio:
         # the share of spans drifts if weights move fast: 5 points of F on dev of CoNLL-2003 with half of its names
-        return learn(problem, trainer.fine_tuning() if recipe.ratio else trainer, about, run, evaluate)
+        trainer = trainer.fine_tuning()
     first = run.part("start").phase("start: pointwise model")
-    if not run.schedule.can_resume:
-        fitted = learn(beginning, beginning.trainer(recipe), about, first, evaluate)
+    steps: list[tuple[Problem, Trainer, Run]] = [
+        (problem, trainer, run.phase("then: whole model") if beginning else run)
+    ]
+    if beginning and not run.schedule.can_resume:
+        steps.insert(0, (beginning, beginning.trainer(recipe), first))
+    weights = problem.model.weights
+    for each, learner, part in steps:
+        with one_blas_thread():
+            outcome = loop.train(learner, each.objective, weights, part, score)
+        weights = each.kept(outcome.weights)
+        own = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
+        fitted = each.finished(replace(each.model, weights=weights, about=own), outcome, part)
         if fitted.outcome.interrupted:
             return fitted
-        problem = problem.with_weights(fitted.model.weights)
-    fitted = learn(problem, trainer.fine_tuning(), about, run.phase("then: whole model"), evaluate)
-    if not fitted.outcome.interrupted:
+    if beginning:
         first.finish()
     return fitted
 
 
-def learn(
-    problem: Problem,
-    trainer: Trainer,
-    about: dict[str, Any],
-    run: Run = SILENT,
-    evaluate: Callable[[Floats], float] | None = None,
-) -> Fitted:
-    """Train the weights of a problem and round them. Scores are those of rounded weights; training uses exact ones.
+@dataclass(frozen=True)
+class Training:
+    """The result of a job.
 
-    Args:
-        problem: the data, and the model with its initial weights.
-        trainer: the algorithm.
-        about: the `about` of the model; the development score and the number of iterations are added.
-        run: the run, with schedule, checkpoint and callback.
-        evaluate: the development score of weights, higher is better.
+    Attributes:
+        job: the job of the selected model.
+        fitted: the selected model, without the record of its making.
+        scores: the development scores of all candidates, if there were several.
     """
-    score = evaluate and (lambda weights: evaluate(problem.kept(weights)))
-    with one_blas_thread():
-        outcome = train(trainer, problem.objective, problem.model.weights, run, score)
-    about = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
-    return problem.finished(replace(problem.model, weights=problem.kept(outcome.weights), about=about), outcome, run)
+
+    job: Job
+    fitted: Fitted
+    scores: dict[str, float]
+    seconds: float
+
+    def about(self) -> dict[str, Any]:
+        """Return how the model was made: recipe, plan and scores. Equal trainings have equal records, on any day and
+        in any folder: files of the plan have names and digests alone."""
+        job, model = self.job, self.fitted.model
+        layers: dict[str, list[str]] = {}  # by guideline, without those that the files do not name
+        for corpus in job.data.corpora:
+            names = layers.setdefault(corpus.guideline, [])
+            if corpus.layer not in ("", TAG, SEGMENTATION, *names):
+                names.append(corpus.layer)
+        return {
+            **model.about,
+            "plan": with_names(job.plan.to_json()),
+            "layers": layers,
+            **({} if job.recipe.structure == TREE else {"weights": weights_by_view(model.linear)}),
+            # the mixture of weights depends on the number of workers
+            **({"workers": job.shards.workers} if job.shards else {}),
+            **({"dev_scores": self.scores} if self.scores else {}),
+        }
+
+    def save(self, path: Path) -> None:
+        """Write the model with the record of its making, and report its score."""
+        fitted, job = self.fitted, self.job
+        for note in fitted.counts.notes() if fitted.counts else ():
+            job.run.tell(note)
+        save_model(replace(fitted.model, about=self.about()), path)
+        name = "dev UAS" if job.recipe.structure == TREE else "dev"
+        score = "" if fitted.outcome.score is None else f", {name} {fitted.outcome.score:.4f}"
+        job.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")
+
+
+def train(job: Job, compare: bool = True) -> Training:
+    """Carry out a job.
+
+    If `compare`, a model that learned from sources is compared on the development data with one of TRAIN alone, which
+    is trained first and has its own checkpoint. A method that the user named is not overruled, but a warning says that
+    it did worse.
+
+    Raises:
+        CorpusError, TrainingError, MappingError, PlanError: as its method.
+        KeyboardInterrupt: the user stopped training before the model itself was begun.
+    """
+    begin, tell, data, method = time.perf_counter(), job.run.tell, job.data, METHODS[job.method]
+    method.check(job)
+    if not compare or job.incomparable:
+        fitted = method.fit(job)
+        if compare and data.has_sources:
+            what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"
+            tell(f"{job.incomparable}: {what}")
+        return Training(job, fitted, {}, time.perf_counter() - begin)
+    alone = _alone(job)
+    tell(f"first a plain model of {data.target}, of TRAIN alone, to compare with")
+    plain = METHODS[alone.method].fit(alone)
+    plain.outcome.check_finished()
+    fitted = method.fit(replace(job, plain=plain))
+    seconds, outcome = time.perf_counter() - begin, fitted.outcome
+    if outcome.score is None:  # interrupted in the first iteration
+        return Training(job, fitted, {}, seconds)
+    scores = {
+        PLAIN: plain.outcome.score,
+        "with the sources" if job.method == alone.method else job.method: outcome.score,
+    }
+    tell(f"on the development data: {', '.join(f'{name} {score:.4f}' for name, score in scores.items())}")
+    if outcome.score < plain.outcome.score:
+        if not data.is_asked_for:
+            tell(f"the plain model is kept: the sources made it worse (`method={job.method}` would keep the other)")
+            plain = replace(plain, outcome=replace(plain.outcome, interrupted=outcome.interrupted))
+            return Training(alone, plain, scores, seconds)
+        tell(f"warning: the sources made the model worse; it is kept because of `method={job.method}`")
+    return Training(job, fitted, scores, seconds)
+
+
+def _alone(job: Job) -> Job:
+    """Return the job of a plain model of the target corpora."""
+    target = tuple(replace(each, sample=None) for each in job.plan.target)
+    plan = replace(job.plan, target=target, sources=(), method=SINGLE, options=METHODS[SINGLE].options())
+    return replace(job, plan=plan, data=job.data.alone(SINGLE), run=job.run.part(PLAIN), balances=False)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.errors import CorpusError, as_plan_error
@@ -15,12 +15,11 @@ from tagweave.features.templates import Templates
 from tagweave.labels import PARSE
 from tagweave.labels.sets import reading
 from tagweave.learning.run import Run
-from tagweave.models.storage import save_model
 from tagweave.structures import TREE
-from tagweave.training.chain_problem import sample_line, weights_by_view
+from tagweave.training.chain_problem import sample_line
 from tagweave.training.corpora import LOOKUPS, LookupFiles
 from tagweave.training.coupled import refuse_contradictions
-from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.fit import prepare
 from tagweave.training.guided import fit_stages, shared_templates
 from tagweave.training.options import Options
 from tagweave.training.problem import Fitted, Problem
@@ -78,10 +77,6 @@ class Job:
     def incomparable(self) -> str:
         """Why the model is not compared with one of the target corpora alone; "" if it is."""
         return self.options(Options).why_incomparable or self.data.incomparable(self.dev)
-
-    def beside(self, plain: Fitted) -> Self:
-        """The same job with the plain model."""
-        return replace(self, plain=plain)
 
     def identity(self) -> tuple[Any, ...]:
         """Everything besides the files that influences the weights of an iteration."""
@@ -163,22 +158,18 @@ class Job:
         elif self.data.has_sources:
             refuse_contradictions(self.data.corpora, self.recipe)
 
-    def fit(self, corpora: Sequence[Corpus], recipe: Recipe | None = None, problem: Problem | None = None) -> Fitted:
-        """Fit a model to corpora.
-
-        Args:
-            corpora: corpora of one guideline; those of the job if their sentences are on workers.
-            recipe: replaces the recipe of the job.
-            problem: what was made of the corpora already.
-        """
-        recipe = recipe or self.recipe
+    @contextmanager
+    def problem(self, corpora: Sequence[Corpus], recipe: Recipe | None = None) -> Iterator[Problem]:
+        """Open the problem of corpora of one guideline; of those of the job if their sentences are on workers."""
+        recipe, lookups = recipe or self.recipe, self.lookup_files.lookups
         if self.shards is not None:
-            with self.shards.problem(recipe, self.lookup_files.lookups, self.run) as sharded:
-                return fit_problem(sharded, recipe, self.dev, self.run)
-        problem = problem or prepare(corpora, recipe, lookups=self.lookup_files.lookups)
+            with self.shards.problem(recipe, lookups, self.run) as sharded:
+                yield sharded
+            return
+        problem = prepare(corpora, recipe, lookups=lookups)
         if recipe.structure != TREE and (recipe.sample or len(self.data.guidelines) > 1):
             self.run.tell(sample_line(corpora, recipe.sample))
-        return fit_problem(problem, recipe, self.dev, self.run)
+        yield problem
 
     def fit_guided(self) -> Fitted:
         """Fit a model of the target with the annotation of a model of the sources as features."""
@@ -191,25 +182,6 @@ class Job:
     def system(self) -> System[Any]:
         """The system of the structure, for methods with several steps."""
         return system_of(self.recipe, self.run)
-
-    def about(self, fitted: Fitted) -> dict[str, Any]:
-        """Return facts about the training for the model, beside the plan."""
-        weights = {} if self.recipe.structure == TREE else {"weights": weights_by_view(fitted.model.linear)}
-        # the mixture of weights depends on the number of workers
-        return {**weights, **({"workers": self.shards.workers} if self.shards else {})}
-
-    def save(self, fitted: Fitted, about: dict[str, Any], path: Path) -> None:
-        """Write the model with its `about`, and report its score.
-
-        Raises:
-            OSError: it cannot be written.
-        """
-        for note in fitted.counts.notes() if fitted.counts else ():
-            self.run.tell(note)
-        save_model(replace(fitted.model, about=about), path)
-        name = "dev UAS" if self.recipe.structure == TREE else "dev"
-        score = "" if fitted.outcome.score is None else f", {name} {fitted.outcome.score:.4f}"
-        self.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")
 
 
 def _check_heads(data: TrainingData) -> None:

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus.named.name import located
 from tagweave.learning.run import Iteration, Run
+from tagweave.training.fit import train
 from tagweave.training.plan_json import file_places, read_plan
 from tagweave.training.resolve import Corpora, job_of, read
-from tagweave.training.train import train
 
 if TYPE_CHECKING:
     from tagweave.cluster.executor import Executor
+    from tagweave.training.fit import Training
     from tagweave.training.plan import CorpusReference, TrainingPlan
-    from tagweave.training.train import Training
 
 STEPS = 1_000
 """The step of iteration N of the fit F of a training, both from 1, is F * STEPS + N."""
@@ -103,7 +103,7 @@ def carry_out(task: PlanTask, stop: Callable[[Curve], bool] = lambda curve: Fals
         if not judge.stopped:
             raise
         return PlanResult(None, judge.curve, 0, 0.0, True)
-    outcome = training.outcome
+    outcome = training.fitted.outcome
     if outcome.interrupted and not judge.stopped:
         raise KeyboardInterrupt
     model = _stored(training, original) if task.with_model else None
@@ -156,15 +156,14 @@ def _read(
 
 def _stored(training: Training, original: TrainingPlan) -> bytes:
     """The file of the model, which names the paths of the original plan."""
-    job = training.kept.job
+    job = training.job
     paths = dict(zip(_paths(job.plan), _paths(original), strict=False))
     values = job.plan.to_json()
     for place, key in file_places(values):
         place[key] = paths.get(place[key], place[key])
-    kept = training.kept._replace(job=replace(job, plan=read_plan(values)))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model"
-        replace(training, kept=kept).save(path)
+        replace(training, job=replace(job, plan=read_plan(values))).save(path)
         return path.read_bytes()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Outcome
+from tagweave.learning.loop import FitOutcome
 from tagweave.learning.run import SILENT, Run
 from tagweave.learning.trainer import Objective, Trainer
 from tagweave.models.packing import rounded
@@ -34,7 +34,7 @@ class Fitted:
     """
 
     model: Any
-    outcome: Outcome
+    outcome: FitOutcome
     counts: TreebankCounts | None = None
 
     def finished_model(self) -> Any:
@@ -76,7 +76,7 @@ class Problem(ABC):
         """Return facts about the training for the model."""
         return {"recipe": recipe.to_json()}
 
-    def finished(self, model: Any, outcome: Outcome, run: Run = SILENT) -> Fitted:
+    def finished(self, model: Any, outcome: FitOutcome, run: Run = SILENT) -> Fitted:
         """Return the result for a model with trained weights."""
         return Fitted(model, outcome)
 

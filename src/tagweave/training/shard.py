@@ -30,7 +30,7 @@ from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, collect_names
 from tagweave.learning.sharded import BlockObjective, writable
-from tagweave.learning.trainer import State, Trainer
+from tagweave.learning.trainer import Trainer, TrainerState
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.objective import ChainObjective
@@ -252,7 +252,7 @@ class TrainingShard:
         self, arrays: Arrays, aspect: Aspect, trainer: Trainer, numbers: dict[str, float], iteration: int
     ) -> Reply:
         """See `learning.sharded.Shard`."""
-        state = State(writable(arrays), dict(numbers), iteration)  # shards of one process are given one dict
+        state = TrainerState(writable(arrays), dict(numbers), iteration)  # shards of one process are given one dict
         with one_blas_thread():
             trainer.step(self._over(aspect), state)
         return state.arrays, (state.numbers, state.loss, state.converged)

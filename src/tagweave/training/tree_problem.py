@@ -29,7 +29,7 @@ from tagweave.features.arc_templates import (
 from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.kernels.projective import has_cycle, is_projective, projectivise
 from tagweave.labels.sets import Reading
-from tagweave.learning.loop import Outcome, train
+from tagweave.learning.loop import FitOutcome, train
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.arc_labels import ArcLabels, LabelObjective, arc_rows
@@ -120,7 +120,7 @@ class TreeProblem(Problem):
         """See `DevScore`."""
         return DevScore(self.model, dev, recipe.threads)
 
-    def finished(self, model: TreeModel, outcome: Outcome, run: Run = SILENT) -> Fitted:
+    def finished(self, model: TreeModel, outcome: FitOutcome, run: Run = SILENT) -> Fitted:
         """Return the parser with its relations; they are quick, so an interrupted parser has them too."""
         if outcome.iterations:
             rest = SILENT if outcome.interrupted else run

@@ -167,12 +167,15 @@ class MergedOptions(Options):
 
 
 def _fit_merged(job: Job) -> Any:
+    from tagweave.training.fit import fit_problem
     from tagweave.training.guided import merged
 
     corpora = merged(job.data.targets, job.data.sources)
     target, originals, sample = job.data.target, job.data.corpora, job.recipe.sample
     order = sorted(range(len(originals)), key=lambda at: originals[at].guideline != target)  # the order of `merged`
-    return job.fit(corpora, replace(job.recipe, sample=tuple(sample[at] for at in order if sample)))
+    recipe = replace(job.recipe, sample=tuple(sample[at] for at in order if sample))
+    with job.problem(corpora, recipe) as problem:
+        return fit_problem(problem, recipe, job.dev, job.run)
 
 
 MERGED = Method(

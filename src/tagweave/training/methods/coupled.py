@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tagweave.labels.mapping import TagMapping
     from tagweave.training.coupled import Coupling
     from tagweave.training.job import Job
-    from tagweave.training.pruning import Narrowing, Pruning
+    from tagweave.training.pruning import Narrowing
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
 _NARROW = 0.01  # better than none on dev and test of four pairs, a small target or a large one (docs/coupled.md)
@@ -116,109 +116,22 @@ def _read(name: str) -> TagMapping:
     return read_mapping(SHIPPED[name])
 
 
-@dataclass(frozen=True)
-class _Coupling:
-    """The steps of the method."""
+def _coupling(job: Job, automatic: Sequence[TagMapping] = ()) -> Coupling:
+    """Couple the tags of a job. Automatic mappings also get every pair attested at one token, however rare."""
+    from tagweave.training.coupled import Coupling, with_attested
 
-    job: Job
-    options: CoupledOptions
-
-    @property
-    def is_automatic(self) -> bool:
-        return AUTOMATIC in self.options.mapping
-
-    def coupling(self, automatic: Sequence[TagMapping] = ()) -> Coupling:
-        """The coupling. Automatic mappings also get every pair attested at one token, however rare.
-
-        Raises:
-            PlanError: a mapping is for other guidelines.
-        """
-        from tagweave.training.coupled import Coupling, with_attested
-
-        guidelines, corpora = self.job.data.guidelines, self.job.data.corpora
-        joint, separate = _VIEWS[self.options.views]
-        mappings = [self._frequent(_named(mapping, name, guidelines)) for name, mapping in self.options.files]
-        if self.options.mapping_tight:
-            mappings, automatic = ([each.tight() for each in group] for group in (mappings, automatic))
-        return Coupling((*mappings, *(with_attested(each, corpora) for each in automatic)), joint, separate)
-
-    def _frequent(self, mapping: TagMapping) -> TagMapping:
-        return mapping.at_least(self.options.mapping_minimum) if self.options.mapping_minimum else mapping
-
-    def fit(self) -> Any:
-        from tagweave.training.chain_problem import mapping_lines
-        from tagweave.training.coupled import for_bundles, prepare_coupled
-
-        job, narrowing = self.job, self._narrowing()
-        coupling = self.coupling(self._automatic(narrowing) if self.is_automatic else ())
-        corpora, pruning = self._pruned()
-        problem = prepare_coupled(corpora, job.recipe, coupling, pruning, narrowing)
-        for line in mapping_lines(problem, coupling.mappings):
-            job.run.tell(line)
-        return job.fit(job.data.corpora, for_bundles(job.recipe, len(problem.model.space)), problem)
-
-    def _pruned(self) -> tuple[Sequence[Corpus], Pruning | None]:
-        """The corpora with the candidate labels of each token, and the models that proposed them."""
-        from tagweave.training.pruning import fit_pruning, with_proposals
-
-        job, threshold = self.job, self.options.prune
-        corpora, tell = job.data.corpora, job.run.tell
-        if threshold is None:
-            return corpora, None
-        tell(
-            f"first models of {' and '.join(job.data.guidelines)}, which propose labels:"
-            f" those with a probability of at least {threshold:g}"
-        )
-        pruning = fit_pruning(corpora, job.recipe, threshold, job.run)
-        return with_proposals(corpora, job.recipe, pruning, job.run), pruning
-
-    def _narrowing(self) -> Narrowing | None:
-        """The taggers that narrow the labels that corpora lack."""
-        from tagweave.training.pruning import fit_narrowing
-
-        job, threshold = self.job, self.options.narrow
-        if not threshold:
-            return None
-        job.run.tell(f"first taggers, which allow labels with a probability of at least {threshold:g}")
-        return fit_narrowing(job.data.corpora, job.recipe, threshold, self._target_dev, job.run)
-
-    @property
-    def _target_dev(self) -> Corpus | None:
-        dev = self.job.dev
-        return dev if dev and dev.guideline == self.job.data.target else None
-
-    def _automatic(self, narrowing: Narrowing | None) -> tuple[TagMapping, ...]:
-        """The automatic mappings between the target and every other guideline."""
-        from tagweave.training.coupled import mappings_by, mappings_by_narrowing
-
-        job, minimum = self.job, self.options.mapping_minimum
-        data, tell = job.data, job.run.tell
-        if narrowing:
-            tell("the same taggers label the other corpora, for the automatic mapping")
-            mappings = mappings_by_narrowing(narrowing, data.corpora, job.recipe, minimum)
-        elif job.plain and len(data.targets) == data.own:
-            tell(f"the plain model labels the other corpora, for the automatic mapping of {data.target} and their tags")
-            mappings = mappings_by(job.plain.model, data.corpora, job.recipe, minimum)
-        else:
-            mappings = self._mappings_by_a_tagger(minimum)
-        for mapping in mappings:
-            tell(f"automatic mapping of {mapping.first} and {mapping.second}: {len(mapping.counts):,} pairs of tags")
-        return mappings
-
-    def _mappings_by_a_tagger(self, minimum: int | None) -> tuple[TagMapping, ...]:
-        from tagweave.training.coupled import fit_mappings
-
-        job, data, run = self.job, self.job.data, self.job.run
-        run.tell(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
-        return fit_mappings(data.targets, data.sources, job.recipe, minimum, self._target_dev, run)
+    options, guidelines = job.options(CoupledOptions), job.data.guidelines
+    mappings = [_named(mapping, name, guidelines) for name, mapping in options.files]
+    if minimum := options.mapping_minimum:
+        mappings = [mapping.at_least(minimum) for mapping in mappings]
+    if options.mapping_tight:
+        mappings, automatic = ([each.tight() for each in group] for group in (mappings, automatic))
+    attested = (with_attested(each, job.data.corpora) for each in automatic)
+    return Coupling((*mappings, *attested), *_VIEWS[options.views])
 
 
 def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapping:
-    """The mapping with its guidelines; one that names none takes the only two there are.
-
-    Raises:
-        PlanError: the mapping is not between two of these guidelines.
-    """
+    """The mapping with its guidelines; one that names none takes the only two there are."""
     if not (mapping.first or mapping.second) and len(guidelines) == 2:
         return replace(mapping, first=guidelines[0], second=guidelines[1])
     if not {mapping.first, mapping.second} <= set(guidelines):
@@ -228,22 +141,60 @@ def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapp
     return mapping
 
 
-def _of(job: Job) -> _Coupling:
-
-    return _Coupling(job, job.options(CoupledOptions))
-
-
 def _check(job: Job) -> None:
     from tagweave.training.coupled import refuse_contradictions
 
-    coupling = _of(job)
-    if coupling.options.narrow and (task := job.plan.task) != "tag":
+    if job.options(CoupledOptions).narrow and (task := job.plan.task) != "tag":
         raise PlanError(f"found `narrow` with the task {task}, expected tag")
-    refuse_contradictions(job.data.corpora, coupling.job.recipe, coupling.coupling().mappings)
+    refuse_contradictions(job.data.corpora, job.recipe, _coupling(job).mappings)
 
 
 def _fit(job: Job) -> Any:
-    return _of(job).fit()
+    from tagweave.training.chain_problem import mapping_lines, sample_line
+    from tagweave.training.coupled import for_bundles, prepare_coupled
+    from tagweave.training.fit import fit_problem
+    from tagweave.training.pruning import fit_narrowing, fit_pruning, with_proposals
+
+    options, data, run = job.options(CoupledOptions), job.data, job.run
+    corpora, narrowing, pruning = data.corpora, None, None
+    target_dev = job.dev if job.dev and job.dev.guideline == data.target else None
+    if options.narrow:
+        run.tell(f"first taggers, which allow labels with a probability of at least {options.narrow:g}")
+        narrowing = fit_narrowing(corpora, job.recipe, options.narrow, target_dev, run)
+    is_automatic = AUTOMATIC in options.mapping
+    coupling = _coupling(job, _automatic(job, narrowing, target_dev) if is_automatic else ())
+    if options.prune is not None:
+        names = " and ".join(data.guidelines)
+        run.tell(
+            f"first models of {names}, which propose labels: those with a probability of at least {options.prune:g}"
+        )
+        pruning = fit_pruning(corpora, job.recipe, options.prune, run)
+        corpora = with_proposals(corpora, job.recipe, pruning, run)
+    problem = prepare_coupled(corpora, job.recipe, coupling, pruning, narrowing)
+    for line in mapping_lines(problem, coupling.mappings):
+        run.tell(line)
+    recipe = for_bundles(job.recipe, len(problem.model.space))
+    run.tell(sample_line(data.corpora, recipe.sample))
+    return fit_problem(problem, recipe, job.dev, run)
+
+
+def _automatic(job: Job, narrowing: Narrowing | None, target_dev: Corpus | None) -> tuple[TagMapping, ...]:
+    """The automatic mappings between the target and every other guideline."""
+    from tagweave.training.coupled import fit_mappings, mappings_by, mappings_by_narrowing
+
+    data, run, minimum = job.data, job.run, job.options(CoupledOptions).mapping_minimum
+    if narrowing:
+        run.tell("the same taggers label the other corpora, for the automatic mapping")
+        mappings = mappings_by_narrowing(narrowing, data.corpora, job.recipe, minimum)
+    elif job.plain and len(data.targets) == data.own:
+        run.tell(f"the plain model labels the other corpora, for the automatic mapping of {data.target} and their tags")
+        mappings = mappings_by(job.plain.model, data.corpora, job.recipe, minimum)
+    else:
+        run.tell(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
+        mappings = fit_mappings(data.targets, data.sources, job.recipe, minimum, target_dev, run)
+    for mapping in mappings:
+        run.tell(f"automatic mapping of {mapping.first} and {mapping.second}: {len(mapping.counts):,} pairs of tags")
+    return mappings
 
 
 METHOD = Method(

@@ -74,11 +74,14 @@ class SingleOptions(Options):
 
 
 def _fit(job: Job) -> Any:
+    from tagweave.training.fit import fit_problem
+
     options = job.options(SingleOptions)
     if job.plan.task == SPANS and options.incomplete == "marginal" and options.entity_ratio is None:
         _warn_of_spans_everywhere(job)
     if options == SingleOptions():
-        return job.fit(job.data.corpora)
+        with job.problem(job.data.corpora) as problem:
+            return fit_problem(problem, job.recipe, job.dev, job.run)
     from tagweave.errors import as_plan_error
     from tagweave.training.entity_ratio import believed, ratio_from
     from tagweave.training.incomplete import FoldCompletion, treated
@@ -98,7 +101,8 @@ def _fit(job: Job) -> Any:
         options.outside_confidence,
         FoldCompletion(options.completion_folds, options.completion_rounds, options.soft, seed),
     )
-    return job.fit(corpora, recipe)
+    with job.problem(corpora, recipe) as problem:
+        return fit_problem(problem, recipe, job.dev, job.run)
 
 
 def _warn_of_spans_everywhere(job: Job) -> None:

@@ -44,6 +44,7 @@ class SourcesOptions(Options):
 
 def _fit(job: Job) -> Any:
     from tagweave.sources.answers import Answers
+    from tagweave.training.fit import fit_problem
     from tagweave.training.source_rounds import SourceRounds
 
     options, given = job.options(SourcesOptions), _read(job)
@@ -63,7 +64,8 @@ def _fit(job: Job) -> Any:
         options.silence,
     )
     best = rounds.best(options.rounds)
-    fitted = job.fit([rounds.evidence(best)])
+    with job.problem([rounds.evidence(best)]) as problem:
+        fitted = fit_problem(problem, job.recipe, job.dev, job.run)
     accuracy = best.reliability.accuracy()[:, 0].tolist()
     about = {**fitted.model.about, "reliability": dict(zip(names, accuracy, strict=True))}
     return replace(fitted, model=replace(fitted.model, about=about))
