@@ -7,7 +7,7 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning import loop
+from tagweave.learning import trainer
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.recipe import Recipe
@@ -30,7 +30,7 @@ class Shown:
 
 @pytest.mark.parametrize("learner", ["adagrad", "sgd", "perceptron", "lbfgs"])
 def test_shares_rise_in_every_iteration(learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "_EVERY", 0.0)
+    monkeypatch.setattr(trainer, "_EVERY", 0.0)
     recipe, shown = Recipe(learner=learner), Shown()
     watched = fit_problem(prepare([CORPUS], recipe), recipe, run=Run(Schedule(2), shown))
     alone = fit_problem(prepare([CORPUS], recipe), recipe, run=Run(Schedule(2)))

@@ -102,7 +102,7 @@ class Counting:
     def rules(self, objective):
         return StateRules({"weights": ArrayRule(("float64",), (1,))})
 
-    def step(self, objective, state):
+    def step(self, objective, state, watch):
         state.iteration += 1
         state.loss = 10.0 - state.iteration
 
