@@ -44,12 +44,7 @@ class ClusterError(TagweaveError):
 
 @dataclass(frozen=True)
 class Failure:
-    """A call that raised an exception.
-
-    Attributes:
-        error: the exception, or a `RuntimeError` with its name and words if it cannot be sent to another process.
-        trace: where it was raised, for bugs.
-    """
+    """A call that raised an exception."""
 
     error: Exception
     trace: str
@@ -72,8 +67,6 @@ class Executor(Protocol):
         begun, except that a Ray cluster carries out the few that it was given ahead.
 
         Args:
-            function: importable by name.
-            items: plain data.
             ahead: take some more items than there are workers, so that none waits. Without it an item is taken when a
                 worker is free for it: for items that depend on the outcomes of those before.
 
@@ -83,11 +76,7 @@ class Executor(Protocol):
         ...
 
     def share(self, file: SharedFile) -> SharedFile:
-        """The file, readable on all workers.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
+        """The file, readable on all workers."""
         ...
 
     def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[Group]:
@@ -104,8 +93,6 @@ def executor_at(address: str | None, workers: int | None = None, threads: int = 
     Args:
         address: `LOCAL`, `AUTO`, or the address of a Ray cluster (`HOST:PORT`, `ray://HOST:PORT`); `None`: this
             process, one call after the other.
-        workers: how many calls run at the same time; by default one for every `threads` processors.
-        threads: how many processors a call uses.
 
     Raises:
         ClusterError: the cluster cannot be reached, or Ray is not installed; workers without an address.
@@ -129,11 +116,7 @@ def executor_at(address: str | None, workers: int | None = None, threads: int = 
 def results(
     executor: Executor, function: Callable[[Item], Result], items: Iterable[Item]
 ) -> Iterator[tuple[Item, Result]]:
-    """As `Executor.outcomes`, for calls that must all succeed.
-
-    Raises:
-        Exception: what a call raised.
-    """
+    """As `Executor.outcomes`, for calls that must all succeed."""
     for item, outcome in executor.outcomes(function, items):
         if isinstance(outcome, Failure):
             raise outcome.error
@@ -183,25 +166,13 @@ class Group(Protocol):
         the same: a call whose worker died is repeated on a new one.
 
         Args:
-            method: its name.
-            arrays: read-only for the method; they travel once to every machine.
-            plain: other arguments.
             while_waiting: called several times a second; an exception that it raises ends the call.
-
-        Raises:
-            Exception: what the method raised.
-            ClusterError: a call that ended its worker again and again.
         """
         ...
 
 
 class Resident:
-    """The worker's side of a group: its object, which is made when it is first needed.
-
-    Args:
-        function: makes the object.
-        item: its argument.
-    """
+    """The worker's side of a group: its object, which is made when it is first needed."""
 
     def __init__(self, function: Callable[[Any], Any], item: Any) -> None:
         self._function, self._item = function, item

@@ -42,12 +42,7 @@ from tagweave.cluster.shared_file import MappedArrays, SharedFile, private_folde
 
 @dataclass
 class _Worker:
-    """A process with an object, started when it is needed.
-
-    Attributes:
-        function, item: make the object.
-        reply: the file for the arrays of its replies.
-    """
+    """A process with an object, started when it is needed."""
 
     context: SpawnContext
     function: Callable[[Any], Any]
@@ -93,12 +88,7 @@ class _Worker:
 
 @dataclass
 class ProcessGroup:
-    """Objects in processes of this machine: see `Group`.
-
-    Attributes:
-        workers: the processes, in the order of the items.
-        folder: the folder of the files through which arrays pass.
-    """
+    """Objects in processes of this machine: see `Group`."""
 
     workers: list[_Worker]
     folder: Path
@@ -196,10 +186,6 @@ class Processes:
 
     A process that dies ends its pool, with all calls in flight. They are repeated one at a time in a new pool, until
     one ends its worker again: that one has failed, and the others wait for their turn like new ones.
-
-    Attributes:
-        workers: how many processes a pool has.
-        pool: the present one.
     """
 
     workers: int

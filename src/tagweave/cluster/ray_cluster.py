@@ -39,7 +39,6 @@ class RayGroup:
     """Objects in actors: see `Group`.
 
     Attributes:
-        actors: handles of actors, in the order of the items.
         makers: references to the function and the item of each. They travel with every call, since Ray would not keep
             arguments of a constructor for another start.
     """
@@ -129,7 +128,6 @@ class RayCluster:
 
     Attributes:
         limit: the largest number of calls at the same time; `None`: as many as the cluster has processors for.
-        threads: how many processors a call uses.
     """
 
     limit: int | None

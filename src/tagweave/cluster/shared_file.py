@@ -29,7 +29,6 @@ class SharedFile:
     """A file, by its name where the work was started.
 
     Attributes:
-        path: its absolute path there.
         sha256: its digest.
         content: its bytes in Ray's object store; `None` if all workers see the path.
     """
@@ -49,9 +48,6 @@ class SharedFile:
 
         That is the path itself if this machine has the same file there, otherwise a copy in the temporary directory,
         which the workers of a machine share.
-
-        Raises:
-            OSError: there is no such file here, and it cannot be copied.
         """
         return self.path if _has_digest(self.path, self.sha256) else _copied(self)
 
@@ -87,11 +83,7 @@ def _copied(file: SharedFile) -> str:
 
 
 def private_folder(name: str) -> Path:
-    """A folder of this user in the temporary directory, which no other user can write.
-
-    Raises:
-        OSError: it cannot be made, or belongs to somebody else.
-    """
+    """A folder of this user in the temporary directory, which no other user can write."""
     owner = os.getuid() if hasattr(os, "getuid") else "user"
     base = Path(tempfile.gettempdir()) / f"tagweave-cluster-{owner}"
     base.mkdir(mode=0o700, exist_ok=True)
@@ -123,12 +115,7 @@ _ALIGNED = 64  # bytes
 
 @dataclass(frozen=True)
 class MappedArrays:
-    """Arrays in a file, as plain data.
-
-    Attributes:
-        path: the file.
-        entries: the name, type, shape and first byte of every array.
-    """
+    """Arrays in a file, as plain data."""
 
     path: str
     entries: tuple[tuple[str, str, tuple[int, ...], int], ...]
@@ -147,14 +134,7 @@ class MappedArrays:
         return cls(str(path), tuple(entries))
 
     def read(self, mode: str = "r") -> dict[str, NDArray[Any]]:
-        """The arrays, in memory only where they are used.
-
-        Args:
-            mode: `r`, or `r+` for arrays that can be written, and write the file.
-
-        Raises:
-            OSError: there is no such file.
-        """
+        """The arrays, in memory only where they are used."""
         memory = np.asarray(np.memmap(self.path, np.uint8, mode))  # type: ignore[call-overload]
         return {name: _view(memory, np.dtype(dtype), shape, first) for name, dtype, shape, first in self.entries}
 

@@ -48,13 +48,7 @@ def save_checkpoint(path: Path, state: TrainerState, best: dict[str, Any], run: 
     """Write a state and the best weights so far beside `path`, then rename.
 
     Args:
-        path: the file.
-        state: the trainer's state.
         best: `weights` (an array or `None`), and scalars that describe them.
-        run: identifies the training run; a checkpoint of another run is refused.
-
-    Raises:
-        OSError: it cannot be written; an older checkpoint is kept.
     """
     arrays = {f"state.{name}": np.ascontiguousarray(array) for name, array in state.arrays.items()}
     scalars = {key: value for key, value in best.items() if key != "weights"}
@@ -81,7 +75,6 @@ class TimedCheckpoint:
     """The checkpoint of a training under way.
 
     Attributes:
-        path, run: as in `save_checkpoint`.
         clock: the time in seconds.
     """
 
@@ -120,11 +113,6 @@ class TimedCheckpoint:
 
 def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[TrainerState, dict[str, Any]]:
     """The state and the best weights that `save_checkpoint` wrote.
-
-    Args:
-        path: the file.
-        run: as in `save_checkpoint`.
-        rules: requirements on the state, which kernels do not check.
 
     Raises:
         CheckpointError: the file cannot be read, or belongs to another run.
@@ -169,10 +157,8 @@ class FitOutcome:
 
     Attributes:
         weights: those of the best iteration on development data, or of the last iteration without such data.
-        history: every iteration.
         score: the best development score; the last one where scores are only reported.
         iterations: how many are done, including those before a resumption.
-        interrupted: whether the user stopped it.
         diverged: whether the last loss or weights were not finite; `weights` are those of an earlier iteration.
     """
 
@@ -205,13 +191,6 @@ def train(
     An interrupt (Ctrl-C) or the cancellation of the run ends training after the current sentence batch and keeps the
     best weights so far; the checkpoint then has the state before the iteration that it cut short. A loss or weight that
     is not finite ends training, too; such a state is neither evaluated nor saved as a checkpoint.
-
-    Args:
-        trainer: the algorithm.
-        objective: what it minimises.
-        weights: the initial weights.
-        run: its schedule, callback and cancellation.
-        evaluate: the development score of weights; higher is better.
 
     Raises:
         TrainingError: a loss or weight became infinite or nan, and no development score says which weights to keep.

@@ -99,12 +99,7 @@ class Bar:
 
 @dataclass
 class NotebookLine:
-    """One line in the output of a notebook's cell, replaced a few times a second.
-
-    Attributes:
-        line: where it is shown, with the notes of `tell` folded under it.
-        due: the time before which iterations are kept back; the last one is shown by `close`.
-    """
+    """One line in the output of a notebook's cell, replaced a few times a second."""
 
     line: LiveLine = field(default_factory=LiveLine)
     best: float | None = None
@@ -192,11 +187,7 @@ def console_callback(console: Console) -> Iterator[Callback]:
 
 @contextmanager
 def log_callback(path: Path, resume: bool = False) -> Iterator[Callback]:
-    """A callback that writes JSON lines to a file; with `resume` it appends.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """A callback that writes JSON lines to a file; with `resume` it appends."""
     with path.open("a" if resume else "w", encoding="utf-8") as stream:
         yield JsonLines(stream)
 

@@ -28,21 +28,13 @@ class SeedAverage:
 
     The state has the arrays and numbers of all trainers, those of the first under their own names. Every trainer
     counts its own iterations, so that one that was cut short leaves the means of the others right.
-
-    Attributes:
-        trainers: at least one; they update in batches, and differ in their seeds.
     """
 
     trainers: tuple[Trainer, ...]
 
     @classmethod
     def of(cls, trainer: Any, count: int) -> SeedAverage:
-        """A trainer with its own seed and the next ones.
-
-        Args:
-            trainer: a frozen dataclass with a field `seed`.
-            count: how many.
-        """
+        """A trainer with its own seed and the next ones."""
         return cls(tuple(replace(trainer, seed=trainer.seed + k) for k in range(count)))
 
     @property

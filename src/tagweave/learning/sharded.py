@@ -22,12 +22,7 @@ from tagweave.learning.trainer import UNWATCHED, Blocks, Objective, Trainer, Tra
 
 
 class Part(NamedTuple):
-    """The sum over consecutive leaves of the tree.
-
-    Attributes:
-        first, leaves: the first leaf, and how many.
-        loss, gradient: their sums.
-    """
+    """The sum over consecutive leaves of the tree."""
 
     first: int
     leaves: int
@@ -73,11 +68,6 @@ class BlockObjective:
 
     Batches of sentences are the same as those of one objective over all of them, but the order of an iteration stays
     within a block until it is done; the order of the blocks is random as well.
-
-    Args:
-        open_block: makes the objective of a block; the last one is kept.
-        lengths: how many sentences with evidence each block has.
-        size, dtype, threads: as `Objective`.
     """
 
     def __init__(
@@ -214,10 +204,6 @@ class ShardedObjective:
     Others mix the weights of shards (`Mixing`).
 
     Attributes:
-        group: holds a `Shard` for every item.
-        aspect: plain data for its methods.
-        size, dtype: as `Objective`.
-        sentences: how many have evidence.
         while_waiting: called several times a second while workers work; may raise an exception to stop.
     """
 
@@ -299,10 +285,6 @@ class Mixing(TrainerAround):
     weights, whose mean is the sum of the means; and AdaGrad's squares, which are then those of one pass over one shard:
     mixed weights have moved as far as one shard moves them, so the steps must not be as short as after all shards.
     Numbers are steps made; the largest stands for all, as if a smaller shard had waited without updates.
-
-    Attributes:
-        trainer: the trainer of a shard.
-        shards: the sentences.
     """
 
     shards: ShardedObjective

@@ -78,13 +78,7 @@ class DecodingObjective(Objective, Protocol):
 
 @dataclass
 class TrainerState:
-    """The whole state of a trainer.
-
-    Attributes:
-        arrays: named arrays, `weights` among them.
-        iteration: how many iterations are done.
-        loss: the training loss (or number of mistakes) of the last iteration.
-    """
+    """The whole state of a trainer."""
 
     arrays: dict[str, Floats]
     numbers: dict[str, float] = field(default_factory=dict)
@@ -115,7 +109,6 @@ class Watch:
     """Lets an iteration be cancelled before every batch, and reports its progress.
 
     Attributes:
-        before: called before every batch; an exception that it raises ends the iteration.
         report: called at most once a second with the share of the sentences processed so far.
     """
 

@@ -41,12 +41,7 @@ _NAME = 40  # characters of a name that tell its format
 
 
 class Store:
-    """A folder on a file system, as plain data: its path or URL.
-
-    Raises:
-        ShardError: an unknown scheme, or one whose package is not installed.
-        OSError: the file system cannot be reached.
-    """
+    """A folder on a file system, as plain data: its path or URL."""
 
     def __init__(self, url: str) -> None:
         self.scheme = scheme_of(url)
@@ -125,11 +120,7 @@ class Store:
 
     @contextmanager
     def written(self, *parts: str) -> Iterator[str]:
-        """A local path to write to; the file takes its name when the block ends without an exception.
-
-        Raises:
-            ShardError: a link leads out of the folder.
-        """
+        """A local path to write to; the file takes its name when the block ends without an exception."""
         last = parts[-1].rpartition("/")[2]
         unfinished = self.path(*UNFINISHED, f"{secrets.token_hex(8)}-{last[-_NAME:]}")
         self._make_parent(unfinished)
@@ -200,8 +191,6 @@ class Shard:
     """A file of the input.
 
     Attributes:
-        base: the folder, a path or URL, to which the name is relative.
-        name: the path from there, with `/`: also the name of the output.
         size: bytes.
         modified: when it changed last, as its file system says it; "" if it does not.
     """
@@ -245,11 +234,7 @@ def shards_of(inputs: Iterable[str]) -> list[Shard]:
 
 
 def check_name(name: str, url: str) -> None:
-    """Raise unless a name is one of a file inside an output folder, and not of its manifest.
-
-    Raises:
-        ShardError: it is not.
-    """
+    """Raise unless a name is one of a file inside an output folder, and not of its manifest."""
     parts = PurePosixPath(name).parts
     is_plain = bool(parts) and "/".join(parts) == name and printable(name) == name
     if not is_plain or name.startswith("/") or ".." in parts or "\\" in name or parts[0] == FOLDER:

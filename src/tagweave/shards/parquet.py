@@ -35,11 +35,7 @@ class Page(NamedTuple):
 
 
 def pages(file: IO[bytes], start: int, length: int) -> Iterator[Page]:
-    """Return the pages of a column of a row group, which has `length` bytes from `start`.
-
-    Raises:
-        ValueError: a damaged header.
-    """
+    """Return the pages of a column of a row group, which has `length` bytes from `start`."""
     stop = start + length
     while start < stop:
         file.seek(start)
@@ -120,11 +116,6 @@ def through_parquet(annotate: Annotate, source: str, target: str, column: str) -
     """Write a table with the annotation of its text, in the row groups of the source; large ones are cut.
 
     All columns keep their types and their compression; the annotation gets that of the text.
-
-    Raises:
-        ShardError: no `column` of text, a column `COLUMN`, or two columns of one name; a damaged file, text that is not
-            UTF-8; what `annotate` raises.
-        OSError: a file cannot be read or written.
     """
     with _opened(source) as table, whole_file(target) as part:
         _check_schema(table.schema_arrow, source, column)

@@ -43,16 +43,7 @@ Annotate = Callable[[Sequence[Cell]], list[str | None]]
 
 
 def check_columns(names: Sequence[str], place: str, column: str) -> None:
-    """Raise unless there is a column of text, and none that has the name of the annotation.
-
-    Args:
-        names: of all columns.
-        place: the table, or the table and the row, for the error.
-        column: the name of the column of text.
-
-    Raises:
-        ShardError: there is no such column, or there is a column `COLUMN`.
-    """
+    """Raise unless there is a column of text, and none that has the name of the annotation."""
     if column not in names:
         columns = f"the columns {', '.join(names)}" if names else "no columns"
         raise ShardError(f"{place}: found {columns}, expected {column!r} (`text_column`)")
@@ -151,12 +142,7 @@ class _Line(NamedTuple):
 
 
 def through_json_lines(annotate: Annotate, source: str, target: str, column: str) -> None:
-    """Write a table with the annotation of its text; empty lines are left out.
-
-    Raises:
-        ShardError: a line that is no object with text in `column`, or has a column `COLUMN`; what `annotate` raises.
-        CorpusError, OSError: as `read_lines` and `written`.
-    """
+    """Write a table with the annotation of its text; empty lines are left out."""
     with written(target) as stream:
         for block in _line_blocks(source, column):
             for line, annotation in zip(block, annotate([line.cell for line in block]), strict=True):
@@ -215,11 +201,6 @@ def is_table(path: str) -> bool:
 
 def through_rows(function: FileFunction, source: str, target: str, column: str) -> Notes:
     """Pass the text of a table through a function of files, and write the table with the results in `COLUMN`.
-
-    Args:
-        function: reads a file of lines, and writes one with as many lines, or blocks of lines that end with empty ones.
-        source, target: the tables.
-        column: the name of the column that holds text.
 
     Raises:
         ShardError: no such column, one that does not hold text, or one already of the name `COLUMN`; a damaged table;

@@ -47,12 +47,7 @@ class Manifest:
     store: Store
 
     def begin(self, work: Mapping[str, Any]) -> None:
-        """Record what is done to shards, or check that it is what has been done before.
-
-        Raises:
-            ShardError: the folder holds shards of other work.
-            OSError: it cannot be written.
-        """
+        """Record what is done to shards, or check that it is what has been done before."""
         self.store.remove_unfinished(_ABANDONED)
         if self.store.exists(FOLDER, "work.json"):
             before = _json(self.store, FOLDER, "work.json")
@@ -63,11 +58,7 @@ class Manifest:
         self._write(work, FOLDER, "work.json")
 
     def done(self, shards: Iterable[Shard]) -> set[str]:
-        """The names of shards that are finished, and neither side of which has changed since.
-
-        Raises:
-            ShardError: a damaged record.
-        """
+        """The names of shards that are finished, and neither side of which has changed since."""
         sizes = {name: info["size"] for name, info in self.store.entries().items()}
         recorded = [each for each in shards if _record("done", each.name) in sizes]
         with ThreadPoolExecutor(_READERS) as pool:
@@ -143,14 +134,7 @@ class Work(Protocol):
 
 @dataclass(frozen=True)
 class ShardTask:
-    """A shard and what is to be done with it.
-
-    Attributes:
-        work: what is done.
-        shard: the shard.
-        manifest: that of the output folder.
-        text_column: the column of tables that holds the text.
-    """
+    """A shard and what is to be done with it."""
 
     work: Work
     shard: Shard
@@ -167,12 +151,7 @@ class Finished:
 
 
 def carry_out(task: ShardTask) -> Finished:
-    """Do the work of a task, and record it in the manifest.
-
-    Raises:
-        ShardError: the shard cannot be read, or the work refuses it.
-        OSError: a file cannot be read or written.
-    """
+    """Do the work of a task, and record it in the manifest."""
     begin, shard, store = time.perf_counter(), task.shard, task.manifest.store
     with Store(shard.base).readable(shard.name) as source:
         notes = _through(task, source)
@@ -205,13 +184,7 @@ class Counts:
     """How far a run is.
 
     Attributes:
-        shards: how many there are to do in this run.
-        bytes: their size together.
-        before: shards that were done in an earlier run.
         done, read, written: finished shards, and bytes read and written for them.
-        failed: shards that were set aside, with what was wrong.
-        notes: assumptions about shards, with the first shard that each was made about.
-        seconds: the time of the run so far.
     """
 
     shards: int
@@ -240,15 +213,7 @@ def silent(counts: Counts) -> None:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Work whose input has been found, and whose output folder fits it.
-
-    Attributes:
-        work: what is done to a shard.
-        manifest: the manifest of the output folder.
-        waiting: the shards that are not done yet.
-        before: how many are.
-        text_column: the column of tables that holds the text.
-    """
+    """Work whose input has been found, and whose output folder fits it."""
 
     work: Work
     manifest: Manifest
@@ -259,12 +224,6 @@ class Prepared:
 
 def prepare(work: Work, inputs: Iterable[str], output: str, text_column: str = "text") -> Prepared:
     """Find shards, and those that an earlier run has finished.
-
-    Args:
-        work: what is done to a shard.
-        inputs: files, folders and patterns: see `shards_of`.
-        output: the output folder, a path or URL; it is made if it does not exist.
-        text_column: the column of tables that holds the text.
 
     Raises:
         ShardError: no shards, or an output folder of other work.
@@ -279,12 +238,6 @@ def prepare(work: Work, inputs: Iterable[str], output: str, text_column: str = "
 
 def run(executor: Executor, prepared: Prepared, skip_bad: bool = False, progress: Progress = silent) -> Counts:
     """Do the work for every shard that waits.
-
-    Args:
-        executor: calls workers.
-        prepared: the work and its shards.
-        skip_bad: whether to set bad shards aside and go on, rather than stop at the first one.
-        progress: called at the beginning, and whenever a shard is finished or set aside.
 
     Raises:
         ShardError: a bad shard.

@@ -45,12 +45,7 @@ _MOSTLY = 0.5  # share of positions with one label below which training begins p
 
 
 class ProblemSize(NamedTuple):
-    """The size of a problem or of a part of it.
-
-    Attributes:
-        sentences, tokens: those of sentences with evidence.
-        evidence, known: tokens with evidence, and those of `count_known`.
-    """
+    """The size of a problem or of a part of it."""
 
     sentences: int
     tokens: int
@@ -63,7 +58,6 @@ class Aspect(NamedTuple):
 
     Attributes:
         layout: a file with the layout of weights, `ptr` and `cell`; `None`: dense.
-        pointwise: whether labels do not depend on their neighbours.
     """
 
     layout: SharedFile | None = None
@@ -84,9 +78,6 @@ class ChainProblem(Problem):
     """A problem of labels, with its sentences here or in shards on workers.
 
     Attributes:
-        model: the model with its initial weights.
-        objective: the loss on the training data.
-        sets: the label sets of its evidence.
         counted: the size, counted by workers; `None` if the sentences are here.
     """
 
@@ -192,18 +183,7 @@ def prepare_in(
     weighted: Sequence[bool],
     encoder: AnyEncoder | None = None,
 ) -> ChainProblem:
-    """Encode prepared corpora, whose layers are views of a label space, and lay out the weights of these views.
-
-    Args:
-        space: the labels.
-        corpora: the result of `prepare_corpora`.
-        recipe: how to fit.
-        weighted: for each view, whether it has weights.
-        encoder: the encoder; by default one of the recipe's templates.
-
-    Raises:
-        CorpusError: no evidence, contradictory evidence, or a sample of another number of corpora.
-    """
+    """Encode prepared corpora, whose layers are views of a label space, and lay out the weights of these views."""
     if recipe.sample and len(recipe.sample) != len(corpora):
         problem, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
         raise CorpusError(problem, expected)
@@ -255,11 +235,7 @@ def empty_model(parameters: ChainParameters, encoder: AnyEncoder, recipe: Recipe
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:
-    """The labels in the layer of a guideline.
-
-    Raises:
-        CorpusError: there are none.
-    """
+    """The labels in the layer of a guideline."""
     layers = [sentence.layers[guideline] for sentence in sentences if guideline in sentence.layers]
     names = collect_names(layers)
     if not names:

@@ -59,7 +59,7 @@ def evidence_of(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
     """int32[N], the label set of every token of all corpora, its noise as in `token_noise`, and the rejected spans.
 
-    Evidence with confidence 0 is dropped. Raises as `allowed_sets` and `rejected_spans`.
+    Evidence with confidence 0 is dropped.
     """
     allow = np.concatenate([allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora])
     sentences = [sentence for corpus in corpora for sentence in corpus.sentences]
@@ -106,16 +106,10 @@ def check_consistent(
     """Refuse evidence that no label sequence satisfies.
 
     Args:
-        sentences: sentences with N tokens in all.
         allow: int32[N], the number of the label set of every token.
         noise: float64[N], the noise of every token; empty if all evidence is certain.
         masks: uint8[sets, Y], the label sets.
-        scheme: the transitions that the coding allows.
         rejected: int32[R, 5], the rejected spans, as `Encoded` has them.
-        names: the Y labels.
-
-    Raises:
-        CorpusError: the first such sentence, by file and line.
     """
     if scheme.transition.all() and scheme.start.all() and scheme.end.all():
         return

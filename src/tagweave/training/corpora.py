@@ -27,15 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Corpora and the method to train on them.
-
-    Attributes:
-        files: the corpora in the order of the arguments; the first follows the target guideline.
-        method: the name of the method.
-        own: how many of the files are TRAIN; the others are `--source`.
-        is_asked_for: whether the user named the method.
-        notes: the assumptions made, to report.
-    """
+    """Corpora and the method to train on them."""
 
     files: tuple[CorpusFile, ...]
     method: str
@@ -95,7 +87,6 @@ class LookupFiles:
     """What features look up.
 
     Attributes:
-        lookups: the content of all files.
         references: the files by field of the plan, with digests and sizes.
     """
 
@@ -109,14 +100,7 @@ class LookupFiles:
 
 
 def read_lookups(plan: TrainingPlan) -> LookupFiles:
-    """Load the files that a plan names for features.
-
-    Raises:
-        PlanError: files for another task; several files of clusters; or standard input, which has no digest and cannot
-            be read again.
-        CorpusError, OSError: as the `read` of `tagweave.harvest.lexicon`, `tagweave.corpus.gazetteer` and
-            `tagweave.harvest.clusters`.
-    """
+    """Load the files that a plan names for features."""
     from tagweave.corpus import gazetteer
     from tagweave.harvest import clusters, lexicon
 
@@ -165,7 +149,6 @@ class CorpusFile:
     """A corpus, the argument that named it and the SHA-256 digest of its file.
 
     Attributes:
-        too_long: the number of sentences left out because they are too long for parsers.
         note: how the file was read, or "".
     """
 
@@ -189,11 +172,7 @@ class CorpusFile:
         return parse_argument(self.argument).guideline is not None or self.guideline not in layer_names()
 
     def called(self, guideline: str) -> CorpusFile:
-        """The same file with its guideline renamed.
-
-        Raises:
-            CorpusError: the file has another layer of that name.
-        """
+        """The same file with its guideline renamed."""
         corpus = replace(
             self.corpus.map(lambda sentence: _renamed(sentence, self.guideline, guideline)), guideline=guideline
         )
@@ -212,10 +191,6 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
     """Load a corpus for training or development. For the task parse, load trees and leave out sentences too long.
 
     If the argument names a layer of labels, no other layer of the file is evidence.
-
-    Raises:
-        PlanError: standard input, which has no digest and cannot be read again on resuming.
-        CorpusError, OSError: as `load`.
     """
     from tagweave.corpus.describe import digest
     from tagweave.exchange.load import load, reading
@@ -267,11 +242,7 @@ def names_own_layer(argument: str, corpus: Corpus) -> bool:
 
 
 def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
-    """A corpus in memory, as `read_corpus` would return it; its digest is that of its sentences.
-
-    Raises:
-        CorpusError: as `CorpusFile.called`.
-    """
+    """A corpus in memory, as `read_corpus` would return it; its digest is that of its sentences."""
     from tagweave.features.arc_templates import of_fit_length
 
     content = hashlib.sha256(repr((corpus.guideline, corpus.unit)).encode())

@@ -45,11 +45,6 @@ class Coupling:
     Attributes:
         mappings: the tags that may be bundled (section 3.1); without a mapping, all pairs. For labels of characters
             see `over_labels`.
-        joint: whether bundles have weights of their own.
-        separate: whether the tags of each guideline have weights.
-
-    Raises:
-        ValueError: neither has weights.
     """
 
     mappings: tuple[TagMapping, ...] = ()
@@ -72,13 +67,6 @@ def prepare_coupled(
 
     The guideline of the first corpus is the target, which taggers output by default. A sentence may have layers of
     several of the guidelines.
-
-    Args:
-        corpora: corpora of two or more guidelines; with pruning, the result of `with_proposals`.
-        recipe: how to fit.
-        coupling: how tags are coupled.
-        pruning: the candidate bundles of each token; by default all.
-        narrowing: the tags of other guidelines that come into question at each token; by default all.
 
     Raises:
         CorpusError: corpora of only one guideline, layers that exclude one another; and as `fit`.
@@ -121,17 +109,7 @@ def fit_coupled(
 
 
 def refuse_contradictions(corpora: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping] = ()) -> None:
-    """Refuse corpora of several guidelines that some later step could not train on.
-
-    Args:
-        corpora: the corpora; the labels of each guideline are checked separately.
-        recipe: the recipe, for its task.
-        mappings: tags that may be bundled; if there are any, tokens with labels of several guidelines are checked too.
-
-    Raises:
-        CorpusError: no sentence, a guideline without labels, or contradictory evidence, by file and line.
-        MappingError: as `bundle`.
-    """
+    """Refuse corpora of several guidelines that some later step could not train on."""
     prepared = prepare_corpora(corpora, recipe)
     for guideline in guidelines_of(prepared):
         own = [corpus for corpus in prepared if corpus.guideline == guideline]
@@ -166,9 +144,6 @@ def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int
     For labels of characters that carry tags (`B-NN`) only the tags count, at every character of a word.
 
     Args:
-        model: a tagger of one guideline.
-        corpora: corpora of the other, in the tokens and labels of the model's task (`Task.prepare`).
-        minimum: drop pairs that occur less often, except the most frequent one of each tag.
         threads: how many threads share the work.
     """
     guideline = corpora[0].guideline
@@ -190,18 +165,6 @@ def fit_mappings(
 
     The fit has its own checkpoint, the part `mapping` of the run, which stays, so that a resumed coupled fit has the
     same mapping. Remove it after that fit.
-
-    Args:
-        target_corpora: corpora of one guideline.
-        source_corpora: corpora of one or several others.
-        recipe: how to fit the tagger; its sample is ignored.
-        minimum: see `often`.
-        dev: development data of the target guideline.
-        run: the run of the fit.
-
-    Raises:
-        CorpusError: as `fit`, of the target corpora.
-        KeyboardInterrupt: the user stopped the fit.
     """
     recipe = replace(recipe, sample=())
     fitted = fit(target_corpora, recipe, dev, run.part("mapping"))
@@ -229,12 +192,6 @@ def mappings_by_narrowing(
 
     Two sources have a mapping as well, or each would multiply the bundles by its tags: the pairs that meet where the
     tagger of the second labels the first, and those that meet through a tag of the target.
-
-    Args:
-        narrowing: taggers of the guidelines of the corpora.
-        corpora: those of the model to train, of the target first.
-        recipe: of the taggers.
-        minimum: see `often`.
     """
     target, *sources = guidelines_of(corpora)
 
@@ -251,11 +208,7 @@ def mappings_by_narrowing(
 
 
 def _through(first: TagMapping, second: TagMapping) -> dict[tuple[str, str], int]:
-    """The pairs of two sources' tags that leave every tag a bundle: the most frequent partners of one target tag.
-
-    Args:
-        first, second: mappings of the target, their first side, and of a source each.
-    """
+    """The pairs of two sources' tags that leave every tag a bundle: the most frequent partners of one target tag."""
     partners = [_partners(mapping) for mapping in (first, second)]
     back = [_partners(mapping.swapped()) for mapping in (first, second)]
     pairs = [(partners[0].get(tag), partners[1].get(tag)) for tag in partners[0]]

@@ -36,9 +36,6 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     The score is the F measure of spans for the task spans, that of words if every character of `dev` has one label,
     otherwise the accuracy on positions with one label. A label that the model does not know counts as wrong. A wildcard
     is not one label, nor is `O` if the corpus covers only some labels.
-
-    Raises:
-        CorpusError: a guideline that the model does not have, or hardly any label that it knows.
     """
     layers = [_scored(dev, sentence) for sentence in dev.sentences]
     sides = [view.guideline for view in model.space.sides]
@@ -83,9 +80,6 @@ def scorer(
     """Like `dev_score`, for encoded sentences and their layers of a guideline.
 
     If `pieces` gives the characters of each token, layers are of characters, and every character is scored.
-
-    Raises:
-        CorpusError: no position has one label.
     """
     view = model.space.view(guideline)
     numbers = dict(view.number)  # of the labels of the model, then of those it lacks

@@ -66,7 +66,6 @@ class EntityRatio:
     Attributes:
         target: the share of tokens that are inside spans, 0..1.
         margin: how far the expected share may be from it at no cost.
-        weight: of the penalty for each token.
     """
 
     target: float
@@ -82,12 +81,7 @@ class EntityRatio:
 def ratio_from(
     value: float | str | None, margin: float, weight: float, tell: Callable[[str], None] = lambda line: None
 ) -> EntityRatio | None:
-    """The ratio that an option gives: a number, or a corpus to count it in; `None` without the option.
-
-    Raises:
-        PlanError: a number outside 0..1, or a percentage.
-        CorpusError, OSError: the corpus cannot be read, or is not complete.
-    """
+    """The ratio that an option gives: a number, or a corpus to count it in; `None` without the option."""
     if value is None:
         return None
     target = _number(value)
@@ -138,11 +132,7 @@ def _tells_outside(candidates: Candidates) -> bool:
 
 
 def ratio_of(corpus: Corpus) -> float:
-    """The share of tokens inside spans in a completely annotated corpus.
-
-    Raises:
-        CorpusError: a token without one label, or no token.
-    """
+    """The share of tokens inside spans in a completely annotated corpus."""
     inside = total = 0
     for sentence in corpus.sentences:
         for candidates in sentence.layers.get(corpus.guideline, (None,) * len(sentence)):

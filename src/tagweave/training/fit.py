@@ -45,12 +45,8 @@ def fit(
     """Fit a model to corpora that share a guideline.
 
     Args:
-        corpora: training data; positions may be full, ambiguous, unknown or uncertain.
-        recipe: how to fit.
         dev: development data: the iteration with the best score on it is kept, and training stops when the score no
             longer improves.
-        run: the run, with schedule, checkpoint and callback.
-        lookups: what the templates of the recipe look up; the model keeps it.
 
     Raises:
         TemplateError: templates that look up what is not there, or lookups without such templates.
@@ -68,11 +64,7 @@ def prepare(
     encoder: AnyEncoder | None = None,
     lookups: Lookups = NOTHING,
 ) -> Any:
-    """Return the `Problem` of corpora in the structure of the recipe. Raises as `fit`.
-
-    `names` are labels that the model must know even if the corpora do not name them; `encoder` is an empty encoder to
-    use in place of the recipe's.
-    """
+    """Return the `Problem` of corpora in the structure of the recipe."""
     if recipe.structure == TREE:
         return prepare_trees(corpora, recipe)
     return prepare_chains(corpora, recipe, names, encoder or recipe.encoder(lookups))
@@ -90,14 +82,6 @@ def fit_problem(
 
     If the problem has a `beginning`, its model is trained first, and the whole model is fine-tuned from its weights.
     Weights are rounded at the end, and for every score; training uses exact ones.
-
-    Args:
-        problem: the training data and the initial model.
-        recipe: the same recipe.
-        dev: development data.
-        run: the run, with schedule, checkpoint and callback.
-        trainer: replaces the trainer of the recipe, and begins with the whole problem.
-        evaluate: the score of weights if there is no `dev`; higher is better.
     """
     for line in problem.summary(recipe):
         run.tell(line)
@@ -131,13 +115,7 @@ def fit_problem(
 
 @dataclass(frozen=True)
 class Training:
-    """The result of a job.
-
-    Attributes:
-        job: the job of the selected model.
-        fitted: the selected model, without the record of its making.
-        scores: the development scores of all candidates, if there were several.
-    """
+    """The result of a job."""
 
     job: Job
     fitted: Fitted

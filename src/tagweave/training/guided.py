@@ -60,12 +60,7 @@ def fit_stages(
     has the same guide.
 
     Args:
-        target_corpora: corpora of the target guideline.
-        source_corpora: corpora of another one, with the same kind of tokens.
-        recipe: how to fit; its templates are for both stages, its sample for the target corpora.
         dev: development data of the target guideline, which select the best iteration of the second stage.
-        run: the run of both stages.
-        source_dev: development data of the source guideline, for the first stage.
 
     Raises:
         CorpusError: as `fit`; or the guidelines are the same.
@@ -107,15 +102,6 @@ def prepare_guided(
     A sentence that has the guide's column (`guide_column`) or head layer (`guide_layer`) keeps it, such as labels from
     `jackknifed`. A layer of the guide's guideline is ignored in training and development data: a model that learned
     from gold annotation would trust its guide too much (sun-wan-2012, section 5). Such a layer counts only in use.
-
-    Args:
-        corpora: corpora of the target guideline.
-        guide: a model of another guideline, trained on other text.
-        recipe: how to fit; templates over the guide's annotation are added to its own, or to the default ones.
-
-    Raises:
-        CorpusError: as `fit`; corpora of the guide's guideline; a guide of words where the task needs characters, or
-            the reverse.
     """
     check_guidelines(corpora, _guideline(guide))
     if isinstance(guide, TreeModel):
@@ -158,9 +144,6 @@ def merged(target_corpora: Sequence[Corpus], source_corpora: Sequence[Corpus]) -
     This is the naive baseline. Labels that only the source has become labels of the model, which may predict them for
     any text; labels with the same name count as one. jiang-2015 (Tables 8 and 9) finds it worse than the target corpora
     alone. The recipe's `sample` can keep a large source from outvoting the target (li-2015, 3.3).
-
-    Raises:
-        CorpusError: no target corpora.
     """
     if not target_corpora:
         raise CorpusError("no corpus", "training data of the target guideline")
@@ -243,17 +226,7 @@ def fit_guided_in_rounds(
     for text without annotation (`fit_guided`).
 
     Args:
-        system: the system, with recipe and run.
-        targets: corpora of the target guideline.
-        sources: corpora of one other guideline.
-        dev: development data of the target guideline, guided like the training data.
         rounds: 2 or more.
-        source_dev: development data of the source guideline.
-
-    Raises:
-        ValueError: fewer than 2 rounds.
-        CorpusError, TrainingError: as `System.train`; or the guidelines are the same.
-        KeyboardInterrupt: the user stopped a step before the last.
     """
     if rounds < 2:
         raise ValueError(f"found {rounds} rounds, expected 2 or more")
@@ -276,10 +249,7 @@ def guided_texts(
     """Training and development data of the target with the guiding annotation of its last round.
 
     Args:
-        system: the system.
-        target, source: training data, development data, and a model of these.
         rounds: 1 or more; all but the last one train a transfer model.
-        steps: counts these.
     """
     mine, theirs = _side(system, *target), _side(system, *source)
     to, other, annotator = (mine, theirs, source[2]) if rounds % 2 else (theirs, mine, target[2])

@@ -37,18 +37,7 @@ _HOW = "corpora can be named: GUIDELINE=FILE"
 def training_data(
     training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None, usual: str = COUPLED
 ) -> TrainingData:
-    """The corpora of a run, with the names of their guidelines, and its method.
-
-    Args:
-        training: corpora of the target guideline.
-        sources: corpora of `--source`.
-        method: the user's choice; by default `usual` for several guidelines, otherwise `single`.
-        usual: the default method for several guidelines.
-
-    Raises:
-        PlanError: the method cannot be used on these guidelines.
-        CorpusError: as `CorpusFile.called`.
-    """
+    """The corpora of a run, with the names of their guidelines, and its method."""
     target = training[0]
     for file in training[1:]:
         if file.guideline != target.guideline:
@@ -68,16 +57,7 @@ def training_data(
 
 
 def development_data(data: TrainingData, dev: CorpusFile, training: CorpusFile) -> CorpusFile:
-    """Development data with a guideline of the model; if they name none, it is the target.
-
-    Args:
-        data: the training corpora.
-        dev: the development corpus as read.
-        training: the first training corpus as read.
-
-    Raises:
-        PlanError: a guideline that the model does not have, or another field of CoNLL-U than the target's.
-    """
+    """Development data with a guideline of the model; if they name none, it is the target."""
     known = data.guidelines if data.method == COUPLED else (data.target,)
     if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
         if {dev.corpus.layer, training.corpus.layer} != {UPOS, XPOS}:

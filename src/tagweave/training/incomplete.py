@@ -39,14 +39,7 @@ _COLUMN = "completion"
 
 @dataclass(frozen=True)
 class FoldCompletion:
-    """How to complete annotation.
-
-    Attributes:
-        folds: the number of folds.
-        rounds: how often.
-        soft: whether a completed label counts only as much as its model believes in it.
-        seed: decides which sentences form a fold.
-    """
+    """How to complete annotation."""
 
     folds: int = 2
     rounds: int = 2
@@ -57,15 +50,7 @@ class FoldCompletion:
 def completed(
     corpora: Sequence[Corpus], recipe: Recipe, how: FoldCompletion, dev: Corpus | None = None, run: Run = SILENT
 ) -> list[Corpus]:
-    """The corpora with labels for all that their annotation leaves open. Raises as `jackknifed`.
-
-    Args:
-        corpora: corpora of one guideline.
-        recipe: how to fit the models; its entity ratio holds in the first round.
-        how: how to complete.
-        dev: development data for all models.
-        run: the run.
-    """
+    """The corpora with labels for all that their annotation leaves open."""
     current = list(corpora) if recipe.ratio else [outside_elsewhere(corpus) for corpus in corpora]
     answers = best_with_probabilities if how.soft else best
     for number in range(how.rounds):
@@ -174,11 +159,7 @@ def discard(corpus: Corpus, task: Task | None = None) -> Corpus:
 def first_model(
     corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, run: Run = SILENT, lookups: Lookups = NOTHING
 ) -> ChainPredictor:
-    """Train a model of the complete sentences or, if they are few, a pointwise one of all.
-
-    Raises:
-        KeyboardInterrupt: the user stopped the training.
-    """
+    """Train a model of the complete sentences or, if they are few, a pointwise one of all."""
     coded = [recipe.task.prepare(corpus) for corpus in corpora]
     full = [discard(corpus, recipe.task) for corpus in corpora]
     enough = sum(map(len, full)) >= max(1, _ENOUGH * sum(map(len, corpora)))

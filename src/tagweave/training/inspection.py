@@ -36,11 +36,7 @@ _PLACES = re.compile(r"[BIESLU]-.+|O")
 
 
 def inspection(data: TrainingData, dev: CorpusFile | None, task: str) -> Iterator[str]:
-    """Yield warnings and notes about the corpora of a job.
-
-    Raises:
-        PlanError: development data that is TRAIN itself.
-    """
+    """Yield warnings and notes about the corpora of a job."""
     files = [*data.files, *([dev] if dev else [])]
     for file in files:
         yield from suspicions(file.corpus, task)

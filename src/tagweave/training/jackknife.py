@@ -65,21 +65,9 @@ def jackknifed(
     characters the result is corpora of characters, from which `Task.prepare` makes the same labels.
 
     Args:
-        corpora: corpora of one guideline.
-        recipe: how to fit the models.
         folds: the number of folds over all corpora together; 10 in sun-wan-2012.
-        seed: decides which sentences form a fold.
         run: the run, whose executor carries out the folds; it reports every finished fold, but no iterations. Its
             checkpoint is not used, because the same seed gives the same column again.
-        column: another name for the column.
-        answers: gives the values of the column; importable by name.
-        questions: the same corpora under the annotation that `answers` sees; by default their own.
-        dev: development data for the models of the folds.
-
-    Raises:
-        PlanError: fewer than 2 folds, or more than sentences.
-        CorpusError: as `fit`, of any fold's training data.
-        KeyboardInterrupt: the user stopped one of the fits.
     """
     coded = prepare_corpora(questions or corpora, recipe)
     names = collect_names([each.layers.get(own.guideline, ()) for own in coded for each in own] if questions else [])
@@ -101,11 +89,7 @@ def jackknifed(
 
 
 def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Member]]:
-    """The sentences of every fold, in corpus order: shuffled by the seed and dealt out one by one.
-
-    Raises:
-        PlanError: fewer than 2 folds, or more than sentences.
-    """
+    """The sentences of every fold, in corpus order: shuffled by the seed and dealt out one by one."""
     everyone = [Member(c, s) for c, corpus in enumerate(corpora) for s in range(len(corpus))]
     if not 2 <= folds <= len(everyone):
         raise PlanError(f"found {folds} folds, expected 2 to {len(everyone)}, the number of sentences")
@@ -115,14 +99,7 @@ def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Membe
 
 @dataclass(frozen=True)
 class _Fold:
-    """A fold as a task.
-
-    Attributes:
-        held_out: its sentences, by their numbers.
-        questions: the same sentences, prepared.
-        others: the sentences to train on.
-        names: labels that a model must know.
-    """
+    """A fold as a task."""
 
     held_out: Sequence[Member]
     questions: Sequence[Sentence]
@@ -180,12 +157,7 @@ def model_of(
     run: Run,
     lookups: Lookups = NOTHING,
 ) -> ChainModel:
-    """The model of some folds, which knows these labels even if no corpus names them.
-
-    Raises:
-        CorpusError: as `fit`.
-        KeyboardInterrupt: the user stopped the fit, and so wants to stop the whole training.
-    """
+    """The model of some folds, which knows these labels even if no corpus names them."""
     fitted = fit_problem(prepare(corpora, recipe, names, recipe.encoder(lookups)), recipe, dev, run)
     model: ChainModel = fitted.finished_model()
     return model

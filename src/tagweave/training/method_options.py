@@ -13,11 +13,7 @@ from tagweave.training.options import Options, choices
 
 
 def typed(method: Method, values: Mapping[str, Any]) -> Options:
-    """The options of a method from plain values.
-
-    Raises:
-        PlanError: the method has no such option, or the value is not allowed.
-    """
+    """The options of a method from plain values."""
     from msgspec import ValidationError, convert
 
     kinds = get_type_hints(method.options)
@@ -41,10 +37,6 @@ def with_option(name: str, structure: str = "") -> list[str]:
 
 
 def check_known(what: str, name: str, known: Sequence[str]) -> None:
-    """Raise unless a name is known.
-
-    Raises:
-        PlanError: it is not.
-    """
+    """Raise unless a name is known."""
     if name not in known:
         raise PlanError(f"unknown {what} {name!r}, expected {one_of(name, known)}")

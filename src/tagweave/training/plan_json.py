@@ -89,11 +89,7 @@ def with_names(values: Any) -> Any:
 
 
 def with_files(plan: TrainingPlan, folders: Sequence[Path]) -> TrainingPlan:
-    """Find the files that the plan of a model names: in the current folder, or in one of others.
-
-    Raises:
-        PlanError: none of these has the file, with the digest that the plan tells.
-    """
+    """Find the files that the plan of a model names: in the current folder, or in one of others."""
 
     def found(name: str, sha256: str) -> str:
         if not name or is_name(name):

@@ -14,11 +14,7 @@ _SWITCH = {"true": True, "1": True, "false": False, "0": False}
 
 
 def learner_settings(learner: str, values: Mapping[str, str]) -> dict[str, int | float | bool]:
-    """The settings of a learner in its types, from names and values as text.
-
-    Raises:
-        PlanError: an unknown learner, an unknown setting, or a value that is not a number, or not true or false.
-    """
+    """The settings of a learner in its types, from names and values as text."""
     if learner not in LEARNERS:
         raise PlanError(f"unknown learner {learner!r}, expected one of {', '.join(LEARNERS)}")
     kinds = {field.name: str(field.type) for field in fields(LEARNERS[learner]) if field.name != "seed"}
@@ -40,11 +36,7 @@ def _number(name: str, value: str, kind: str) -> int | float | bool:
 
 
 def template_texts(task: str, presets: Sequence[str], templates: Sequence[str]) -> tuple[str, ...]:
-    """The templates of all presets and the individual ones, without repeats.
-
-    Raises:
-        PlanError: an unknown preset, or presets for a task without any.
-    """
+    """The templates of all presets and the individual ones, without repeats."""
     if presets and task not in TASKS:
         raise PlanError(f"found `preset` with the task {task}, expected it without: it is for tags and words")
     for name in presets:

@@ -34,14 +34,7 @@ Curve = Mapping[int, float]
 
 @dataclass(frozen=True)
 class PlanTask:
-    """What to train.
-
-    Attributes:
-        plan: the plan as JSON.
-        files: the files that it names, by their paths in the plan.
-        compare: as for `train`.
-        with_model: whether the result has the model.
-    """
+    """What to train."""
 
     plan: Mapping[str, Any]
     files: Mapping[str, SharedFile]
@@ -55,11 +48,6 @@ class PlanResult:
 
     Attributes:
         score: the best development score; `None` without development data.
-        curve: the development score after every iteration.
-        iterations: of the model.
-        seconds: how long training took.
-        cancelled: whether it was stopped.
-        model: the file of the model, if the task asked for it.
     """
 
     score: float | None
@@ -71,11 +59,7 @@ class PlanResult:
 
 
 def plan_task(plan: TrainingPlan, executor: Executor, compare: bool = True, with_model: bool = False) -> PlanTask:
-    """The task of a plan.
-
-    Raises:
-        OSError: a file of the plan cannot be read.
-    """
+    """The task of a plan."""
     values = plan.to_json()
     paths = {path: located(path) for place, key in file_places(values) if (path := place[key])}
     files = {path: executor.share(SharedFile.of(file)) for path, file in paths.items() if Path(file).exists()}
@@ -83,16 +67,7 @@ def plan_task(plan: TrainingPlan, executor: Executor, compare: bool = True, with
 
 
 def carry_out(task: PlanTask, stop: Callable[[Curve], bool] = lambda curve: False) -> PlanResult:
-    """Train by the plan of a task.
-
-    Args:
-        task: the task.
-        stop: called with the curve so far after every iteration with a development score; whether to stop there.
-
-    Raises:
-        PlanError, CorpusError, TrainingError, OSError: as `job_of` and `train`.
-        KeyboardInterrupt: the user interrupted the training.
-    """
+    """Train by the plan of a task."""
     judge = _Judge(stop)
     original = read_plan(task.plan)
     plan = read_plan(_on_this_machine(task))

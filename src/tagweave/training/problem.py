@@ -28,8 +28,6 @@ class Fitted:
     """A model and how its training went.
 
     Attributes:
-        model: a `ChainModel` or a `TreeModel`.
-        outcome: the outcome of training; for a parser that of heads.
         counts: counts of the training trees; `None` for chains.
     """
 
@@ -45,12 +43,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Problem(ABC):
-    """Training data made ready: everything that a learner needs, nothing trained yet.
-
-    Attributes:
-        model: the model with its initial weights.
-        objective: the loss on the training data, which lie here or on workers.
-    """
+    """Training data made ready: everything that a learner needs, nothing trained yet."""
 
     model: Any
     objective: Objective
@@ -86,8 +79,4 @@ class Problem(ABC):
 
     @abstractmethod
     def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
-        """Return a function from weights to the score on development data, higher is better.
-
-        Raises:
-            CorpusError: no position has one label or head.
-        """
+        """Return a function from weights to the score on development data, higher is better."""

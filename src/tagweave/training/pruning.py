@@ -44,7 +44,6 @@ class Pruning:
     """The taggers of all sides, and the threshold of candidate labels.
 
     Attributes:
-        models: a tagger of each guideline, in the order of the corpora's guidelines.
         threshold: the marginal probability from which a tag of a side is a candidate.
     """
 
@@ -67,17 +66,7 @@ def fit_pruning(
     threshold: float,
     run: Run = SILENT,
 ) -> Pruning:
-    """Fit taggers of all guidelines of the corpora.
-
-    Args:
-        corpora, recipe: those of the model to prune.
-        threshold: see `Pruning`.
-        run: the run; each tagger has a short schedule of its own.
-
-    Raises:
-        CorpusError: as `fit`.
-        KeyboardInterrupt: the user stopped one of the fits.
-    """
+    """Fit taggers of all guidelines of the corpora."""
     recipe = replace(recipe, sample=())
     models = []
     for guideline in guidelines_of(corpora):
@@ -100,12 +89,7 @@ class _Proposer:
 
 
 def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, run: Run = SILENT) -> list[Corpus]:
-    """The corpora with columns `proposed:GUIDELINE` of all guidelines, by taggers that were not trained on the text.
-
-    Raises:
-        CorpusError: as `fit`, for half of the corpora of one guideline.
-        KeyboardInterrupt: the user stopped one of the fits.
-    """
+    """The corpora with columns `proposed:GUIDELINE` of all guidelines, by taggers that were not trained on the text."""
     recipe = replace(recipe, sample=())
     tokens = [in_characters(corpus) for corpus in corpora] if recipe.task.of_characters else list(corpora)
     propose = _Proposer(pruning.threshold)
@@ -147,8 +131,6 @@ class Narrowing:
         three guidelines, what one of the others has left counts for the next one.
 
         Args:
-            corpora: corpora of words, each with tags of its guideline.
-            space: the bundles, which say what tags meet.
             threads: how many threads share the work.
         """
         results = []
@@ -198,16 +180,8 @@ def fit_narrowing(
     """Fit the taggers for corpora of words of several guidelines, the target's first.
 
     Args:
-        corpora: those of the model to train.
-        recipe: how to fit; its sample is ignored.
-        threshold: see `Narrowing`.
-        dev: development data of the target guideline.
         run: the run; taggers of sources have a short schedule of their own. Each has its own checkpoint, a part of the
             run, which stays, so that a resumed coupled fit has the same evidence. Remove them after that fit.
-
-    Raises:
-        CorpusError: as `fit`.
-        KeyboardInterrupt: the user stopped one of the fits.
     """
     recipe = replace(recipe, sample=(), average_seeds=1)
     target, *sources = guidelines_of(corpora)

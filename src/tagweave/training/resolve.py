@@ -32,12 +32,7 @@ _MAY_BE_ZERO = ("average_from", "slack")
 
 @dataclass(frozen=True)
 class Corpora:
-    """The loaded corpora of a plan.
-
-    Attributes:
-        training: training corpora in the order of the plan.
-        dev: development data.
-    """
+    """The loaded corpora of a plan."""
 
     training: Sequence[CorpusFile]
     dev: CorpusFile | None = None
@@ -45,11 +40,6 @@ class Corpora:
 
 def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
     """The job of a plan.
-
-    Args:
-        plan: what to train.
-        run: the run; its schedule gets the iterations and patience of the plan.
-        corpora: the corpora of the plan, if they have been read already.
 
     Raises:
         PlanError: unknown values, values that do not go together, or unsuitable corpora.
@@ -90,12 +80,7 @@ def read(plan: TrainingPlan) -> Corpora:
 
 
 def checked(plan: TrainingPlan) -> TrainingPlan:
-    """The plan with templates and options, after all checks that do not need its corpora: reading can take minutes.
-
-    Raises:
-        PlanError: unknown values, or values that do not go together.
-        TemplateError: a template that cannot be read.
-    """
+    """The plan with templates and options, after all checks that do not need its corpora: reading can take minutes."""
     from tagweave.labels.sets import reading
     from tagweave.training.recipe import LEARNERS, Recipe, check_average_seeds
     from tagweave.training.task import Task

@@ -32,23 +32,14 @@ from tagweave.training.plan_json import read_plan, with_files
 
 
 def plan_of(about: dict[str, Any]) -> TrainingPlan:
-    """The plan that a model was trained by, from its `about`.
-
-    Raises:
-        PlanError: `about` has no plan, or not a valid one.
-    """
+    """The plan that a model was trained by, from its `about`."""
     if "plan" not in about:
         raise PlanError("found a model that does not tell its plan, expected one of `tagweave train`")
     return read_plan(about["plan"])
 
 
 def plan_in(path: str) -> TrainingPlan:
-    """The plan in a JSON file.
-
-    Raises:
-        PlanError: the file has no valid plan.
-        OSError: the file cannot be read.
-    """
+    """The plan in a JSON file."""
     try:
         return read_plan(json.loads(Path(path).read_text(encoding="utf-8")))
     except ValueError as error:
@@ -59,12 +50,7 @@ def like(
     path: str, target: Sequence[CorpusReference], sources: Sequence[CorpusReference], dev: CorpusReference | None
 ) -> TrainingPlan:
     """The plan of the model in a file on other corpora. What features look up is found by name and digest: here, beside
-    the model, or beside the corpora.
-
-    Raises:
-        PlanError: the model has no plan, or a file of features is missing.
-        ModelFileError, FileNotFoundError: as `describe_model`.
-    """
+    the model, or beside the corpora."""
     from tagweave.models.storage import describe_model
 
     plan = _on_corpora(plan_of(describe_model(path)["about"]), target, sources, dev)
@@ -76,16 +62,6 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
 
     It keeps the number of iterations of the model, because no development data select one unless the method needs
     them. Each corpus takes the weight and sample of the one it replaces.
-
-    Args:
-        about: the `about` of the model.
-        guideline: the guideline of the new annotation.
-        corpora: corpus arguments; those without a guideline have this one.
-        annotated: the partial corpus, of this guideline.
-
-    Raises:
-        PlanError: as `plan_of`; the method does not work with these corpora, or a file of features is missing.
-        CorpusError, OSError: a corpus that cannot be read.
     """
     plan = plan_of(about)
     own, others = _by_guideline(corpora, guideline, about.get("layers", {}).get(guideline, ()))
@@ -146,17 +122,7 @@ _PAUSE = 0.1  # seconds
 
 
 def run(command: Sequence[str], annotated: Path, model: Path, is_wanted: Callable[[], bool]) -> None:
-    """Run a command; the model file appears under its name once it is complete.
-
-    Args:
-        command: words, which may contain `ANNOTATED` and `MODEL`; they are not passed to a shell.
-        annotated, model: these files. The output of the command goes to the model's name with `.log`.
-        is_wanted: polled; when it returns False, the command and this process end.
-
-    Raises:
-        subprocess.CalledProcessError: the command failed.
-        OSError: there is no such program, or a file cannot be written.
-    """
+    """Run a command; the model file appears under its name once it is complete."""
     with model.with_suffix(".log").open("wb") as log, alone(model.parent) as lock, whole_file(model) as part:
         part.unlink()  # a command that writes no model has failed
         words = [word.replace(ANNOTATED, str(annotated)).replace(MODEL, str(part)) for word in command]
@@ -170,11 +136,7 @@ def run(command: Sequence[str], annotated: Path, model: Path, is_wanted: Callabl
 
 
 def take(path: Path) -> IO[str] | None:
-    """Lock a file until it is closed and all processes that inherited it have ended; `None` if others hold the lock.
-
-    Raises:
-        OSError: the system has no such locks.
-    """
+    """Lock a file until it is closed and all processes that inherited it have ended; `None` if others hold the lock."""
     try:
         import fcntl
     except ImportError as error:

@@ -47,9 +47,6 @@ class CorpusPart:
     """Sentences first .. last - 1 of a corpus file.
 
     Attributes:
-        file: the file.
-        outline: the corpus without its sentences; its weight is that of every sentence.
-        own_layer: whether no other layer is evidence.
         scheme: how the whole corpus codes spans; `None` if it has none.
     """
 
@@ -67,12 +64,7 @@ Block = tuple[CorpusPart, ...]
 
 @dataclass(frozen=True)
 class Shard:
-    """The blocks of a worker.
-
-    Attributes:
-        first: the number of the first block.
-        blocks: the blocks, in the order of the corpora.
-    """
+    """The blocks of a worker."""
 
     first: int
     blocks: tuple[Block, ...]
@@ -99,22 +91,14 @@ def _between(files: Sequence[CorpusPart], first: int, last: int) -> Block:
 
 
 class ShardReader:
-    """Reads the blocks of a shard one after the other, and every file once.
-
-    Args:
-        task: makes the tokens.
-    """
+    """Reads the blocks of a shard one after the other, and every file once."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
         self._open: tuple[SharedFile, int, Iterator[Sentence]] | None = None
 
     def slices(self, block: Block) -> Iterator[Corpus]:
-        """The block in corpora of the task's tokens, each small.
-
-        Raises:
-            CorpusError, OSError: as `load`.
-        """
+        """The block in corpora of the task's tokens, each small."""
         for part in block:
             sentences = islice(self._since(part), part.last - part.first)
             corpus = part.outline.corpus
@@ -151,12 +135,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ShardContent:
-    """What a shard contains, of which the driver makes the label space and the feature index.
-
-    Attributes:
-        names: its labels.
-        grams, of_types: the codes of its features in order of first occurrence (`TemplateEncoder.grow`), with counts.
-    """
+    """What a shard contains, of which the driver makes the label space and the feature index."""
 
     names: tuple[str, ...]
     grams: tuple[Codes, Counts]
@@ -168,9 +147,6 @@ class ShardTask:
     """What a worker needs to know of a training.
 
     Attributes:
-        shard: its sentences.
-        recipe: how to fit.
-        lookups: what templates look up.
         space: the labels; `None` while they are unknown.
         features: a file with the codes of all features, `codes`; `None` while they are unknown.
     """
@@ -200,14 +176,7 @@ def _counted(index: FeatureIndex) -> tuple[Codes, Counts]:
 
 class TrainingShard:
     """The encoded sentences of a shard, in files that are mapped into memory, and the objective over them: a `Shard` of
-    `ShardedObjective`.
-
-    Args:
-        task: the shard, with the label space and the features of the whole training.
-
-    Raises:
-        CorpusError, OSError: as `content_of`; contradictory evidence.
-    """
+    `ShardedObjective`."""
 
     def __init__(self, task: ShardTask) -> None:
         assert task.space is not None and task.features is not None  # noqa: S101 - known when a group is made

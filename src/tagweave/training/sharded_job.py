@@ -61,20 +61,7 @@ _LONG = 1 << 20
 def sharded_problem(
     files: Sequence[CorpusPart], recipe: Recipe, lookups: Lookups, executor: Executor, workers: int, run: Run
 ) -> Iterator[ChainProblem]:
-    """The problem of corpora of one guideline, on workers until the end of the block.
-
-    Args:
-        files: whole corpora.
-        recipe: how to fit.
-        lookups: what templates look up.
-        executor: runs the workers.
-        workers: how many shards there are; fewer if the corpora have too few sentences.
-        run: may cancel it.
-
-    Raises:
-        CorpusError: no label, no evidence, or contradictory evidence.
-        OSError: a corpus that a worker cannot read.
-    """
+    """The problem of corpora of one guideline, on workers until the end of the block."""
     shards = shards_of(files, block_count(files, recipe, workers), workers)
     tasks = [ShardTask(shard, recipe, lookups) for shard in shards]
     contents = _contents(executor, tasks)
@@ -158,13 +145,7 @@ _CARRIED = 1 << 28  # bytes of a corpus from which it has to be at the same path
 
 @dataclass(frozen=True)
 class Shards:
-    """Training sentences on workers.
-
-    Attributes:
-        executor: runs the workers.
-        workers: how many there are.
-        parts: the whole corpora, as plain data.
-    """
+    """Training sentences on workers."""
 
     executor: Executor
     workers: int
@@ -188,15 +169,7 @@ def opened_job(
     Workers hold the sentences of a plan of one guideline; of a method with folds, they train the models of the folds.
 
     Args:
-        plan: what to train.
-        run: the run.
         cluster: the address of the cluster (`cluster.executor_at`); `None`: this process.
-        workers: how many workers; by default as many as there are processors for.
-        corpora: the corpora of the plan, if this process trains and has read them already.
-
-    Raises:
-        PlanError, CorpusError, OSError: as `job_of`; a plan that workers cannot carry out.
-        ClusterError: the cluster cannot be reached.
     """
     if cluster is None:
         if workers is not None:

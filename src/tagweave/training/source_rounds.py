@@ -47,7 +47,6 @@ class Round(NamedTuple):
 
     Attributes:
         labels: float64[N, Y], the probabilities of true labels.
-        reliability: of every source.
         known: bool[N], the positions of which something is believed.
         silence: what the silence of sources says; `None` if it is no evidence.
         log_likelihood: of the answers, by models of other folds, in nats an answer; `None` before the first round.
@@ -69,20 +68,7 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceRounds:
-    """Sources and the text that they annotate.
-
-    Attributes:
-        corpus: the text; its guideline names the layer of the true labels.
-        answers: what sources say of it.
-        recipe: how to fit models; numbers are read as posteriors.
-        known: by name, sources of known reliability.
-        folds: the number of folds.
-        seed: decides which sentences form a fold.
-        dev: development data for all models.
-        run: the run, whose executor carries out the folds.
-        lookups: what features look up.
-        speaks: whether the silence of sources is evidence, as that of labelling functions is.
-    """
+    """Sources and the text that they annotate."""
 
     corpus: Corpus
     answers: Answers

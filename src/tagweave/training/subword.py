@@ -47,14 +47,11 @@ class Stacking:
     """How to stack the levels.
 
     Attributes:
-        folds: the number of folds of the jackknife.
         characters: whether to train the tagger of the target guideline also on the source corpora, relabelled by a
             guided model (D').
-        pieces: whether to train the model of pieces again, also on the source corpora, relabelled by itself (D'').
         times: an iteration visits this many times as many words of relabelled corpora as of the target's own; 0, or a
             learner without batches: all of them, as in the paper. With a source fifteen times as large, sampling is
             better and faster (docs/results/sun-wan-2012-retraining.md).
-        seed: decides which sentences form a fold.
     """
 
     folds: int = FOLDS
@@ -84,11 +81,6 @@ def fit_stack(
     """Fit the whole cascade: a model of pieces of the target guideline, which contains its taggers.
 
     Args:
-        target_corpora: corpora of the target guideline.
-        source_corpora: corpora that each follow another guideline.
-        recipe: how to fit taggers and, except for templates, the model of pieces. Its task is one of characters.
-        stacking: how to stack the levels, and which of them see relabelled source corpora.
-        dev: development data of the target guideline: every model of that guideline keeps its best iteration.
         run: the run. Only the last fit has a checkpoint; a resumed run repeats the fits before it. The callback gets
             the iterations of all fits except the jackknife's.
 
@@ -142,10 +134,7 @@ def answered(
     stacking: Stacking = Stacking(),
     run: Run = SILENT,
 ) -> list[Corpus]:
-    """Corpora of one guideline in labels of characters, with a column of the labels of taggers of the other folds.
-
-    Raises as `jackknifed`.
-    """
+    """Corpora of one guideline in labels of characters, with a column of the labels of taggers of the other folds."""
     return prepare_corpora(jackknifed(corpora, recipe, stacking.folds, stacking.seed, run), recipe)
 
 
@@ -156,11 +145,7 @@ def fit_pieces(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> Fitted:
-    """Fit a model of pieces. Arguments are those of `prepare_pieces` and `fit_stack`.
-
-    Raises:
-        CorpusError: as `prepare_pieces`.
-    """
+    """Fit a model of pieces. Arguments are those of `prepare_pieces` and `fit_stack`."""
     problem = prepare_pieces(corpora, taggers, recipe)
     return fit_problem(problem, with_pieces(recipe, taggers), dev, run)
 
@@ -172,15 +157,6 @@ def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], rec
     training text almost without mistakes. If the annotation ends a word inside a piece, the pieces of such words are
     unknown. Cutting the piece there instead, which is impossible in use, measured 0.2 points of F worse on the
     development data of ZX and 0.2 better on its test data.
-
-    Args:
-        corpora: the result of `answered`, of the guideline of the first tagger.
-        taggers: they label sentences without a column and become part of the model.
-        recipe: how to fit; its templates are replaced by those of pieces.
-
-    Raises:
-        CorpusError: as `fit`.
-        ValueError: as `PieceEncoder`.
     """
     recipe = with_pieces(recipe, taggers)
     encoder = PieceEncoder(TemplateEncoder(recipe.chosen_templates()), taggers)
@@ -216,17 +192,7 @@ def guided_conversion(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> list[Corpus]:
-    """The source corpora under the target guideline: D' of section 5, by a guided model for each source guideline.
-
-    Args:
-        target_corpora: the training data of the guided models.
-        source_corpora: the corpora to relabel.
-        taggers: taggers of the source guidelines, the guides.
-        recipe, dev, run: as in `fit_stack`.
-
-    Raises:
-        CorpusError, KeyboardInterrupt: as `fit_stack`.
-    """
+    """The source corpora under the target guideline: D' of section 5, by a guided model for each source guideline."""
     guides = {ChainPredictor(tagger).guideline: tagger for tagger in taggers}
 
     def convert(own: Sequence[Corpus]) -> list[Corpus]:
@@ -237,16 +203,7 @@ def guided_conversion(
 
 
 def relabelled(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe) -> list[Corpus]:
-    """Convert corpora of other guidelines to corpora of words of the model's, which uses their annotation.
-
-    Args:
-        model: a model with a guide or taggers of the guidelines of the corpora (`GuidedEncoder`, `PieceEncoder`).
-        corpora: the corpora to convert.
-        recipe: the recipe of the model, for its task.
-
-    Raises:
-        CorpusError: as `ChainPredictor.tag`.
-    """
+    """Convert corpora of other guidelines to corpora of words of the model's, which uses their annotation."""
     tagger = ChainPredictor(model, recipe.threads)
     prepared = prepare_corpora(corpora, recipe)
     words = [tuple(map(tagger.words, tagger.tag(corpus.sentences))) for corpus in prepared]

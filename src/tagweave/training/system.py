@@ -29,9 +29,6 @@ class Step(NamedTuple):
 
     Attributes:
         number: its number, from 1.
-        of: the maximum number of steps.
-        what: what it trains.
-        last: whether it trains the final model.
     """
 
     number: int
@@ -61,33 +58,26 @@ class System(ABC, Generic[Annotation]):
     Attributes:
         recipe: the recipe of every model; its sample is ignored. Templates of trees must use only layers and columns of
             all corpora.
-        run: the run; each fit is the part `step-NUMBER` of it.
     """
 
     recipe: Recipe
     run: Run = SILENT
 
     def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> Fitted:
-        """Fit an ordinary model to corpora of one guideline; `dev` selects the best iteration.
-
-        Raises:
-            CorpusError, TrainingError: as `fit`.
-            KeyboardInterrupt: the user stopped a step before the last.
-        """
+        """Fit an ordinary model to corpora of one guideline; `dev` selects the best iteration."""
         return self._fit(corpora, self.recipe, dev, step)
 
     def train_transfer(
         self, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: Step
     ) -> Fitted:
-        """Fit a transfer model: it learns the corpora's annotation, guided by that of another guideline. Raises as
-        `train`."""
+        """Fit a transfer model: it learns the corpora's annotation, guided by that of another guideline."""
         return self._fit([*map(self.shown, parallel)], self.transfer_recipe(), dev and self.shown(dev), step)
 
     def train_guided(
         self, guide: Fitted, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: Step
     ) -> Fitted:
         """Fit a model that contains a guide (`fit_guided`); in training, the annotation of the parallel text replaces
-        the guide's. Raises as `train`."""
+        the guide's."""
         shown = [self.shown(each, guide) for each in parallel]
         return self._fit(shown, self.recipe, dev and self.shown(dev, guide), step, guide)
 
@@ -170,14 +160,7 @@ def system_of(recipe: Recipe, run: Run = SILENT) -> System[Any]:
 
 @dataclass
 class Steps:
-    """Counts the steps of a cascade and reports each with the elapsed time.
-
-    Attributes:
-        of: the maximum number of steps.
-        run: gets the reports, and may be cancelled between steps.
-        count: how many steps have begun.
-        begin: when the first one began.
-    """
+    """Counts the steps of a cascade and reports each with the elapsed time."""
 
     of: int
     run: Run
@@ -185,11 +168,7 @@ class Steps:
     begin: float = field(default_factory=time.perf_counter)
 
     def next(self, what: str, last: bool = False) -> Step:
-        """Begin the next step.
-
-        Raises:
-            KeyboardInterrupt: the run is cancelled.
-        """
+        """Begin the next step."""
         self.run.stop_if_cancelled()
         self.count += 1
         self.run.tell(f"{self.count}/{self.of} {what} (after {time.perf_counter() - self.begin:.0f} s)")

@@ -42,11 +42,7 @@ TAGS = "tag"
 
 @dataclass(frozen=True)
 class Task:
-    """A task and the coding of its words or spans in labels; by default the usual one of the task.
-
-    Raises:
-        ValueError: an unknown task or coding.
-    """
+    """A task and the coding of its words or spans in labels; by default the usual one of the task."""
 
     name: str = "tag"
     coding: str = ""
@@ -91,10 +87,6 @@ class Task:
         """The corpus as sentences of the task's tokens, with its labels in the layer of its guideline.
 
         Each character has the confidence of its word. Spans are read in the scheme of the corpus, by default detected.
-
-        Raises:
-            CorpusError: a corpus of characters for a task of words, words without tags, a segmentation in letters
-                other than B, M, E, S, or rejected spans that the labels cannot tell.
         """
         if self.name == PARSE:
             return corpus
@@ -158,11 +150,7 @@ _SHOWN = 4
 
 
 def guessed_task(corpus: Corpus | str, format: str | None, tell: Callable[[str], None]) -> str:  # noqa: A002
-    """The task of a corpus, or of a file by its argument; says so if it is not `tag`.
-
-    Raises:
-        CorpusError, OSError: the file cannot be read.
-    """
+    """The task of a corpus, or of a file by its argument; says so if it is not `tag`."""
     if not isinstance(corpus, Corpus):
         corpus = _beginning(corpus, format)
     if corpus.unit != "word":

@@ -50,10 +50,6 @@ class PredictSelf:
         shares: values of lambda; the y with the greatest (1 - lambda) score(y | x, s) + lambda score(s | x, y) is
             taken, and of several lambdas the best on the development data of each round. 0 ignores the way back.
         filter: instead, drop the sentences whose best y is not transformed back to s.
-        k: the number of candidates.
-
-    Raises:
-        ValueError: no share, or one outside 0 to 1.
     """
 
     shares: tuple[float, ...] = SHARES
@@ -104,16 +100,7 @@ def rankings(
     given: Sequence[Annotation],
     k: int,
 ) -> list[Ranking[Annotation]]:
-    """For every sentence, the candidates among its k best that predict-self re-estimation may take.
-
-    Args:
-        system: the system.
-        there: the transfer model.
-        back: the reverse transfer model, to the guideline of the corpus.
-        corpus: text with its own annotation.
-        given: the same annotation, complete.
-        k: the number of candidates.
-    """
+    """For every sentence, the candidates among its k best that predict-self re-estimation may take."""
     results: list[Ranking[Annotation]] = []
     for start in range(0, len(corpus), _BLOCK):
         block = corpus.with_sentences(corpus.sentences[start : start + _BLOCK])
@@ -141,11 +128,6 @@ def fit_transformed(
     by the target's own annotation, which a transfer model of the first round has transformed (`guided_texts`).
 
     Args:
-        system: the system, with its run.
-        targets: corpora of the target guideline.
-        sources: corpora of one or several others; each guideline has its own source model and transfer model.
-        dev: development data of the target guideline.
-        source_devs: development data of source guidelines.
         rounds: 1 or more.
 
     Raises:
@@ -192,14 +174,7 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Iterated:
-    """The best model of all rounds.
-
-    Attributes:
-        model: the model.
-        best: its round.
-        rounds: all rounds, in order.
-        interrupted: whether the user stopped the rounds early.
-    """
+    """The best model of all rounds."""
 
     model: Fitted
     best: Round
@@ -220,10 +195,6 @@ def fit_iterated(
 
     Arguments and errors are those of `fit_transformed`. Development data of the source guidelines are for the models
     that transform to them. One round with only the share 0 is Model 2.
-
-    Raises:
-        ValueError: no rounds.
-        KeyboardInterrupt: the user stopped training before the first final model.
     """
     if rounds < 1:
         raise ValueError(f"found {rounds} rounds, expected 1 or more")
@@ -351,11 +322,6 @@ class _Relabelling(Generic[Annotation]):
     """Relabels all text of two guidelines under the other one, by the transfer models of a round.
 
     Attributes:
-        system: the system.
-        pair: the text.
-        forward: the transfer model to the target guideline.
-        backward: the transfer model to the source guideline.
-        predict_self: how the way back chooses.
         ranked: by the identity of a text, the candidates that some share may take, computed once.
     """
 

@@ -53,11 +53,7 @@ class TreebankCounts:
     """Counts of training trees.
 
     Attributes:
-        crossing: sentences with arcs that cross; a projective parser learns from trees that were made projective.
-        unused: sentences left out because no tree of the parser agrees with their evidence.
-        tokens: tokens of the training data.
         known, several, uncertain: tokens with one head, with several candidates, with a confidence below 1.
-        projective: whether the parser is projective.
     """
 
     crossing: int
@@ -86,18 +82,7 @@ class TreebankCounts:
 
 @dataclass(frozen=True)
 class TreeProblem(Problem):
-    """A problem of trees: its objective is the loss of heads, and relations are fitted to the best heads afterwards.
-
-    Attributes:
-        model: the parser with its initial weights, without relations.
-        objective: the loss on sentences that some tree agrees with.
-        encoded: all sentences, of which `sentences` are the tokens and relations.
-        sentences: the sentences before arcs were lifted, with copies.
-        relations: templates of relations.
-        counts: counts of the training trees.
-        evidence: a line on the amount of evidence.
-        reading: what the numbers of candidates are.
-    """
+    """A problem of trees: its objective is the loss of heads, and relations are fitted to the best heads afterwards."""
 
     model: TreeModel
     objective: TreeObjective
@@ -135,10 +120,6 @@ def prepare_trees(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
 
     In the loss, an excluded head or relation keeps 1 - confidence of its potential (`Sentence.confidence`). The
     perceptron, which knows only right and wrong, ignores arcs with confidence 0 and believes all others.
-
-    Raises:
-        CorpusError: no sentence, no known head, no tags; too many relations for the memory of this machine; numbers of
-            heads for the perceptron; as `check_lengths` and `allowed_arcs`.
     """
     layer, path = (corpora[0].guideline, corpora[0].path) if corpora else ("head", "")
     sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
@@ -190,10 +171,6 @@ def usual_templates(*parts: Sequence[Sentence], siblings: bool = True) -> ArcTem
     Args:
         parts: groups of sentences; `feats` are used if every group has some. The models of an adaptation need the same
             templates, so all corpora of both guidelines are groups.
-        siblings: whether pairs of siblings have scores, as only those of projective trees can.
-
-    Raises:
-        CorpusError: sentences without tags.
     """
     sentences = [sentence for part in parts for sentence in part]
     known = tag_layers(sentences)
@@ -230,12 +207,7 @@ def fit_labels(
     """Fit a classifier of relations.
 
     Args:
-        sentences: N tokens.
-        layer: the head layer.
-        templates: templates of relations.
         heads: int32[N], predicted trees under the evidence, for unknown heads; -1 for none.
-        run: may be cancelled; its schedule and callback are not used.
-        reading: what numbers of candidates are.
 
     Returns:
         the classifier, `None` if there are no relations or the evidence excludes none of several; and whether the user
@@ -300,9 +272,6 @@ def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sente
 
     A lifted arc loses its relation. Unknown heads stay unknown; if lifting an arc would need one, its head becomes
     unknown. A sentence with several candidates for a head does not change.
-
-    Raises:
-        CorpusError: heads that form a cycle.
     """
     results, changed = [], 0
     for sentence in sentences:
@@ -322,11 +291,7 @@ def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sente
 
 
 def crossing(sentences: Sequence[Sentence], layer: str) -> int:
-    """In how many sentences arcs cross that are known.
-
-    Raises:
-        CorpusError: heads that form a cycle.
-    """
+    """In how many sentences arcs cross that are known."""
     count = 0
     for sentence in sentences:
         heads = np.array([max(only_head(each), ANY) for each in sentence.heads.get(layer, ())], np.int32)

@@ -34,7 +34,6 @@ def with_probabilities(tree: HeadLayer, probabilities: NDArray[Any]) -> HeadLaye
     The heads of the tree are always candidates, so that there is a tree among these.
 
     Args:
-        tree: L tokens, each with one candidate; a layer with an unknown head is returned as it is.
         probabilities: [(L + 1)^2], of every head and modifier.
     """
     if not all(tree):
@@ -67,9 +66,6 @@ class TreeSystem(System[Tree]):
 
     A transfer model is a parser whose features include the path through another tree. Scores are those of heads, which
     determine the trees; relations are added afterwards.
-
-    Raises:
-        ValueError: a recipe without templates.
     """
 
     def __post_init__(self) -> None:

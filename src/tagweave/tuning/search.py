@@ -39,14 +39,7 @@ _FIRST = 3
 
 @dataclass(frozen=True)
 class TrialTask:
-    """A trial.
-
-    Attributes:
-        number: its number in the study.
-        task: its training.
-        curves: the curves of finished trials that were not pruned.
-        prunes: whether it may stop early.
-    """
+    """A trial: its number, its training, the curves of finished trials, and whether it may stop early."""
 
     number: int
     task: PlanTask
@@ -119,12 +112,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Finalist:
-    """A trial that was trained again.
-
-    Attributes:
-        trial: the trial.
-        scores: its development scores with other seeds.
-    """
+    """A trial that was trained again, and its development scores with other seeds."""
 
     trial: Trial
     scores: tuple[float, ...]
@@ -211,21 +199,7 @@ def search(
     finished: Callable[[Trial], None] = lambda trial: None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Tuning:
-    """Run the trials that a study still lacks, and choose the best plan.
-
-    Args:
-        space: what to search, with the plan.
-        study: the study.
-        executor: where trainings run.
-        how: how to search.
-        finished: called after every trial.
-        tell: receives a line about the trainings with other seeds.
-
-    Raises:
-        PlanError: the plan has no development data, or no trial came to its end.
-        CorpusError, TrainingError, PlanError: the plan itself cannot be trained.
-        ClusterError: a worker died and could not be replaced.
-    """
+    """Run the trials that a study still lacks, and choose the best plan; `finished` is called after every trial."""
     check(space.plan)
     base = plan_task(space.plan, executor, compare=False)
     for task, outcome in executor.outcomes(carry_out_trial, _tasks(space, study, base, how), ahead=False):

@@ -33,9 +33,6 @@ class Range:
     Attributes:
         kind: `float` and `int` spread evenly, `log` and `int-log` over orders of magnitude; `choice` is a list.
         values: the lowest and the highest number, both included; of a choice, all values, as JSON can hold them.
-
-    Raises:
-        PlanError: limits that are no numbers or in the wrong order, or a choice without values or with one twice.
     """
 
     kind: str
@@ -65,11 +62,7 @@ class Range:
 
     @classmethod
     def of(cls, value: object) -> Range:
-        """The range of a text such as `log:0.01:1`, or of JSON such as `{"log": [0.01, 1]}`.
-
-        Raises:
-            PlanError: neither.
-        """
+        """The range of a text such as `log:0.01:1`, or of JSON such as `{"log": [0.01, 1]}`."""
         if isinstance(value, Range):
             return value
         if isinstance(value, str) and ":" in value:
@@ -175,23 +168,14 @@ _WEIGHED = ("coupled", "merged")
 
 @dataclass(frozen=True)
 class Space:
-    """What a search may change in a plan, and within which range.
-
-    Attributes:
-        plan: a plan with all its choices made, as `job_of` gives it.
-        ranges: by name; `learner` and `method` first.
-    """
+    """What a search may change in a plan with all its choices made, by name; `learner` and `method` come first."""
 
     plan: TrainingPlan
     ranges: Mapping[str, Range]
 
     @classmethod
     def of(cls, plan: TrainingPlan, ranges: Mapping[str, Any]) -> Space:
-        """A space of ranges, or of texts and JSON that `Range.of` reads; without any, the usual one of the plan.
-
-        Raises:
-            PlanError: an unknown name, or a range with a value that the plan cannot have.
-        """
+        """A space of ranges, or of texts and JSON that `Range.of` reads; without any, the usual one of the plan."""
         typed = {name: Range.of(value) for name, value in (ranges or usual_ranges(plan)).items()}
         first = [name for name in ("learner", "method") if name in typed]
         space = cls(plan, {name: typed[name] for name in dict.fromkeys((*first, *typed))})
@@ -203,11 +187,7 @@ class Space:
         return name in _places(self.plan, [self._learner(values)], [self._method(values)])
 
     def with_values(self, values: Mapping[str, Any]) -> TrainingPlan:
-        """The plan with values by name. A new learner or method begins with its own defaults.
-
-        Raises:
-            PlanError: values that do not exist or do not go together.
-        """
+        """The plan with values by name. A new learner or method begins with its own defaults."""
         learner, method = self._learner(values), self._method(values)
         plain = self.plan.to_json()
         if learner != self.plan.learner:
@@ -287,12 +267,7 @@ def usual_ranges(plan: TrainingPlan) -> dict[str, str]:
 
 
 def read_search(texts: Iterable[str]) -> dict[str, Any]:
-    """Ranges by name from texts like `rate=log:0.01:1`, and from files of JSON like `{"rate": {"log": [0.01, 1]}}`.
-
-    Raises:
-        PlanError: a text that is neither, or a file without an object of JSON.
-        OSError: a file cannot be read.
-    """
+    """Ranges by name from texts like `rate=log:0.01:1`, and from files of JSON like `{"rate": {"log": [0.01, 1]}}`."""
     found: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -37,11 +37,7 @@ class Trial:
     Attributes:
         number: from 0; the plan itself is 0.
         values: the values by name; those of trial 0 are the plan's own.
-        state: whether it came to its end, was stopped early, or failed.
         score: its best development score; of a pruned one the best so far, of a failed one `None`.
-        curve: its development scores.
-        seconds: of training.
-        problem: why it failed.
     """
 
     number: int
@@ -190,11 +186,7 @@ def opened(space: Space, storage: str | None) -> Iterator[Study]:
     """The study of a search space.
 
     Args:
-        space: what is searched.
         storage: a file for SQLite, a URL of PostgreSQL, or `None` for the memory of this process.
-
-    Raises:
-        StudyError: Optuna is not installed, or the database cannot be opened.
     """
     try:
         import optuna

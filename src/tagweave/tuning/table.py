@@ -44,12 +44,7 @@ _KINDS = {
 
 
 def plot(tuning: Tuning, path: Path) -> None:
-    """Draw a search into a file; its extension is that of a format of Matplotlib (`.png`, `.svg`, `.pdf`).
-
-    Raises:
-        ValueError: an unknown format.
-        OSError: the file cannot be written.
-    """
+    """Draw a search into a file; its extension is that of a format of Matplotlib (`.png`, `.svg`, `.pdf`)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -137,11 +137,7 @@ class IterateOptions(TransformOptions):
 
 
 def _fit_iterate(job: Job) -> Any:
-    """The best model of all rounds, with the scores of the rounds in its `about`.
-
-    Raises:
-        PlanError: there are no development data to judge a round by.
-    """
+    """The best model of all rounds, with the scores of the rounds in its `about`."""
     from tagweave.training.transform import PredictSelf, fit_iterated
 
     if job.dev is None:

@@ -91,12 +91,7 @@ class CoupledOptions(Options):
 
     @cached_property
     def files(self) -> list[tuple[str, TagMapping]]:
-        """The mappings read from files, with the names the user gave them.
-
-        Raises:
-            PlanError: an unknown name.
-            CorpusError, OSError: a file is not a mapping or cannot be read.
-        """
+        """The mappings read from files, with the names the user gave them."""
         return [(name, _read(name)) for name in dict.fromkeys(self.mapping) if name not in (AUTOMATIC, COMPLETE)]
 
     def identity(self) -> dict[str, Any]:
