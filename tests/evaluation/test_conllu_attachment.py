@@ -136,16 +136,19 @@ def test_scores_are_those_of_the_definition(seed: int, full: bool, same_words: b
         assert (each.gold, each.system) == (len(ours), len(theirs))
 
 
+def table(*rows: str) -> list[str]:
+    """Lines of CoNLL-U from number, form, head and relation."""
+    return [*("\t".join([*row.split()[:2], *"____", *row.split()[2:], "_", "_"]) for row in rows), ""]
+
+
 def test_a_multiword_token_that_the_system_did_not_split() -> None:
-    gold = ["1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_", "1\tde\t_\t_\t_\t_\t3\tcase\t_\t_", "2\tle\t_\t_\t_\t_\t3\tdet\t_\t_"]
-    gold += ["3\tport\t_\t_\t_\t_\t0\troot\t_\t_", "3.1\tgone\t_\t_\t_\t_\t_\t_\t_\t_", ""]
-    system = ["1\tdu\t_\t_\t_\t_\t2\tcase\t_\t_", "2\tport\t_\t_\t_\t_\t0\troot\t_\t_", ""]
+    gold = table("1-2 du _ _", "1 de 3 case", "2 le 3 det", "3 port 0 root", "3.1 gone _ _")
+    system = table("1 du 2 case", "2 port 0 root")
     scores = attachment(corpus(gold), corpus(system))
     assert (scores.heads.right, scores.heads.gold, scores.heads.system) == (1, 3, 2)
     assert scores.arcs.f == pytest.approx(2 * 1 / 5)
 
 
 def test_the_same_words_need_not_be_the_same_text() -> None:
-    words = ["1\tde\t_\t_\t_\t_\t2\tcase\t_\t_", "2\tle\t_\t_\t_\t_\t0\troot\t_\t_", ""]
-    multiword = ["1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_", *words]
-    assert attachment(corpus(multiword), corpus(words)).heads.f == 1.0
+    words = ("1 de 2 case", "2 le 0 root")
+    assert attachment(corpus(table("1-2 du _ _", *words)), corpus(table(*words))).heads.f == 1.0

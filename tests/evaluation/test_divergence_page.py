@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.evaluation.console import tables_as_text
 from tagweave.evaluation.divergence import Divergence, counted
 from tagweave.evaluation.divergence_page import page, summary, tables
 
@@ -63,11 +62,8 @@ def of_rows(rows: list[tuple[str, str, str]], names: tuple[str, str] = ("one", "
     return counted(first, second)
 
 
-def rendered(divergence: Divergence, width: int = 120) -> str:
-    console = Console(file=io.StringIO(), width=width, no_color=True)
-    for item in tables(divergence):
-        console.print(item)
-    return console.file.getvalue()
+def rendered(divergence: Divergence) -> str:
+    return tables_as_text(lambda console: [console.print(item) for item in tables(divergence)], 120)
 
 
 # The page
@@ -99,10 +95,6 @@ def test_the_page_has_both_directions_the_pairs_and_their_words() -> None:
     assert len(details) == len(found.tags) + len(found.partners)
 
 
-def test_the_same_corpora_give_the_same_page() -> None:
-    assert page(of_sample()) == page(of_sample())
-
-
 NASTY = ["<script>alert(1)</script>", "a&b", '"quoted"', "</td>", "'", "<!--", "&lt;", "]]>", "\u202e"]
 
 
@@ -118,14 +110,7 @@ def test_what_stands_in_a_corpus_is_text(rows: list[tuple[str, str, str]], name:
 
 
 def test_rare_partners_are_left_out_and_the_usual_one_never() -> None:
-    rows = [("w", "A", "x")] * 299 + [
-        ("w", "A", "y"),
-        ("v", "A", "z"),
-        ("v", "A", "z"),
-        ("v", "A", "z"),
-        ("v", "A", "z"),
-    ]
-    text = page(of_rows(rows))
+    text = page(of_rows([*[("w", "A", "x")] * 299, ("w", "A", "y"), *[("v", "A", "z")] * 4]))
     assert "<b>A</b> x 98.4 %, z 1.3 %" in text
     assert "y 0.3 %" not in text
 

@@ -91,33 +91,25 @@ def test_errors_are_one_a_score():
         Series([1, 2], [0.1])
 
 
-def test_the_palette_tells_series_apart():
+def test_the_palette_tells_series_apart(tmp_path):
+    draw_bar(tmp_path / "figure.png", {f"s{number}": Series([number, 2]) for number in range(len(PALETTE))})
+    assert all(count > 0 for count in colours(tmp_path / "figure.png"))
     assert len(set(PALETTE)) == len(set(MARKERS)) == len(set(plots.HATCHES)) == len(PALETTE)
 
 
-def test_all_colours_can_be_used(tmp_path):
-    draw_bar(tmp_path / "figure.png", {f"s{number}": Series([number, 2]) for number in range(len(PALETTE))})
-    assert all(count > 0 for count in colours(tmp_path / "figure.png"))
-
-
 @pytest.mark.parametrize(
-    ("values", "expected"),
+    ("values", "errors", "expected"),
     [
-        ([94.0, 95.0], (93.75, 95.25)),  # near each other: zoomed in
-        ([10.0, 90.0], (0.0, 110.0)),  # far apart: from zero
-        ([50.0, 50.0], (49.5, 50.5)),
-        ([0.0, 0.0], (0.0, 1.0)),
-        ([-1.0, 1.0], (-1.5, 1.5)),
+        ([94.0, 95.0], None, (93.75, 95.25)),  # near each other: zoomed in
+        ([10.0, 90.0], None, (0.0, 110.0)),  # far apart: from zero
+        ([50.0, 50.0], None, (49.5, 50.5)),
+        ([0.0, 0.0], None, (0.0, 1.0)),
+        ([-1.0, 1.0], None, (-1.5, 1.5)),
+        ([90.0, 91.0], [2.0, 0.5], (87.0, 93.0)),
     ],
 )
-def test_limits_of_bars(values, expected):
-    assert plots._limits({"a": Series(values)}) == pytest.approx(expected)
-
-
-def test_limits_hold_the_error_bars():
-    low, high = plots._limits({"a": Series([90.0, 91.0], [2.0, 0.5])})
-    assert low < 88
-    assert high > 92
+def test_limits_of_bars(values, errors, expected):
+    assert plots._limits({"a": Series(values, errors)}) == pytest.approx(expected)
 
 
 def test_characters_without_a_font_are_named_by_code_point(monkeypatch):

@@ -54,25 +54,10 @@ def test_the_order_of_the_systems_does_not_matter(rows, trials, seed):
     assert 1 / (trials + 1) <= found <= 1
 
 
-@settings(max_examples=20, deadline=None)
-@given(pairs)
-def test_identical_systems_do_not_differ(rows):
-    counts = [pair[0] for pair in rows]
-    assert randomisation_test(counts, counts, f_of_counts, 200) == 1
-    scores = f_of_counts(np.array(counts, dtype=float))
-    assert wilcoxon_test(scores, scores) == 1
-
-
 def test_a_system_better_on_every_sentence_is_significantly_better():
     first, second = np.tile([[5, 10]], (60, 1)), np.tile([[8, 10]], (60, 1))
     assert randomisation_test(first, second, share_of_counts) == 1 / 10_001
     assert randomisation_test(first, second, share_of_counts, trials=99) == 0.01
-
-
-def test_two_sentences_by_hand():
-    """Of the four exchanges two are as extreme (none, both), so p is about 1/2."""
-    found = randomisation_test([[0, 1], [0, 1]], [[1, 1], [1, 1]], share_of_counts)
-    assert found == pytest.approx(0.5, abs=0.03)
 
 
 def test_scores_are_computed_from_sums_and_not_from_means():
@@ -164,8 +149,3 @@ def test_wilcoxon_ranks_differences_alike_that_differ_by_rounding():
     others = [1 / 3, 0.0, 2 / 3, 1.0, 2 / 3, 2 / 3, 0.0]
     exact_thirds = [3.0, 3.0, 3.0, -3.0, -3.0, 3.0, 1.0]  # the same ranks and signs without rounding
     assert wilcoxon_test(thirds, others) == wilcoxon_test(exact_thirds, [0.0] * 7)
-
-
-def test_wilcoxon_wants_paired_scores():
-    with pytest.raises(ValueError, match="found shapes"):
-        wilcoxon_test([1.0], [1.0, 2.0])

@@ -84,20 +84,8 @@ def test_scores_are_those_of_seqeval_on_ten_thousand_sequences() -> None:
 
 
 CANDIDATES = (
-    "?",
-    "?",
-    "O",
-    "B-X",
-    "I-X",
-    "B-Y",
-    "B-X|B-Y",
-    "I-X|I-Y",
-    "B-X|O",
-    "I-X|O",
-    "B-*",
-    "I-*",
-    "!O",
-    "B-*|I-X|O",
+    *("?", "?", "O", "B-X", "I-X", "B-Y", "B-X|B-Y", "I-X|I-Y"),
+    *("B-X|O", "I-X|O", "B-*", "I-*", "!O", "B-*|I-X|O"),
 )
 IOB2 = ("O", "B-X", "I-X", "B-Y", "I-Y")
 Boundaries = tuple[int, int]
@@ -199,13 +187,9 @@ def test_spans_that_overlap_are_paired_one_with_one(rows: tuple[list[str], list[
     scores = span_scores(*(corpus(" ".join(row)) for row in rows))
     count, exact = overlaps(gold, system, typed=False)
     partial = scores.partial
-    assert (partial.exact, partial.overlapping, partial.gold, partial.system) == (
-        exact,
-        count - exact,
-        len(gold),
-        len(system),
-    )
-    assert scores.type_only == Score(overlaps(gold, system, typed=True)[0], len(gold), len(system))
+    sizes = len(gold), len(system)
+    assert (partial.exact, partial.overlapping, partial.gold, partial.system) == (exact, count - exact, *sizes)
+    assert scores.type_only == Score(overlaps(gold, system, typed=True)[0], *sizes)
     assert partial.right == exact + (count - exact) / 2
 
 

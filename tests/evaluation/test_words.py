@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from itertools import pairwise
@@ -30,27 +29,6 @@ def words(*texts):
         certain = tuple(not form.startswith("(") for form, _, _ in pairs)
         sentences.append(Segmentation(forms, tags if "/" in text else None, certain, Location("w", line)))
     return sentences
-
-
-def test_by_hand():
-    """3 of the system's 5 words are among the 4 gold words: P 3/5, R 3/4, F 2/3."""
-    scores = word_scores(words("ab c de f"), words("ab c d e f"))
-    assert scores.words == Score(3, 4, 5)
-    assert (scores.words.precision, scores.words.recall) == (0.6, 0.75)
-    assert scores.words.f == pytest.approx(2 / 3)
-    assert (scores.unscored, scores.undecided, scores.oov, scores.tagged) == (0, 0, None, None)
-
-
-def test_oov_and_iv_recall_by_hand():
-    scores = word_scores(words("ab c de f"), words("ab c d e f"), frozenset({"ab", "c", "d", "e"}))
-    assert scores.oov == Share(1, 2)  # de is missed, f is found
-    assert scores.iv == Share(2, 2)
-
-
-def test_words_of_equal_offsets_in_other_sentences_do_not_match():
-    scores = word_scores(words("ab", "a b"), words("a b", "ab"))
-    assert scores.words == Score(0, 3, 3)
-    assert scores.counts.tolist() == [[0, 1, 2], [0, 2, 1]]
 
 
 def test_long_words_are_not_taken_for_short_ones_further_on():
@@ -97,7 +75,7 @@ TAG_POLICY = [
     ("a/!V b/V", "a/N b/V", (2, 2, 2), (0, 1, 0)),
     ("a/!N b/V", "a/N b/V", (1, 2, 2), (0, 1, 0)),
     ("a/N b/V", "a/!V b/V", (1, 2, 2), (0, 0, 1)),
-    ("a/? b/?", "a/N b/V", None, None),
+    ("a/? b/?", "a/N b/V", (0, 0, 0), (2, 0, 0)),
 ]
 
 
@@ -105,11 +83,8 @@ TAG_POLICY = [
 def test_policy_of_tags(gold, system, expected, policy):
     tagged = word_scores(words(gold), words(system)).tagged
     assert tagged is not None
-    if expected is None:  # every tag is unknown: nothing is scored
-        assert tagged.words == Score(0, 0, 0)
-        assert math.isnan(tagged.words.f)
-        return
     assert tagged.words == Score(*expected)
+    assert math.isnan(tagged.words.f) == (expected == (0, 0, 0))
     assert (tagged.unscored, tagged.ambiguous, tagged.undecided) == policy
 
 
@@ -125,12 +100,6 @@ def test_labels_and_confusions_of_tags_by_hand():
 def test_tags_of_one_side_only_are_not_compared():
     assert word_scores(words("a/N b/V"), words("a b")).tagged is None
     assert word_scores(words("a b"), words("a/N b/V")).tagged is None
-
-
-def test_one_sentence_without_tags_is_unknown_there():
-    tagged = word_scores(words("a/N", "b"), words("a/N", "b/V")).tagged
-    assert tagged is not None
-    assert (tagged.words, tagged.unscored) == (Score(1, 1, 1), 1)
 
 
 def test_other_text_is_an_error_that_names_both_places():
@@ -211,32 +180,6 @@ def test_equals_comparing_every_word_with_every_word(pairs, known):
     for tag, score in tagged.labels.items():
         single = [naive(*pair, lambda word, tag=tag: word[3] == (tag,), agree) for pair in pairs]
         assert (score.right, score.gold) == (sum(row[0] for row in single), sum(row[1] for row in single))
-
-
-@given(segmented_pairs())
-def test_swapping_full_sides_swaps_precision_and_recall(pairs):
-    gold, system = ([Segmentation(pair[side].forms) for pair in pairs] for side in (0, 1))
-    one, other = word_scores(gold, system).words, word_scores(system, gold).words
-    assert one == Score(other.right, other.system, other.gold)
-
-
-@given(segmented_pairs())
-def test_opening_gold_words_only_takes_words_out_of_the_count(pairs):
-    """Where less of the gold standard is certain, no more words of the system are right, and no more are wrong."""
-    gold = [pair[0] for pair in pairs]
-    system = [Segmentation(pair[1].forms) for pair in pairs]
-    full = [Segmentation(item.forms) for item in gold]
-    part, whole = word_scores(gold, system).words, word_scores(full, system).words
-    assert part.right <= whole.right
-    assert part.system - part.right <= whole.system - whole.right
-
-
-def test_json_is_plain():
-    found = word_scores(words("ab/N c/V"), words("a/N b/N c/N"), frozenset()).to_json()
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert found["words"]["right"] == 1
-    assert found["iv_recall"] == {"value": None, "right": 0, "total": 0}
-    assert found["tagged"]["confusions"] == [{"gold": "V", "system": "N", "count": 1}]
 
 
 def test_a_real_test_set_cut_into_bigrams_equals_plain_counting(real_corpora):

@@ -13,9 +13,8 @@ import pytest
 from crowds import SPANS, random_answers
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.sources import guessing
 from tagweave.sources.answers import Answers
-from tagweave.sources.estimate import IndependentLabels, LabelChain, from_votes, in_turns
+from tagweave.sources.estimate import IndependentLabels, LabelChain, _likelihoods, from_votes, in_turns
 from tagweave.sources.methods import (
     AGGREGATIONS,
     AggregationRun,
@@ -230,7 +229,7 @@ def test_the_likelihood_of_guessing_is_the_sum_over_true_labels_and_whether_each
     knowing = np.array([[0.7], [0.4], [0.9]])
     guess = (1 - knowing) * np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.2, 0.2, 0.6]])
     flat = np.ones(3)
-    gamma, log_z, _ = IndependentLabels(flat, flat).posterior(guessing._likelihoods(answers, knowing, guess))
+    gamma, log_z, _ = IndependentLabels(flat, flat).posterior(_likelihoods(answers, knowing, guess))
     total = 0.0
     for t in range(answers.positions):
         own = [(k, y) for at, k, y in zip(answers.position, answers.source, answers.label, strict=True) if at == t]

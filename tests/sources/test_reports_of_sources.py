@@ -27,6 +27,10 @@ def test_numbers_of_candidates_are_shares_and_are_divided_among_the_labels_of_a_
     layers = {"x": (Soft(("N", "V"), (0.6, 0.2)),), "y": (Soft(("N", "!N"), (0.5, 0.5)),), "z": (("A",),)}
     answers = Answers.of_sentences([Sentence(("a",), layers)], "xyz")
     assert np.allclose(answers.votes(), [[1.25, 0.75 + 0.5, 0.5]])
+    layers = {"x": (("!N",),), "y": (("N", "V"),), "z": (("A",),)}
+    answers = Answers.of_sentences([Sentence(("a",), layers)], "xyz")
+    assert answers.votes().tolist() == [[1.5, 0.5, 1.0]]
+    assert answers.scheme.is_free
 
 
 def test_gains_are_the_mutual_information_of_label_and_answer(result):

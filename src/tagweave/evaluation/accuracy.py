@@ -207,9 +207,6 @@ def average_precision_of_ambiguous_words(gold: Corpus, system: Corpus, words: It
     """Return APA (tsuboi-2008, section 5.2): the mean over `words` of their shares of rightly tagged tokens, x 100.
 
     Words without scored occurrences are left out of the mean; `nan` if that leaves none.
-
-    Raises:
-        CorpusError: as for `accuracy`.
     """
     codes = _encode(gold, system)
     numbers = {word: number for number, word in enumerate(sorted(set(words)))}
@@ -227,11 +224,7 @@ def _encode(gold: Corpus, system: Corpus) -> CandidateCodes:
 
 
 def guideline_layers(corpus: Corpus) -> list[Layer]:
-    """Return the guideline layer of every sentence; a sentence without it is unknown at every position.
-
-    Raises:
-        CorpusError: no sentence has the layer.
-    """
+    """Return the guideline layer of every sentence; a sentence without it is unknown at every position."""
     name = corpus.guideline
     if corpus.sentences and not any(name in sentence.layers for sentence in corpus):
         names = sorted({layer for sentence in corpus for layer in sentence.layers})

@@ -309,11 +309,7 @@ def _divergence(
 
 
 def check_words(first: Corpus, second: Corpus) -> None:
-    """Raise unless both are corpora of words, and have different guidelines.
-
-    Raises:
-        CorpusError: they have the same guideline, or one is a corpus of characters.
-    """
+    """Raise unless both are corpora of words, and have different guidelines."""
     for corpus in (first, second):
         if corpus.unit == "character":
             raise CorpusError("a corpus of characters", "words with tags to compare", corpus.path)

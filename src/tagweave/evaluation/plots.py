@@ -38,9 +38,6 @@ class Series:
     Attributes:
         values: N scores, one for each group of bars or point of the curve.
         errors: N half lengths of the error bars, in the unit of the scores; `None` for no error bars.
-
-    Raises:
-        ValueError: different numbers of errors and scores.
     """
 
     values: Sequence[float]
@@ -102,9 +99,6 @@ def intervals(
     """Draw scores with their intervals, a column of points for each group, and write them to `path` as PNG.
 
     A series has a score and the ends of its interval for every group.
-
-    Raises:
-        ValueError: no series, more than the palette has colours, or a series without exactly one score per group.
     """
     _check({name: Series([each[0] for each in own]) for name, own in series.items()}, len(groups), "group")
     with _figure(path, score, title) as axes:

@@ -91,11 +91,7 @@ class SpanCodes(NamedTuple):
 
     @classmethod
     def of(cls, gold: Corpus, system: Corpus) -> SpanCodes:
-        """Encode the guideline layers of two corpora with the same tokens.
-
-        Raises:
-            CorpusError: a corpus without its layer, or with labels that do not code spans.
-        """
+        """Encode the guideline layers of two corpora with the same tokens."""
         layers = guideline_layers(gold)
         codes = CandidateCodes.of(chain.from_iterable(layers), chain.from_iterable(guideline_layers(system)))
         _check(gold, codes, codes.gold)
@@ -129,9 +125,6 @@ def spans_of_training(corpus: Corpus, guideline: str) -> frozenset[tuple[str, ..
     """Return the words of all certain spans of a corpus, whatever their type; `None` if its labels code no spans.
 
     Spans are read from the layer `guideline`, or if the corpus has none of this name, from its own.
-
-    Raises:
-        CorpusError: labels of which only some code spans.
     """
     named = any(guideline in sentence.layers for sentence in corpus)
     training = replace(corpus, guideline=guideline) if named else corpus

@@ -72,9 +72,6 @@ class Segmentation:
         tags: for each form the candidates of its tag; `None` if the sentence has no tags at all.
         certain: for each form, whether it is certainly a word; `None`: every form is.
         location: file and line, for messages.
-
-    Raises:
-        CorpusError: an empty form, or tags or marks of certainty of a different length.
     """
 
     forms: tuple[str, ...]
@@ -104,9 +101,6 @@ def segmentations(sentences: Iterable[Sentence], guideline: str, unit: Unit) -> 
     """Return the words of each sentence: its tokens, or what the guideline layer of its characters determines.
 
     A sentence without the layer is unknown throughout: its words have no tags, its characters no certain boundaries.
-
-    Raises:
-        CorpusError: a label of a character other than B, M, E, S, alone or followed by `-` and a tag.
     """
     if unit == "word":
         return tuple(Segmentation(item.forms, item.layers.get(guideline), None, item.location) for item in sentences)

@@ -158,9 +158,6 @@ def source_scores(corpus: Corpus, sources: Sequence[str], gold: str) -> dict[str
     """Score sources on the sentences whose gold labels are all known.
 
     Sources and gold annotation are layers; labels of spans are in IOB2.
-
-    Raises:
-        CorpusError: gold labels of spans that follow no scheme.
     """
     own = [each for each in corpus if all(candidates and len(candidates) == 1 for candidates in each.layers[gold])]
     known = corpus.with_sentences(own)

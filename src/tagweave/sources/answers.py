@@ -139,11 +139,7 @@ class Answers:
         label: NDArray[np.int32],
         share: NDArray[np.float32] | None = None,
     ) -> Answers:
-        """Sort rows into answers.
-
-        Raises:
-            SourceError: a position, source or label out of range, or a share that is not above 0.
-        """
+        """Sort rows into answers."""
         bounds = (("position", position, int(sentence_ptr[-1])), ("source", source, len(sources)))
         for what, numbers, size in (*bounds, ("label", label, len(labels))):
             if len(numbers) and not (numbers.min() >= 0 and numbers.max() < size):
@@ -158,12 +154,7 @@ class Answers:
 
     @classmethod
     def of_sentences(cls, sentences: Iterable[Sentence], sources: Sequence[str]) -> Answers:
-        """Read answers from layers of sentences, one layer a source. Of k candidates without numbers, each counts 1/k.
-
-        Raises:
-            SourceError: no position of any sentence has an answer.
-            CorpusError: a source rejects spans.
-        """
+        """Read answers from layers of sentences, one for each source; k candidates without numbers count 1/k."""
         cells: list[tuple[int, int, int]] = []  # position, source, number of the distinct answer
         distinct: dict[tuple[str, ...], int] = {}
         ptr = [0]

@@ -160,11 +160,7 @@ def _of_files(arguments: Sequence[str], gold: str | None, format: str | None) ->
 
 
 def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]) -> Sentence:
-    """Return the first of some sentences with the layers of all.
-
-    Raises:
-        CorpusError: a sentence is missing, or has other tokens than the first.
-    """
+    """Return the first of some sentences with the layers of all."""
     first, path = sentences[0], next(iter(corpora.values())).path
     if first is None:
         extra, corpus = next((each, own) for each, own in zip(sentences, corpora.values(), strict=True) if each)
@@ -192,9 +188,6 @@ def in_iob2(corpus: Corpus, sources: Sequence[str]) -> Corpus:
     """Convert spans of all sources to IOB2 from the coding that they share; other labels stay as they are.
 
     `E` and `S` are signs of BIOES; `I` after `O`, and no `B` there, those of IOB1.
-
-    Raises:
-        CorpusError: labels of a source that its coding forbids, if that is not IOB2.
     """
     names: set[str] = set()
     starts: Counter[str] = Counter()

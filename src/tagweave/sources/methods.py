@@ -126,8 +126,7 @@ class BayesianSequenceOptions(TurnOptions):
 
 
 def _majority(answers: Answers, options: MajorityOptions, run: AggregationRun) -> Estimate:
-    from tagweave.sources.estimate import Estimate, from_votes
-    from tagweave.sources.guessing import whole_spans
+    from tagweave.sources.estimate import Estimate, from_votes, whole_spans
     from tagweave.sources.reliability import Prior, updated
 
     gamma = from_votes(answers, run.known)
@@ -147,7 +146,7 @@ def _dawid_skene(answers: Answers, options: DawidSkeneOptions, run: AggregationR
 
 
 def _mace(answers: Answers, options: MaceOptions, run: AggregationRun) -> Estimate:
-    from tagweave.sources.guessing import best_of_restarts
+    from tagweave.sources.estimate import best_of_restarts
 
     return best_of_restarts(answers, options, run)
 

@@ -39,12 +39,7 @@ class AnswerFile(DeclaredFunction):
     labels: tuple[str, ...] | None = None
 
     def check(self, sentences: Sequence[Sentence]) -> None:
-        """Raise unless every line is about a sentence of the text, and fits it.
-
-        Raises:
-            CorpusError: with file and line, a line that is no answer, names no sentence of the text, or does not fit
-                its tokens; an unknown label.
-        """
+        """Raise unless every line is about a sentence of the text, and fits it."""
         texts = {without_blanks("".join(each.forms)): each for each in sentences}
         for key, answer in _answers(self.file, stamp(self.file)).items():
             if key not in texts:

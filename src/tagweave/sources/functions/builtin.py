@@ -123,12 +123,7 @@ class Expression(DeclaredFunction):
                 yield FoundSpan(*span, (self.label,))
 
     def _compiled(self) -> re.Pattern[str]:
-        return _compiled(self.pattern, re.IGNORECASE if self.ignore_case else 0)
-
-
-@lru_cache(maxsize=1 << 8)
-def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
-    return re.compile(pattern, flags)
+        return re.compile(self.pattern, re.IGNORECASE if self.ignore_case else 0)
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,7 @@ class LabellingFunction(Protocol):
         ...
 
     def digest(self) -> str | None:
-        """Return a digest of all that determines its answers; `None` if nobody knows: nothing can be kept.
-
-        Raises:
-            OSError: a file that it needs cannot be read.
-        """
+        """Return a digest of all that determines its answers; `None` if nobody knows: nothing can be kept."""
         ...
 
     def check(self, sentences: Sequence[Sentence]) -> None:

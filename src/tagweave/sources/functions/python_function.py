@@ -69,11 +69,7 @@ class PythonFunction:
         """Nothing to check before it is called."""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """Label sentences.
-
-        Raises:
-            FunctionError: the function raises an exception, or gives what is neither spans nor labels.
-        """
+        """Label sentences."""
         return [self._layer(each) for each in sentences]
 
     def _layer(self, sentence: Sentence) -> Layer:
