@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagweave.annotate.aggregation import Outcome, Settings, Status, aggregate
-from tagweave.annotate.reliability import Answered, Confusions, Given, Judged, LearnedConfusions
+from tagweave.annotate.aggregation import Settings, Status, TaskOutcome, aggregate
+from tagweave.annotate.reliability import Answered, Confusions, GivenAnswer, Judged, LearnedConfusions
 from tagweave.annotate.task import AnnotationTask, Answer
 
 
@@ -28,8 +28,8 @@ class Room:
 
     def __init__(self, tasks: Sequence[AnnotationTask], settings: Settings, people: int, seed: int) -> None:
         self.tasks, self._settings, self._random = tasks, settings, Random(seed)
-        self.given: list[list[Given]] = [[] for _ in tasks]
-        self.outcomes = [Outcome(Status.OPEN, None, 1) for _ in tasks]
+        self.given: list[list[GivenAnswer]] = [[] for _ in tasks]
+        self.outcomes = [TaskOutcome(Status.OPEN, None, 1) for _ in tasks]
         self._learned = LearnedConfusions()
         rule = settings.posterior
         self._gain = np.array([rule.gain(e.guideline, e.candidates) if rule else e.uncertainty for e in tasks])
@@ -51,7 +51,7 @@ class Room:
     def answer(self, person: int, number: int, answer: Answer) -> None:
         """Take an answer, and settle the task."""
         people = self._learned.confusions(self.answered, 1) if self._settings.posterior else {}
-        self.given[number].append(Given(person, answer))
+        self.given[number].append(GivenAnswer(person, answer))
         self._is_left[person, number] = False
         self.outcomes[number], self._gain[number] = self._judged(number, people)
         if self.outcomes[number].status is not Status.OPEN:

@@ -6,13 +6,13 @@ from collections import defaultdict
 
 from sqlalchemy import select
 
-from tagweave.annotate.aggregation import Outcome, Rule, Status, aggregate
+from tagweave.annotate.aggregation import Rule, Status, TaskOutcome, aggregate
 from tagweave.annotate.database import Database, assignments, judgements, tasks
 from tagweave.annotate.questions import answer_in
 from tagweave.annotate.task import Answer, Purpose
 
 
-def check(url: str, rule: Rule) -> dict[int, Outcome]:
+def check(url: str, rule: Rule) -> dict[int, TaskOutcome]:
     """Assert it of the tasks nobody knows the answer of; the outcome of each."""
     database = Database(url)
     with database.reading() as connection:
@@ -34,7 +34,7 @@ def check(url: str, rule: Rule) -> dict[int, Outcome]:
     }
 
 
-def _check_task(task, held, standing, rule: Rule) -> Outcome:  # type: ignore[no-untyped-def]
+def _check_task(task, held, standing, rule: Rule) -> TaskOutcome:  # type: ignore[no-untyped-def]
     slots = [each.slot for each in held if each.slot is not None]
     assert len({*slots}) == len(slots)
     assert all(0 <= slot < task.wanted <= rule.first + rule.more for slot in slots)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import Lease
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, label
@@ -32,6 +33,19 @@ def make_tasks(
 def hire(store: Store, number: int) -> list[int]:
     """So many new annotators."""
     return [store.add_annotator(f"annotator {i}").id for i in range(number)]
+
+
+def staffed(store: Store, tasks: int, people: int) -> list[int]:
+    """So many new tasks, and so many new annotators."""
+    store.add_tasks(make_tasks(range(tasks)))
+    return hire(store, people)
+
+
+def say(store: Store, annotator: int, answer: Answer) -> Status:
+    """Answer the task that an annotator gets."""
+    lease = store.claim(annotator)
+    assert lease is not None
+    return store.answer(annotator, lease.task_id, answer).status
 
 
 def undo(store: Store, annotator: int) -> Lease:

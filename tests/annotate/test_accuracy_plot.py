@@ -24,17 +24,15 @@ def models(*pairs: tuple[float, float | None]) -> list[ModelVersion]:
 
 def test_points_stand_where_their_numbers_are() -> None:
     found = plot(models((0, 0.80), (30, 0.85), (60, 0.90)))
-    assert found is not None
-    assert [tick.text for tick in found.minutes] == ["0", "10", "20", "30", "40", "50", "60"]
-    assert [tick.text for tick in found.accuracies] == ["80", "82", "84", "86", "88", "90"]
-    assert [point.x for point in found.points] == [found.left, (found.left + found.right) / 2, found.right]
-    assert [point.y for point in found.points] == [found.bottom, (found.bottom + found.top) / 2, found.top]
+    assert [text for _, text in found.minutes] == ["0", "10", "20", "30", "40", "50", "60"]
+    assert [text for _, text in found.accuracies] == ["80", "82", "84", "86", "88", "90"]
+    assert [x for x, *_ in found.points] == [found.left, (found.left + found.right) / 2, found.right]
+    assert [y for _, y, _ in found.points] == [found.bottom, (found.bottom + found.top) / 2, found.top]
 
 
 def test_a_model_without_accuracy_is_left_out() -> None:
     found = plot(models((0, None), (3, 0.5), (1, 0.25)))
-    assert found is not None
-    assert [point.model.version for point in found.points] == [3, 2]  # by minutes
+    assert [model.version for *_, model in found.points] == [3, 2]  # by minutes
     assert plot(models((0, None))) is None
     assert plot([]) is None
 
@@ -42,27 +40,25 @@ def test_a_model_without_accuracy_is_left_out() -> None:
 @pytest.mark.parametrize("accuracies", [(0.0,), (1.0,), (0.9123,), (0.9, 0.9), (0.9, 0.90001)])
 def test_one_height_alone_has_an_axis_around_it(accuracies: tuple[float, ...]) -> None:
     found = plot(models(*((0.0, each) for each in accuracies)))
-    assert found is not None
     assert len(found.accuracies) > 1
-    assert len({tick.text for tick in found.accuracies}) == len(found.accuracies)
-    assert len({tick.text for tick in found.minutes}) == len(found.minutes)
+    assert len({text for _, text in found.accuracies}) == len(found.accuracies)
+    assert len({text for _, text in found.minutes}) == len(found.minutes)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e5), st.floats(0, 1)), min_size=1, max_size=9))
 def test_everything_is_inside_and_ticks_are_few_and_differ(pairs: list[tuple[float, float]]) -> None:
     found = plot(models(*pairs))
-    assert found is not None
     assert 0 < found.left < found.right <= WIDTH
     assert 0 < found.top < found.bottom <= HEIGHT
-    for point in found.points:
-        assert found.left <= point.x <= found.right
-        assert found.top <= point.y <= found.bottom
+    for x, y, _ in found.points:
+        assert found.left <= x <= found.right
+        assert found.top <= y <= found.bottom
     for ticks in (found.minutes, found.accuracies):
-        assert 2 <= len({tick.text for tick in ticks}) == len(ticks) <= 8
-        low, high = float(ticks[0].text), float(ticks[-1].text)
-        for tick in ticks:  # the number and the place say the same
-            share = (tick.at - ticks[0].at) / (ticks[-1].at - ticks[0].at)
-            assert share == pytest.approx((float(tick.text) - low) / (high - low), abs=0.02)
+        assert 2 <= len({text for _, text in ticks}) == len(ticks) <= 8
+        low, high = float(ticks[0][1]), float(ticks[-1][1])
+        for at, text in ticks:  # the number and the place say the same
+            share = (at - ticks[0][0]) / (ticks[-1][0] - ticks[0][0])
+            assert share == pytest.approx((float(text) - low) / (high - low), abs=0.02)
 
 
 def test_the_dashboard_draws_it(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,16 +41,6 @@ def test_those_who_were_asked_first_are_told_by_their_slots() -> None:
     votes = [Vote(1, "a", 0, NN), Vote(1, "b", 1, VV), Vote(1, "c", 2, VV), Vote(1, "d", 3, VV), Vote(2, "a", None, NN)]
     assert of_first(votes, Rule()) == votes[:2]
     assert of_first(votes, Rule(1, 2, 2)) == votes[:1]
-
-
-def test_kappa_by_hand() -> None:
-    pairs = [(NN, NN)] * 20 + [(NN, VV)] * 5 + [(VV, NN)] * 10 + [(VV, VV)] * 15
-    assert cohens_kappa(pairs) == pytest.approx(0.4)
-
-
-def test_kappa_is_not_defined_where_nothing_could_differ() -> None:
-    assert cohens_kappa([(NN, NN)] * 3) is None
-    assert cohens_kappa([]) is None
 
 
 @given(st.lists(st.tuples(_ANSWERS, _ANSWERS), min_size=1, max_size=30))
@@ -106,10 +95,3 @@ def test_alpha_by_counting_pairs(tasks: list[list[Answer]]) -> None:
     observed = sum(differing(answers) / (len(answers) - 1) for answers in compared) / len(together)
     expected = differing(together) / (len(together) * (len(together) - 1))
     assert found == pytest.approx(1 - observed / expected, abs=1e-9)
-
-
-def test_alpha_of_answers_by_chance_is_about_nought() -> None:
-    rng = np.random.default_rng(0)
-    pairs = rng.integers(2, size=(4000, 2))
-    found = krippendorffs_alpha(votes_of(*({"a": [NN, VV][one], "b": [NN, VV][other]} for one, other in pairs)))
-    assert found == pytest.approx(0.0, abs=0.05)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_tasks import CANDIDATES, NN, make_task
 
-from tagweave.annotate.aggregation import ONCE, Rule
+from tagweave.annotate.aggregation import Rule
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Answer, Kind, Purpose, label
 from tagweave.corpus.sentence import Sentence
 
@@ -24,10 +24,6 @@ def test_gold_is_there_exactly_where_the_answer_is_known(purpose: Purpose) -> No
     assert make_task(0, purpose, NN if knows else None).gold == (NN if knows else None)
     with pytest.raises(ValueError, match="found gold"):
         make_task(0, purpose, None if knows else NN)
-
-
-def test_the_focus_of_a_span_is_its_text() -> None:
-    assert AnnotationTask(_SENTENCE, 1, 3, "ctb").focus == "天早上"
 
 
 @pytest.mark.parametrize(
@@ -51,8 +47,3 @@ def test_answers_are_shown_by_their_label_or_kind() -> None:
 def test_a_rule_that_two_answers_could_meet_or_none_is_refused(numbers: tuple[int, int, int]) -> None:
     with pytest.raises(ValueError, match="more than half of all"):
         Rule(*numbers)
-
-
-def test_the_rules_that_are_there() -> None:
-    assert (Rule().first, Rule().more, Rule().majority) == (2, 2, 3)
-    assert Rule(1, 0, 1) == ONCE

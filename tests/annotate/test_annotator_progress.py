@@ -10,7 +10,7 @@ from made_tasks import NN, VV, Clock, hire, make_task, make_tasks, undo
 
 from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.record import Progress, standing
+from tagweave.annotate.record import standing
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import NOT_A_WORD, WORD, Purpose
 
@@ -57,9 +57,3 @@ def test_another_mark_of_a_concordance_takes_the_place_of_the_first(open_store: 
         assert store.mark(who, [task], answer) == [True]
         assert store.progress(who).answers == 1
         assert store.progress(who)[:4] == pytest.approx(counted(store, "annotator 0"))
-
-
-def test_who_has_done_nothing(open_store: OpenStore) -> None:
-    store = open_store()
-    [who] = hire(store, 1)
-    assert store.progress(who) == store.progress(who + 1) == Progress()

@@ -16,7 +16,7 @@ from made_tasks import JJ, NN, VV, hire, make_task
 
 from tagweave.annotate.aggregation import Rule, Settings, Status
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.database import Database
+from tagweave.annotate.database import Database, prepare
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose
 
@@ -135,7 +135,7 @@ def test_the_log_is_turned_on_after_a_writer_has_finished(tmp_path: Path) -> Non
     writer.execute("BEGIN IMMEDIATE")
     threading.Timer(0.2, writer.execute, ["COMMIT"]).start()
     database = Database(f"sqlite:///{path}")
-    database.keep_a_log()
+    prepare(database)
     database.close()
     assert writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     writer.close()

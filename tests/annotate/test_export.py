@@ -65,16 +65,6 @@ class TestLabels:
         decided(store, [(asked(WORDS, 0), answer)])
         assert len(labelled(store, GUIDELINE)) == 0
 
-    def test_an_open_task_tells_nothing(self, open_store: OpenStore) -> None:
-        store = open_store()
-        disputed(store, [NN], asked(WORDS, 0))
-        assert len(labelled(store, GUIDELINE, ambiguous=True)) == 0
-
-    def test_another_guideline_is_left_out(self, open_store: OpenStore) -> None:
-        store = open_store()
-        decided(store, [(asked(WORDS, 0), NN)])
-        assert len(labelled(store, "pd")) == 0
-
     def test_what_the_sentence_told_before_stays_and_may_be_overruled(self, open_store: OpenStore) -> None:
         store = open_store()
         exported = WORDS.with_layer(GUIDELINE, [("P",), ("NN", "VV"), None])
@@ -250,11 +240,3 @@ class TestJudgements:
         store.answer(annotator, 1, NN)
         line = json.loads(next(judgements(store.judgements())))
         assert (line["purpose"], line["gold"]) == ("training", {"kind": "label", "label": "VV"})
-
-    def test_any_text_is_one_line(self, open_store: OpenStore) -> None:
-        store = open_store()
-        sentence = Sentence(("\n", '"', "\u2028", "字"))
-        disputed(store, [NN], asked(sentence, 0))
-        (line,) = judgements(store.judgements())
-        assert len(line.split("\n")) == 1
-        assert json.loads(line)["forms"] == [*sentence.forms]

@@ -36,7 +36,7 @@ def put(database: Database, name: str, then: Callable[[Any], None] = lambda _con
 
 def together(database: Database, first: Callable[[Any], None], *others: Callable[[], None]) -> list[Exception | None]:
     """One writer, who does not end before all others wait; what each of them raised."""
-    all_wait, group = threading.Event(), database._written.__self__  # type: ignore[attr-defined]
+    all_wait, group = threading.Event(), database.writing.__self__  # type: ignore[attr-defined]
 
     def wait_for_others(connection: Any) -> None:
         assert all_wait.wait(60)

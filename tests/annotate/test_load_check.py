@@ -21,15 +21,10 @@ def answered(tmp_path: Path) -> tuple[str, list[Said]]:
     for name, number in numbers.items():
         for answer in (label("NN"), label("VV"), CANNOT_TELL):
             lease = store.claim(number)
-            assert lease is not None
             store.answer(number, lease.task_id, answer)
             acknowledged.append((lease.task_id, name, f"label {answer.label}" if answer.label else answer.kind.value))
     store.close()
     return url, numbered(acknowledged, numbers)
-
-
-def test_all_there(answered: tuple[str, list[Said]]) -> None:
-    assert compared(*answered) == Comparison(stored=6, lost=0, doubled=0, unacknowledged=0)
 
 
 def test_one_is_lost(answered: tuple[str, list[Said]]) -> None:

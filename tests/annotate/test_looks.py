@@ -208,11 +208,3 @@ class TestRightToLeft:
             )
             assert before["x"] >= mark["x"] + mark["width"] - 1
             assert after["x"] + after["width"] <= mark["x"] + 1
-
-    def test_who_is_in_training_sees_how_far(self, hebrew: Any) -> None:
-        hebrew.goto("/task")
-        assert "0 of your last 0" in hebrew.inner_text(".banner")
-        hebrew.keyboard.press("x")
-        hebrew.get_by_text("You answered not a word; the right answer is VV.").first.wait_for()
-        assert "A curator can add more" in hebrew.inner_text("main")
-        assert hebrew.locator("[data-key=u]").count() == 0  # who was told what is right cannot take it back

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from fixture_types import OpenStore
-from made_tasks import GUIDELINE, hire, make_tasks
+from made_tasks import GUIDELINE
 
 from tagweave.annotate.intake import put_notes, read_notes
-from tagweave.annotate.task import label
 from tagweave.errors import CorpusError
 
 
@@ -47,14 +46,3 @@ def test_old_labels_keep_their_place_and_get_the_new_note(open_store: OpenStore,
     assert store.labels(GUIDELINE) == {"VV": "", "AD": "stays", "NN": "a thing", "«X»": "<b>odd</b>\ttab"}
     assert put_notes(store, GUIDELINE, read_notes(str(file))) == 0
     assert store.labels("other") == {}
-
-
-def test_a_label_that_no_model_knows_may_be_chosen(open_store: OpenStore, file: Path) -> None:
-    store = open_store()
-    store.add_tasks(make_tasks([0]))
-    put_notes(store, GUIDELINE, read_notes(str(file)))
-    (a,) = hire(store, 1)
-    lease = store.claim(a)
-    assert lease is not None
-    store.answer(a, lease.task_id, label("«X»"))
-    assert [each.answer for each in store.judgements()] == [label("«X»")]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from browsing import HASH, LINES, PASSWORD, Browser, new_store, signed_in, visitor, word_list
-from made_tasks import NN, VV, make_tasks
+from made_tasks import VV, make_tasks
 
-from tagweave.annotate.aggregation import Admission, Status
+from tagweave.annotate.aggregation import Admission
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Purpose, label
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Purpose
 from tagweave.corpus.sentence import Sentence
 
 
@@ -29,16 +29,6 @@ def answers_in(store: Store) -> list[str]:
 
 
 class TestSignIn:
-    def test_the_start_leads_there(self, store: Store) -> None:
-        page = visitor(store).look("/")
-        assert "<h1>Sign in</h1>" in page
-        assert 'name="password"' in page
-
-    def test_and_then_to_the_work(self, store: Store) -> None:
-        browser = signed_in(store, "ada")
-        assert "what is <b" in browser.look("/")
-        assert browser.get("/sign-in", follow_redirects=False).status_code == 200
-
     def test_a_wrong_password_is_told_like_a_wrong_name(self, store: Store) -> None:
         store.add_annotator("ada", password_hash=HASH)
         browser = visitor(store)
@@ -131,15 +121,6 @@ class TestTask:
         ]
         assert page.count("what one does") == 2
 
-    @pytest.mark.parametrize("answer", [NN, label("AD"), NOT_A_WORD, CANNOT_TELL])
-    def test_an_answer_is_kept_and_leads_to_the_next(self, store: Store, answer: object) -> None:
-        browser = signed_in(store, "ada")
-        first = browser.task()
-        value = str(answer) if answer in (NOT_A_WORD, CANNOT_TELL) else f"label {answer}"
-        assert "Saved" in browser.fill("/task", task=first, answer=value)
-        assert browser.task() != first
-        assert answers_in(store) == [str(answer)]
-
     def test_the_script_gets_data_and_what_to_show(self, store: Store) -> None:
         browser = signed_in(store, "ada")
         first = browser.task()
@@ -181,20 +162,6 @@ class TestTask:
         assert "it is undone already" in browser.fill("/task/undo", 409, seen=seen)
         assert answers_in(store) == ["VV"] * 4
         assert len(store.votes()) == 2
-
-    def test_who_differs_leads_to_two_more(self, store: Store) -> None:
-        people = [signed_in(store, name) for name in "abcd"]
-        for at, browser in enumerate(people):
-            while 'name="task"' in browser.look("/task"):
-                browser.fill("/task", task=browser.task(), answer="label NN" if at % 2 else "label VV")
-        votes = [vote.task for vote in store.votes()]
-        by_task = {task: votes.count(task) for task in votes}
-        assert {*by_task.values()} == {2, 4}
-        assert {each.id for each in store.tasks(Status.DROPPED)} == {task for task, n in by_task.items() if n == 4}
-
-    def test_nothing_left(self, tmp_path: Path) -> None:
-        browser = signed_in(new_store(tmp_path, 0), "ada")
-        assert "Nothing left for you" in browser.look("/task")
 
     def test_progress_and_speed(self, store: Store) -> None:
         browser = signed_in(store, "ada")
@@ -250,16 +217,6 @@ class TestConcordance:
         assert (found.task.task.sentence.location.line, found.task.task.focus) == (2, "研究")
         assert (found.task.task.guideline, "".join(found.task.task.sentence.forms)) == ("seg", LINES[1])
 
-    def test_all_that_have_no_mark(self, browser: Browser, store: Store) -> None:
-        browser.look("/concordance")
-        where = {"word": "研究", "order": "text", "first": 0}
-        browser.fill("/concordance", answer="not a word", sentence=2, start=0, **where)
-        browser.fill("/concordance", answer="can't tell", sentence=1, start=0, **where)
-        reply = browser.ask("/concordance", all=1, **where)
-        assert reply["message"] == "1 marked: word."
-        assert answers_in(store) == ["not a word", "can't tell", "word"]
-        assert browser.ask("/concordance", all=1, **where)["message"] == "0 marked: word."
-
     def test_who_was_first_may_change_their_mind_others_may_not(
         self, browser: Browser, store: Store, tmp_path: Path
     ) -> None:
@@ -295,36 +252,6 @@ class TestConcordance:
 
 
 class TestCurator:
-    def test_decides_what_was_dropped(self, store: Store) -> None:
-        people = [store.add_annotator(name).id for name in "abcd"]
-        for at, person in enumerate(people):
-            while lease := store.claim(person):
-                store.answer(person, lease.task_id, NN if at % 2 else VV)
-        dropped = store.tasks(Status.DROPPED)
-        curator = signed_in(store, "cur", "curator")
-        page = curator.look("/adjudication")
-        assert re.findall(r'<th scope="row" dir="auto">(\w)</th><td dir="auto">(\w+)<', page)
-        curator.fill("/adjudication", task=dropped[0].id, answer="label AD")
-        decided = store.task(dropped[0].id)
-        assert decided is not None
-        assert (decided.status, str(decided.outcome)) == (Status.ADJUDICATED, "AD")
-        curator.fill("/adjudication", 409, task=dropped[1].id, answer="label unknown")
-        curator.fill("/adjudication", 409, task=dropped[1].id, answer="word")
-        assert len(store.tasks(Status.DROPPED)) == len(dropped) - 1
-        assert "No more tasks to decide" in curator.look(f"/adjudication?after={dropped[-1].id}")
-
-    def test_the_dashboard_counts(self, store: Store) -> None:
-        people = [store.add_annotator(name).id for name in "ab"]
-        for person in people:
-            while lease := store.claim(person):
-                store.answer(person, lease.task_id, NN if person == 1 or lease.task_id % 2 else VV)
-        page = signed_in(store, "cur", "curator").look("/dashboard")
-        assert "Raw 0.500" in page
-        row = re.search(r'<th scope="row">real</th>(.*)</tr>', page)
-        assert row
-        assert re.findall(r">(\d+)<", row[1]) == ["6", "6", "0", "0"]  # open, agreed, dropped, adjudicated
-        assert "<bdi>a</bdi> and <bdi>b</bdi>" in page
-
     def test_a_note_is_seen_beside_its_label(self, store: Store) -> None:
         curator = signed_in(store, "cur", "curator")
         curator.look("/dashboard")

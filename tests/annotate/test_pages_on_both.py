@@ -260,16 +260,17 @@ class TestAdjudication:
         assert "Decided: <b" in curator.look(f"/adjudication?again={first}")
         curator.fill("/adjudication", task=first, answer="label JJ")
         decided = store.task(first)
-        assert decided is not None
         assert (decided.status, decided.outcome) == (Status.ADJUDICATED, JJ)
 
     def test_only_what_annotators_could_not_settle_is_decided(self, store: Store, curator: Browser) -> None:
         open_ = furnished(store, TASKS + 1).tasks(Status.OPEN)[0].id
         curator.look("/adjudication")
         curator.fill("/adjudication", 409, task=open_, answer="label NN")
+        for wrong in ("label unknown", "word"):
+            curator.fill("/adjudication", 409, task=store.tasks(Status.DROPPED)[0].id, answer=wrong)
+        assert len(store.tasks(Status.DROPPED)) == TASKS
         assert "no such task" in curator.look(f"/adjudication?again={open_}", 409)
         found = store.task(open_)
-        assert found is not None
         assert found.status is Status.OPEN
 
     def test_the_end(self, store: Store, curator: Browser) -> None:

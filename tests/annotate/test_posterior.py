@@ -13,7 +13,7 @@ from tagweave.annotate.reliability import (
     SHOWN,
     Answered,
     Confusions,
-    Given,
+    GivenAnswer,
     PosteriorRule,
     average,
     confusions,
@@ -54,26 +54,32 @@ def prior(answer: Answer | None) -> float:
     return (0.01 if answer is None else PR[answer]) / 1.01
 
 
-def joint(given: list[Given]) -> dict[Answer | None, float]:
+def joint(given: list[GivenAnswer]) -> dict[Answer | None, float]:
     every = [*PR, None]
     return {y: prior(y) * float(np.prod([chance(k, y, said) for k, said in given])) for y in every}
 
 
 @pytest.mark.parametrize(
-    "given", [[], [Given(ADA, NN)], [Given(BOB, VV), Given(ADA, JJ)], [Given(NEW, JJ), Given(BOB, JJ), Given(ADA, NN)]]
+    "given",
+    [
+        [],
+        [GivenAnswer(ADA, NN)],
+        [GivenAnswer(BOB, VV), GivenAnswer(ADA, JJ)],
+        [GivenAnswer(NEW, JJ), GivenAnswer(BOB, JJ), GivenAnswer(ADA, NN)],
+    ],
 )
 @pytest.mark.parametrize("asked", [None, BOB])
-def test_the_posterior_and_what_an_answer_gains_by_counting(given: list[Given], asked: int | None) -> None:
+def test_the_posterior_and_what_an_answer_gains_by_counting(given: list[GivenAnswer], asked: int | None) -> None:
     weights = joint(given)
     found = posterior(CANDIDATES, given, people())
     assert found.answers == (NN, VV, JJ)
     assert found.probabilities == pytest.approx([weight / sum(weights.values()) for weight in weights.values()])
 
-    def uncertainty(answers: list[Given]) -> float:
+    def uncertainty(answers: list[GivenAnswer]) -> float:
         every = np.array([*joint(answers).values()])
         return -float(every @ np.log2(every / every.sum()))  # times P(answers)
 
-    ways = [joint([*given, Given(asked or NEW, said)]) for said in PR]  # type: ignore[list-item]
+    ways = [joint([*given, GivenAnswer(asked or NEW, said)]) for said in PR]  # type: ignore[list-item]
     rest = {y: weights[y] * chance(asked or NEW, y, None) for y in weights}
     after = sum(-float((each := np.array([*way.values()])) @ np.log2(each / each.sum())) for way in [*ways, rest])
     gain = (uncertainty(given) - after) / sum(weights.values())
@@ -82,27 +88,29 @@ def test_the_posterior_and_what_an_answer_gains_by_counting(given: list[Given], 
 
 def test_answers_that_were_not_shown_and_those_that_say_nothing() -> None:
     known = people()
-    found = posterior(CANDIDATES, [Given(ADA, CANNOT_TELL), Given(ADA, label("AD")), Given(NEW, label("AD"))], known)
+    found = posterior(
+        CANDIDATES, [GivenAnswer(ADA, CANNOT_TELL), GivenAnswer(ADA, label("AD")), GivenAnswer(NEW, label("AD"))], known
+    )
     assert found.answers == (NN, VV, JJ, label("AD"))
     assert found.best[0] == label("AD")
-    nothing_known = posterior((), [Given(ADA, NOT_A_WORD)], Confusions())
+    nothing_known = posterior((), [GivenAnswer(ADA, NOT_A_WORD)], Confusions())
     assert nothing_known.best == (NOT_A_WORD, pytest.approx(0.9, abs=0.01))
 
 
 def test_when_a_task_is_agreed_on_dropped_or_open() -> None:
     rule = PosteriorRule(0.95, 3, {GUIDELINE: people()})
 
-    def judged(*given: Given) -> tuple[Status, Answer | None, int]:
+    def judged(*given: GivenAnswer) -> tuple[Status, Answer | None, int]:
         return rule.judged(GUIDELINE, CANDIDATES, given).outcome
 
     assert judged() == (Status.OPEN, None, 1)
-    assert judged(Given(ADA, NN)) == (Status.OPEN, None, 2)
-    assert judged(Given(ADA, NN), Given(NEW, NN)) == (Status.AGREED, NN, 2)
-    assert judged(Given(BOB, NN), Given(BOB, VV), Given(ADA, JJ)) == (Status.DROPPED, None, 3)
-    assert judged(Given(BOB, CANNOT_TELL), Given(ADA, CANNOT_TELL)) == (Status.DROPPED, None, 2)
-    assert judged(Given(BOB, CANNOT_TELL)) == (Status.OPEN, None, 2)
+    assert judged(GivenAnswer(ADA, NN)) == (Status.OPEN, None, 2)
+    assert judged(GivenAnswer(ADA, NN), GivenAnswer(NEW, NN)) == (Status.AGREED, NN, 2)
+    assert judged(GivenAnswer(BOB, NN), GivenAnswer(BOB, VV), GivenAnswer(ADA, JJ)) == (Status.DROPPED, None, 3)
+    assert judged(GivenAnswer(BOB, CANNOT_TELL), GivenAnswer(ADA, CANNOT_TELL)) == (Status.DROPPED, None, 2)
+    assert judged(GivenAnswer(BOB, CANNOT_TELL)) == (Status.OPEN, None, 2)
     sure = (Candidate("NN", 0.97), Candidate("VV", 0.03))
-    assert rule.judged(GUIDELINE, sure, [Given(ADA, NN)]).outcome == (Status.AGREED, NN, 1)
+    assert rule.judged(GUIDELINE, sure, [GivenAnswer(ADA, NN)]).outcome == (Status.AGREED, NN, 1)
     assert rule.judged(GUIDELINE, sure, []).outcome.status is Status.OPEN  # somebody has to look
     assert rule.gain(GUIDELINE, CANDIDATES) > rule.gain(GUIDELINE, sure)
 
@@ -122,7 +130,7 @@ def crowd(accuracies: dict[int, float], tasks: int, of_gold: int = 0) -> list[An
         for who in random.sample([*accuracies], 2):
             others = [each for each in PR if each != right]
             said = right if random.random() < accuracies[who] else random.choice(others)
-            given.append(Given(who, said))
+            given.append(GivenAnswer(who, said))
         answered.append(Answered(GUIDELINE, CANDIDATES, given, right if number < of_gold else None))
     return answered
 
@@ -139,7 +147,9 @@ def test_reliability_is_learned_from_answers_alone_and_better_from_gold() -> Non
 
 def test_gold_tells_who_is_wrong_together() -> None:
     """Two who always agree on what is wrong, against one: only gold can say who is right."""
-    answered = [Answered(GUIDELINE, CANDIDATES, [Given(1, NN), Given(2, NN), Given(3, VV)]) for _ in range(40)]
+    answered = [
+        Answered(GUIDELINE, CANDIDATES, [GivenAnswer(1, NN), GivenAnswer(2, NN), GivenAnswer(3, VV)]) for _ in range(40)
+    ]
     gold = [each._replace(right=VV) for each in answered[:20]]
     without, informed = (confusions(each)[GUIDELINE] for each in (answered, [*gold, *answered[20:]]))
     assert without.accuracies[without.annotators[1]] > 0.8

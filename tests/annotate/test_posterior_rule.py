@@ -19,7 +19,7 @@ from tagweave.annotate.database import Database, assignments, tasks
 from tagweave.annotate.questions import Ranking
 from tagweave.annotate.reliability import PosteriorRule, confusions, expected_gain
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Candidate, Purpose
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 SETTINGS = Settings(posterior=PosteriorRule(0.95, 4), window=1, gold_share=0.0)
@@ -74,21 +74,6 @@ def test_people_who_differ_are_followed_by_more_until_one_is_sure(open_store: Op
     found = [answered(store, who, answer) for who, answer in zip(everybody, [NN, VV, NN, NN], strict=True)]
     assert found == [Status.OPEN, Status.OPEN, Status.OPEN, Status.AGREED]
     check(url)
-
-
-def test_after_a_maximum_of_answers_the_curator_decides(open_store: OpenStore) -> None:
-    store = open_store(SETTINGS)
-    store.add_tasks([task_with(0, 0.5, 0.5)])
-    for who, answer in zip(hire(store, 4), [NN, VV, VV, NN], strict=True):
-        status = answered(store, who, answer)
-    assert status is Status.DROPPED
-    assert store.claim(store.add_annotator("one more").id) is None
-
-
-def test_nobody_can_tell(open_store: OpenStore) -> None:
-    store = open_store(SETTINGS)
-    store.add_tasks([task_with(0, 0.5, 0.5)])
-    assert [answered(store, who, CANNOT_TELL) for who in hire(store, 2)] == [Status.OPEN, Status.DROPPED]
 
 
 def test_the_next_task_is_where_an_answer_gains_most(open_store: OpenStore) -> None:

@@ -57,13 +57,11 @@ def plan(tmp_path: Path, models: tuple[str, str]) -> Plan:
 
 def answer(store: Store, annotator: int) -> None:
     lease = store.claim(annotator)
-    assert lease is not None
     store.answer(annotator, lease.task_id, label("NN"))
 
 
 def test_a_model_is_trained_on_what_is_agreed_and_entered(store: Store, plan: Plan) -> None:
     model = retrain(store, plan)
-    assert model is not None
     assert (model.version, model.judgement, model.accuracy) == (2, 1, None)
     assert Path(model.path).parent == Path(plan.folder)
     assert store.models()[-1] == model
@@ -102,7 +100,6 @@ def test_accuracy_and_minutes_go_with_the_model(
     dev.write_text("\n".join(" ".join(f"{f}_{c[0]}" for f, c in zip(each.forms, each.layers["ctb"], strict=True) if c)
                              for each in CTB.sentences[100:]) + "\n", encoding="utf-8")  # fmt: skip
     model = retrain(store, replace(plan, dev=str(dev)))
-    assert model is not None
     assert model.accuracy is not None
     gold = load(str(dev))
     tagged = ChainPredictor(load_model(models[1])).tag(Sentence(each.forms) for each in gold)

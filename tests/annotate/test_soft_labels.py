@@ -8,7 +8,7 @@ import pytest
 from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, hire, make_tasks
 
 from tagweave.annotate.export import probable, write_soft
-from tagweave.annotate.reliability import Confusions, Given, confusions, posterior
+from tagweave.annotate.reliability import Confusions, GivenAnswer, confusions, posterior
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import NOT_A_WORD
 from tagweave.corpus.candidates import Soft
@@ -39,7 +39,7 @@ def test_every_label_that_is_probable_has_its_probability(store: Store, tmp_path
     assert found[3] == ("JJ",)
     people: Confusions = confusions(store.answered())[GUIDELINE]
     for line, answers in ((1, (NN, NN)), (2, (NN, VV))):
-        expected = posterior(CANDIDATES, [Given(k, answer) for k, answer in enumerate(answers, 1)], people)
+        expected = posterior(CANDIDATES, [GivenAnswer(k, answer) for k, answer in enumerate(answers, 1)], people)
         soft = found[line]
         assert isinstance(soft, Soft)
         numbers = {str(a.label): round(p, 4) for a, p in expected.ranked() if round(p, 4)}

@@ -26,7 +26,7 @@ from made_spans import (
 )
 from made_tasks import NN
 
-from tagweave.annotate.aggregation import ONCE, Rule, Status, aggregate, span_votes
+from tagweave.annotate.aggregation import Rule, Status, aggregate, span_votes
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.export import judgements, labelled, said_by_each, write, write_by_annotator, write_soft
 from tagweave.annotate.pages.dashboard import all_span_f, span_fs
@@ -107,9 +107,6 @@ class TestAggregation:
     )
     def test_of_two_and_two(self, answers: tuple[Answer, ...], expected: tuple[Status, Answer | None]) -> None:
         assert aggregate(answers, Rule())[:2] == expected
-
-    def test_one_alone_decides(self) -> None:
-        assert aggregate([some(ADA)], ONCE)[:2] == (Status.AGREED, some(ADA))
 
     @given(st.lists(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 3))), min_size=4, max_size=4))
     def test_what_is_agreed_on_overlaps_nothing(self, drawn: list[list[tuple[int, int]]]) -> None:

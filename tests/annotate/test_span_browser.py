@@ -13,7 +13,6 @@ from browsing import HASH, PASSWORD, press
 from made_spans import ADA, BABBAGE, GUIDELINE, LONDON, LONDON_ORG, all_of, answered, some
 
 from reproductions.screenshots.served import CHROMIUM, served, sign_in
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Asks
 from tagweave.corpus.sentence import Location, Sentence
@@ -88,22 +87,6 @@ class TestKeyboard:
         press(page, "s")
         assert answers(span_store) == [some(Span(3, 6, "MISC"), rejected=[ADA])]
 
-    def test_another_type_for_a_proposal(self, enter: Enter) -> None:
-        page = enter("ada")
-        page.keyboard.press("j")
-        press(page, "4")
-        assert drawn(page) == ["LondonMISC"]
-        assert page.locator(".row.rejected").count() == 2  # what was proposed there
-
-    def test_a_refusal_is_shown_and_the_marks_stay(self, enter: Enter, span_store: Store) -> None:
-        page = enter("ada")
-        press(page, "a")
-        press(page, "d")
-        shown = page.locator(".message.wrong").inner_text()
-        assert shown == "Not taken: 2 proposed, expected each to be accepted or rejected."
-        assert drawn(page) == ["Ada LovelacePER"]
-        assert answers(span_store) == []
-
 
 class TestPointer:
     def test_words_are_dragged_over(self, enter: Enter, span_store: Store) -> None:
@@ -143,20 +126,6 @@ def test_without_scripts(enter: Enter, span_store: Store) -> None:
     assert drawn(page) == ["Ada LovelacePER", "BabbagePER"]
     page.get_by_role("button", name="Save").click()
     assert answers(span_store) == [some(ADA, BABBAGE)]
-
-
-def test_a_curator_decides_by_span(enter: Enter, span_store: Store) -> None:
-    answered(span_store, *[all_of(ADA, LONDON), all_of(ADA)] * 2)
-    page = enter("edith", "curator")
-    page.goto("/adjudication")
-    assert (drawn(page), drawn(page, "proposed")) == (["Ada LovelacePER"], ["LondonLOC?"])
-    assert page.locator(".names").all_inner_texts()[1] == "annotator 0, annotator 2"
-    press(page, "r")  # what is disputed is current
-    press(page, "d")
-    (found,) = span_store.tasks(Status.ADJUDICATED)
-    assert found.outcome == all_of(ADA)
-    page.goto("/dashboard")
-    assert "F of spans 0.667." in page.inner_text("main")
 
 
 def test_a_sentence_from_the_right(enter: Enter, span_store: Store) -> None:

@@ -176,7 +176,6 @@ class TestCurator:
         page = edith.fill("/adjudication", task=dropped.id, steps=steps(page), answer="all marked")
         assert "Decided: there are Ada Lovelace (PER), London (LOC)." in page
         found = span_store.task(dropped.id)
-        assert found is not None
         assert (found.status, found.outcome) == (Status.ADJUDICATED, all_of(ADA, LONDON))
         assert "Ada Lovelace (PER), London (LOC)" in edith.look(f"/adjudication?again={dropped.id}")
 

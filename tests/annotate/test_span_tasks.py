@@ -96,9 +96,6 @@ class TestByAModel:
         assert put_uncertain(store, corpus, tagger, 1.0) == 1
         assert asked(store)[0].candidates == next(span_tasks.tasks(tagger, [raw(corpus[0])], 1.0)).candidates
 
-    def test_what_is_known_is_not_asked(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
-        assert put_uncertain(open_store(), GOLD, tagger, 1.0) == 0
-
     def test_a_newer_model_proposes_other_spans(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
         store = furnished(open_store())
         version = store.add_model("m", 0, 0.0)

@@ -23,13 +23,6 @@ from tagweave.corpus.sentence import Location, Sentence
 
 
 class TestOpening:
-    def test_what_is_closed_is_there_when_it_is_opened_again(self, open_store: OpenStore, new_url: NewUrl) -> None:
-        url = new_url()
-        store = open_store(url=url)
-        store.add_tasks(make_tasks(range(3)))
-        store.close()
-        assert open_store(url=url).counts() == {(Purpose.REAL, Status.OPEN): 3}
-
     @pytest.mark.parametrize(
         "url", ["", "answers.db", "mysql://localhost/x", "sqlite://", "sqlite:///:memory:", "oracle://x"]
     )
@@ -153,7 +146,6 @@ class TestPeople:
         store.change_password(number, "new")
         store.end_sessions(number)
         found = store.annotator(number)
-        assert found is not None
         assert (found.password_hash, found.session_epoch) == ("new", 2)
 
     def test_a_link_lets_in_once_and_not_for_ever(self, open_store: OpenStore) -> None:
@@ -191,7 +183,6 @@ class TestQuestions:
             == 1
         )
         found = store.task(1)
-        assert found is not None
         assert found.task == AnnotationTask(sentence, 1, 3, "ctb", CANDIDATES, purpose=Purpose.GOLD, gold=NOT_A_WORD)
 
     def test_a_task_is_put_in_once(self, open_store: OpenStore) -> None:
@@ -201,13 +192,6 @@ class TestQuestions:
         assert store.add_tasks(make_tasks(range(10), Purpose.GOLD, NN)) == 10
         assert store.add_tasks([]) == 0
         assert store.task(99_999) is None
-
-    def test_tasks_are_read_page_by_page(self, open_store: OpenStore) -> None:
-        store = open_store()
-        store.add_tasks(make_tasks(range(5)))
-        first = store.tasks(Status.OPEN, limit=3)
-        assert [each.id for each in first + store.tasks(Status.OPEN, after=first[-1].id)] == [1, 2, 3, 4, 5]
-        assert store.tasks(Status.DROPPED) == []
 
     @pytest.mark.parametrize("size", [1, 2, 7])
     def test_all_tasks_of_a_status_in_pages(self, size: int, open_store: OpenStore) -> None:
@@ -225,7 +209,6 @@ class TestQuestions:
         people = hire(store, 3)
         for person in people[:2]:
             lease = store.claim(person)
-            assert lease is not None
             store.answer(person, lease.task_id, NN)
         done = {each.id for each in store.outcomes(GUIDELINE)}
         version = store.add_model("m", store.last_judgement(), 1.5, 0.9)
@@ -234,7 +217,6 @@ class TestQuestions:
         assert store.rank(version, []) == 0
         for number in (1, 2, 3):
             found = store.task(number)
-            assert found is not None
             assert (found.task.candidates == better) == (number not in done)
             assert (found.task.model == version) == (number not in done)
 
@@ -259,14 +241,6 @@ class TestQuestions:
         assert store.labels("ctb") == {"VV": "verb"}
         monkeypatch.setattr("tagweave.annotate.questions._FRESH", 0.0)
         assert store.labels("ctb") == other.labels("ctb")
-
-    def test_models_are_listed_by_version(self, open_store: OpenStore) -> None:
-        store = open_store(clock=Clock())
-        assert [store.add_model(path, 0, 2.0, accuracy) for path, accuracy in (("a", None), ("b", 0.5))] == [1, 2]
-        assert [tuple(each) for each in store.models()] == [
-            (1, "a", 1000.0, 0, 2.0, None),
-            (2, "b", 1000.0, 0, 2.0, 0.5),
-        ]
 
 
 class TestConcordance:
@@ -295,12 +269,6 @@ class TestConcordance:
         assert store.claim(a) is None  # nothing of a concordance is ever handed out
         assert store.mark(a, one, WORD) == [True]
         assert [each.outcome for each in store.outcomes("segmentation")] == [WORD]
-
-    def test_what_cannot_be_told_is_skipped(self, open_store: OpenStore) -> None:
-        store = open_store()
-        (a,) = hire(store, 1)
-        assert store.mark(a, [self.occurrence(0)], CANNOT_TELL) == [True]
-        assert store.outcomes("segmentation") == []
 
     def test_real_tasks_are_not_marked(self, open_store: OpenStore) -> None:
         store = open_store()
@@ -351,7 +319,6 @@ def test_votes_are_the_answers_that_stand(open_store: OpenStore) -> None:
     a, b = hire(store, 2)
     for person, answer in ((a, NN), (a, VV), (b, NN)):
         lease = store.claim(person)
-        assert lease is not None
         store.answer(person, lease.task_id, answer)
     undo(store, a)
     votes = store.votes()

@@ -11,8 +11,6 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.selection import (
     STRATEGIES,
-    UncertainTokens,
-    _all_tokens,
     least_certain,
     most_uncertain,
     priorities,
@@ -87,14 +85,6 @@ def test_by_entropy(tagger, raw):
     assert found.labels[0, 0] == expected  # candidates are the most probable labels all the same
 
 
-def test_a_certain_token_has_no_entropy(tagger, raw):
-    annotated = [each.with_layer("ctb", [("NN",)] * len(each)) for each in raw[:3]]
-    found = least_certain(tagger, annotated, 1.0, strategy="entropy")
-    certain = _all_tokens(tagger, annotated, "ctb", "entropy")
-    assert found.uncertainty.max() > 0
-    np.testing.assert_allclose(certain.uncertainty, 0, atol=1e-6)
-
-
 def test_tasks_are_ranked_by_entropy_too(tagger, raw):
     asked = [
         Asked(i, task, Status.OPEN, None, None)
@@ -123,11 +113,6 @@ def test_candidates_are_the_most_probable_labels(tagger, raw):
         assert list(task.candidates) == expected[: 2 if known[place][2][0] < 0.01 else 3]
         assert (task.purpose, task.guideline, task.model) == (Purpose.REAL, "ctb", 3)
         assert 0 <= task.uncertainty <= 1
-
-
-def test_two_or_three_candidates(tagger, raw):
-    counts = {len(task.candidates) for task in tasks(least_certain(tagger, raw, 1.0), raw, tagger)}
-    assert counts == {2, 3}
 
 
 def test_the_order_is_a_function_of_the_seed(tagger, raw):
@@ -160,18 +145,6 @@ def test_an_ambiguous_position_is_asked_among_its_labels(tagger, raw):
     found = least_certain(tagger, annotated, 1.0, layer="ctb")
     assert places(found) == [(0, 0)]
     assert {c.label for c in next(tasks(found, annotated, tagger)).candidates} == {*allowed}
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0, 1))
-def test_some_of_them(probabilities, share):
-    size = len(probabilities)
-    array = np.array(probabilities, np.float32)[:, None]
-    found = UncertainTokens(
-        np.zeros(size, np.int64), np.arange(size), np.zeros((size, 1), np.int32), array, 1 - array[:, 0]
-    )
-    chosen = array[:, 0] < share
-    assert found.only(chosen).position.tolist() == [i for i in range(size) if chosen[i]]
-    assert found.only(slice(2)).uncertainty.tolist() == (1 - array[:2, 0]).tolist()
 
 
 def test_nothing_to_ask(tagger):

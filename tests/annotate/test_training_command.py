@@ -66,11 +66,9 @@ def test_what_is_no_longer_wanted_ends(annotated: Path) -> None:
 
 def test_a_lock_is_free_when_its_holder_closes_it(tmp_path: Path) -> None:
     first = take(tmp_path / "lock")
-    assert first is not None
     assert take(tmp_path / "lock") is None
     first.close()
     second = take(tmp_path / "lock")
-    assert second is not None
     second.close()
 
 

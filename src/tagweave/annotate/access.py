@@ -27,11 +27,7 @@ _NOBODY = _HASHER.hash("nobody has this password")
 
 
 def hashed(password: str) -> str:
-    """Hash a password.
-
-    Raises:
-        ValueError: the password is too short or too long.
-    """
+    """Hash a password. Raises ValueError if it is too short or too long."""
     if not SHORTEST <= len(password) <= LONGEST_PASSWORD:
         raise ValueError(f"found a password of {len(password)} characters, expected {SHORTEST} to {LONGEST_PASSWORD}")
     return _HASHER.hash(password)
@@ -65,13 +61,10 @@ def network(address: str) -> str:
 
 
 class Attempts:
-    """Counts attempts by key in a sliding window, in memory of one process.
+    """Counts attempts by key in a sliding window of seconds, in memory of one process.
 
-    An attempt counts before its success is known, so simultaneous ones gain nothing.
-
-    Args:
-        window: seconds for which an attempt counts.
-        most_keys: number of keys above which those past the window are forgotten.
+    An attempt counts before its success is known, so simultaneous ones gain nothing. Above `most_keys`, keys past the
+    window are forgotten.
     """
 
     def __init__(

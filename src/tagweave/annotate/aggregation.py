@@ -21,20 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When a task is agreed on.
+    """When a task is agreed on; ValueError for a majority that is impossible, or that two answers could have."""
 
-    Attributes:
-        first: number of annotators asked first; the task is agreed on if they give the same answer.
-        more: number of annotators asked if they differ.
-        majority: number of equal answers among all of them that is agreement; with fewer the task is dropped.
-
-    Raises:
-        ValueError: a majority that can never be reached, or that two answers could have at once.
-    """
-
-    first: int = 2
-    more: int = 2
-    majority: int = 3
+    first: int = 2  # annotators asked first; the task is agreed on if they give the same answer
+    more: int = 2  # annotators asked if they differ
+    majority: int = 3  # equal answers of all of them that are agreement; with fewer the task is dropped
 
     def __post_init__(self) -> None:
         everybody = self.first + self.more
@@ -57,24 +48,14 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of an annotation store.
-
-    Attributes:
-        rule: how many annotators, and when they agree.
-        posterior: when tasks of labels are agreed on instead, if the posterior decides.
-        admission: the training phase; `None` admits everybody at once.
-        lease: seconds after which a task that was handed out and not answered may go to somebody else.
-        window: number of most uncertain tasks from which one is drawn at random, so that pairs of annotators are
-            random.
-        gold_share: share of planted gold among the tasks handed out, while there is any.
-    """
+    """Settings of an annotation store."""
 
     rule: Rule = field(default_factory=Rule)
-    posterior: PosteriorRule | None = None
-    admission: Admission | None = None
-    lease: float = 900.0
-    window: int = 32
-    gold_share: float = 0.05
+    posterior: PosteriorRule | None = None  # decides tasks of labels instead
+    admission: Admission | None = None  # the training phase; None admits everybody at once
+    lease: float = 900.0  # seconds after which a task that was handed out and not answered may go to somebody else
+    window: int = 32  # most uncertain tasks from which one is drawn, so that pairs of annotators are random
+    gold_share: float = 0.05  # of the tasks handed out, while there is planted gold
 
     def posterior_of(self, task: AnnotationTask) -> PosteriorRule | None:
         """Return the rule of a task whose posterior decides: a real one that asks for a label."""
@@ -91,58 +72,49 @@ class Status(StrEnum):
     """A curator has decided."""
 
 
-class Outcome(NamedTuple):
-    """The outcome of a task.
+class TaskOutcome(NamedTuple):
+    """The outcome of a task."""
 
-    Attributes:
-        status: `OPEN` while an annotator who is needed has not answered.
-        answer: the answer agreed on, or `None`.
-        wanted: how many annotators are needed.
-    """
-
-    status: Status
-    answer: Answer | None
-    wanted: int
+    status: Status  # OPEN while an annotator who is needed has not answered
+    answer: Answer | None  # agreed on
+    wanted: int  # annotators
 
 
-def aggregate(answers: Sequence[Answer | None], rule: Rule) -> Outcome:
-    """Return the outcome of a task.
+def aggregate(answers: Sequence[Answer | None], rule: Rule) -> TaskOutcome:
+    """Return the outcome of a task, given answers by slot; `None`, or missing at the end, if not given yet.
 
     A task is agreed on if the first annotators give the same answer. If they differ, more are asked, and a majority of
     all of them decides, on spans one by one. If they agree that they cannot tell, or if a span is still disputed, the
     task is dropped.
-
-    Args:
-        answers: by slot; `None`, or missing at the end, if not given yet.
-        rule: how many annotators, and when they agree.
     """
-    given = [*answers, *[None] * rule.first]
-    first, everybody = given[: rule.first], rule.first + rule.more
-    if None in first:
-        return Outcome(Status.OPEN, None, rule.first)
+    everybody = rule.first + rule.more
+    padded = [*answers, *[None] * everybody][:everybody]
+    first = [each for each in padded[: rule.first] if each]
+    given = [each for each in padded if each]
+    if len(first) < rule.first:
+        return TaskOutcome(Status.OPEN, None, rule.first)
     if len({*first}) == 1:
         return _settled(first[0], rule.first)
-    if _agree(first):
-        return _settled(span_votes([each for each in first if each], rule.first).answer, rule.first)
-    if None in [*answers, *[None] * everybody][:everybody]:
-        return Outcome(Status.OPEN, None, everybody)
-    return _settled(_by_majority([each for each in answers[:everybody] if each], rule.majority), everybody)
+    if len({(each.kind, each.label, each.spans, each.is_complete) for each in first}) == 1:
+        return _settled(
+            span_votes(first, rule.first).answer, rule.first
+        )  # others have not seen or judged what is rejected
+    if len(given) < everybody:
+        return TaskOutcome(Status.OPEN, None, everybody)
+    answer, votes = Counter(given).most_common(1)[0]
+    if votes >= rule.majority:
+        return _settled(answer, everybody)
+    of_spans = any(each.kind is Kind.SPANS for each in given)
+    return _settled(span_votes(given, rule.majority).answer if of_spans else None, everybody)
 
 
 class SpanVotes(NamedTuple):
-    """The votes of annotators on the spans of a task.
+    """The votes of annotators on the spans of a task."""
 
-    Attributes:
-        agreed: spans that a majority marked.
-        disputed: spans with neither a majority for them nor one against them.
-        is_complete: whether a majority said that everything was marked.
-        rejected: spans that somebody rejected, and a majority rejected or left out of all that they marked.
-    """
-
-    agreed: tuple[Span, ...]
-    disputed: tuple[Span, ...]
-    is_complete: bool
-    rejected: tuple[Span, ...]
+    agreed: tuple[Span, ...]  # a majority marked them
+    disputed: tuple[Span, ...]  # with neither a majority for them nor one against them
+    is_complete: bool  # a majority said that everything was marked
+    rejected: tuple[Span, ...]  # somebody rejected them, and a majority did or left them out of all that they marked
 
     @property
     def answer(self) -> Answer | None:
@@ -170,19 +142,7 @@ def span_votes(answers: Sequence[Answer], majority: int) -> SpanVotes:
     return SpanVotes(agreed, disputed, sum(answer.is_complete for answer in answers) >= majority, rejected)
 
 
-def _by_majority(answers: Sequence[Answer], majority: int) -> Answer | None:
-    answer, votes = Counter(answers).most_common(1)[0]
-    if votes >= majority or not any(each.kind is Kind.SPANS for each in answers):
-        return answer if votes >= majority else None
-    return span_votes(answers, majority).answer
-
-
-def _agree(answers: Sequence[Answer | None]) -> bool:
-    """Return whether answers are the same but for what they reject: others have not seen or judged that."""
-    return len({each and (each.kind, each.label, each.spans, each.is_complete) for each in answers}) == 1
-
-
-def _settled(answer: Answer | None, wanted: int) -> Outcome:
+def _settled(answer: Answer | None, wanted: int) -> TaskOutcome:
     if answer is None or answer == CANNOT_TELL:
-        return Outcome(Status.DROPPED, None, wanted)
-    return Outcome(Status.AGREED, answer, wanted)
+        return TaskOutcome(Status.DROPPED, None, wanted)
+    return TaskOutcome(Status.AGREED, answer, wanted)

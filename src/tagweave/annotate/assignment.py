@@ -40,30 +40,19 @@ class _TakenError(RefusedError):
 
 
 class Lease(NamedTuple):
-    """A task handed to an annotator.
-
-    Attributes:
-        task_id: the number of the task.
-        task: the question, with the candidates to show. Its gold must not be shown before the answer.
-        leased, expires: when the lease began, and when the task may go to somebody else, in seconds since 1970, UTC.
-    """
+    """A task handed to an annotator."""
 
     task_id: int
-    task: AnnotationTask
+    task: AnnotationTask  # with the candidates to show; its gold must not be shown before the answer
     leased: float
-    expires: float
+    expires: float  # from then on it may go to somebody else
 
 
 class Receipt(NamedTuple):
-    """Acknowledges that an answer is in the store.
+    """Acknowledges that an answer is in the store."""
 
-    Attributes:
-        status: the status of the task now.
-        gold: the right answer to a simulated task of the training phase; `None` for any other task.
-    """
-
-    status: Status
-    gold: Answer | None
+    status: Status  # of the task now
+    gold: Answer | None  # the right answer to a simulated task of the training phase
 
 
 @dataclass(frozen=True)
@@ -80,53 +69,48 @@ class Desk:
     random: Random
 
     def claim(self) -> Lease | None:
-        """Return the task that the annotator holds, or else a new one; `None` if nothing is left for them.
+        """Do the work of `Store.claim`.
 
         Annotators who are not admitted get simulated tasks. All others get real tasks, drawn from the most uncertain
-        ones, with planted gold in between.
-
-        Raises:
-            ContendedError: other transactions are taking the tasks that are left.
+        ones, with planted gold in between. Raises ContendedError if others are taking the tasks that are left.
         """
-        return self._claim(self._lock())
+        is_admitted = self._lock() or self.settings.admission is None
+        slots.free_lapsed(self.connection, self.now)
+        if (number := slots.held(self.connection, self.annotator)) is not None:
+            return self._again(number, None)
+        purposes = [Purpose.REAL] if is_admitted else [Purpose.TRAINING]
+        if is_admitted and self.random.random() < self.settings.gold_share:
+            purposes.insert(0, Purpose.GOLD)
+        for purpose in purposes:
+            if (chosen := self._choose(purpose)) is not None:
+                return self._lease(*chosen)
+        return None
 
     def submit(self, number: int, answer: Answer, started: float) -> Receipt:
-        """Take an answer, and update the status of its task. Giving the same answer again changes nothing.
-
-        Raises:
-            RefusedError: the annotator never had the task, has lost it, or gave another answer before; or the answer is
-                neither a candidate nor a label of the guideline.
-        """
+        """Do the work of `Store.answer`."""
         self._lock()
-        return self._submit(number, answer, started)
-
-    def turn(self, number: int, answer: Answer, started: float) -> tuple[Receipt, Lease | None]:
-        """`submit`, then `claim`."""
-        is_admitted = self._lock()
-        receipt = self._submit(number, answer, started)
-        if receipt.gold is not None:  # this answer may have admitted them
-            is_admitted = self._lock()
-        return receipt, self._claim(is_admitted)
+        question, row = self._given(number)
+        if question is None or row is None:
+            raise RefusedError("this task was not given to you")
+        gold = question.task.gold if question.task.purpose is Purpose.TRAINING else None
+        if row.expires is None:
+            if slots.standing(self.connection, number, self.annotator) != answer:
+                raise RefusedError("this task was answered before")
+            return Receipt(question.status, gold)
+        status = self._record(question, row, answer, started)
+        admission = self.settings.admission
+        if gold is not None and admission and is_passed(results(self.connection, self.annotator), admission):
+            people.admit(self.connection, self.annotator, self.now)
+        return Receipt(status, gold)
 
     def mark(self, numbers: list[int], answer: Answer) -> list[bool]:
-        """Answer several tasks of a concordance at once; return of each whether the answer stands now.
-
-        It does not where somebody else was first. Who was first may change their mind.
-
-        Raises:
-            RefusedError: a task that is none of a concordance, or an answer that does not suit it.
-        """
+        """Do the work of `Store.mark` for tasks of these numbers."""
         self._lock()
         took = {number: self._mark_one(number, answer) for number in sorted({*numbers})}
         return [took[number] for number in numbers]
 
     def withdraw(self, seen: int, count: int) -> list[Lease]:
-        """Withdraw the last standing answers, all or none. The annotator holds the tasks again, returned by number.
-
-        Raises:
-            RefusedError: there are fewer, their last judgement is not the one that was `seen`, a curator has decided on
-                a task, or its gold was shown.
-        """
+        """Do the work of `Store.undo`."""
         self._lock()
         numbers = slots.last_answered(self.connection, self.annotator, count)
         if len(numbers) < count:
@@ -141,19 +125,6 @@ class Desk:
         if is_admitted is None:
             raise RefusedError("you are no annotator of this store")
         return is_admitted
-
-    def _claim(self, is_admitted: bool) -> Lease | None:
-        is_admitted = is_admitted or self.settings.admission is None
-        slots.free_lapsed(self.connection, self.now)
-        if (number := slots.held(self.connection, self.annotator)) is not None:
-            return self._again(number, None)
-        purposes = [Purpose.REAL] if is_admitted else [Purpose.TRAINING]
-        if is_admitted and self.random.random() < self.settings.gold_share:
-            purposes.insert(0, Purpose.GOLD)
-        for purpose in purposes:
-            if (chosen := self._choose(purpose)) is not None:
-                return self._lease(*chosen)
-        return None
 
     def _choose(self, purpose: Purpose) -> tuple[Asked, int | None] | None:
         """Choose one of the most uncertain tasks, at random, and take a slot of it if it has slots."""
@@ -186,21 +157,6 @@ class Desk:
         """Lock a task; return it and its assignment to the annotator."""
         return slots.lock_task(self.connection, number), slots.assignment(self.connection, number, self.annotator)
 
-    def _submit(self, number: int, answer: Answer, started: float) -> Receipt:
-        question, row = self._given(number)
-        if question is None or row is None:
-            raise RefusedError("this task was not given to you")
-        gold = question.task.gold if question.task.purpose is Purpose.TRAINING else None
-        if row.expires is None:
-            if slots.standing(self.connection, number, self.annotator) != answer:
-                raise RefusedError("this task was answered before")
-            return Receipt(question.status, gold)
-        status = self._record(question, row, answer, started)
-        admission = self.settings.admission
-        if gold is not None and admission and is_passed(results(self.connection, self.annotator), admission):
-            people.admit(self.connection, self.annotator, self.now)
-        return Receipt(status, gold)
-
     def _mark_one(self, number: int, answer: Answer) -> bool:
         question, row = self._given(number)
         if question is None or question.task.purpose is not Purpose.CONCORDANCE:
@@ -208,7 +164,7 @@ class Desk:
         if row is None:
             if (taken := slots.take_slot(self.connection, number, wait=True)) is None:
                 return False
-            self._lease(question, taken.slot)
+            self._lease(question, taken[1])
             row = slots.assignment(self.connection, number, self.annotator)
         elif row.expires is None and slots.standing(self.connection, number, self.annotator) == answer:
             return True
@@ -226,20 +182,15 @@ class Desk:
         if slot is None and question.task.purpose in WITH_SLOTS:
             if (taken := slots.take_slot(self.connection, question.id, wait=True)) is None:
                 raise _TakenError("this task has gone to somebody else")
-            slot = taken.slot
+            slot = taken[1]
         slots.answer(self.connection, row, answer, slot, min(max(started, row.leased), self.now), self.now)
         return slots.settle(self.connection, question, self.now, self.settings)
 
     def _withdraw_one(self, number: int) -> Lease:
         question, row = self._given(number)
         answer = slots.standing(self.connection, number, self.annotator)
-        if (
-            question is None
-            or row is None
-            or answer is None
-            or question.status is Status.ADJUDICATED
-            or question.task.purpose is Purpose.TRAINING
-        ):
+        is_final = question and (question.status is Status.ADJUDICATED or question.task.purpose is Purpose.TRAINING)
+        if question is None or row is None or answer is None or is_final:
             raise RefusedError("this answer can no longer be undone")
         slots.withdraw(self.connection, row, answer, self.now)
         lease = self._again(number, self.now)
@@ -248,11 +199,7 @@ class Desk:
 
 
 def check(connection: Connection, task: AnnotationTask, candidates: Iterable[Candidate], answer: Answer) -> None:
-    """Check that an answer fits a task: its labels must be those of candidates or of the guideline.
-
-    Raises:
-        RefusedError: it does not fit.
-    """
+    """Raise RefusedError unless an answer fits a task: its labels must be those of candidates or of the guideline."""
     is_word = answer.kind is Kind.WORD and task.purpose is not Purpose.CONCORDANCE
     is_spans = answer.kind is Kind.SPANS
     if is_word or (answer.kind is not Kind.CANNOT_TELL and is_spans != (task.asks is Asks.SPANS)):

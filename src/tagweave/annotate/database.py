@@ -16,32 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from sqlalchemy import (
-    DDL,
-    JSON,
-    Boolean,
-    CheckConstraint,
-    Column,
-    Connection,
-    Double,
-    Engine,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    PrimaryKeyConstraint,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    create_engine,
-    event,
-    insert,
-    inspect,
-    make_url,
-    select,
-    text,
-)
+import sqlalchemy as sql
+from sqlalchemy import Column, Connection, Double, ForeignKey, Integer, String, Table, Text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, OperationalError
 
@@ -52,7 +28,7 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 VERSION = "5"
 """Version of the tables; a store of another version is refused."""
 
-metadata = MetaData()
+metadata = sql.MetaData()
 
 values = Table(
     "values",
@@ -72,7 +48,7 @@ annotators = Table(
     Column("created", Double, nullable=False),
     Column("admitted", Double),
     Column("session_epoch", Integer, nullable=False, server_default="0"),
-    CheckConstraint("role in ('annotator', 'curator')", name="known_role"),
+    sql.CheckConstraint("role in ('annotator', 'curator')", name="known_role"),
 )
 
 invitations = Table(
@@ -92,7 +68,7 @@ labels = Table(
     Column("label", String, nullable=False),
     Column("rank", Integer, nullable=False),
     Column("note", Text, nullable=False),
-    PrimaryKeyConstraint("guideline", "label"),
+    sql.PrimaryKeyConstraint("guideline", "label"),
 )
 
 sentences = Table(
@@ -102,10 +78,10 @@ sentences = Table(
     Column("digest", String(64), nullable=False, unique=True),  # of path, line and forms
     Column("path", Text, nullable=False),
     Column("line", Integer, nullable=False),
-    Column("forms", JSON, nullable=False),
-    Column("layers", JSON, nullable=False),
-    Column("columns", JSON, nullable=False),
-    Column("rejected", JSON, nullable=False),
+    Column("forms", sql.JSON, nullable=False),
+    Column("layers", sql.JSON, nullable=False),
+    Column("columns", sql.JSON, nullable=False),
+    Column("rejected", sql.JSON, nullable=False),
 )
 
 models = Table(
@@ -131,7 +107,7 @@ tasks = Table(
     Column("asks", String, nullable=False),
     Column("gold_kind", String),
     Column("gold_label", String),
-    Column("candidates", JSON, nullable=False),
+    Column("candidates", sql.JSON, nullable=False),
     Column("model", ForeignKey("models.version")),
     Column("uncertainty", Double, nullable=False),
     Column("gain", Double, nullable=False),  # expected of another answer, in bits, where posteriors decide
@@ -141,13 +117,13 @@ tasks = Table(
     Column("kind", String),  # the outcome, where there is one
     Column("label", String),  # here and below: `Answer.text`
     Column("settled", Double),
-    UniqueConstraint("sentence", "start", "stop", "guideline", "purpose", "asks"),
-    CheckConstraint("free between 0 and wanted", name="free_slots"),
-    CheckConstraint("status in ('open', 'agreed', 'dropped', 'adjudicated')", name="known_status"),
+    sql.UniqueConstraint("sentence", "start", "stop", "guideline", "purpose", "asks"),
+    sql.CheckConstraint("free between 0 and wanted", name="free_slots"),
+    sql.CheckConstraint("status in ('open', 'agreed', 'dropped', 'adjudicated')", name="known_status"),
 )
-Index("tasks_by_uncertainty", tasks.c.purpose, tasks.c.status, tasks.c.uncertainty.desc(), tasks.c.id)
-Index("tasks_by_gain", tasks.c.purpose, tasks.c.status, tasks.c.gain.desc(), tasks.c.id)
-Index("tasks_by_number", tasks.c.purpose, tasks.c.status, tasks.c.id)
+sql.Index("tasks_by_uncertainty", tasks.c.purpose, tasks.c.status, tasks.c.uncertainty.desc(), tasks.c.id)
+sql.Index("tasks_by_gain", tasks.c.purpose, tasks.c.status, tasks.c.gain.desc(), tasks.c.id)
+sql.Index("tasks_by_number", tasks.c.purpose, tasks.c.status, tasks.c.id)
 
 assignments = Table(
     "assignments",
@@ -157,24 +133,15 @@ assignments = Table(
     Column("slot", Integer),  # None: lapsed, or a task that everybody may answer
     Column("leased", Double, nullable=False),
     Column("expires", Double),  # None: answered
-    Column("candidates", JSON, nullable=False),
+    Column("candidates", sql.JSON, nullable=False),
     Column("model", ForeignKey("models.version")),
-    PrimaryKeyConstraint("task", "annotator"),  # never the same task twice to one person
-    UniqueConstraint("task", "slot"),  # never more people than slots
+    sql.PrimaryKeyConstraint("task", "annotator"),  # never the same task twice to one person
+    sql.UniqueConstraint("task", "slot"),  # never more people than slots
 )
-Index(
-    "assignments_open",
-    assignments.c.annotator,
-    sqlite_where=assignments.c.expires.is_not(None),
-    postgresql_where=assignments.c.expires.is_not(None),
-)
-Index(
-    "assignments_by_expiry",
-    assignments.c.expires,
-    sqlite_where=assignments.c.expires.is_not(None),
-    postgresql_where=assignments.c.expires.is_not(None),
-)
-Index("assignments_of_annotator", assignments.c.annotator, assignments.c.task)
+_is_leased = assignments.c.expires.is_not(None)
+for _name, _column in (("open", assignments.c.annotator), ("by_expiry", assignments.c.expires)):
+    sql.Index(f"assignments_{_name}", _column, sqlite_where=_is_leased, postgresql_where=_is_leased)
+sql.Index("assignments_of_annotator", assignments.c.annotator, assignments.c.task)
 
 judgements = Table(
     "judgements",
@@ -183,17 +150,17 @@ judgements = Table(
     Column("task", ForeignKey("tasks.id"), nullable=False),
     Column("annotator", ForeignKey("annotators.id"), nullable=False),
     Column("revision", Integer, nullable=False),  # the last one of a task and annotator stands
-    Column("withdrawn", Boolean, nullable=False),  # an undo: no answer stands
+    Column("withdrawn", sql.Boolean, nullable=False),  # an undo: no answer stands
     Column("slot", Integer),
     Column("kind", String, nullable=False),
     Column("label", String),
-    Column("candidates", JSON, nullable=False),  # as they were shown
+    Column("candidates", sql.JSON, nullable=False),  # as they were shown
     Column("model", ForeignKey("models.version")),
     Column("started", Double, nullable=False),
     Column("ended", Double, nullable=False),
-    UniqueConstraint("task", "annotator", "revision"),
+    sql.UniqueConstraint("task", "annotator", "revision"),
 )
-Index("judgements_of_annotator", judgements.c.annotator, judgements.c.id)
+sql.Index("judgements_of_annotator", judgements.c.annotator, judgements.c.id)
 
 adjudications = Table(
     "adjudications",
@@ -205,7 +172,7 @@ adjudications = Table(
     Column("kind", String, nullable=False),
     Column("label", String),
     Column("decided", Double, nullable=False),
-    UniqueConstraint("task", "revision"),
+    sql.UniqueConstraint("task", "revision"),
 )
 
 _SQLITE = """
@@ -224,16 +191,12 @@ FOR EACH STATEMENT EXECUTE FUNCTION append_only()
 """
 
 
-def _refuse_changes(table: Table) -> None:
-    """Make a table append-only, by triggers."""
-    statements = [("sqlite", _SQLITE.format(table=table.name, change=change)) for change in ("update", "delete")]
-    statements += [("postgresql", _POSTGRESQL_FUNCTION), ("postgresql", _POSTGRESQL.format(table=table.name))]
-    for dialect, statement in statements:
-        event.listen(table, "after_create", DDL(statement).execute_if(dialect=dialect))  # type: ignore[no-untyped-call]
-
-
 for _table in (judgements, adjudications):
-    _refuse_changes(_table)
+    _statements = [("sqlite", _SQLITE.format(table=_table.name, change=each)) for each in ("update", "delete")]
+    _statements += [("postgresql", _POSTGRESQL_FUNCTION), ("postgresql", _POSTGRESQL.format(table=_table.name))]
+    for _dialect, _statement in _statements:
+        _refuse_changes = sql.DDL(_statement).execute_if(dialect=_dialect)  # type: ignore[no-untyped-call]
+        sql.event.listen(_table, "after_create", _refuse_changes)
 
 
 @dataclass
@@ -245,22 +208,22 @@ class _Batch:
     error: BaseException | None = None
 
 
-class Group:
-    """Group commit: several writers of one engine write one after the other, and share one commit.
+class _GroupCommit:
+    """Several writers of one engine write one after the other, and share one commit.
 
     Writing one answer to disk takes as long as writing twenty. A writer that arrives while others write joins their
     transaction; the last one commits, and none returns before that. So the work of all is on disk when they return, and
     none of it if the commit fails. Each writes in a savepoint of its own, so one can fail alone.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: sql.Engine) -> None:
         self._engine, self._turn, self._counting = engine, threading.Lock(), threading.Lock()
         self._waiting = 0
         self._batch: _Batch | None = None  # open, its next writer is waiting
 
     @contextmanager
     def part(self) -> Iterator[Connection]:
-        """A part of a transaction that is on disk when the block ends, and has no effect if the block raises."""
+        """Open a part of a transaction that is on disk when the block ends, and has no effect if the block raises."""
         with self._counting:
             self._waiting += 1
         with self._turn:
@@ -271,7 +234,10 @@ class Group:
                 with _savepoint(_driver(batch)):
                     yield batch.connection
             finally:
-                self._pass_on(batch)
+                with self._counting:
+                    self._batch = batch if self._waiting else None
+                if self._batch is None:
+                    _commit(batch)
         batch.ended.wait()
         if batch.error is not None:
             raise batch.error
@@ -284,13 +250,6 @@ class Group:
             connection.close()
             raise
         return _Batch(connection)
-
-    def _pass_on(self, batch: _Batch) -> None:
-        """Hand the transaction to the next writer, or commit it."""
-        with self._counting:
-            self._batch = batch if self._waiting else None
-        if self._batch is None:
-            _commit(batch)
 
 
 def _commit(batch: _Batch) -> None:
@@ -314,7 +273,7 @@ def _driver(batch: _Batch) -> sqlite3.Connection:
 
 @contextmanager
 def _savepoint(driver: sqlite3.Connection) -> Iterator[None]:
-    """A savepoint. SQLAlchemy's own takes as long as two of the statements of an answer."""
+    """Open a savepoint. SQLAlchemy's own takes as long as two of the statements of an answer."""
     driver.execute("SAVEPOINT part")
     try:
         yield
@@ -347,39 +306,19 @@ class Database:
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
         writes = self.engine.execution_options(**{_WRITES: True})
-        # writers of SQLite wait for one another anyway, so those of one process share a commit
         is_sqlite = self.engine.dialect.name == "sqlite"
-        self._written: Callable[[], AbstractContextManager[Connection]]
-        self._written = Group(writes).part if is_sqlite else writes.begin
+        self.writing: Callable[[], AbstractContextManager[Connection]]
+        """Begin a transaction that is on disk when the block ends, and has no effect if the block raises."""
+        # writers of SQLite wait for one another anyway, so those of one process share a commit
+        self.writing = _GroupCommit(writes).part if is_sqlite else writes.begin
         # SQLite's driver has no transactions except those of `_begin_sqlite`
         self._reads = self.engine if is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
-    def writing(self) -> AbstractContextManager[Connection]:
-        """A transaction that is on disk when the block ends, and has no effect if the block raises."""
-        return self._written()
-
-    @contextmanager
-    def alone(self) -> Iterator[Connection]:
-        """A transaction that no other of this kind runs beside, so that tables are created once."""
-        with self.writing() as connection:
-            if connection.dialect.name == "postgresql":
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _KEY})
-            yield connection
-
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection on which each statement sees what is committed. No transaction: its begin and end take time."""
+        """Connect so that each statement sees what is committed. No transaction: its begin and end take time."""
         with self._reads.connect() as connection:
             yield connection
-
-    def keep_a_log(self) -> None:
-        """Turn on SQLite's write-ahead log, so that readers wait for no writer. The file remembers the setting."""
-        if self.engine.dialect.name != "sqlite":
-            return
-        last = time.monotonic() + _PATIENCE
-        with self.reading() as connection:
-            while not _keeps_log(connection, is_last=time.monotonic() > last):
-                time.sleep(_PAUSE)
 
     def close(self) -> None:
         """Close all connections."""
@@ -402,9 +341,9 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[dict[str, An
     return len(connection.execute(new, rows).all())
 
 
-def _engine(url: str) -> Engine:
+def _engine(url: str) -> sql.Engine:
     try:
-        parsed = make_url(url)
+        parsed = sql.make_url(url)
     except ArgumentError:
         raise ValueError(f"found the store {url!r}, expected sqlite:///PATH or postgresql://...") from None
     name = parsed.get_backend_name()
@@ -412,13 +351,13 @@ def _engine(url: str) -> Engine:
         raise ValueError(f"found a store of {name}, expected sqlite:///PATH or postgresql://...")
     parsed = parsed.set(drivername=_DRIVERS[name])
     if name == "postgresql":
-        return create_engine(parsed, pool_size=CONNECTIONS, max_overflow=16)
+        return sql.create_engine(parsed, pool_size=CONNECTIONS, max_overflow=16)
     if not parsed.database or parsed.database == ":memory:":
         raise ValueError("found a store in memory, expected a file: sqlite:///PATH")
     Path(parsed.database).touch(mode=0o600)  # nobody else may read the password hashes
-    engine = create_engine(parsed, pool_size=CONNECTIONS, max_overflow=16, connect_args={"timeout": _PATIENCE})
-    event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    engine = sql.create_engine(parsed, pool_size=CONNECTIONS, max_overflow=16, connect_args={"timeout": _PATIENCE})
+    sql.event.listen(engine, "connect", _set_up_sqlite)
+    sql.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
@@ -426,21 +365,6 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # `_begin_sqlite` begins transactions
     for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
-
-
-def _keeps_log(connection: Connection, is_last: bool) -> bool:
-    """Try to turn on the log. False while another connection writes: here SQLite does not wait for it by itself.
-
-    Raises OperationalError after the last attempt, or if something else is wrong.
-    """
-    try:
-        connection.exec_driver_sql("PRAGMA journal_mode=WAL")
-    except OperationalError as error:
-        is_locked = isinstance(error.orig, sqlite3.Error) and error.orig.sqlite_errorcode == sqlite3.SQLITE_BUSY
-        if is_last or not is_locked:
-            raise
-        return False
-    return True
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -458,26 +382,39 @@ def prepare(opened: Database) -> None:
         ValueError: tables of another program, or of another version of this one.
     """
     with opened.reading() as connection:
-        is_new = not inspect(connection).get_table_names()
+        is_new = not sql.inspect(connection).get_table_names()
     if is_new:
-        opened.keep_a_log()
-        with opened.alone() as connection:
-            if not inspect(connection).get_table_names():  # otherwise another process was faster
+        if opened.engine.dialect.name == "sqlite":
+            _keep_a_log(opened)
+        with opened.writing() as connection:
+            if connection.dialect.name == "postgresql":  # SQLite has one writer anyway
+                connection.execute(sql.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _KEY})
+            if not sql.inspect(connection).get_table_names():  # otherwise another process was faster
                 metadata.create_all(connection)
-                connection.execute(insert(values).values(name=_MARK, value=VERSION))
+                connection.execute(sql.insert(values).values(name=_MARK, value=VERSION))
     with opened.reading() as connection:
-        _check(connection)
-
-
-def _check(connection: Connection) -> None:
-    names = {*inspect(connection).get_table_names()}
-    version = None
-    if names >= {*metadata.tables}:
-        version = connection.execute(select(values.c.value).where(values.c.name == _MARK)).scalar_one_or_none()
+        names, version = {*sql.inspect(connection).get_table_names()}, None
+        if names >= {*metadata.tables}:
+            written = sql.select(values.c.value).where(values.c.name == _MARK)
+            version = connection.execute(written).scalar_one_or_none()
     if version is None:
-        some = ", ".join(sorted(names)[:3])
-        raise ValueError(
-            f"found a database with other tables ({some}), expected a store of annotations, or an empty one"
-        )
+        found = f"a database with other tables ({', '.join(sorted(names)[:3])})"
+        raise ValueError(f"found {found}, expected a store of annotations, or an empty one")
     if version != VERSION:
         raise ValueError(f"found a store of version {version}, expected {VERSION}")
+
+
+def _keep_a_log(opened: Database) -> None:
+    """Turn on SQLite's write-ahead log, so that readers wait for no writer. The file remembers the setting."""
+    last = time.monotonic() + _PATIENCE
+    with opened.reading() as connection:
+        while True:
+            is_last = time.monotonic() > last
+            try:
+                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+                return
+            except OperationalError as error:  # another connection writes: here SQLite does not wait by itself
+                is_locked = isinstance(error.orig, sqlite3.Error) and error.orig.sqlite_errorcode == sqlite3.SQLITE_BUSY
+                if is_last or not is_locked:
+                    raise
+            time.sleep(_PAUSE)

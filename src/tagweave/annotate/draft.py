@@ -21,7 +21,7 @@ _MOST = 1000  # steps
 _ACTIONS = ("mark", "reject")
 
 
-class Step(NamedTuple):
+class SpanStep(NamedTuple):
     """A span is marked (a proposal is accepted), or rejected (a marked one is removed)."""
 
     action: str
@@ -31,7 +31,7 @@ class Step(NamedTuple):
         return f"{self.action} {self.span.start} {self.span.stop} {self.span.label}"
 
 
-class State(StrEnum):
+class SpanState(StrEnum):
     """The state of a span in a draft."""
 
     MARKED = "marked"
@@ -44,7 +44,7 @@ class SpanRow(NamedTuple):
 
     span: Span
     words: str
-    state: State
+    state: SpanState
     probability: float | None
 
     @property
@@ -71,26 +71,24 @@ class Draft:
     task: AnnotationTask
     first: tuple[Span, ...] = ()
     rejections: frozenset[Span] = frozenset()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[SpanStep, ...] = ()
 
     def __post_init__(self) -> None:
         _ = self.spans  # raises
 
-    def then(self, step: Step) -> Draft:
+    def then(self, step: SpanStep) -> Draft:
         """Return the draft after one more step. Raises as `Draft`."""
         return replace(self, steps=(*self.steps, step))
 
     def answer(self, is_complete: bool) -> Answer:
         """Return the answer that marks these spans.
 
-        Raises:
-            RefusedError: everything is to be marked while proposals are open; or nothing is marked or rejected, and the
-                rest is to be left open.
+        Raises RefusedError if proposals are open but everything is to be marked, or if nothing is marked or rejected.
         """
-        left = sum(row.state is State.OPEN for row in self.rows)
+        left = sum(row.state is SpanState.OPEN for row in self.rows)
         if is_complete and left:
             raise RefusedError(f"{left} proposed, expected each to be accepted or rejected")
-        rejected = [row.span for row in self.rows if row.state is State.REJECTED and not self._is_covered(row.span)]
+        rejected = [row.span for row in self.rows if row.state is SpanState.REJECTED and not self._is_covered(row.span)]
         if not is_complete and not self.spans and not rejected:
             raise RefusedError("nothing is marked or rejected")
         return marked(self.spans, is_complete, rejected)
@@ -107,14 +105,21 @@ class Draft:
     def rows(self) -> list[SpanRow]:
         """Proposed spans, the most probable first, then those that were marked by hand."""
         chances = {each.span: each.probability for each in self.task.candidates}
-        return [self._row(span, chances.get(span)) for span in dict.fromkeys([*chances, *self.spans])]
+        rejected = {*self.rejections, *(step.span for step in self.steps if step.action == "reject")}
+        found = []
+        for span in dict.fromkeys([*chances, *self.spans]):
+            is_rejected = span in rejected or self._is_covered(span)
+            state = SpanState.REJECTED if is_rejected else SpanState.OPEN
+            state = SpanState.MARKED if span in self.spans else state
+            found.append(SpanRow(span, self.task.words(span), state, chances.get(span)))
+        return found
 
     @cached_property
     def pieces(self) -> list[Piece]:
         """The sentence in pieces. Of proposals that overlap, the most probable one is shown."""
         shown: list[SpanRow] = []
-        for row in sorted(self.rows, key=lambda row: row.state is not State.MARKED):
-            if row.state is not State.REJECTED and not any(_overlap(row.span, each.span) for each in shown):
+        for row in sorted(self.rows, key=lambda row: row.state is not SpanState.MARKED):
+            if row.state is not SpanState.REJECTED and not any(_overlap(row.span, each.span) for each in shown):
                 shown.append(row)
         begins, forms = {row.span.start: row for row in shown}, self.task.sentence.forms
         pieces: list[Piece] = []
@@ -129,29 +134,19 @@ class Draft:
         """The steps as a field of a form, which `read_steps` reads."""
         return "\n".join(map(str, self.steps))
 
-    def _row(self, span: Span, probability: float | None) -> SpanRow:
-        rejected = {*self.rejections, *(step.span for step in self.steps if step.action == "reject")}
-        if span in self.spans:
-            state = State.MARKED
-        elif span in rejected or self._is_covered(span):
-            state = State.REJECTED
-        else:
-            state = State.OPEN
-        return SpanRow(span, self.task.words(span), state, probability)
-
     def _is_covered(self, span: Span) -> bool:
         """Return whether a marked span leaves no place for this one."""
         return any(_overlap(span, each) for each in self.spans)
 
 
-def steps_to(task: AnnotationTask, answer: Answer) -> Iterable[Step]:
+def steps_to(task: AnnotationTask, answer: Answer) -> Iterable[SpanStep]:
     """Return the steps that lead from a task to an answer that marks spans."""
-    yield from (Step("mark", span) for span in answer.spans)
+    yield from (SpanStep("mark", span) for span in answer.spans)
     others = [each.span for each in task.candidates if each.span not in answer.spans]
-    yield from (Step("reject", span) for span in (others if answer.is_complete else answer.rejected))
+    yield from (SpanStep("reject", span) for span in (others if answer.is_complete else answer.rejected))
 
 
-def read_steps(text: str) -> tuple[Step, ...]:
+def read_steps(text: str) -> tuple[SpanStep, ...]:
     """Read the steps in a field of a form, as `Draft.written` has them. Raises FieldError."""
     lines = text.replace("\r\n", "\n").split("\n") if text else []
     if len(lines) > _MOST:
@@ -159,16 +154,16 @@ def read_steps(text: str) -> tuple[Step, ...]:
     return tuple(map(read_step, lines))
 
 
-def read_step(text: str) -> Step:
+def read_step(text: str) -> SpanStep:
     """Read a step: `mark START STOP TYPE`, or `reject` and the same. Raises FieldError."""
     action, *bounds, label = [*text.split(" ", 3), "", ""][:4]
     are_numbers = all(each.isascii() and each.isdigit() and len(each) < 10 for each in bounds)
     if action not in _ACTIONS or not label or not are_numbers:
         raise FieldError(f"found the step {text[:50]!r}, expected mark or reject, two numbers and a type")
-    return Step(action, Span(int(bounds[0]), int(bounds[1]), label))
+    return SpanStep(action, Span(int(bounds[0]), int(bounds[1]), label))
 
 
-def _after(task: AnnotationTask, spans: set[Span], step: Step) -> set[Span]:
+def _after(task: AnnotationTask, spans: set[Span], step: SpanStep) -> set[Span]:
     if not task.holds(step.span):
         raise RefusedError("these words are not in the text that is asked about")
     if step.action == "reject":
@@ -208,36 +203,31 @@ def read_form(fields: Fields, shown: Draft, types: Mapping[str, str]) -> Submiss
     """
     if shown.task.asks is not Asks.SPANS:
         raise FieldError("found spans, expected another answer to this task")
-    draft = replace(shown, steps=read_steps(fields["steps"]))
+    draft, sent = replace(shown, steps=read_steps(fields["steps"])), fields["answer"]
     try:
-        takes_step = fields["step"] or fields["type"] or fields["back"]
-        return _step(fields, draft, types) if takes_step else _answer(fields, draft)
+        if fields["step"] or fields["type"] or fields["back"]:
+            return _step(fields, draft, types)
+        if sent in _ANSWERS:
+            return Submission(draft, draft.answer(_ANSWERS[sent]))
     except RefusedError as error:
         return Submission(draft, None, f"Not taken: {error}.", 409)
-
-
-def _answer(fields: Fields, draft: Draft) -> Submission:
-    if fields["answer"] in _ANSWERS:
-        return Submission(draft, draft.answer(_ANSWERS[fields["answer"]]))
-    if fields["answer"] != CANNOT_TELL.kind:
-        raise FieldError(f"found the answer {fields['answer'][:50]!r}, expected one of the keys")
+    if sent != CANNOT_TELL.kind:
+        raise FieldError(f"found the answer {sent[:50]!r}, expected one of the keys")
     return Submission(draft, CANNOT_TELL)
 
 
 def _step(fields: Fields, draft: Draft, types: Mapping[str, str]) -> Submission:
     if fields["back"]:
         return Submission(replace(draft, steps=draft.steps[:-1]), message="The last step was undone.")
-    step = read_step(fields["step"]) if fields["step"] else _chosen(fields)
+    if fields["step"]:
+        step = read_step(fields["step"])
+    elif not (fields["first"] and fields["last"]):
+        raise RefusedError("no words are selected")
+    else:
+        first, last = sorted((fields.number("first"), fields.number("last")))  # selected in either direction
+        step = SpanStep("mark", Span(first, last + 1, fields["type"]))
     known = {*types, *(each.label for each in draft.task.candidates)}
     if step.action == "mark" and step.span.label not in known:
         raise RefusedError(f"the guideline {draft.task.guideline} has no such label")
     after, name = draft.then(step), "Marked" if step.action == "mark" else "Rejected"
     return Submission(after, message=f"{name}: {draft.task.words(step.span)}, {step.span.label}.")
-
-
-def _chosen(fields: Fields) -> Step:
-    """Return the step that gives the selected words a type; they may be selected in either direction."""
-    if not (fields["first"] and fields["last"]):
-        raise RefusedError("no words are selected")
-    first, last = sorted((fields.number("first"), fields.number("last")))
-    return Step("mark", Span(first, last + 1, fields["type"]))

@@ -21,7 +21,7 @@ from tagweave.annotate.aggregation import Rule, Status, span_votes
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.record import Judgement, standing
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import NOT_A_WORD, AnnotationTask, Answer, Asks, Candidate, Kind
+from tagweave.annotate.task import NOT_A_WORD, AnnotationTask, Answer, Asks, Kind
 from tagweave.corpus.candidates import with_probabilities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
@@ -49,7 +49,7 @@ def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
 
 
 class _Known:
-    """What answers tell about sentences, under one guideline."""
+    """What is known of sentences from answers, under one guideline."""
 
     def __init__(self, guideline: str) -> None:
         self._guideline = guideline
@@ -112,18 +112,10 @@ def _voted_labels(
     given = [_labels(task, each) for each in answers if each.kind is Kind.SPANS]
     for span in votes.disputed:
         for at in range(span.start - task.start, (span.stop or 0) - task.start):
-            labels[at] = _union(each[at] for each in given) if ambiguous else None
+            candidates = [each[at] for each in given]
+            is_known = ambiguous and None not in candidates
+            labels[at] = tuple(dict.fromkeys(name for some in candidates for name in some or ())) if is_known else None
     return tuple(labels) if any(labels) else (), () if votes.is_complete else votes.rejected
-
-
-def _union(positions: Iterable[Candidates]) -> Candidates:
-    """Return all candidates of a position; unknown if one of them is."""
-    names: dict[str, None] = {}
-    for candidates in positions:
-        if candidates is None:
-            return None
-        names |= dict.fromkeys(candidates)
-    return tuple(names)
 
 
 def _labels(task: AnnotationTask, answer: Answer) -> Layer:
@@ -175,11 +167,7 @@ GOLD = "gold"
 def said_by_each(judged: Iterable[Judgement], guideline: str) -> Corpus:
     """Return the sentences with answers, with a layer for each annotator, and a layer `gold` of planted gold.
 
-    Blanks in names become underscores.
-
-    Args:
-        judged: judgements by number, withdrawn ones included.
-        guideline: of the tasks.
+    Blanks in names become underscores. Judgements come by number, withdrawn ones included.
 
     Raises:
         CorpusError: two annotators, or one and the planted gold, would get the same name.
@@ -250,7 +238,7 @@ def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
             "revision": each.revision,
             "withdrawn": each.withdrawn,
             **_answer_fields(each.answer),
-            "candidates": [_candidate_fields(shown) for shown in each.candidates],
+            "candidates": [{k: v for k, v in one._asdict().items() if v is not None} for one in each.candidates],
             "model": each.model,
             "started": _time(each.started),
             "ended": _time(each.ended),
@@ -266,27 +254,20 @@ def _answer_fields(answer: Answer) -> dict[str, Any]:
     return {**known, "rejected": rejected} if rejected else known
 
 
-def _candidate_fields(shown: Candidate) -> dict[str, Any]:
-    return {name: value for name, value in shown._asdict().items() if value is not None}
-
-
 def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
 
 
-FORMATS = (conllu.FORMAT.name, columns.FORMAT.name, kytea.FORMAT.name, "jsonl")
-"""Words with labels (CoNLL-U has candidates as `AltXpos`), characters with boundaries, single judgements."""
+SOFT_FORMATS = (conllu.FORMAT.name, columns.FORMAT.name)
+"""Words with labels; CoNLL-U has candidates as `AltXpos`."""
+FORMATS = (*SOFT_FORMATS, kytea.FORMAT.name, "jsonl")
+"""Also characters with boundaries, and single judgements."""
 
 
 def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = False) -> int:
     """Write a file, completely or not at all, and return its number of sentences or judgements; no file if it is 0.
 
-    Args:
-        store: the answers.
-        path: `-` is standard output.
-        form: one of `FORMATS`; judgements are those of all guidelines.
-        guideline: of the tasks.
-        ambiguous: as for `labelled`.
+    `form` is one of `FORMATS`; judgements are of all guidelines. The path `-` is standard output.
 
     Raises:
         ValueError: an unknown format.
@@ -305,12 +286,12 @@ def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = 
     if form == kytea.FORMAT.name:
         corpus = segmented(store, guideline)
         return _write(corpus, path, lambda stream: kytea.write(corpus, stream))
-    return WRITERS[form](labelled(store, guideline, ambiguous), path, guideline)
+    return _write_labels(labelled(store, guideline, ambiguous), path, form, guideline)
 
 
 def write_soft(store: Store, path: str, form: str, guideline: str) -> int:
-    """Write soft labels in one of the formats `WRITERS`; return the number of sentences. Raises as `write`."""
-    return WRITERS[form](probable(store, guideline), path, guideline)
+    """Write soft labels in one of `SOFT_FORMATS`; return the number of sentences. Raises as `write`."""
+    return _write_labels(probable(store, guideline), path, form, guideline)
 
 
 def write_by_annotator(store: Store, path: str, guideline: str) -> int:
@@ -320,23 +301,17 @@ def write_by_annotator(store: Store, path: str, guideline: str) -> int:
     return _write(corpus, path, lambda stream: columns.write(_with_common_columns(corpus.sentences, layers), stream))
 
 
-def _write_words(corpus: Corpus, path: str, guideline: str) -> int:
+def _write_labels(corpus: Corpus, path: str, form: str, guideline: str) -> int:
+    if form == columns.FORMAT.name:
+        sentences = corpus.sentences
+        return _write(corpus, path, lambda stream: columns.write(_with_common_columns(sentences, [guideline]), stream))
     xpos = conllu.XPOS if guideline == conllu.UPOS else guideline
     kept = corpus.map(lambda each: each.with_layers_of([conllu.UPOS, xpos]))
-    return _write(kept, path, lambda stream: conllu.write(_commented(kept), stream, xpos=xpos))
-
-
-def _write_columns(corpus: Corpus, path: str, guideline: str) -> int:
-    return _write(
-        corpus, path, lambda stream: columns.write(_with_common_columns(corpus.sentences, [guideline]), stream)
-    )
-
-
-WRITERS: dict[str, Callable[[Corpus, str, str], int]] = {
-    conllu.FORMAT.name: _write_words,
-    columns.FORMAT.name: _write_columns,
-}
-"""The formats that can hold soft labels."""
+    if len(kept) and not any(conllu.UPOS in each.layers for each in kept) and guideline not in conllu.FORMAT.layers:
+        # for `tagweave.corpus.load`; with UPOS, the comment would name its guideline
+        first = replace(kept[0], comments=(f"# guideline = {guideline}",))
+        kept = kept.with_sentences([first, *kept.sentences[1:]])
+    return _write(kept, path, lambda stream: conllu.write(kept.sentences, stream, xpos=xpos))
 
 
 def _write(corpus: Corpus, path: str, write_to: Callable[[IO[str]], None]) -> int:
@@ -353,14 +328,3 @@ def _with_common_columns(sentences: Sequence[Sentence], layers: Sequence[str]) -
     for sentence in sentences:
         kept = {name: sentence.columns[name] for name in common}
         yield replace(sentence.with_layers_of(layers), columns=kept, comments=())
-
-
-def _commented(corpus: Corpus) -> Iterator[Sentence]:
-    """Yield the sentences, the first with a comment that names the guideline for `tagweave.corpus.load`.
-
-    There is none if the sentences also have UPOS, whose guideline the comment would name.
-    """
-    has_upos = any(conllu.UPOS in sentence.layers for sentence in corpus)
-    for number, sentence in enumerate(corpus):
-        is_first = number == 0 and not has_upos and corpus.guideline not in conllu.FORMAT.layers
-        yield replace(sentence, comments=(f"# guideline = {corpus.guideline}",)) if is_first else sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -64,16 +64,8 @@ def put_uncertain(
     """Add tasks for the least certain tokens of a corpus of words (`selection.least_certain`); return how many are new.
 
     Tokens that have one label under the tagger's guideline are left out. If the labels of the tagger code spans, the
-    tasks ask for the spans of sentences instead, which are drawn by its uncertainty (`span_tasks.tasks`).
-
-    Args:
-        store: where the tasks go.
-        corpus: raw, or annotated in part.
-        tagger: a tagger of words; its labels, or types of spans, become labels of its guideline.
-        share: the share of the unknown tokens, or sentences, to ask for.
-        model: version of the model.
-        seed: orders equally certain tokens, and draws the order of the tasks.
-        strategy: one of `selection.STRATEGIES`.
+    tasks ask for the spans of sentences instead, which are drawn by its uncertainty (`span_tasks.tasks`). Its labels,
+    or types of spans, become labels of its guideline. `model` is the version of the model.
 
     Raises:
         ValueError, CorpusError: as `least_certain`.
@@ -96,11 +88,7 @@ def put_words(
     seed: int = 0,
     strategy: str = "entropy",
 ) -> int:
-    """Ask whether the most uncertain occurrences of words are words (`selection.word_tasks`); return how many are new.
-
-    Raises:
-        ValueError: as `most_uncertain`.
-    """
+    """Ask whether uncertain occurrences of words are words (`selection.word_tasks`); return how many are new."""
     coded = Task("segment").prepare(corpus)
     raw = [Sentence(sentence.forms, location=sentence.location) for sentence in coded]
     return _put(store, selection.word_tasks(tagger, raw, words, strategy, most, seed, model))
@@ -109,7 +97,13 @@ def put_words(
 def put_ambiguous(store: Store, corpus: Corpus) -> int:
     """Ask for the tokens of a corpus of words that have several labels, which are the candidates; return the number."""
     _put_labels(store, corpus)
-    return _put(store, _ambiguous(corpus))
+    tasks = []
+    for sentence in corpus:
+        for t, allowed in enumerate(sentence.layers.get(corpus.guideline, ())):
+            if allowed is not None and len(allowed) > 1:
+                candidates = tuple(Candidate(name, round(1 / len(allowed), 4)) for name in allowed)
+                tasks.append(AnnotationTask(sentence, t, t + 1, corpus.guideline, candidates, 1 - 1 / len(allowed)))
+    return _put(store, tasks)
 
 
 def put_known(
@@ -122,23 +116,22 @@ def put_known(
     model: int | None = None,
     seed: int = 0,
 ) -> int:
-    """Ask for tokens whose label is known, as planted gold or for the training phase; return how many are new.
+    """Ask for tokens of words that have one label, as planted gold or for the training phase; return how many are new.
 
-    Args:
-        store: where the tasks go.
-        corpus: a corpus of words; tokens with one label are eligible.
-        purpose: `GOLD` or `TRAINING`.
-        number: how many are drawn at random.
-        tagger: if given, tokens are drawn from its least certain ones, as for real tasks, and it provides candidates.
-        share: with a tagger, the share of the known tokens from which they are drawn.
-        model: version of the model.
-        seed: seed of the draw.
+    A `number` of them are drawn at random. A tagger provides candidates, and narrows the draw to the share of the
+    known tokens that it is least certain about, as for real tasks.
     """
     if tagger is not None and codes_spans(tagger.labels):
         return put_known_spans(store, corpus, purpose, number, tagger, model, seed)
     guideline = corpus.guideline
     raw = [replace(each, layers={k: v for k, v in each.layers.items() if k != guideline}) for each in corpus]
-    gold = [name for each in corpus for name in _known(each, guideline)]
+    unknown: Candidates = None
+    layers = (each.layers.get(guideline, (unknown,) * len(each)) for each in corpus)
+    gold = [
+        labels[0] if labels and len(labels) == 1 and not is_wildcard(labels[0]) else None
+        for layer in layers
+        for labels in layer
+    ]
     is_known, random = np.array([each is not None for each in gold], np.bool_), np.random.default_rng(seed)
     begins = np.cumsum([0, *map(len, raw)])
     asked: Iterable[AnnotationTask]
@@ -162,9 +155,6 @@ def put_spans(store: Store, corpus: Corpus) -> int:
     """Ask for the spans of the sentences of a corpus that are not known entirely; return how many tasks are new.
 
     The spans that it tells are proposed (`span_tasks.tasks_of`), and their types become labels of its guideline.
-
-    Raises:
-        CorpusError: labels that code no spans.
     """
     _put_types(store, corpus)
     return _put(store, span_tasks.tasks_of(corpus))
@@ -179,13 +169,7 @@ def put_known_spans(
     model: int | None = None,
     seed: int = 0,
 ) -> int:
-    """As `put_known`, for the spans of sentences that are known entirely; `tagger` proposes spans.
-
-    An answer is right if it marks exactly these spans.
-
-    Raises:
-        CorpusError: labels that code no spans.
-    """
+    """As `put_known`, for the spans of sentences that are known entirely, all of which a right answer marks."""
     gold = span_tasks.gold(corpus)
     chosen = np.random.default_rng(seed).permutation(len(gold))[:number].tolist()
     answers = {(gold[i][0].location, gold[i][0].forms): gold[i][1] for i in chosen}
@@ -203,21 +187,6 @@ def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = l
     """
     versions = [each.version for each in store.models() if each.path == path]
     return versions[-1] if versions else store.add_model(path, 0, 0.0, accuracy())
-
-
-def _known(sentence: Sentence, guideline: str) -> Iterator[str | None]:
-    """Yield for each token its label, if it has exactly one."""
-    layer: Sequence[Candidates] = sentence.layers.get(guideline, (None,) * len(sentence))
-    for candidates in layer:
-        yield candidates[0] if candidates and len(candidates) == 1 and not is_wildcard(candidates[0]) else None
-
-
-def _ambiguous(corpus: Corpus) -> Iterator[AnnotationTask]:
-    for sentence in corpus:
-        for t, allowed in enumerate(sentence.layers.get(corpus.guideline, ())):
-            if allowed is not None and len(allowed) > 1:
-                candidates = tuple(Candidate(name, round(1 / len(allowed), 4)) for name in allowed)
-                yield AnnotationTask(sentence, t, t + 1, corpus.guideline, candidates, 1 - 1 / len(allowed))
 
 
 def _put_labels(store: Store, corpus: Corpus) -> None:

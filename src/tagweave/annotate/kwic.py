@@ -45,7 +45,7 @@ class Occurrence(NamedTuple):
     after: str
 
 
-class Page(NamedTuple):
+class OccurrencePage(NamedTuple):
     """Some occurrences of a word, and the total number."""
 
     total: int
@@ -73,10 +73,15 @@ class Concordance:
     def counts(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Count each word, int64[W]. Counts are cached. Raises ValueError for words of 0 or too many characters."""
         if new := [word for word in dict.fromkeys(words) if word not in self._counted]:
-            self._counted.update(zip(new, self._count(new), strict=True))
+            start, stop = self._runs(new, "following")
+            for word, count in zip(new, (stop - start).tolist(), strict=True):
+                is_inside = count and any(_inside_runs(word))
+                self._counted[word] = len(self._search(word, "following")) if is_inside else count
         return np.array([self._counted[word] for word in words], np.int64)
 
-    def page(self, word: str, order: str = "following", first: int = 0, size: int = 50, context: int = 20) -> Page:
+    def page(
+        self, word: str, order: str = "following", first: int = 0, size: int = 50, context: int = 20
+    ) -> OccurrencePage:
         """Return the occurrences first .. first + size - 1 of a word, each with `context` characters on either side.
 
         Raises:
@@ -86,23 +91,18 @@ class Concordance:
             raise ValueError(f"unknown order {order!r}, expected one of {', '.join(ORDERS)}")
         if min(first, size, context) < 0:
             raise ValueError(f"found first {first}, size {size}, context {context}, expected 0 or more")
-        positions = self._positions(word, order)
-        chosen = np.asarray(positions[first : first + size], np.int64)
-        return Page(len(positions), tuple(self._occurrence(start, len(word), context) for start in chosen.tolist()))
+        key, positions = self._held  # cached for turning pages
+        if key != (word, order):
+            positions = self._search(word, order)
+            self._held = (word, order), positions
+        chosen = np.asarray(positions[first : first + size], np.int64).tolist()
+        return OccurrencePage(len(positions), tuple(self._occurrence(start, len(word), context) for start in chosen))
 
     def sentence(self, number: int) -> str:
         """Return the text of a sentence. Raises IndexError if there is none."""
         if not 0 <= number < len(self):
             raise IndexError(f"found sentence {number}, expected 0 to {len(self) - 1}")
         return self._string(int(self._begins[number]), self._end(number))
-
-    def _count(self, words: list[str]) -> list[int]:
-        start, stop = self._runs(words, "following")
-        counts: list[int] = (stop - start).tolist()
-        for k, word in enumerate(words):
-            if counts[k] and any(_inside_runs(word)):
-                counts[k] = len(self._search(word, "following"))
-        return counts
 
     def _occurrence(self, start: int, length: int, context: int) -> Occurrence:
         sentence, stop = int(np.searchsorted(self._begins, start, side="right")) - 1, start + length
@@ -117,15 +117,8 @@ class Concordance:
     def _string(self, start: int, stop: int) -> str:
         return self._text[start:stop].tobytes().decode("utf-32-le", "surrogatepass")
 
-    def _positions(self, word: str, order: str) -> Positions:
-        """Find where the word begins, in an order. The last result is cached for turning pages."""
-        key, held = self._held
-        if key != (word, order):
-            held = self._search(word, order)
-            self._held = (word, order), held
-        return held
-
     def _search(self, word: str, order: str) -> Positions:
+        """Find where the word begins, in an order."""
         name = order if order in _STEP else "following"
         start, stop = self._runs([word], name)[:, 0].tolist()
         found = self._order[name][start:stop]
@@ -162,8 +155,12 @@ def build(lines: Iterable[str], folder: Path | str) -> Concordance:
         return Concordance(folder)
     if folder.exists() and existing is None:
         raise CorpusError("something else than an index", "a concordance, or no such file", str(folder))
-    orders = {name: _sorted_positions(text, step) for name, step in _STEP.items()}
-    _write(folder, about, {"text": text, "begins": begins, **orders})
+    arrays: dict[str, NDArray[Any]] = {"text": text, "begins": begins}
+    arrays |= {name: _sorted_positions(text, step) for name, step in _STEP.items()}
+    with whole_folder(folder) as part:
+        for name, array in arrays.items():
+            np.save(part / f"{name}.npy", array, allow_pickle=False)
+        (part / "index.json").write_text(json.dumps(about), encoding="utf-8")
     return Concordance(folder)
 
 
@@ -196,13 +193,6 @@ def _inside_runs(word: str) -> tuple[bool, bool]:
     return bool(run_characters()[ord(word[0])]), bool(run_characters()[ord(word[-1])])
 
 
-def _write(folder: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    with whole_folder(folder) as part:
-        for name, array in arrays.items():
-            np.save(part / f"{name}.npy", array, allow_pickle=False)
-        (part / "index.json").write_text(json.dumps(about), encoding="utf-8")
-
-
 def _about(folder: Path) -> dict[str, Any] | None:
     """Read the description in the folder; `None` if it is not an index."""
     try:
@@ -217,7 +207,8 @@ def _read(folder: Path) -> dict[str, NDArray[Any]]:
     if about is None or about.get("format") != _FORMAT:
         raise CorpusError(f"no index of format {_FORMAT}", "a concordance, to be built again", str(folder))
     try:
-        arrays = {name: _mapped(folder / f"{name}.npy") for name in _ARRAYS}
+        # Numba does not support np.memmap
+        arrays = {name: np.asarray(np.load(folder / f"{name}.npy", "r", allow_pickle=False)) for name in _ARRAYS}
     except (OSError, ValueError) as error:
         raise CorpusError(f"a damaged index ({error})", "a concordance, to be built again", str(folder)) from error
     fits = all(arrays[name].dtype == kind and arrays[name].ndim == 1 for name, kind in _ARRAYS.items())
@@ -225,7 +216,3 @@ def _read(folder: Path) -> dict[str, NDArray[Any]]:
     if not fits or any(len(arrays[name]) != size for name in _STEP):
         raise CorpusError("a damaged index", "a concordance, to be built again", str(folder))
     return arrays
-
-
-def _mapped(path: Path) -> NDArray[Any]:
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))  # Numba does not support np.memmap

@@ -108,21 +108,15 @@ class WordList(NamedTuple):
 
 @dataclass
 class Site:
-    """The state that all pages share.
-
-    Attributes:
-        address: the public address, without a trailing slash; the host that a request names is not trusted.
-        words: the words of the concordance, if there is one.
-        attempts: attempts to sign in.
-    """
+    """The state that all pages share."""
 
     store: Store
-    address: str
-    words: WordList | None = None
-    attempts: Attempts = field(default_factory=Attempts)
+    address: str  # the public one, without a trailing slash; the host that a request names is not trusted
+    words: WordList | None = None  # of the concordance, if there is one
+    attempts: Attempts = field(default_factory=Attempts)  # to sign in
 
     def __post_init__(self) -> None:
-        self.sessions, self.templates = Sessions(self.store), _templates()
+        self.sessions = Sessions(self.store)
         self._counted: tuple[float, Counter[Status]] = (-_FRESH, Counter())
 
     def counts(self) -> Counter[Status]:
@@ -147,20 +141,13 @@ _FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True)
 class PageRequest:
-    """A request to a page.
-
-    Attributes:
-        http: the request of Starlette.
-        session: from the cookie, or a new one.
-        person: the annotator who is signed in, if any.
-        fields: of the form or of the query.
-    """
+    """A request to a page."""
 
     site: Site
     http: Request
-    session: Session
-    person: Annotator | None
-    fields: Fields
+    session: Session  # from the cookie, or a new one
+    person: Annotator | None  # who is signed in
+    fields: Fields  # of the form or of the query
 
     @property
     def me(self) -> Annotator:
@@ -180,7 +167,7 @@ class PageRequest:
 
     def render(self, template: str, **values: Any) -> str:
         """Fill in a template, which also has this object, as `request`."""
-        return self.site.templates.get_template(template).render(request=self, **values)
+        return _templates().get_template(template).render(request=self, **values)
 
     def page(self, name: str, /, status: int = 200, message: str = "", data: Any = None, **values: Any) -> Response:
         """Return the page `name`: all of it, or for the script its main part, a message and data."""
@@ -199,11 +186,9 @@ Page = Callable[[PageRequest], Response]
 
 
 def endpoint(page: Page, role: str | None = "annotator") -> Callable[[Request], Awaitable[Response]]:
-    """Return a page as an endpoint of Starlette.
+    """Return a page as an endpoint of Starlette, called in a thread, because the store waits for the disk.
 
-    Args:
-        page: called in a thread, because the store waits for the disk.
-        role: who may see it: `annotator` (everybody who is signed in), `curator`, or `None` (everybody).
+    `role` says who may see it: `annotator` (everybody who is signed in), `curator`, or `None` (everybody).
     """
 
     async def answer(request: Request) -> Response:
@@ -220,39 +205,31 @@ def endpoint(page: Page, role: str | None = "annotator") -> Callable[[Request], 
 
 def _answer(page: Page, role: str | None, request: Request, is_form: bool, body: bytes) -> Response:
     site: Site = request.app.state.site
-    cookie = site.sessions.read(request.cookies.get(COOKIE))
-    person = _person(site, cookie)
+    cookie, person = site.sessions.read(request.cookies.get(COOKIE)), None
+    if cookie and cookie.annotator is not None:
+        person = site.store.annotator(cookie.annotator)
+        if person and person.session_epoch != cookie.epoch:  # their sessions have been ended since
+            person = None
     session = cookie if cookie and (person or cookie.annotator is None) else access.new()
     page_request = PageRequest(site, request, session, person, Fields())
     try:
         page_request = PageRequest(site, request, session, person, parse(body))
-        if is_form and role and person is None:  # before the token is checked, which belongs to a session that is over
+        # before the token is checked, which belongs to a session that is over
+        if role and person is None and (is_form or page_request.wants_json):
             raise HTTPException(401, "Please sign in.")
         if is_form and not access.is_ours(cookie and session, page_request.fields, request.headers):
             raise HTTPException(403, "This form is from another session. Go back, reload the page, and try again.")
-        response = _allowed(page, role, page_request)
+        if role == "curator" and person and person.role != role:
+            raise HTTPException(403, "This page is for curators.")
+        response = RedirectResponse("/sign-in", 303) if role and person is None else page(page_request)
     except (HTTPException, RefusedError, FieldError) as error:
-        response = _refusal(page_request, error)
+        other = 400 if isinstance(error, FieldError) else 409
+        status, reason = (error.status_code, error.detail) if isinstance(error, HTTPException) else (other, str(error))
+        page_request.refused(reason)
+        response = page_request.page("refusal", status, reason)
     if cookie != session and "set-cookie" not in response.headers:
         site.sessions.write(response, session, page_request.is_secure)
     return response
-
-
-def _allowed(page: Page, role: str | None, page_request: PageRequest) -> Response:
-    if role and page_request.person is None:
-        if page_request.wants_json:
-            raise HTTPException(401, "Please sign in.")
-        return RedirectResponse("/sign-in", 303)
-    if role == "curator" and page_request.me.role != role:
-        raise HTTPException(403, "This page is for curators.")
-    return page(page_request)
-
-
-def _refusal(page_request: PageRequest, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 400 if isinstance(error, FieldError) else 409
-    reason = error.detail if isinstance(error, HTTPException) else str(error)
-    page_request.refused(reason)
-    return page_request.page("refusal", status, reason)
 
 
 def refusal_outside(request: Request, error: Exception) -> Response:
@@ -266,11 +243,3 @@ def refusal_outside(request: Request, error: Exception) -> Response:
     response.headers.update(headers or {})
     response.headers.update(SECURITY)  # the response to a defect bypasses the middleware that adds them
     return response
-
-
-def _person(site: Site, session: Session | None) -> Annotator | None:
-    """Return the annotator of the session, unless their sessions have been ended since."""
-    if session is None or session.annotator is None:
-        return None
-    person = site.store.annotator(session.annotator)
-    return person if person and person.session_epoch == session.epoch else None

@@ -16,22 +16,15 @@ LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Annotator:
-    """A person who may sign in.
-
-    Attributes:
-        password_hash: `None` if they can sign in only by a link.
-        created: seconds since 1970, UTC.
-        admitted: since when they need no training phase: they passed it, were admitted, or are a curator.
-        session_epoch: sessions of an earlier epoch are over.
-    """
+    """A person who may sign in."""
 
     id: int
     name: str
     role: str
-    password_hash: str | None
+    password_hash: str | None  # None: they can sign in only by a link
     created: float
-    admitted: float | None
-    session_epoch: int
+    admitted: float | None  # since when they need no training phase: passed it, were admitted, or are a curator
+    session_epoch: int  # sessions of an earlier epoch are over
 
 
 class People(StorePart):

@@ -11,16 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, bindparam, case, func, insert, select, update
 
 from tagweave.annotate.aggregation import ONCE, Settings, Status
-from tagweave.annotate.database import (
-    Database,
-    StorePart,
-    insert_new,
-    judgements,
-    labels,
-    models,
-    sentences,
-    tasks,
-)
+from tagweave.annotate.database import Database, StorePart, insert_new, judgements, labels, models, sentences, tasks
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, answer_of
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
@@ -30,20 +21,13 @@ _FRESH = 10.0  # seconds for which labels are cached: every page of tasks shows 
 
 
 class Asked(NamedTuple):
-    """A task in the store.
-
-    Attributes:
-        id: its number.
-        task: the question.
-        status, outcome: its status, and the answer that was agreed on or decided.
-        settled: when that was, in seconds since 1970, UTC; `None` while it is open.
-    """
+    """A task in the store, by its number."""
 
     id: int
     task: AnnotationTask
     status: Status
-    outcome: Answer | None
-    settled: float | None
+    outcome: Answer | None  # agreed on or decided
+    settled: float | None  # when that was
 
     @property
     def sentence_key(self) -> tuple[Location, tuple[str, ...]]:
@@ -60,22 +44,14 @@ class Ranking(NamedTuple):
 
 
 class ModelVersion(NamedTuple):
-    """A trained model.
-
-    Attributes:
-        version: number in the store.
-        trained: when, in seconds since 1970, UTC.
-        judgement: the last judgement it was trained on.
-        minutes: of annotation up to that judgement.
-        accuracy: on development data, if there are any.
-    """
+    """A trained model."""
 
     version: int
     path: str
     trained: float
-    judgement: int
-    minutes: float
-    accuracy: float | None
+    judgement: int  # the last one it was trained on
+    minutes: float  # of annotation up to that judgement
+    accuracy: float | None  # on development data
 
 
 class Questions(StorePart):
@@ -194,7 +170,7 @@ def numbers(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[in
 
 
 def _put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
-    """Return the numbers of sentences, which are added if they are new. Location and forms identify a sentence."""
+    """Add the sentences that are new, and return the numbers of all. Location and forms identify a sentence."""
     all_numbers: list[int] = []
     for begin in range(0, len(new), _MANY):
         rows = [_sentence_row(sentence) for sentence in new[begin : begin + _MANY]]
@@ -207,9 +183,19 @@ def _put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]
 
 
 def rank(connection: Connection, model: int, rankings: Iterable[Ranking], settings: Settings) -> int:
-    """Give open tasks the uncertainty and candidates of a model, and return their number."""
-    rows = [_ranked(connection, each, settings) for each in sorted(rankings)]  # everybody locks in the same order
-    return connection.execute(_RANK, [{**row, "new_model": model} for row in rows]).rowcount if rows else 0
+    """Give open tasks the uncertainty and candidates of a model, and return their number.
+
+    The gain of a task with answers changes with its next answer.
+    """
+    rows = []
+    for each in sorted(rankings):  # everybody locks in the same order
+        gain = each.uncertainty
+        if settings.posterior is not None:
+            of = connection.execute(_GUIDELINE, {"number": each.id}).one()
+            gain = settings.posterior.gain(of.guideline, each.candidates) if of.asks == Asks.LABEL else gain
+        new = {"new_uncertainty": each.uncertainty, "new_candidates": each.candidates, "new_model": model}
+        rows.append({"number": each.id, "new_gain": gain, **new})
+    return connection.execute(_RANK, rows).rowcount if rows else 0
 
 
 _IS_ANSWERED = select(judgements.c.id).where(judgements.c.task == tasks.c.id).exists()
@@ -224,16 +210,6 @@ _RANK = (
     )
 )
 _GUIDELINE = select(tasks.c.guideline, tasks.c.asks).where(tasks.c.id == bindparam("number"))
-
-
-def _ranked(connection: Connection, ranking: Ranking, settings: Settings) -> dict[str, Any]:
-    """Return the changes of a task; the gain of one with answers changes with its next answer."""
-    gain = ranking.uncertainty
-    if settings.posterior is not None:
-        of = connection.execute(_GUIDELINE, {"number": ranking.id}).one()
-        gain = settings.posterior.gain(of.guideline, ranking.candidates) if of.asks == Asks.LABEL else gain
-    new = {"new_uncertainty": ranking.uncertainty, "new_candidates": ranking.candidates}
-    return {"number": ranking.id, "new_gain": gain, **new}
 
 
 ASKED = select(tasks, sentences).join_from(tasks, sentences)
@@ -266,8 +242,15 @@ def candidates_of(written: Sequence[Sequence[Any]]) -> tuple[Candidate, ...]:
 def asked(row: Row[Any]) -> Asked:
     """Return the task of a row with all columns of `tasks` and `sentences`."""
     of = row._mapping
+    layers = {
+        name: tuple(None if each is None else tuple(each) for each in layer)
+        for name, layer in of[sentences.c.layers].items()
+    }
+    columns = {name: tuple(column) for name, column in of[sentences.c.columns].items()}
+    location = Location(of[sentences.c.path], of[sentences.c.line])
+    rejected = {name: tuple(map(Span._make, spans)) for name, spans in of[sentences.c.rejected].items()}
     task = AnnotationTask(
-        _sentence(of),
+        Sentence(tuple(of[sentences.c.forms]), layers, columns, rejected=rejected, location=location),
         of[tasks.c.start],
         of[tasks.c.stop],
         of[tasks.c.guideline],
@@ -280,17 +263,6 @@ def asked(row: Row[Any]) -> Asked:
     )
     outcome = answer_in(of[tasks.c.kind], of[tasks.c.label])
     return Asked(of[tasks.c.id], task, Status(of[tasks.c.status]), outcome, of[tasks.c.settled])
-
-
-def _sentence(of: Mapping[Any, Any]) -> Sentence:
-    layers = {
-        name: tuple(None if each is None else tuple(each) for each in layer)
-        for name, layer in of[sentences.c.layers].items()
-    }
-    columns = {name: tuple(column) for name, column in of[sentences.c.columns].items()}
-    location = Location(of[sentences.c.path], of[sentences.c.line])
-    rejected = {name: tuple(map(Span._make, spans)) for name, spans in of[sentences.c.rejected].items()}
-    return Sentence(tuple(of[sentences.c.forms]), layers, columns, rejected=rejected, location=location)
 
 
 def _sentence_row(sentence: Sentence) -> dict[str, Any]:

@@ -6,40 +6,36 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Row, and_, bindparam, case, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, case, func, insert, select, update
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError, check, results
 from tagweave.annotate.database import Database, StorePart, adjudications, annotators, judgements, sentences, tasks
 from tagweave.annotate.people import find
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked, candidates_of
-from tagweave.annotate.reliability import Answered, Confusions, Given, Posterior, PosteriorRule, confusions, posterior
+from tagweave.annotate.reliability import (
+    Answered,
+    Confusions,
+    GivenAnswer,
+    Posterior,
+    PosteriorRule,
+    confusions,
+    posterior,
+)
 from tagweave.annotate.task import Answer, Asks, Candidate, Kind, Purpose, answer_of
 
 
 class Judgement(NamedTuple):
-    """One answer of one annotator to one task, or its withdrawal.
+    """One answer of one annotator to one task, or its withdrawal."""
 
-    Attributes:
-        id: number in the store; numbers only grow.
-        task: the task as it is now.
-        annotator: the name.
-        revision: from 0; the last one of a task and annotator stands.
-        withdrawn: whether this is an undo, after which no answer stands.
-        slot: 0 and 1 are the first two annotators, 2 and 3 those asked because they differed; `None` for tasks that
-            everybody answers.
-        candidates: as they were shown, from version `model` of the model.
-        started, ended: seconds since 1970, UTC.
-    """
-
-    id: int
-    task: Asked
+    id: int  # numbers only grow
+    task: Asked  # as it is now
     annotator: str
-    revision: int
-    withdrawn: bool
-    slot: int | None
+    revision: int  # from 0; the last one of a task and annotator stands
+    withdrawn: bool  # an undo, after which no answer stands
+    slot: int | None  # the first two annotators have 0 and 1; None for tasks that everybody answers
     answer: Answer
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...]  # as they were shown, by this version of the model
     model: int | None
     started: float
     ended: float
@@ -55,20 +51,13 @@ class Vote(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How much an annotator has done.
+    """How much an annotator has done."""
 
-    Attributes:
-        answers: number of standing answers.
-        seconds: time spent on judgements, from showing a task to its answer.
-        gold, right: answers to planted gold, and how many of them are right.
-        judgement: number of the last judgement counted; 0: none.
-    """
-
-    answers: int = 0
-    seconds: float = 0.0
-    gold: int = 0
-    right: int = 0
-    judgement: int = 0
+    answers: int = 0  # that stand
+    seconds: float = 0.0  # spent on judgements, from showing a task to its answer
+    gold: int = 0  # answers to planted gold
+    right: int = 0  # of these
+    judgement: int = 0  # the last one counted
 
 
 class OpenPosterior(NamedTuple):
@@ -85,7 +74,7 @@ _IS_GOLD = tasks.c.purpose == Purpose.GOLD
 
 
 def _change(value: Callable[[FromClause], Any]) -> Any:
-    """What judgements add to a sum over standing ones: the value of each, minus that of the judgement it replaces."""
+    """Sum what judgements add to a sum over standing ones: their value, minus that of the judgement they replace."""
     new, old = (case((~row.c.withdrawn, value(row)), else_=0) for row in (judgements, _BEFORE))
     return func.coalesce(func.sum(new - old), 0)
 
@@ -134,8 +123,23 @@ class Records(StorePart):
         Raises:
             RefusedError: not a curator, no such task, or an answer that does not fit it.
         """
+        this = tasks.c.id == task
+        locked = select(tasks, sentences).join_from(tasks, sentences).where(this)
         with self._database.writing() as connection:
-            _adjudicate(connection, curator, task, answer, self._clock())
+            person, now = find(connection, curator), self._clock()
+            if person is None or person.role != "curator":
+                raise RefusedError("only a curator decides")
+            row = connection.execute(locked.with_for_update(key_share=True, of=tasks)).one_or_none()
+            if row is None:
+                raise RefusedError("there is no such task")
+            question = asked(row).task
+            check(connection, question, question.candidates, answer)
+            outcome = {"kind": answer.kind, "label": answer.text}
+            revision = connection.execute(select(func.count()).where(adjudications.c.task == task)).scalar_one()
+            decision = {"task": task, "curator": curator, "revision": revision, "decided": now}
+            connection.execute(insert(adjudications).values(**decision, **outcome))
+            settled = {"status": Status.ADJUDICATED, "free": 0, "settled": now, **outcome}
+            connection.execute(update(tasks).where(this).values(**settled))
 
     def last_judgement(self) -> int:
         """Return the number of the last judgement, 0 if there is none."""
@@ -196,7 +200,7 @@ class Records(StorePart):
                     right = answer_in(row.kind, row.label) if row.status == Status.ADJUDICATED else None
                     right = right or answer_in(row.gold_kind, row.gold_label)
                     found[row.id] = Answered(row.guideline, candidates_of(row.candidates), [], right)
-                found[row.id].given.append(Given(row.annotator, answer_of(row.said_kind, row.said)))
+                found[row.id].given.append(GivenAnswer(row.annotator, answer_of(row.said_kind, row.said)))
         return [*found.values()]
 
     def posteriors(self, guideline: str) -> list[tuple[Asked, Posterior]]:
@@ -249,36 +253,18 @@ def most_gain(connection: Connection, rule: PosteriorRule, count: int) -> list[O
     return found
 
 
-def _given(connection: Connection, condition: ColumnElement[bool]) -> dict[int, list[Given]]:
-    """The standing answers of tasks, by their numbers."""
+def _given(connection: Connection, condition: ColumnElement[bool]) -> dict[int, list[GivenAnswer]]:
+    """Return the standing answers of tasks, by their numbers."""
     columns = tasks.c.id, judgements.c.annotator, judgements.c.kind, judgements.c.label
     chosen = select(*columns).join_from(judgements, tasks).where(condition, _stands()).order_by(judgements.c.id)
-    given: dict[int, list[Given]] = defaultdict(list)
+    given: dict[int, list[GivenAnswer]] = defaultdict(list)
     for number, annotator, kind, text in connection.execute(chosen):
-        given[number].append(Given(annotator, answer_of(kind, text)))
+        given[number].append(GivenAnswer(annotator, answer_of(kind, text)))
     return given
 
 
-def _adjudicate(connection: Connection, curator: int, number: int, answer: Answer, now: float) -> None:
-    person = find(connection, curator)
-    if person is None or person.role != "curator":
-        raise RefusedError("only a curator decides")
-    this = tasks.c.id == number
-    chosen = select(tasks, sentences).join_from(tasks, sentences).where(this)
-    if (row := connection.execute(chosen.with_for_update(key_share=True, of=tasks)).one_or_none()) is None:
-        raise RefusedError("there is no such task")
-    task = asked(row).task
-    check(connection, task, task.candidates, answer)
-    outcome = {"kind": answer.kind, "label": answer.text}
-    revision = connection.execute(select(func.count()).where(adjudications.c.task == number)).scalar_one()
-    decision = {"task": number, "curator": curator, "revision": revision, "decided": now}
-    connection.execute(insert(adjudications).values(**decision, **outcome))
-    settled = {"status": Status.ADJUDICATED, "free": 0, "settled": now, **outcome}
-    connection.execute(update(tasks).where(this).values(**settled))
-
-
 def _stands() -> ColumnElement[bool]:
-    """Whether a judgement is the last one of its task and annotator, and not an undo."""
+    """Select the judgements that are the last of their task and annotator, and no undo."""
     later = judgements.alias()
     same = and_(later.c.task == judgements.c.task, later.c.annotator == judgements.c.annotator)
     is_last = ~select(later.c.id).where(same, later.c.revision > judgements.c.revision).exists()
@@ -293,21 +279,10 @@ def _judgements(connection: Connection, condition: Any, limit: int | None) -> li
         .order_by(judgements.c.id)
         .limit(limit)
     )
-    return [_judgement(row) for row in connection.execute(chosen)]
-
-
-def _judgement(row: Row[Any]) -> Judgement:
-    of, mine = row._mapping, judgements.c
-    return Judgement(
-        of[mine.id],
-        asked(row),
-        of[annotators.c.name],
-        of[mine.revision],
-        of[mine.withdrawn],
-        of[mine.slot],
-        answer_of(of[mine.kind], of[mine.label]),
-        candidates_of(of[mine.candidates]),
-        of[mine.model],
-        of[mine.started],
-        of[mine.ended],
-    )
+    found, mine = [], judgements.c
+    for row in connection.execute(chosen):
+        of = row._mapping
+        before = of[mine.id], asked(row), of[annotators.c.name], of[mine.revision], of[mine.withdrawn], of[mine.slot]
+        answer, shown = answer_of(of[mine.kind], of[mine.label]), candidates_of(of[mine.candidates])
+        found.append(Judgement(*before, answer, shown, of[mine.model], of[mine.started], of[mine.ended]))
+    return found

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.annotate.aggregation import Outcome, Status
+from tagweave.annotate.aggregation import Status, TaskOutcome
 from tagweave.annotate.task import CANNOT_TELL, Answer, Candidate, label
 
 Floats = NDArray[np.float64]
@@ -39,11 +39,8 @@ class Confusions:
     finds probable, as the model's doubts are people's, too. So a row of a matrix is restricted to the answers that are
     shown or given, with wrong answers in proportion to their priors; all other labels together are `REST`.
 
-    Attributes:
-        answers: the Y answers that have a row.
-        annotators: numbers in the store, with the number k of their matrix; all others answer as the average one does.
-        matrices: float64[K + 1, Y, Y]: P(answer a | y is right) is `matrices[k, y, a]`; the last one is the average.
-        accuracies: float64[K + 1]: how often each is right.
+    There are matrices of K annotators, and the last one of their average, as which all others answer. P(answer a | y is
+    right) is `matrices[k, y, a]`, float64[K + 1, Y, Y]; `accuracies`, float64[K + 1], are how often each is right.
     """
 
     answers: Mapping[Answer, int] = field(default_factory=dict)
@@ -74,10 +71,8 @@ class Confusions:
 def with_rest(matrices: Floats, accuracies: Floats, priors: Floats) -> Floats:
     """Return matrices of C answers with a row and a column for `REST`, so that rows sum to 1, float64[A, C + 1, C + 1].
 
-    Args:
-        matrices: float64[A, C, C]; of wrong answers, only the proportions in a row matter.
-        accuracies: float64[A].
-        priors: float64[A, C], prior probabilities; 0 of answers that a task does not have.
+    Of wrong answers in `matrices`, float64[A, C, C], only the proportions in a row matter. `priors`, float64[A, C], are
+    0 for answers that a task does not have.
     """
     size = matrices.shape[1]
     diagonal = np.arange(size)
@@ -117,25 +112,19 @@ _NOBODY = Confusions()
 _label = lru_cache(1 << 12)(label)
 
 
-class Given(NamedTuple):
-    """An answer of somebody."""
+class GivenAnswer(NamedTuple):
+    """An answer and who gave it."""
 
     annotator: int
     answer: Answer
 
 
 class Posterior(NamedTuple):
-    """The posterior of a task: how probable each answer is to be right.
+    """The posterior of a task: how probable each answer is to be right."""
 
-    Attributes:
-        answers: the C answers that are shown or were given.
-        probabilities: float64[C + 1], the last one of `REST`.
-        prior: float64[C + 1], before any answer.
-    """
-
-    answers: tuple[Answer, ...]
-    probabilities: Floats
-    prior: Floats
+    answers: tuple[Answer, ...]  # C that are shown or were given
+    probabilities: Floats  # float64[C + 1], the last one of REST
+    prior: Floats  # float64[C + 1], before any answer
 
     @property
     def best(self) -> tuple[Answer | None, float]:
@@ -144,12 +133,12 @@ class Posterior(NamedTuple):
         return (self.answers[at] if at < len(self.answers) else REST), float(self.probabilities[at])
 
     def ranked(self) -> list[tuple[Answer, float]]:
-        """The answers with their probabilities, the most probable first."""
+        """Return the answers with their probabilities, the most probable first."""
         pairs = zip(self.answers, self.probabilities.tolist(), strict=False)
         return sorted(pairs, key=lambda pair: -pair[1])
 
 
-def posterior(candidates: Sequence[Candidate], given: Sequence[Given], people: Confusions) -> Posterior:
+def posterior(candidates: Sequence[Candidate], given: Sequence[GivenAnswer], people: Confusions) -> Posterior:
     """Return the posterior of a task with these candidates after answers; "can't tell" says nothing."""
     said = [each for each in given if each.answer != CANNOT_TELL]
     answers, weights = prior(candidates, [each.answer for each in said])
@@ -177,8 +166,7 @@ def expected_gain(found: Posterior, people: Confusions, annotator: int | None = 
     """Return the expected reduction of entropy, in bits, by an answer of an annotator, or of the average one."""
     joint = found.probabilities[:, None] * people.restricted([annotator], found.answers, found.prior)[0]
     # mutual information of the answer and the right answer
-    positive = joint[joint > 0]
-    return max(_entropy(found.probabilities) + _entropy(joint.sum(0)) + float(positive @ np.log2(positive)), 0.0)
+    return max(_entropy(found.probabilities) + _entropy(joint.sum(0)) - _entropy(joint), 0.0)
 
 
 def _entropy(probabilities: Floats) -> float:
@@ -190,7 +178,7 @@ def _entropy(probabilities: Floats) -> float:
 class Judged(NamedTuple):
     """The outcome of a task, and what another answer of the average annotator is expected to gain, in bits."""
 
-    outcome: Outcome
+    outcome: TaskOutcome
     gain: float
 
 
@@ -198,18 +186,12 @@ class Judged(NamedTuple):
 class PosteriorRule:
     """When a task of labels is agreed on: as soon as its posterior is sure enough.
 
-    Attributes:
-        sure: the least probability of the answer.
-        most: annotators of a task at most; after that it is dropped.
-        people: how annotators answer, by guideline.
-
-    Raises:
-        ValueError: a probability that two answers could have at once, or no annotators.
+    Raises ValueError for a probability that two answers could have at once, or no annotators.
     """
 
-    sure: float = 0.95
-    most: int = 6
-    people: Mapping[str, Confusions] = field(default_factory=dict)
+    sure: float = 0.95  # the least probability of the answer
+    most: int = 6  # annotators of a task; after that it is dropped
+    people: Mapping[str, Confusions] = field(default_factory=dict)  # how annotators answer, by guideline
 
     def __post_init__(self) -> None:
         if not 0.5 < self.sure < 1 or self.most < 1:
@@ -225,17 +207,17 @@ class PosteriorRule:
         people = self.confusions(guideline)
         return expected_gain(posterior(candidates, (), people), people)
 
-    def judged(self, guideline: str, candidates: Sequence[Candidate], given: Sequence[Given]) -> Judged:
+    def judged(self, guideline: str, candidates: Sequence[Candidate], given: Sequence[GivenAnswer]) -> Judged:
         """Judge the answers to a task; as long as it is open, one more annotator is wanted."""
         people, count = self.confusions(guideline), len(given)
         found = posterior(candidates, given, people)
         answer, probability = found.best
         if given and answer is not REST and probability >= self.sure:
-            return Judged(Outcome(Status.AGREED, answer, count), 0.0)
+            return Judged(TaskOutcome(Status.AGREED, answer, count), 0.0)
         nobody_can_tell = count > 1 and all(each.answer == CANNOT_TELL for each in given)
         if count >= self.most or nobody_can_tell:
-            return Judged(Outcome(Status.DROPPED, None, count), 0.0)
-        return Judged(Outcome(Status.OPEN, None, count + 1), expected_gain(found, people))
+            return Judged(TaskOutcome(Status.DROPPED, None, count), 0.0)
+        return Judged(TaskOutcome(Status.OPEN, None, count + 1), expected_gain(found, people))
 
 
 _ITERATIONS, _TOLERANCE = 50, 1e-4
@@ -248,7 +230,7 @@ class Answered(NamedTuple):
 
     guideline: str
     candidates: Sequence[Candidate]
-    given: list[Given]
+    given: list[GivenAnswer]
     right: Answer | None = None
 
 

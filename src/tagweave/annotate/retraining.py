@@ -45,33 +45,22 @@ _PAGE = 100  # tasks ranked at a time: annotators should not wait for a longer t
 class Plan:
     """What is trained, and when.
 
-    Attributes:
-        url: the store.
-        guideline: of the tasks.
-        command: trains a model; its words contain `ANNOTATED` and `MODEL`; it writes `MODEL` all or not at all.
-        folder: holds the models, corpora and logs; created if it does not exist.
-        every: the number of new judgements after which a training begins.
-        form: format of the partial corpus: CoNLL-U for words, columns for spans, KyTea's for characters.
-        dev: a corpus argument; the accuracy on it is stored with the model.
-        corpus: a corpus argument; a share `share` of its tokens, the least certain, become tasks, too.
-        strategy: the measure of uncertainty, one of `selection.STRATEGIES`.
-        settings: of the store, by which tasks are added and ranked.
-
-    Raises:
-        ValueError: fewer than one new judgement to wait for, or a command without the names of both files.
+    Raises ValueError for fewer than one new judgement to wait for, or a command without the names of both files.
     """
 
-    url: str
+    url: str  # of the store
     guideline: str
-    command: tuple[str, ...]
-    folder: str
-    every: int = 100
-    form: str = conllu.FORMAT.name
-    dev: str | None = None
-    corpus: str | None = None
+    command: tuple[str, ...]  # its words contain ANNOTATED and MODEL; it writes MODEL all or not at all
+    folder: str  # for the models, corpora and logs; created if it does not exist
+    every: int = 100  # new judgements after which a training begins
+    form: str = (
+        conllu.FORMAT.name
+    )  # of the partial corpus: CoNLL-U for words, columns for spans, KyTea's for characters
+    dev: str | None = None  # a corpus argument; the accuracy on it is stored with the model
+    corpus: str | None = None  # a corpus argument; a share of its tokens, the least certain, become tasks, too
     share: float = 0.2
-    strategy: str = "marginal"
-    settings: Settings = field(default_factory=Settings)
+    strategy: str = "marginal"  # one of selection.STRATEGIES
+    settings: Settings = field(default_factory=Settings)  # by which tasks are added and ranked
 
     def __post_init__(self) -> None:
         if self.every < 1:
@@ -133,10 +122,7 @@ def minutes(store: Store) -> float:
 
 
 def accuracy(model: ChainModel, dev: str | None, guideline: str) -> float | None:
-    """Return the accuracy of a model on a corpus: F of words for a segmenter, F of spans for a model of spans.
-
-    `guideline` is that of a corpus that names none.
-    """
+    """Return the accuracy on a corpus: F of words or of spans, where a model finds these. It may name no guideline."""
     if dev is None:
         return None
     coding = Task(model.task, model.coding)
@@ -183,18 +169,15 @@ def watch(plan: Plan, parent: int) -> None:
     store, lock = Store.open(plan.url, plan.settings), None
     while os.getppid() == parent:
         try:
-            if (lock := lock or take(folder / _LOCK)) and _new(store, tried) >= plan.every:
-                tried = store.last_judgement()
-                retrain(store, plan, lambda: os.getppid() == parent)
+            if lock := lock or take(folder / _LOCK):
+                used, last = max(tried, *(each.judgement for each in store.models()), 0), store.last_judgement()
+                if last - used >= plan.every:
+                    tried = last
+                    retrain(store, plan, lambda: os.getppid() == parent)
         except (ValueError, KeyError, OSError, SQLAlchemyError, subprocess.SubprocessError) as error:
             _LOG.error("training: %s", error)  # it may succeed with the next judgements
         time.sleep(_PAUSE)
     store.close()
-
-
-def _new(store: Store, tried: int) -> int:
-    """Return the number of judgements that no training has used."""
-    return store.last_judgement() - max(tried, *(each.judgement for each in store.models()), 0)
 
 
 def _keep(plan: Plan, ended: Event) -> None:

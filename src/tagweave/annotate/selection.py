@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tagweave.annotate.questions import Asked, Ranking
 from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Purpose
-from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.sentence import Sentence
 from tagweave.kernels.trie import Trie, code_points
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
@@ -30,13 +30,7 @@ _SENTENCES = 2000  # sentences, of those with an occurrence, whose marginals are
 
 
 class Occurrences(NamedTuple):
-    """Words in sentences of characters, which may overlap.
-
-    Attributes:
-        sentence: int64[K], the numbers of their sentences.
-        start, stop: int64[K]; a word is the characters start .. stop - 1, counted over all sentences.
-        word: int32[K], the numbers of the words.
-    """
+    """K words, by number, in sentences of characters; the characters start .. stop - 1, counted over all sentences."""
 
     sentence: NDArray[np.int64]
     start: NDArray[np.int64]
@@ -66,13 +60,8 @@ def most_uncertain(
 ) -> Ranked:
     """Rank the occurrences of words in sentences of characters in the order in which to ask about them.
 
-    Args:
-        model: a model of characters of the source domain; for `marginal`, of a plain word coding.
-        sentences: raw text; their layers are ignored.
-        words: different, non-empty words.
-        strategy: one of `WORD_STRATEGIES`.
-        context: of occurrences of a word with the same `context` characters on each side, the most uncertain is kept.
-        seed: seed of the strategy `random`.
+    Of occurrences of a word with the same `context` characters on each side, the most uncertain is kept. `strategy` is
+    one of `WORD_STRATEGIES`; `marginal` needs a model of a plain word coding. Layers of the sentences are ignored.
 
     Raises:
         ValueError: an unknown strategy, a negative context, a model that does not segment, or a model of pieces.
@@ -162,20 +151,13 @@ _BLOCK = 2000  # sentences whose marginals are in memory at a time
 
 
 class UncertainTokens(NamedTuple):
-    """Tokens, the most uncertain first.
-
-    Attributes:
-        sentence, position: int64[K], numbers of their sentences, and positions there.
-        labels: int32[K, C], the numbers of their most probable labels, the best first.
-        probabilities: float32[K, C], the probabilities of these labels.
-        uncertainty: float32[K], by one of `STRATEGIES`.
-    """
+    """K tokens, the most uncertain first."""
 
     sentence: NDArray[np.int64]
-    position: NDArray[np.int64]
-    labels: NDArray[np.int32]
-    probabilities: NDArray[np.float32]
-    uncertainty: NDArray[np.float32]
+    position: NDArray[np.int64]  # in the sentence
+    labels: NDArray[np.int32]  # [K, C] the most probable ones, the best first
+    probabilities: NDArray[np.float32]  # [K, C] of these labels
+    uncertainty: NDArray[np.float32]  # by one of STRATEGIES
 
     def only(self, chosen: Any) -> UncertainTokens:
         """Select some, by a slice, a mask or their numbers."""
@@ -190,15 +172,10 @@ def least_certain(
     seed: int = 0,
     strategy: str = "marginal",
 ) -> UncertainTokens:
-    """Return the tokens whose most probable label has the least marginal probability (li-2015, section 4).
+    """Return a share of the tokens of words, whose best label has the least marginal probability (li-2015, section 4).
 
-    Args:
-        tagger: a tagger of words.
-        sentences: sentences of words.
-        share: of the unknown tokens.
-        layer: tokens that have one label in this layer are known, and are evidence for the others.
-        seed: orders equally certain tokens.
-        strategy: one of `STRATEGIES`.
+    Tokens that have one label in `layer` are known: evidence for the others, and not among those of which the share is
+    taken. `strategy` is one of `STRATEGIES`; `seed` orders equally certain tokens.
 
     Raises:
         ValueError: a model of characters, a share outside 0..1, or an unknown strategy.
@@ -208,7 +185,12 @@ def least_certain(
         raise ValueError(f"found a share of {share}, expected 0 to 1")
     tokens = _all_tokens(tagger, sentences, layer, strategy)
     if layer is not None:
-        tokens = tokens.only(np.concatenate([np.zeros(0, np.bool_), *(_is_open(each, layer) for each in sentences)]))
+        is_open = [
+            known is None or len(known) > 1
+            for each in sentences
+            for known in each.layers.get(layer, (None,) * len(each))
+        ]
+        tokens = tokens.only(np.array(is_open, np.bool_))
     chance = np.random.default_rng(seed).random(len(tokens.sentence))
     order = np.lexsort((chance, -tokens.uncertainty))
     return tokens.only(order[: round(share * len(order))])
@@ -307,24 +289,17 @@ def _all_tokens(
             top = np.argsort(-table, axis=1, kind="stable")[:, :width]
             best.append(top.astype(np.int32))
             probabilities.append(np.take_along_axis(table, top, 1).astype(np.float32))
-            uncertainty.append(_entropies(table) if strategy == "entropy" else 1 - probabilities[-1][:, 0])
+            if strategy == "entropy":
+                logarithms = np.log(table, out=np.zeros_like(table), where=table > 0)
+                uncertainty.append(np.asarray(np.maximum(-(table * logarithms).sum(axis=1), 0), np.float32))
+            else:
+                uncertainty.append(1 - probabilities[-1][:, 0])
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     position = np.arange(len(sentence)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return UncertainTokens(
         sentence, position, np.concatenate(best), np.concatenate(probabilities), np.concatenate(uncertainty)
     )
-
-
-def _entropies(table: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-    """Return the entropies of probabilities [T, L], in nats, float32[T]."""
-    logarithms = np.log(table, out=np.zeros_like(table), where=table > 0)
-    return np.asarray(np.maximum(-(table * logarithms).sum(axis=1), 0), np.float32)
-
-
-def _is_open(sentence: Sentence, layer: str) -> NDArray[np.bool_]:
-    known: Sequence[Candidates] = sentence.layers.get(layer, (None,) * len(sentence))
-    return np.array([each is None or len(each) > 1 for each in known], np.bool_)
 
 
 def _candidates(tokens: UncertainTokens, tagger: ChainPredictor) -> Iterator[tuple[Candidate, ...]]:

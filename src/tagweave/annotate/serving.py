@@ -36,12 +36,9 @@ from tagweave.web.http import SecurityHeaders, listening, server
 
 
 def application(store: Store, address: str, words: WordList | None = None) -> Starlette:
-    """Return the pages of a store.
+    """Return the pages of a store, with a concordance if there are words for it.
 
-    Args:
-        store: its settings say how many annotators a task has, and who is admitted.
-        address: the public address, such as `https://example.org`, for the links in invitations.
-        words: the words of the concordance; without them there is none.
+    The public address, such as `https://example.org`, is for the links in invitations.
     """
     routes: list[BaseRoute] = [
         *_routes("/", sign_in.start, role=None),
@@ -108,13 +105,9 @@ def word_list(words: str, corpus: str, guideline: str, tell: Callable[[str], Non
 
 
 def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder: str) -> Plan:
-    """Return a plan to train as a model was trained, on corpora and the agreed answers.
+    """Return a plan to train as a model was trained, on corpora (`train`) and the agreed answers.
 
-    Args:
-        url: of the store.
-        tagger: the model, under the guideline of the answers.
-        train: corpus arguments.
-        folder: for new models and the training plan; created if needed.
+    New models and the training plan go into the folder, which is created if needed.
 
     Raises:
         ValueError: a system without locks of files.
@@ -122,7 +115,9 @@ def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder
     """
     if find_spec("fcntl") is None:
         raise ValueError("found `train` on a system without fcntl, as Windows, expected it without")
-    form = _exported_as(tagger)
+    # spans keep their columns, which features may look at
+    words_form = columns.FORMAT.name if codes_spans(tagger.labels) else conllu.FORMAT.name
+    form = kytea.FORMAT.name if tagger.model.of_characters else words_form
     annotated = exported(tagger.guideline, form, "")
     plan = again(tagger.model.about, tagger.guideline, train, annotated)
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -131,13 +126,6 @@ def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder
         part.write_text(json.dumps(plan.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     words = (sys.executable, "-m", "tagweave.training", str(file), MODEL, ANNOTATED)
     return Plan(url, tagger.guideline, words, folder, form=form)
-
-
-def _exported_as(tagger: ChainPredictor) -> str:
-    """Return the format of answers to train on. Spans keep their columns, which features may look at."""
-    if tagger.model.of_characters:
-        return kytea.FORMAT.name
-    return columns.FORMAT.name if codes_spans(tagger.labels) else conllu.FORMAT.name
 
 
 def run(
@@ -149,17 +137,10 @@ def run(
     proxies: Sequence[str],
     tell: Callable[[str], None],
 ) -> None:
-    """Serve the pages of a store until interrupted.
+    """Serve the pages of a store until interrupted; port 0 is any free one.
 
-    Args:
-        store, words: as for `application`.
-        host, port: where to listen; port 0 is any free one.
-        url: the address for links; `None`: where it listens.
-        proxies: addresses and networks whose X-Forwarded headers are trusted.
-        tell: is called with the address.
-
-    Raises:
-        OSError: the address cannot be listened on.
+    Links begin with `url`, or else with the address where it listens, which `tell` is called with. X-Forwarded headers
+    of `proxies` are trusted. Raises OSError if the address cannot be listened on.
     """
     logging.basicConfig(format="%(asctime)s %(message)s")
     with listening(host, port) as (opened, address):

@@ -7,34 +7,22 @@ than SQLite takes to run it. Functions that change a task expect it to be locked
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BindParameter,
-    ColumnElement,
-    Connection,
-    Row,
-    and_,
-    bindparam,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import JSON, ColumnElement, Connection, Row, and_, bindparam, func, insert, select, update
 
 from tagweave.annotate.aggregation import ONCE, Settings, Status, aggregate
 from tagweave.annotate.database import annotators, assignments, judgements, tasks
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked
-from tagweave.annotate.reliability import Given, Judged
+from tagweave.annotate.reliability import GivenAnswer, Judged
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose
 
 WITH_SLOTS = (Purpose.REAL, Purpose.CONCORDANCE)
 """Purposes whose tasks have slots; every annotator may answer the others."""
 
-_TASK: BindParameter[int] = bindparam("this_task")
-_ANNOTATOR: BindParameter[int] = bindparam("this_annotator")
-_NOW: BindParameter[float] = bindparam("now")
+_TASK: Any = bindparam("this_task")
+_ANNOTATOR: Any = bindparam("this_annotator")
+_NOW: Any = bindparam("now")
 _THIS_TASK = tasks.c.id == _TASK
 _OURS = and_(assignments.c.task == _TASK, assignments.c.annotator == _ANNOTATOR)
 _JUDGED = and_(judgements.c.task == _TASK, judgements.c.annotator == _ANNOTATOR)
@@ -81,13 +69,6 @@ def free_lapsed(connection: Connection, now: float) -> None:
             connection.execute(_FREE, {"more_slots": lapsed, **this})
 
 
-class Taken(NamedTuple):
-    """A task and the slot of it that has just been taken."""
-
-    task: Asked
-    slot: int
-
-
 _FREE_TASK = ASKED.where(_THIS_TASK, tasks.c.free > 0)
 _LOCK_FREE = {
     wait: _FREE_TASK.with_for_update(key_share=True, skip_locked=not wait, of=tasks) for wait in (False, True)
@@ -96,7 +77,7 @@ _TAKE = update(tasks).where(_THIS_TASK).values(free=tasks.c.free - 1)
 _TAKEN = select(assignments.c.slot).where(assignments.c.task == _TASK)
 
 
-def take_slot(connection: Connection, number: int, wait: bool) -> Taken | None:
+def take_slot(connection: Connection, number: int, wait: bool) -> tuple[Asked, int] | None:
     """Take the lowest free slot of a task; `None` if there is none or, unless `wait`, if others hold the lock."""
     this = {"this_task": number}
     row = connection.execute(_LOCK_FREE[wait], this).one_or_none()
@@ -104,7 +85,7 @@ def take_slot(connection: Connection, number: int, wait: bool) -> Taken | None:
         return None
     connection.execute(_TAKE, this)
     taken = {*connection.execute(_TAKEN, this).scalars()}  # after locking, or it might be out of date
-    return Taken(asked(row), min(slot for slot in range(row.wanted) if slot not in taken))
+    return asked(row), min(slot for slot in range(row.wanted) if slot not in taken)
 
 
 _HELD = (
@@ -123,7 +104,7 @@ def held(connection: Connection, annotator: int) -> int | None:
         if slot is not None or wanted == 0:
             return int(number)
         if (taken := take_slot(connection, number, wait=False)) is not None:
-            connection.execute(_RETAKE, {"this_task": number, "this_annotator": annotator, "new_slot": taken.slot})
+            connection.execute(_RETAKE, {"this_task": number, "this_annotator": annotator, "new_slot": taken[1]})
             return int(number)
     return None
 
@@ -246,13 +227,8 @@ _GIVEN = (
     .where(assignments.c.task == _TASK, assignments.c.slot.is_not(None))
     .order_by(judgements.c.revision)
 )
-_SETTLE = (
-    update(tasks)
-    .where(_THIS_TASK)
-    .values(
-        {name: bindparam(f"new_{name}") for name in ("status", "kind", "label", "settled", "wanted", "free", "gain")}
-    )
-)
+_SETTLED = ("status", "kind", "label", "settled", "wanted", "free", "gain")
+_SETTLE = update(tasks).where(_THIS_TASK).values({name: bindparam(f"new_{name}") for name in _SETTLED})
 
 
 def settle(connection: Connection, question: Asked, now: float, settings: Settings) -> Status:
@@ -301,7 +277,7 @@ def _judged(
 ) -> Judged:
     """Judge the answers by slot."""
     if (posterior := settings.posterior_of(task)) is not None:
-        given = [Given(annotator, answer) for annotator, answer in slots.values() if answer is not None]
+        given = [GivenAnswer(annotator, answer) for annotator, answer in slots.values() if answer is not None]
         return posterior.judged(task.guideline, task.candidates, given)
     rule = settings.rule if task.purpose is Purpose.REAL else ONCE
     answers = [slots.get(slot, (0, None))[1] for slot in range(rule.first + rule.more)]

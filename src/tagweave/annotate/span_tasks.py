@@ -45,15 +45,9 @@ def tasks(
 ) -> Iterator[AnnotationTask]:
     """Yield tasks for a share of the sentences, drawn by the uncertainty of a model, with the spans that it proposes.
 
-    Sentences in which every token has one label in the layer of the tagger's guideline are left out.
-
-    Args:
-        tagger: its labels code spans (`codes_spans`).
-        sentences: labels in their layers are evidence.
-        share: of the sentences.
-        model: version of the model.
-        seed: draws the sentences, which are asked in the order in which they are drawn.
-        strategy: one of `selection.STRATEGIES`; the uncertainty of a sentence is the mean over its tokens.
+    Sentences in which every token has one label in the layer of the tagger's guideline are left out. The uncertainty of
+    a sentence is the mean over its tokens, by one of `selection.STRATEGIES`. `seed` draws the sentences, which are
+    asked in the order in which they are drawn.
 
     Raises:
         ValueError, CorpusError: as `selection.least_certain`.
@@ -159,12 +153,12 @@ def _model_proposals(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> I
 
 def _with_known_types(tagger: ChainPredictor, sentences: Iterable[Sentence]) -> list[Sentence]:
     """Return the sentences without layers with types that the model does not know, as a gazetteer may have."""
-    return [sentence if _knows(tagger, sentence) else replace(sentence, layers={}) for sentence in sentences]
-
-
-def _knows(tagger: ChainPredictor, sentence: Sentence) -> bool:
-    layer = sentence.layers.get(tagger.guideline, ())
-    return all(tagger.knows(name) for candidates in layer for name in candidates or ())
+    found = []
+    for sentence in sentences:
+        layer = sentence.layers.get(tagger.guideline, ())
+        knows = all(tagger.knows(name) for candidates in layer for name in candidates or ())
+        found.append(sentence if knows else replace(sentence, layers={}))
+    return found
 
 
 def _corpus_proposals(sentence: Sentence, guideline: str) -> tuple[Candidate, ...]:

@@ -49,13 +49,7 @@ class Store(People, Questions, Records):
         clock: Callable[[], float] = time.time,
         seed: int | None = None,
     ) -> Store:
-        """Open the store at a URL, or create it if it does not exist.
-
-        Args:
-            url: `sqlite:///PATH` or `postgresql://...`.
-            settings: how many annotators a task has, leases, admission.
-            clock: seconds since 1970, UTC.
-            seed: decides who gets which task; `None` draws a new one each time.
+        """Open the store at a URL, or create it if it does not exist; `seed` decides who gets which task.
 
         Raises:
             ValueError: another kind of URL, a store of another version of tagweave, or tables of another program.
@@ -95,22 +89,14 @@ class Store(People, Questions, Records):
             return rank(connection, model, rankings, settings)
 
     def claim(self, annotator: int) -> Lease | None:
-        """Return the task that an annotator holds, or else a new one; `None` if nothing is left for them.
-
-        Raises:
-            RefusedError: no such annotator.
-        """
+        """Return the task that an annotator holds, or else a new one; `None` if nothing is left for them."""
         settings = self._settings()
         return self._patiently(lambda connection: self._desk(connection, annotator, settings).claim())
 
     def answer(self, annotator: int, task: int, answer: Answer, started: float | None = None) -> Receipt:
         """Take an answer to a claimed task. Giving the same answer again changes nothing.
 
-        Args:
-            annotator: number of the annotator.
-            task: number of the task.
-            answer: the answer.
-            started: when the task was shown; if that is unknown or earlier than its claim, the time of the claim.
+        `started` is when the task was shown; the time of its claim if that is unknown or earlier.
 
         Raises:
             RefusedError: the task was never or is no longer theirs, or has another answer; or the label is unknown.
@@ -122,15 +108,14 @@ class Store(People, Questions, Records):
     def answer_and_claim(
         self, annotator: int, task: int, answer: Answer, started: float | None = None
     ) -> tuple[Receipt, Lease | None]:
-        """`answer` and then `claim` in one transaction, which waits for the disk only once.
-
-        Raises:
-            RefusedError: as `answer`; nothing is claimed.
-        """
+        """`answer`, then `claim` unless it is refused, in one transaction, which waits for the disk only once."""
         settings = self._settings(1)
-        return self._patiently(
-            lambda connection: self._desk(connection, annotator, settings).turn(task, answer, started or 0.0)
-        )
+
+        def turn(connection: Connection) -> tuple[Receipt, Lease | None]:
+            desk = self._desk(connection, annotator, settings)
+            return desk.submit(task, answer, started or 0.0), desk.claim()
+
+        return self._patiently(turn)
 
     def judge_again(self) -> None:
         """Judge all open tasks by posteriors, if these decide: another rule may have asked, and more may be known."""
@@ -144,10 +129,7 @@ class Store(People, Questions, Records):
     def undo(self, annotator: int, seen: int, count: int = 1) -> list[Lease]:
         """Withdraw an annotator's last answers, all or none. They hold the tasks again, returned by number.
 
-        Args:
-            annotator: number of the annotator.
-            seen: their last judgement when they asked (`Progress.judgement`), so that a repeated request is done once.
-            count: how many answers.
+        `seen` is their last judgement when they asked (`Progress.judgement`), so a repeated request is done once.
 
         Raises:
             RefusedError: there are fewer answers, the last judgement is another one by now, a curator has decided, or
@@ -160,11 +142,8 @@ class Store(People, Questions, Records):
     def mark(self, annotator: int, tasks: Sequence[AnnotationTask], answer: Answer) -> list[bool]:
         """Answer tasks of a concordance, which are added if they are new.
 
-        Returns:
-            For each task whether the answer stands now; it does not if somebody else was first.
-
-        Raises:
-            RefusedError: a task of another purpose, or an answer that does not fit it.
+        Return for each task whether the answer stands now; it does not if somebody else was first, who may change
+        their mind. Raises RefusedError for a task of another purpose, or an answer that does not fit.
         """
         with self._database.writing() as connection:
             put_tasks(connection, tasks, self.settings)

@@ -48,15 +48,9 @@ class Purpose(StrEnum):
 
 
 class Candidate(NamedTuple):
-    """A label and its probability under the model.
+    """A label and its probability under the model; of the tokens start .. stop - 1, or of the focus of the task."""
 
-    Attributes:
-        label: the label, or the type of a span; `ANY`: a span of unknown type.
-        probability: that it is right.
-        start, stop: the tokens start .. stop - 1 have it; `None`: the focus of the task has it.
-    """
-
-    label: str
+    label: str  # or the type of a span; ANY: unknown
     probability: float
     start: int | None = None
     stop: int | None = None
@@ -72,13 +66,6 @@ class Candidate(NamedTuple):
 class Answer:
     """An answer to a task.
 
-    Attributes:
-        kind: what it says.
-        label: the label, for `LABEL`.
-        spans: the spans, for `SPANS`, from left to right.
-        is_complete: whether the focus has no spans but these; otherwise nothing is known of the rest.
-        rejected: proposed spans that are wrong, in order, where the rest is open.
-
     Raises:
         ValueError: something is missing that the kind needs, or given for another kind; spans that are empty, have no
             type, overlap, or are out of order.
@@ -86,9 +73,9 @@ class Answer:
 
     kind: Kind
     label: str | None = None
-    spans: tuple[Span, ...] = ()
-    is_complete: bool = False
-    rejected: tuple[Span, ...] = ()
+    spans: tuple[Span, ...] = ()  # from left to right
+    is_complete: bool = False  # the focus has no spans but these; otherwise nothing is known of the rest
+    rejected: tuple[Span, ...] = ()  # proposed spans that are wrong, in order, where the rest is open
 
     def __post_init__(self) -> None:
         if (self.kind is Kind.LABEL) != bool(self.label):
@@ -149,34 +136,24 @@ WORD, NOT_A_WORD, CANNOT_TELL = (Answer(kind) for kind in (Kind.WORD, Kind.NOT_A
 
 @dataclass(frozen=True, slots=True)
 class AnnotationTask:
-    """One question. Sentence, location, focus, guideline, purpose and what it asks identify it.
-
-    Attributes:
-        sentence: its forms are shown.
-        start, stop: the focus is the forms start .. stop - 1.
-        guideline: the guideline that the answer is to follow; the name of the layer it will be part of.
-        candidates: the most probable labels, the best first; empty if the question is only whether it is a word. If it
-            asks for spans, the most probable spans in the focus.
-        uncertainty: the greater it is, the earlier the task is asked.
-        purpose: why it is asked.
-        gold: the right answer, for `GOLD` and `TRAINING`.
-        model: version of the model that chose the task and its candidates, if one did.
-        asks: whether it asks for a label or for spans.
+    """One question about the forms start .. stop - 1. All but candidates, uncertainty, gold and model identify it.
 
     Raises:
         ValueError: an empty focus or one outside the sentence; gold that is missing, or given for another purpose;
-            candidates or gold of another kind than it asks for, or outside the focus.
+            candidates of another kind than it asks for, or outside the focus.
     """
 
     sentence: Sentence
     start: int
     stop: int
-    guideline: str
-    candidates: tuple[Candidate, ...] = ()
-    uncertainty: float = 0.0
+    guideline: str  # also the name of the layer that the answer will be part of
+    candidates: tuple[
+        Candidate, ...
+    ] = ()  # labels or spans, the best first; empty if it only asks whether it is a word
+    uncertainty: float = 0.0  # the greater it is, the earlier the task is asked
     purpose: Purpose = Purpose.REAL
-    gold: Answer | None = None
-    model: int | None = None
+    gold: Answer | None = None  # the right answer, for GOLD and TRAINING
+    model: int | None = None  # version of the model that chose the task and its candidates
     asks: Asks = Asks.LABEL
 
     def __post_init__(self) -> None:
@@ -200,7 +177,7 @@ class AnnotationTask:
         return each.stop is not None and self.start <= each.start < each.stop <= self.stop
 
     def words(self, span: Span) -> str:
-        """The text of a span."""
+        """Return the text of a span."""
         return self.gap.join(self.sentence.forms[span.start : span.stop])
 
     def in_words(self, answer: Answer) -> str:

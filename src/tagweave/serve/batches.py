@@ -188,8 +188,9 @@ class Batches:
         try:
             return list(self._responses(batch))
         except Exception as error:
-            if len(batch) == 1:
-                return [_told(error)]
+            if len(batch) == 1:  # tell an error that the client can mend as a refusal, any other as it is
+                reason = None if isinstance(error, RequestError) else message(error)
+                return [error if reason is None else RequestError(reason)]
         return [outcome for each in batch for outcome in self._outcomes([each])]
 
     def _responses(self, batch: Sequence[_Work]) -> list[LabelResponse]:
@@ -207,9 +208,3 @@ class Batches:
             missing = run.missing(columns) if isinstance(run, Parsing) else []
             found.append(LabelResponse(served.name, served.version, own, guideline, missing or None))
         return found
-
-
-def _told(error: Exception) -> Exception:
-    """Return an error that the client can mend as a refusal; any other as it is."""
-    reason = None if isinstance(error, RequestError) else message(error)
-    return error if reason is None else RequestError(reason)

@@ -8,7 +8,7 @@ In these a sentence without any annotation may be one that nobody has come to, s
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Annotated, Any
@@ -71,7 +71,8 @@ async def predict(site: ServerSite, request: Request, body: bytes) -> dict[str, 
     served = site.models.that_can("tag", request.path_params["model"])
     types = _member("the type system", asked.type_system)
     document = _Cas(await in_thread(_loaded, asked.document, types), asked.metadata)
-    answer = await site.batches.response(("tag", served.name, True), [document.item], _checked(document, site))
+    characters = check(LabelRequest(text=document.text), site.settings.limits)
+    answer = await site.batches.response(("tag", served.name, True), [document.item], characters)
     return {"document": await in_thread(document.with_predictions, list(marks(answer.results[0])))}
 
 
@@ -130,7 +131,13 @@ class _Cas:
 
     def annotated(self, key: str) -> AnnotatedText:
         """Return the user's marks, with the sentences that have some."""
-        found = tuple(self._marks())
+        marks = []
+        for each in self._cas.select(self._type.name):
+            value = each[self._feature]
+            predicted = PREDICTED in self._features and each[PREDICTED] in (True, "true")
+            if value and not predicted and each.begin < each.end:
+                marks.append(Mark(each.begin, each.end, value))
+        found = tuple(marks)
         starts = [start for start, _ in self.sentences]
         kept = {bisect_right(starts, mark.start) - 1 for mark in found} - {-1}
         tokens = None if self.tokens is None else tuple(self.tokens)
@@ -149,13 +156,6 @@ class _Cas:
             self._cas.add(self._type(begin=mark.start, end=mark.stop, **values))
         return uima.xmi_of(self._cas, _member("the document", ""))
 
-    def _marks(self) -> Iterator[Mark]:
-        for each in self._cas.select(self._type.name):
-            value = each[self._feature]
-            predicted = PREDICTED in self._features and each[PREDICTED] in (True, "true")
-            if value and not predicted and each.begin < each.end:
-                yield Mark(each.begin, each.end, value)
-
 
 def _loaded(document: SentDocument, types: ExportFile) -> Any:
     return uima.load_xmi(_member("the document", document.xmi), types)
@@ -169,7 +169,3 @@ def _member(name: str, xml: str) -> ExportFile:
         return ExportFile(PurePosixPath(name), xml.encode(), f"{name} of the request")
     except UnicodeEncodeError as error:
         raise CorpusError(str(error), "Unicode") from None
-
-
-def _checked(document: _Cas, site: ServerSite) -> int:
-    return check(LabelRequest(text=document.text), site.settings.limits)

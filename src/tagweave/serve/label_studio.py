@@ -82,7 +82,7 @@ class _NoRedirects(HTTPRedirectHandler):
         """Follow none."""
 
 
-def annotated_tasks(url: str, key: str, project: str) -> Sequence[Values]:
+def annotated_tasks(url: str, key: str, project: str) -> list[Values]:
     """Fetch the tasks of a project that somebody has annotated, as they are exported.
 
     The key is an access token of a user, or a personal one, for which an access token is fetched.
@@ -94,7 +94,8 @@ def annotated_tasks(url: str, key: str, project: str) -> Sequence[Values]:
         raise RequestError(f"found the project {project!r}, expected a number")
     authorization = f"Token {key}"
     if key.count(".") == 2:
-        found = _answer(f"{url}/api/token/refresh", {"Content-Type": "application/json"}, _json({"refresh": key}))
+        body = json.dumps({"refresh": key}).encode()
+        found = _answer(f"{url}/api/token/refresh", {"Content-Type": "application/json"}, body)
         access = found.get("access") if isinstance(found, dict) else None
         if not isinstance(access, str):
             raise RequestError(f"found no access token at {url}, expected one for LABEL_STUDIO_API_KEY", 502)
@@ -120,10 +121,6 @@ def _answer(url: str, headers: dict[str, str], body: bytes | None = None) -> obj
         raise RequestError(f"{url}: {error}", 502) from None
 
 
-def _json(value: object) -> bytes:
-    return json.dumps(value).encode()
-
-
 _KEPT = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED")
 _DELETED = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
 _TRAIN = "START_TRAINING"
@@ -132,7 +129,9 @@ _TRAIN = "START_TRAINING"
 async def setup(site: ServerSite, request: Request, body: bytes) -> dict[str, str]:
     """Check that the project and the model have labels in common."""
     sent, served = _object(body), _served(site, request)
-    own = _labels(served)
+    own: Sequence[str] = served.model.under().labels
+    if codes_spans(own):
+        own = sorted({split_label(each)[1] for each in own} - {""})
     config = LabelConfig.of(sent.values.get("schema"))
     if config.labels and not {*own} & {*config.labels}:
         found = f"found the labels {', '.join(config.labels)} in the project"
@@ -184,11 +183,14 @@ async def train(site: ServerSite, request: Request, body: bytes) -> Response:
 
     def begin() -> int:
         tasks, project = _objects(sent, "annotations"), _project(sent)
-        if settings and settings.label_studio and not tasks:
-            fetched = annotated_tasks(settings.label_studio, settings.key, project)
-            retrainer.annotations.replace(retrainer.usable(_all_annotated(fetched, sent)), project)
+        is_fetched = settings and settings.label_studio and not tasks
+        if settings and settings.label_studio and is_fetched:
+            tasks = annotated_tasks(settings.label_studio, settings.key, project)
+        several = retrainer.usable(make for task in tasks for make in _annotated(task, sent))
+        if is_fetched:
+            retrainer.annotations.replace(several, project)
         else:
-            retrainer.annotations.add(retrainer.usable(_all_annotated(tasks, sent)))
+            retrainer.annotations.add(several)
         return retrainer.start()
 
     count = await in_thread(begin)
@@ -208,10 +210,6 @@ async def _keep(site: ServerSite, served: ServedModel, several: Sequence[Callabl
 
     await in_thread(keep)
     return json_response({"status": "kept", "annotations": len(several)}, 201)
-
-
-def _all_annotated(tasks: Iterable[Values], sent: Values) -> Iterator[Callable[[], AnnotatedText]]:
-    return (each for task in tasks for each in _annotated(task, sent))
 
 
 def _annotated(task: Values, sent: Values) -> Iterator[Callable[[], AnnotatedText]]:
@@ -255,22 +253,12 @@ def _served(site: ServerSite, request: Request) -> ServedModel:
     return served
 
 
-def _labels(served: ServedModel) -> Sequence[str]:
-    """Return the labels of marks: types of spans, or labels of tokens."""
-    labels = served.model.under().labels
-    return sorted({split_label(each)[1] for each in labels} - {""}) if codes_spans(labels) else labels
-
-
 _PLACE = Location("the request")
 
 
 def _object(body: bytes) -> Values:
-    return _values(decoded(body, dict))
-
-
-def _values(value: object) -> Values:
     try:
-        return Values.of(value, _PLACE)
+        return Values.of(decoded(body, dict), _PLACE)
     except CorpusError as error:
         raise RequestError(str(error)) from None
 

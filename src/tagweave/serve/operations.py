@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import RequestError
 from tagweave.features.arc_templates import lacking, with_columns
 from tagweave.front.label_model import CutLines, Tokenised, of_texts
-from tagweave.front.taggers import DIGITS, LEAST, LabelledSpan, in_text, label_probabilities, labelled_spans
+from tagweave.front.taggers import DIGITS, LEAST, in_text, label_probabilities, labelled_spans
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.serve.requests import Item, SpanResult, TextResult, by_words, in_tokens
@@ -32,43 +31,44 @@ class Tagging:
 
     def __init__(self, model: Tagger, cut: CutLines) -> None:
         self._tagger, self._cut = model.under(), cut
-        self._spans = codes_spans(self._tagger.labels)
 
     def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
         """Return the results of items. Raises CorpusError as `ChainPredictor.tag`."""
-        documents = in_tokens(items, self._cut)
+        tagger, documents = self._tagger, in_tokens(items, self._cut)
         given = [sentence for each in documents for sentence in each.sentences]
-        labelled = list(self._tagger.tag(given))
-        tables = self._tagger.probabilities(given) if probabilities else None
-        spans = iter(labelled_spans(self._tagger, labelled, bool(probabilities), tables)) if self._spans else None
-        labels = iter([_labels(each, self._tagger.guideline) for each in labelled])
-        shown = iter([] if tables is None else map(self._shown, labelled, tables, [probabilities] * len(tables)))
-        return [self._result(each, labels, spans, shown if probabilities else None) for each in documents]
-
-    def _result(
-        self,
-        document: Tokenised,
-        labels: Iterator[list[str]],
-        spans: Iterator[list[LabelledSpan]] | None,
-        shown: Iterator[list[Any]] | None,
-    ) -> TextResult:
-        own = len(document.sentences)
-        return result(
-            document,
-            labels=[label for each in islice(labels, own) for label in each],
-            spans=None if spans is None else _results(document, list(islice(spans, own))),
-            probabilities=None if shown is None else [number for each in islice(shown, own) for number in each],
-        )
-
-    def _shown(self, sentence: Sentence, table: Any, which: bool | str) -> list[Any]:
-        """Return for each token the probability of its label, or those of all labels."""
-        names = self._tagger.labels
-        if which == "all":
-            return [by_label(names, row) for row in table]
-        return label_probabilities(self._tagger, sentence, table)
+        labelled = list(tagger.tag(given))
+        tables = tagger.probabilities(given) if probabilities else None
+        spans = labelled_spans(tagger, labelled, bool(probabilities), tables) if codes_spans(tagger.labels) else None
+        shown: list[list[Any]] | None = None
+        if tables is not None and probabilities == "all":
+            shown = [[_by_label(tagger.labels, row) for row in table] for table in tables]
+        elif tables is not None:
+            shown = [label_probabilities(tagger, *each) for each in zip(labelled, tables, strict=True)]
+        return [
+            result(
+                document,
+                labels=_firsts(each.layers[tagger.guideline] for each in labelled[own]),
+                spans=spans and [SpanResult(*astuple(each)) for each in in_text(document, spans[own])],
+                probabilities=shown and [number for each in shown[own] for number in each],
+            )
+            for document, own in _with_sentences(documents)
+        ]
 
 
-def by_label(names: Sequence[str], row: Any) -> dict[str, float]:
+def _with_sentences(documents: Iterable[Tokenised]) -> Iterator[tuple[Tokenised, slice]]:
+    """Yield each document, and where its sentences are among those of all documents."""
+    at = 0
+    for document in documents:
+        begin, at = at, at + len(document.sentences)
+        yield document, slice(begin, at)
+
+
+def _firsts(layers: Iterable[Sequence[Any]]) -> list[str]:
+    """Return the first candidate of each position that has candidates."""
+    return [candidates[0] for layer in layers for candidates in layer if candidates]
+
+
+def _by_label(names: Sequence[str], row: Any) -> dict[str, float]:
     """Return the labels that are not impossible, the most probable first."""
     order = np.argsort(-row, kind="stable")
     return {names[at]: round(float(row[at]), DIGITS) for at in order if row[at] >= LEAST}
@@ -88,23 +88,11 @@ def result(document: Tokenised, **found: Any) -> TextResult:
     )
 
 
-def _results(document: Tokenised, spans: Sequence[Sequence[LabelledSpan]]) -> list[SpanResult]:
-    return [SpanResult(*astuple(each)) for each in in_text(document, spans)]
-
-
-def _labels(sentence: Sentence, guideline: str) -> list[str]:
-    return [candidates[0] for candidates in sentence.layers[guideline] if candidates]
-
-
-_DIGITS = 6
-
-
 class Segmenting:
     """The operation `segment`, or `tag` if words are to be tagged, which needs a slower way."""
 
     def __init__(self, model: Segmenter, tags: bool = False) -> None:
-        self._model, self._tags = model, tags
-        self._tagger = model.under()
+        self._tags, self._tagger = tags, model.under()
         self.name = "tag" if tags else "segment"
         self.cut = by_words(lambda lines: list(model.cut_all(lines)))
 
@@ -119,38 +107,28 @@ class Segmenting:
             return [result(each) for each in of_texts(texts, self.cut)]
         words: list[Sentence] = []
         numbers: list[list[float]] = []
-        documents = of_texts(texts, by_words(lambda lines: self._labelled(lines, words, numbers, bool(probabilities))))
-        own, shown = iter(words), iter(numbers) if probabilities else None
-        return [self._result(each, own, shown) for each in documents]
 
-    def _labelled(
-        self, lines: Sequence[str], words: list[Sentence], numbers: list[list[float]], probabilities: bool
-    ) -> list[tuple[str, ...]]:
-        """Return the words of lines; add them to `words` with their tags, and to `numbers` with probabilities."""
-        if not lines:
-            return []
-        evidence = raw_evidence(self._tagger, [Sentence(tuple(line)) for line in lines])
-        found = [self._tagger.words(each) for each in self._tagger.complete(evidence)]
-        words.extend(found)
-        if probabilities:
-            try:
-                numbers.extend(self._tagger.word_probabilities(evidence.sentences, found, evidence.guideline))
-            except ValueError as error:
-                raise RequestError(str(error)) from error
-        return [each.forms for each in found]
+        def labelled(lines: Sequence[str]) -> list[tuple[str, ...]]:
+            if not lines:
+                return []
+            evidence = raw_evidence(self._tagger, [Sentence(tuple(line)) for line in lines])
+            found = [self._tagger.words(each) for each in self._tagger.complete(evidence)]
+            words.extend(found)
+            if probabilities:
+                try:
+                    numbers.extend(self._tagger.word_probabilities(evidence.sentences, found, evidence.guideline))
+                except ValueError as error:
+                    raise RequestError(str(error)) from error
+            return [each.forms for each in found]
 
-    def _result(
-        self, document: Tokenised, words: Iterator[Sentence], shown: Iterator[list[float]] | None
-    ) -> TextResult:
-        own = len(document.sentences)
-        layers = [each.layers.get(self._tagger.guideline, ()) for each in islice(words, own)]
-        return result(
-            document,
-            labels=[candidates[0] for layer in layers for candidates in layer if candidates] if self._tags else None,
-            probabilities=None
-            if shown is None
-            else [round(number, _DIGITS) for each in islice(shown, own) for number in each],
-        )
+        results = []
+        for document, own in _with_sentences(of_texts(texts, by_words(labelled))):
+            labels = _firsts(each.layers.get(self._tagger.guideline, ()) for each in words[own])
+            shown = [round(number, DIGITS) for each in numbers[own] for number in each]
+            results.append(
+                result(document, labels=labels if self._tags else None, probabilities=shown if probabilities else None)
+            )
+        return results
 
 
 _USER = "user:"
@@ -159,11 +137,7 @@ _USER = "user:"
 class Parsing:
     """The operation `parse`: trees of sentences whose tags are given, or found by taggers that are served, too.
 
-    Args:
-        model: the parser.
-        cut: cuts texts into its words.
-        taggers: their tags are columns that the parser looks at, where nobody gave them.
-        longest: tokens of a sentence.
+    Columns that the parser looks at, and that nobody gave, come from `taggers`; `longest` is in tokens of a sentence.
     """
 
     name = "parse"
@@ -172,15 +146,13 @@ class Parsing:
         self, model: Parser, cut: CutLines, taggers: Callable[[], Iterable[ChainPredictor]], longest: int
     ) -> None:
         self._parser, self._cut, self._longest = TreePredictor(model.trained), cut, longest
-        self._inputs = model.trained.inputs
-        self._taggers = taggers
+        self._inputs, self._taggers = model.trained.inputs, taggers
 
     def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
         """Return the results of items.
 
-        Raises:
-            RequestError: a sentence is too long; the probabilities of all heads.
-            CorpusError: as `TreePredictor.parse`.
+        Raises RequestError for a sentence that is too long and for the probabilities of all heads, and CorpusError as
+        `TreePredictor.parse`.
         """
         if probabilities == "all":
             raise RequestError('found "all", expected true or false for a parser')
@@ -192,9 +164,27 @@ class Parsing:
                 raise RequestError(f"found {len(each):,} tokens, expected {expected}", 413)
         seen = [with_columns(each, self._inputs) for each in self._tagged(given)]
         parsed = list(self._parser.parse(seen))
-        shown = self._probabilities(seen, parsed) if probabilities else None
-        own, tables = iter(parsed), None if shown is None else iter(shown)
-        return [self._result(each, list(islice(own, len(each.sentences))), tables) for each in documents]
+        arcs = [self._arcs(each) for each in parsed]
+        tables = self._parser.probabilities(seen) if probabilities else None
+        found = []
+        for document, own in _with_sentences(documents):
+            heads: list[int | None] = []
+            for sentence in arcs[own]:
+                before = len(heads)
+                heads += [before + arc.head - 1 if arc.head else None for arc in sentence]
+            relations = [arc.relation for sentence in arcs[own] for arc in sentence]
+            chances = (
+                None
+                if tables is None
+                else [
+                    round(float(table[arc.head or 0, at]), DIGITS)
+                    for sentence, table in zip(arcs[own], tables[own], strict=True)
+                    for at, arc in enumerate(sentence, 1)
+                ]
+            )
+            shown = {"relations": relations if any(relations) else None, "columns": self._columns(parsed[own]) or None}
+            found.append(result(document, heads=heads, probabilities=chances, **shown))
+        return found
 
     def missing(self, result_columns: Iterable[str]) -> list[str]:
         """Return the columns that the parser looks at, and that are not among these."""
@@ -211,29 +201,6 @@ class Parsing:
                 for at, tagged in zip(lacks, tagger.tag(bare), strict=True):
                     own[at] = replace(own[at], layers={**own[at].layers, name: tagged.layers[name]})
         return own
-
-    def _probabilities(self, seen: Sequence[Sentence], parsed: Sequence[Sentence]) -> list[list[float]]:
-        """Return for each word the probability of its head."""
-        tables = zip(parsed, self._parser.probabilities(seen), strict=True)
-        own = (([arc.head or 0 for arc in self._arcs(sentence)], table) for sentence, table in tables)
-        return [[round(float(table[head, at]), _DIGITS) for at, head in enumerate(heads, 1)] for heads, table in own]
-
-    def _result(self, document: Tokenised, parsed: Sequence[Sentence], shown: object) -> TextResult:
-        heads: list[int | None] = []
-        relations: list[str | None] = []
-        for sentence in parsed:
-            before = len(heads)
-            for arc in self._arcs(sentence):
-                heads.append(before + arc.head - 1 if arc.head else None)
-                relations.append(arc.relation)
-        numbers = None if shown is None else [n for each in islice(shown, len(parsed)) for n in each]  # type: ignore[call-overload]
-        return result(
-            document,
-            heads=heads,
-            relations=relations if any(relations) else None,
-            columns=self._columns(parsed) or None,
-            probabilities=numbers,
-        )
 
     def _columns(self, parsed: Sequence[Sentence]) -> dict[str, list[str | None]]:
         """Return the columns that the parser looked at."""

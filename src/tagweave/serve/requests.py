@@ -5,7 +5,7 @@ msgspec checks requests, and describes requests and answers for OpenAPI.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -124,8 +124,7 @@ Item = str | Tokenised
 def check(request: LabelRequest, limits: Limits) -> int:
     """Check a request, and return its number of characters.
 
-    Raises:
-        RequestError: none or several kinds of input, a token without characters, or too much of anything.
+    Raises RequestError for none or several kinds of input, a token without characters, or too much of anything.
     """
     given = [name for name in ("text", "texts", "tokens") if getattr(request, name) is not None]
     if len(given) != 1:
@@ -145,7 +144,14 @@ def items_of(request: LabelRequest) -> list[Item]:
     """Return the texts of a request, or its lists of tokens as documents. Raises RequestError."""
     if request.text is not None:
         return [request.text]
-    return [*request.texts] if request.texts is not None else [*_with_tokens(request)]
+    if request.texts is not None:
+        return [*request.texts]
+    rows = _rows(request)
+    columns = {name: _column(name, values, rows, request) for name, values in (request.columns or {}).items()}
+    return [
+        Tokenised((_sentence(row, {name: values[at] for name, values in columns.items()}),) if row else ())
+        for at, row in enumerate(rows)
+    ]
 
 
 def in_tokens(items: Sequence[Item], cut: CutLines) -> list[Tokenised]:
@@ -174,14 +180,6 @@ def offsets(line: str, words: Sequence[str]) -> list[Offsets]:
         found.append((at, at + len(word)))
         at += len(word)
     return found
-
-
-def _with_tokens(request: LabelRequest) -> Iterator[Tokenised]:
-    rows = _rows(request)
-    columns = {name: _column(name, values, rows, request) for name, values in (request.columns or {}).items()}
-    for at, row in enumerate(rows):
-        own = {name: values[at] for name, values in columns.items()}
-        yield Tokenised((_sentence(row, own),) if row else ())
 
 
 def _rows(request: LabelRequest) -> list[list[str]]:

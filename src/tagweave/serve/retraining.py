@@ -124,6 +124,7 @@ class Annotations:
 
 
 LOG = logging.getLogger("tagweave.serve")
+_FORM = columns.FORMAT.name
 _LOCK = "serving.lock"
 _LONGEST = 200  # characters of a label
 
@@ -150,10 +151,7 @@ class Retrainer:
     def start(self) -> int:
         """Begin to train on all annotations so far; return the number of documents.
 
-        Raises:
-            RequestError: there are none, or a training is under way (429).
-            CorpusError: annotations without any label.
-            OSError: files that cannot be read, written or locked.
+        Raises RequestError if there are none, or a training is under way (429); CorpusError if they have no label.
         """
         lock = take(self._folder / _LOCK)
         if lock is None:
@@ -192,8 +190,7 @@ class Retrainer:
     def usable(self, several: Iterable[Callable[[], AnnotatedText]]) -> list[AnnotatedText]:
         """Return the annotations that can be made and trained on; log why others are left out.
 
-        Raises:
-            CorpusError, RequestError: for the first one, if all are left out.
+        Raises the error of the first one, if all are left out.
         """
         found: list[AnnotatedText] = []
         errors: list[CorpusError | RequestError] = []
@@ -210,8 +207,7 @@ class Retrainer:
     def _sentences(self, each: AnnotatedText, notes: Notes) -> list[Sentence]:
         """Return the sentences of an annotation as a training reads them.
 
-        Raises:
-            CorpusError: marks beyond the text, or text or labels that a column file cannot hold.
+        Raises CorpusError for marks beyond the text, or text or labels that a column file cannot hold.
         """
         if long := [label for *_, label in each.marks if len(label) > _LONGEST]:
             raise CorpusError(f"a label of {len(long[0]):,} characters", f"at most {_LONGEST}")
@@ -253,6 +249,3 @@ class Retrainer:
                 LOG.error("%s: the training failed; the end of %s says why", version, version.with_suffix(".log"))
             except OSError as error:
                 LOG.error("%s: %s", version, error)
-
-
-_FORM = columns.FORMAT.name

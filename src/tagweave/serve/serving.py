@@ -23,57 +23,38 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on a request.
+    """Limits on a request."""
 
-    Attributes:
-        texts: number of texts, or of lists of tokens.
-        characters: of all texts together.
-        bytes: of the body.
-        tokens: of a sentence to parse; parsing takes time in proportion to its cube.
-        seconds: until a request is answered, and for which the server waits for requests when it ends.
-    """
-
-    texts: int = 1_000
-    characters: int = 200_000
-    bytes: int = 10_000_000
-    tokens: int = 256
-    seconds: int = 30
+    texts: int = 1_000  # or lists of tokens
+    characters: int = 200_000  # of all texts together
+    bytes: int = 10_000_000  # of the body
+    tokens: int = 256  # of a sentence to parse; parsing takes time in proportion to its cube
+    seconds: int = 30  # until a request is answered, and for which the server waits for requests when it ends
 
 
 @dataclass(frozen=True)
 class Retraining:
     """Training on documents that annotation tools send.
 
-    Attributes:
-        folder: holds annotations, training data, new models and logs.
-        train: corpora to train on as well, as arguments of the command line.
-        label_studio: the address of Label Studio, from which all annotations of a project are fetched; `None`: train on
-            those alone that it has sent.
-        key: of its API.
+    With the address of Label Studio, all annotations of a project are fetched there; without it, training uses those
+    that it has sent.
     """
 
-    folder: str
-    train: tuple[str, ...] = ()
+    folder: str  # for annotations, training data, new models and logs
+    train: tuple[str, ...] = ()  # corpora to train on as well, as arguments of the command line
     label_studio: str | None = None
-    key: str = ""
+    key: str = ""  # of its API
 
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """Settings of a server.
+    """Settings of a server."""
 
-    Attributes:
-        models: names and files, in the order in which they are asked.
-        tokens: a tokenizer (`exchange.tokens`); `None`: the first segmenter served, or else `words`.
-        token: the token that requests must bring, if any.
-        hosts: host names that requests may use; empty: any.
-    """
-
-    models: tuple[tuple[str, str], ...]
-    tokens: str | None = None
+    models: tuple[tuple[str, str], ...]  # names and files, in the order in which they are asked
+    tokens: str | None = None  # a tokenizer (`exchange.tokens`); None: the first segmenter served, or else `words`
     limits: Limits = field(default_factory=Limits)
-    token: str | None = None
-    hosts: tuple[str, ...] = ()
+    token: str | None = None  # that requests must bring
+    hosts: tuple[str, ...] = ()  # host names that requests may use; empty: any
     retraining: Retraining | None = None
 
 
@@ -87,13 +68,9 @@ def hosts(host: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def run(settings: ServerSettings, host: str, port: int, workers: int, tell: Callable[[str], None]) -> None:
-    """Serve until interrupted; requests that have begun are answered first.
+    """Serve until interrupted; requests that have begun are answered first. Port 0 is any free one.
 
-    Args:
-        settings: of the server.
-        host, port: where to listen; port 0 is any free one.
-        workers: number of processes; one is this one.
-        tell: is called with the address.
+    One worker is this process. `tell` is called with the address.
 
     Raises:
         OSError: the address cannot be listened on.

@@ -8,6 +8,7 @@ import logging
 import time
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,33 +34,16 @@ OPEN = frozenset({"/health"})
 """Paths that need no token: orchestrators ask whether the server is there."""
 
 
-def check_token(request: Request, token: str | None) -> None:
-    """Raise RequestError (401) unless a request brings the token, as `Bearer TOKEN`, or as the password of `Basic`."""
-    if request.url.path not in OPEN and not has_token(request, token):
-        raise RequestError("found no token or another one, expected Authorization: Bearer with the right one", 401)
-
-
 def has_token(request: Request, token: str | None) -> bool:
-    """Return whether a request brings the token, or needs none."""
+    """Return whether a request brings the token, as `Bearer TOKEN` or as the password of `Basic`, or needs none."""
     if token is None:
         return True
     kind, _, value = request.headers.get("authorization", "").partition(" ")
-    given = value.strip() if kind.lower() == "bearer" else _password(value) if kind.lower() == "basic" else ""
+    given = value.strip() if kind.lower() == "bearer" else ""
+    if kind.lower() == "basic":
+        with suppress(ValueError):  # not in the alphabet of Base64, or not even ASCII
+            given = base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
     return hmac.compare_digest(given.encode(), token.encode())
-
-
-def check_type(request: Request) -> None:
-    """Raise RequestError (415) unless a request says that it is JSON, which forms of other sites cannot say."""
-    found = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if found != "application/json":
-        raise RequestError(f"found the content type {found[:50]!r}, expected application/json", 415)
-
-
-def _password(value: str) -> str:
-    try:
-        return base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
-    except ValueError:  # not in the alphabet of Base64, or not even ASCII
-        return ""
 
 
 LOG = logging.getLogger("tagweave.serve")
@@ -124,10 +108,14 @@ def route(site: ServerSite, path: str, method: str, endpoint: Endpoint) -> Route
     async def answer(request: Request) -> Response:
         began = time.perf_counter()
         try:
-            check_token(request, site.settings.token)
+            if path not in OPEN and not has_token(request, site.settings.token):
+                expected = "Authorization: Bearer with the right one"
+                raise RequestError(f"found no token or another one, expected {expected}", 401)
             body = b""
             if method == "POST":
-                check_type(request)
+                kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+                if kind != "application/json":  # which forms of other sites cannot say
+                    raise RequestError(f"found the content type {kind[:50]!r}, expected application/json", 415)
                 body = await read_body(request, site.settings.limits.bytes)
             found = await endpoint(site, request, body)
             response = found if isinstance(found, Response) else json_response(found)

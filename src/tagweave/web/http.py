@@ -33,20 +33,16 @@ async def read_body(request: Request, longest: int, what: str = "request") -> by
         raise _too_long(longest, what)
     try:
         async with asyncio.timeout(PATIENCE):
-            return await _read(request, longest, what)
+            body = bytearray()
+            async for part in request.stream():
+                body += part
+                if len(body) > longest:
+                    raise _too_long(longest, what)
+            return bytes(body)
     except TimeoutError:
         raise _refused(408, f"This {what} took too long.") from None
     except ClientDisconnect:
         raise _refused(400, f"This {what} was cut off.") from None
-
-
-async def _read(request: Request, longest: int, what: str) -> bytes:
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > longest:
-            raise _too_long(longest, what)
-    return bytes(body)
 
 
 def _too_long(longest: int, what: str) -> HTTPException:
@@ -203,10 +199,8 @@ _ANSWER = 20  # seconds in which a process answers its parent, also while it sta
 def server(app: Starlette, proxies: Sequence[str] = (), patience: int | None = None) -> uvicorn.Server:
     """Return a server of an application, for sockets that are already open.
 
-    Args:
-        app: the pages.
-        proxies: addresses or networks of reverse proxies whose `X-Forwarded-For` and `-Proto` are trusted.
-        patience: seconds for which requests are waited for at the end; `None`: until all are answered.
+    `X-Forwarded-For` and `-Proto` of the addresses or networks of `proxies` are trusted. At the end, it waits for
+    requests for so many seconds of `patience`; `None`: until all are answered.
     """
     return uvicorn.Server(_config(app, proxies, patience))
 
@@ -223,11 +217,7 @@ def processes(make: Callable[[], Starlette], workers: int, sockets: list[socket.
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
-    """Listen on an address; yield the socket, and its address as a URL without a path. Port 0 is any free one.
-
-    Raises:
-        OSError: the address cannot be listened on.
-    """
+    """Listen on an address; yield the socket, and its address as a URL without a path. Port 0 is any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as opened:
         name = f"[{host}]" if ":" in host else host

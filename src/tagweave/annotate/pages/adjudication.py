@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from tagweave.annotate.aggregation import Status, span_votes
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.draft import Draft, Submission, read_form
+from tagweave.annotate.draft import Draft, read_form
 from tagweave.annotate.page_request import PageRequest
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.record import Judgement, standing
@@ -21,15 +21,19 @@ _DISPUTED = (Status.DROPPED, Status.ADJUDICATED)
 
 def show(request: PageRequest, message: str = "", status: int = 200, decided: int | None = None) -> Response:
     """Show the next dropped task and its answers, or the decided task that the field `again` names."""
-    again = request.fields.number("again", 0)
-    return _page(request, _disputed(request, again) if again else _next(request), message, status, decided)
+    if again := request.fields.number("again", 0):
+        return _page(request, _disputed(request, again), message, status, decided)
+    left = request.site.store.tasks(Status.DROPPED, after=request.fields.number("after", 0), limit=1)
+    return _page(request, left[0] if left else None, message, status, decided)
 
 
 def decide(request: PageRequest) -> Response:
     """Store a decision, and show the next task; or take a step in deciding on spans."""
     asked = _disputed(request, request.fields.number("task"))
     if "steps" in request.fields:
-        submission = _submission(request, asked)
+        store = request.site.store
+        shown = _draft(request, asked, standing(store.judgements_of(asked.id)))
+        submission = read_form(request.fields, shown, store.labels(asked.task.guideline))
         if submission.status != 200:
             request.refused(submission.message)
         if submission.answer is None:
@@ -54,6 +58,10 @@ def _page(
     judgements = standing(store.judgements_of(asked.id)) if asked else []
     if asked and asked.task.asks is Asks.SPANS:
         draft = draft or _draft(request, asked, judgements)
+    names: dict[str | Span, list[str]] = {}
+    for each in judgements:
+        for answer in each.answer.spans or (str(each.answer),):
+            names.setdefault(answer, []).append(each.annotator)
     return request.page(
         "adjudication",
         status,
@@ -62,7 +70,7 @@ def _page(
         task=asked and (draft.task if draft else _with_answers(asked.task, judgements)),
         draft=draft,
         judgements=judgements,
-        names=_names_by_answer(judgements),
+        names={answer: ", ".join(people) for answer, people in names.items()},
         notes=store.labels(asked.task.guideline) if asked else {},
         dropped=request.site.counts()[Status.DROPPED],
         decided=decided,
@@ -80,17 +88,6 @@ def _draft(request: PageRequest, asked: Asked, judgements: list[Judgement]) -> D
     return Draft(replace(asked.task, candidates=candidates), first, frozenset(spans) - {*first, *left})
 
 
-def _submission(request: PageRequest, asked: Asked) -> Submission:
-    store = request.site.store
-    shown = _draft(request, asked, standing(store.judgements_of(asked.id)))
-    return read_form(request.fields, shown, store.labels(asked.task.guideline))
-
-
-def _next(request: PageRequest) -> Asked | None:
-    tasks = request.site.store.tasks(Status.DROPPED, after=request.fields.number("after", 0), limit=1)
-    return tasks[0] if tasks else None
-
-
 def _disputed(request: PageRequest, number: int) -> Asked:
     """Return a task that a curator is to decide or has decided. Raises RefusedError for any other."""
     asked = request.site.store.task(number)
@@ -105,12 +102,3 @@ def _with_answers(task: AnnotationTask, judgements: list[Judgement]) -> Annotati
     chances = {each.label: each.probability for each in task.candidates}
     labels = dict.fromkeys([*sorted(given, key=lambda each: (-given.count(each), given.index(each))), *chances])
     return replace(task, candidates=tuple(Candidate(each, chances.get(each, 0.0)) for each in labels))
-
-
-def _names_by_answer(judgements: list[Judgement]) -> dict[str | Span, str]:
-    """Return the names of those who gave each answer, or marked each span."""
-    names: dict[str | Span, list[str]] = {}
-    for each in judgements:
-        for answer in each.answer.spans or (str(each.answer),):
-            names.setdefault(answer, []).append(each.annotator)
-    return {answer: ", ".join(people) for answer, people in names.items()}

@@ -12,13 +12,12 @@ import secrets
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from starlette.responses import RedirectResponse, Response
 
 from tagweave.annotate.aggregation import Rule, Status
 from tagweave.annotate.page_request import FieldError, PageRequest
-from tagweave.annotate.people import Annotator
 from tagweave.annotate.questions import ModelVersion
 from tagweave.annotate.record import Vote
 from tagweave.annotate.task import Answer, Asks, Purpose
@@ -108,31 +107,16 @@ _STEPS = (1.0, 2.0, 5.0, 10.0)
 _SHORTEST = 0.01  # length of an axis, in per cent or minutes
 
 
-class Point(NamedTuple):
-    """A model and its coordinates."""
-
-    x: float
-    y: float
-    model: ModelVersion
-
-
-class Tick(NamedTuple):
-    """A coordinate on an axis, and the number there."""
-
-    at: float
-    text: str
-
-
 class Plot(NamedTuple):
-    """The frame, the points and the ticks that the template draws; accuracies are in per cent."""
+    """The frame, the models with their coordinates x and y, and the ticks of both axes (accuracies in per cent)."""
 
     left: float
     right: float
     top: float
     bottom: float
-    points: tuple[Point, ...]
-    minutes: tuple[Tick, ...]
-    accuracies: tuple[Tick, ...]
+    points: tuple[tuple[float, float, ModelVersion], ...]
+    minutes: tuple[tuple[float, str], ...]
+    accuracies: tuple[tuple[float, str], ...]
 
 
 class _Axis(NamedTuple):
@@ -147,11 +131,11 @@ class _Axis(NamedTuple):
     def at(self, value: float) -> float:
         return round(self.begin + (value - self.low) / (self.high - self.low) * (self.end - self.begin), 1)
 
-    def ticks(self) -> tuple[Tick, ...]:
+    def ticks(self) -> tuple[tuple[float, str], ...]:
         decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
         number = round((self.high - self.low) / self.step)
         values = (self.low + k * self.step for k in range(number + 1))
-        return tuple(Tick(self.at(value), f"{value:.{decimals}f}") for value in values)
+        return tuple((self.at(value), f"{value:.{decimals}f}") for value in values)
 
 
 def plot(models: Sequence[ModelVersion]) -> Plot | None:
@@ -165,7 +149,7 @@ def plot(models: Sequence[ModelVersion]) -> Plot | None:
     left, right, top, bottom = _LEFT, WIDTH - _RIGHT, _TOP, HEIGHT - _BOTTOM
     across = _axis(0.0, max(minutes for minutes, _, _ in known), left, right)
     up = _axis(min(y for _, y, _ in known), max(y for _, y, _ in known), bottom, top)
-    points = tuple(Point(across.at(minutes), up.at(accuracy), model) for minutes, accuracy, model in known)
+    points = tuple((across.at(minutes), up.at(accuracy), model) for minutes, accuracy, model in known)
     return Plot(left, right, top, bottom, points, across.ticks(), up.ticks())
 
 
@@ -189,9 +173,12 @@ def start(_request: PageRequest) -> Response:
 
 
 def show(request: PageRequest, message: str = "", link: str = "", noted: str = "") -> Response:
-    """The dashboard, computed from the store; the notes of the guideline `noted` are unfolded."""
+    """Show the dashboard, computed from the store; the notes of the guideline `noted` are unfolded."""
     store = request.site.store
-    models, counts = store.models(), store.counts()
+    models, counts, rule = store.models(), store.counts(), store.settings.posterior
+    votes, of_spans = (
+        of_first(store.votes(Purpose.REAL, asks), store.settings.rule) for asks in (Asks.LABEL, Asks.SPANS)
+    )
     return request.page(
         "dashboard",
         message=message,
@@ -206,16 +193,30 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
         height=HEIGHT,
         guidelines={name: store.labels(name) for name in store.guidelines()},
         noted=noted,
-        **_agreement(request),
-        **_posteriors(request),
+        span_f=all_span_f(of_spans),
+        span_fs=span_fs(of_spans),
+        raw=raw_agreement(votes),
+        alpha=krippendorffs_alpha(votes),
+        kappas=cohens_kappas(votes),
+        posterior_rule=rule,
+        reliabilities=store.reliabilities() if rule else [],
+        open_tasks=store.most_gain(_SHOWN),
     )
 
 
 def invite(request: PageRequest) -> Response:
     """Show a one-time link, for a new person or, with the field `again`, for one who has forgotten their password."""
-    token = secrets.token_urlsafe(24)
-    person = _invited_again(request) if request.fields["again"] else _new(request)
-    request.site.store.invite(person.id, token, _INVITATION)
+    token, store, fields = secrets.token_urlsafe(24), request.site.store, request.fields
+    if not fields["again"]:
+        try:
+            person = store.add_annotator(fields["name"], fields["role"])
+        except ValueError as error:
+            raise FieldError(str(error)) from error
+    elif (known := store.annotator(fields.number("again"))) is None:
+        raise FieldError("found nobody of this number")
+    else:
+        person = known
+    store.invite(person.id, token, _INVITATION)
     link = f"{request.site.address}/invited?token={token}"
     return show(request, f"{person.name} can use the link below once, within a week.", link)
 
@@ -227,41 +228,3 @@ def note(request: PageRequest) -> Response:
         raise FieldError("found a label that the guideline does not have")
     request.site.store.change_note(guideline, label, request.fields["note"])
     return show(request, f"The note of {label} was changed.", noted=guideline)
-
-
-def _new(request: PageRequest) -> Annotator:
-    try:
-        return request.site.store.add_annotator(request.fields["name"], request.fields["role"])
-    except ValueError as error:
-        raise FieldError(str(error)) from error
-
-
-def _invited_again(request: PageRequest) -> Annotator:
-    person = request.site.store.annotator(request.fields.number("again"))
-    if person is None:
-        raise FieldError("found nobody of this number")
-    return person
-
-
-def _agreement(request: PageRequest) -> dict[str, Any]:
-    store = request.site.store
-    votes = of_first(store.votes(Purpose.REAL), store.settings.rule)
-    of_spans = of_first(store.votes(Purpose.REAL, Asks.SPANS), store.settings.rule)
-    return {
-        "span_f": all_span_f(of_spans),
-        "span_fs": span_fs(of_spans),
-        "raw": raw_agreement(votes),
-        "alpha": krippendorffs_alpha(votes),
-        "kappas": cohens_kappas(votes),
-    }
-
-
-def _posteriors(request: PageRequest) -> dict[str, Any]:
-    """How reliable people are, and the open tasks of which another answer is expected to gain most."""
-    store = request.site.store
-    rule = store.settings.posterior
-    return {
-        "posterior_rule": rule,
-        "reliabilities": store.reliabilities() if rule else [],
-        "open_tasks": store.most_gain(_SHOWN) if rule else [],
-    }

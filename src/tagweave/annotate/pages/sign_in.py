@@ -20,7 +20,7 @@ def start(request: PageRequest) -> Response:
 
 
 def show(request: PageRequest) -> Response:
-    """The form for name and password."""
+    """Show the form for name and password."""
     return request.page("sign_in", name="")
 
 
@@ -40,7 +40,7 @@ def enter(request: PageRequest) -> Response:
 
 
 def invited(request: PageRequest) -> Response:
-    """The form of a one-time link, where its owner chooses a password. Only sending it uses up the link."""
+    """Show the form of a one-time link, where its owner chooses a password. Only sending it uses up the link."""
     return request.page("invitation", token=request.fields["token"])
 
 
@@ -73,13 +73,13 @@ def leave(request: PageRequest) -> Response:
 
 
 def _limits(request: PageRequest, tried: str) -> dict[str, int]:
-    """The limits on attempts, by what is tried and by address."""
+    """Return the limits on attempts, by what is tried and by address."""
     client = request.http.client
     return {tried: BY_NAME, f"address {network(client.host) if client else ''}": BY_ADDRESS}
 
 
 def _work(request: PageRequest) -> str:
-    """The page with work to do: tasks, unless only words of a list are asked for."""
+    """Return the path of the page with work to do: tasks, unless only words of a list are asked for."""
     is_asked = any(purpose is not Purpose.CONCORDANCE for purpose, _ in request.site.store.counts())
     return "/concordance" if request.site.words and not is_asked else "/task"
 

@@ -9,9 +9,9 @@ from starlette.responses import RedirectResponse, Response
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import Lease, RefusedError
-from tagweave.annotate.draft import Draft, Submission, read_form, steps_to
+from tagweave.annotate.draft import Draft, read_form, steps_to
 from tagweave.annotate.page_request import PageRequest
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Purpose
+from tagweave.annotate.task import Answer, Asks, Purpose
 
 
 def start(_request: PageRequest) -> Response:
@@ -30,10 +30,19 @@ def answer(request: PageRequest) -> Response:
     try:
         if "steps" not in request.fields:
             return _save(request, number, request.fields.answer())
-        submission = _submission(request, number)
-        if submission.answer is None:
-            return _continue(request, number, submission)
-        return _save(request, number, submission.answer)
+        store = request.site.store
+        if (asked := store.task(number)) is None:
+            raise RefusedError("this task was not given to you")
+        submission = read_form(request.fields, Draft(asked.task), store.labels(asked.task.guideline))
+        if submission.answer is not None:
+            return _save(request, number, submission.answer)
+        lease = store.claim(request.me.id)
+        if lease is None or lease.task_id != number:
+            raise RefusedError("this task is not yours, or no longer")
+        if submission.status != 200:
+            request.refused(submission.message)
+        draft, started = Draft(lease.task, steps=submission.draft.steps), request.fields.time("started")
+        return _page(request, lease, submission.message, submission.status, draft=draft, started=started)
     except RefusedError as error:
         request.refused(error)
         return show(request, f"Not taken: {error}.", 409)
@@ -49,44 +58,21 @@ def undo(request: PageRequest) -> Response:
         return show(request, f"Not undone: {error}.", 409)
     message = "Your last answer was withdrawn."
     if request.wants_json and lease.task.asks is Asks.SPANS:
-        return _page(request, lease, message, draft=_withdrawn_draft(request, lease))
+        own = [each for each in request.site.store.judgements_of(lease.task_id) if each.annotator == request.me.name]
+        withdrawn = Draft(lease.task, steps=tuple(steps_to(lease.task, own[-1].answer)))
+        return _page(request, lease, message, draft=withdrawn)
     return show(request, message) if request.wants_json else start(request)
 
 
 def _save(request: PageRequest, number: int, given: Answer) -> Response:
     store = request.site.store
     receipt, lease = store.answer_and_claim(request.me.id, number, given, request.fields.time("started"))
-    asked = store.task(number) if receipt.gold else None
-    message = _training_message(asked.task, given, receipt.gold) if asked and receipt.gold else f"Saved: {given}."
-    gold = str(receipt.gold) if receipt.gold else None
-    return _page(request, lease, message, receipt={"status": receipt.status.value, "gold": gold})
-
-
-def _submission(request: PageRequest, number: int) -> Submission:
-    """Read the form of a task of spans. Raises RefusedError if there is no such task, or its steps are impossible."""
-    asked = request.site.store.task(number)
-    if asked is None:
-        raise RefusedError("this task was not given to you")
-    return read_form(request.fields, Draft(asked.task), request.site.store.labels(asked.task.guideline))
-
-
-def _continue(request: PageRequest, number: int, submission: Submission) -> Response:
-    """Show the same task after a step or a refused answer. Raises RefusedError if they no longer hold it."""
-    lease = request.site.store.claim(request.me.id)
-    if lease is None or lease.task_id != number:
-        raise RefusedError("this task is not yours, or no longer")
-    if submission.status != 200:
-        request.refused(submission.message)
-    draft = Draft(lease.task, steps=submission.draft.steps)
-    return _page(
-        request, lease, submission.message, submission.status, draft=draft, started=request.fields.time("started")
-    )
-
-
-def _withdrawn_draft(request: PageRequest, lease: Lease) -> Draft:
-    """Return a draft with the spans of the answer that was just withdrawn."""
-    own = [each for each in request.site.store.judgements_of(lease.task_id) if each.annotator == request.me.name]
-    return Draft(lease.task, steps=tuple(steps_to(lease.task, own[-1].answer)))
+    message, gold = f"Saved: {given}.", receipt.gold
+    if gold and (asked := store.task(number)):
+        message = f"You answered {asked.task.in_words(given)}; the right answer is {asked.task.in_words(gold)}."
+        if given == gold:
+            message = f"Right: {asked.task.in_words(gold)}."
+    return _page(request, lease, message, receipt={"status": receipt.status.value, "gold": gold and str(gold)})
 
 
 def _page(
@@ -101,30 +87,26 @@ def _page(
     store = request.site.store
     if lease and lease.task.asks is Asks.SPANS:
         draft = draft or Draft(lease.task)
-    values = {
+    values: dict[str, Any] = {
         "lease": lease,
         "draft": draft,
         "notes": store.labels(lease.task.guideline) if lease else {},
         "now": started or time.time(),
         "progress": store.progress(request.me.id),
-        "training": None if lease is None or lease.task.purpose is not Purpose.TRAINING else _training(request),
+        "training": None,
         "open_tasks": request.site.counts()[Status.OPEN],
     }
+    if lease and lease.task.purpose is Purpose.TRAINING:
+        admission, results = store.settings.admission, store.training_results(request.me.id)
+        last = results[-admission.questions :] if admission else results
+        values["training"] = {
+            "admission": admission,
+            "answers": len(results),
+            "right": sum(last),
+            "last": len(last),
+        }
     data = {"receipt": receipt, "task": lease and _described(lease)}
     return request.page("task", status, message, data, **values)
-
-
-def _training_message(task: AnnotationTask, given: Answer, gold: Answer) -> str:
-    if given == gold:
-        return f"Right: {task.in_words(gold)}."
-    return f"You answered {task.in_words(given)}; the right answer is {task.in_words(gold)}."
-
-
-def _training(request: PageRequest) -> dict[str, Any]:
-    admission = request.site.store.settings.admission
-    results = request.site.store.training_results(request.me.id)
-    last = results[-admission.questions :] if admission else results
-    return {"admission": admission, "answers": len(results), "right": sum(last), "last": len(last)}
 
 
 def _described(lease: Lease) -> dict[str, Any]:

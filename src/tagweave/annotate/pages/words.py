@@ -92,7 +92,11 @@ def mark_concordance(request: PageRequest) -> Response:
     if request.fields["all"]:
         occurrences = listed.concordance.page(word, order, first, SIZE, 0).occurrences
     else:
-        occurrences = (_occurrence(request, word),)
+        text, sentence, start = listed.concordance, request.fields.number("sentence"), request.fields.number("start")
+        stop = start + len(word)
+        if sentence >= len(text) or text.sentence(sentence)[start:stop] != word:
+            raise FieldError(f"found no {word!r} at this place")
+        occurrences = (Occurrence(sentence, start, stop, "", ""),)
     return concordance(request, _mark(request, [_task(listed, each) for each in occurrences]))
 
 
@@ -151,19 +155,6 @@ def _chosen(request: PageRequest) -> tuple[str, str, int]:
     if word not in words or order not in ORDERS:
         raise FieldError(f"found the word {word[:50]!r} in the order {order[:50]!r}, expected those that are listed")
     return word, order, request.fields.number("first", 0)
-
-
-def _occurrence(request: PageRequest, word: str) -> Occurrence:
-    """Return the occurrence that a form names. Raises FieldError if the word does not occur there."""
-    text, sentence, start = (
-        _listed(request).concordance,
-        request.fields.number("sentence"),
-        request.fields.number("start"),
-    )
-    stop = start + len(word)
-    if sentence >= len(text) or text.sentence(sentence)[start:stop] != word:
-        raise FieldError(f"found no {word!r} at this place")
-    return Occurrence(sentence, start, stop, "", "")
 
 
 def _task(listed: WordList, at: Occurrence) -> AnnotationTask:
