@@ -30,14 +30,10 @@ class Soft(tuple[Value, ...]):
     Whoever learns from the numbers says what they mean: the probability of the label given what was said (a
     posterior), or of what was said given the label (a likelihood). A `Soft` equals another only if the numbers are the
     same, and never plain candidates. Tuples made from it are plain sets.
-
-    Attributes:
-        numbers: a non-negative number for each group.
-        groups: the group of each candidate; candidates that spell one label in another coding share a number.
     """
 
-    numbers: tuple[float, ...]
-    groups: tuple[int, ...]
+    numbers: tuple[float, ...]  # a non-negative one for each group
+    groups: tuple[int, ...]  # of each candidate; those that spell one label in another coding share a number
 
     def __new__(cls, candidates: Iterable[Value], numbers: Iterable[float], groups: Iterable[int] = ()) -> Soft[Value]:
         """Make candidates with numbers; by default each is a group of its own."""
@@ -89,10 +85,7 @@ def with_probabilities(names: Sequence[str], probabilities: Sequence[float], fir
 
 
 def parse_candidates(field: str, special: str = "") -> tuple[str, ...]:
-    """Return the candidates in a non-empty field, as `Soft` if they have numbers.
-
-    `special` are further characters that the format escapes.
-    """
+    """Parse a non-empty field, as `Soft` if it has numbers; `special` are further characters that the format escapes."""
     if not field:
         raise CorpusError("an empty label", "a label, or alternatives A|B")
     special += BAR
@@ -108,12 +101,15 @@ def parse_candidates(field: str, special: str = "") -> tuple[str, ...]:
 
 def split_numbers(pieces: list[str], field: str) -> tuple[list[str], list[float]]:
     """Return candidates without their numbers, and the numbers, which are none or one for each."""
-    matches = [_number(piece) if COLON in piece else None for piece in pieces]
-    if not any(matches):
+    found = [
+        match
+        for piece in pieces
+        if (match := _NUMBER.search(piece)) and match.start() and not is_escaped(piece, match.start())
+    ]
+    if not found:
         return pieces, []
-    if not all(matches):
+    if len(found) < len(pieces):
         raise CorpusError(f"a number for some candidates only in {field!r}", "a number for each: A:0.7|B:0.3")
-    found = [match for match in matches if match]
     return [match.string[: match.start()] for match in found], [float(match[1]) for match in found]
 
 
@@ -121,11 +117,6 @@ def interned(candidates: tuple[str, ...]) -> tuple[str, ...]:
     """Return the same candidates, each text in memory once."""
     texts = map(intern, candidates)
     return Soft(texts, candidates.numbers) if isinstance(candidates, Soft) else tuple(texts)
-
-
-def _number(piece: str) -> re.Match[str] | None:
-    match = _NUMBER.search(piece)
-    return match if match and match.start() and not is_escaped(piece, match.start()) else None
 
 
 def _plain(text: str, special: str) -> str:

@@ -146,8 +146,7 @@ def detect(sentences: Iterable[Sentence], layer: str) -> str:
 def readable(sentences: Iterable[Sentence], layer: str) -> str:
     """Return the scheme to read a layer by: that of `detect` or, if letters B and I break all rules, `LENIENT`.
 
-    Real corpora have such labels where sentences were cut inside a chunk. The sentences are iterated twice. Raises as
-    `detect`.
+    Real corpora have such labels where sentences were cut inside a chunk. The sentences are iterated twice.
     """
     try:
         return detect(sentences, layer)
@@ -182,10 +181,7 @@ def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
 
 
 def validate(sentence: Sentence, layer: str, scheme: str) -> None:
-    """Raise CorpusError unless some sequence that the layer allows is consistent.
-
-    The message names the first token at which all fail.
-    """
+    """Raise CorpusError, with the first token at which all fail, unless some sequence of the layer is consistent."""
     _feasible(sentence, sentence.layers[layer], scheme)
 
 
@@ -202,37 +198,35 @@ def convert(corpus: Corpus, target: str, source: str | None = None, layer: str |
         coded = sentence.with_layer(name, recoded(sentence, sentence.layers[name], target, scheme))
         return replace(coded, covered=_covered(sentence.covered, target)) if own and sentence.covered else coded
 
-    converted = corpus.map(step)
-    if corpus.covered is None or not own:
-        return converted
-    return replace(converted, covered=_covered(corpus.covered, target))
+    covered = corpus.covered if corpus.covered is None or not own else _covered(corpus.covered, target)
+    return replace(corpus.map(step), covered=covered)
 
 
 def coded(corpus: Corpus, target: str, layer: str | None = None, source: str | None = None) -> Corpus:
     """Return the corpus with a layer as evidence for labels of another scheme; sentences without it stay.
 
     As `convert`, but the layer is read as by `readable`, and an unknown position that ends a chunk says so: `B-*|O` in
-    IOB2, `!I-X` in IOB1. Raises as `readable`.
+    IOB2, `!I-X` in IOB1.
     """
     name = layer or corpus.guideline
     annotated = corpus.with_sentences(sentence for sentence in corpus if name in sentence.layers)
     source = source or readable(annotated, name)
     converted = convert(annotated, target, source, name)
-    if target != "BIOES":
-        pairs = zip(annotated, converted, strict=True)
-        converted = converted.with_sentences(_closed(*pair, name, source, target) for pair in pairs)
     rest = iter(converted.sentences)
-    return converted.with_sentences(next(rest) if name in each.layers else each for each in corpus.sentences)
-
-
-def _closed(sentence: Sentence, converted: Sentence, name: str, source: str, target: str) -> Sentence:
-    """Say in a converted sentence where an unknown position ends a chunk."""
-    feasible, layer = _feasible(sentence, sentence.layers[name], source), list(converted.layers[name])
-    for at, (last, labels) in enumerate(pairwise(feasible), 1):
-        closes = _closes(source, last, sentence.layers[name][at] is None)
-        if layer[at] is None and (closes or _certainly_ends(last, labels)):
-            layer[at] = _after(last, target)
-    return converted.with_layer(name, layer)
+    sentences = []
+    for sentence in corpus:
+        if name not in sentence.layers:
+            sentences.append(sentence)
+            continue
+        coded, given = next(rest), sentence.layers[name]
+        if target != "BIOES":
+            labels = list(coded.layers[name])
+            for at, (last, own) in enumerate(pairwise(_feasible(sentence, given, source)), 1):
+                if labels[at] is None and (_closes(source, last, given[at] is None) or _certainly_ends(last, own)):
+                    labels[at] = _after(last, target)
+            coded = coded.with_layer(name, labels)
+        sentences.append(coded)
+    return converted.with_sentences(sentences)
 
 
 @lru_cache(_CACHED)
@@ -246,7 +240,7 @@ def _after(last: ChunkLabels, target: str) -> Candidates:
 
 @lru_cache(_CACHED)
 def _certainly_ends(last: ChunkLabels, labels: ChunkLabels) -> bool:
-    return _is_inside(last) and not any(continues(before, label) for before in last for label in labels)
+    return OUTSIDE not in last and not any(continues(before, label) for before in last for label in labels)
 
 
 def ends_only(candidates: Candidates) -> bool:
@@ -286,10 +280,8 @@ def recoded(sentence: Sentence, positions: Layer, target: str, source: str | Non
 def _numbered(
     sentence: Sentence, own: Soft[str], labels: ChunkLabels, named: tuple[str | None, ...], source: str, target: str
 ) -> Soft[str]:
-    """Return the labels of a position whose candidates have numbers: all that spell a candidate share its number.
-
-    The numbers of candidates that are in no consistent sequence go to the others, in proportion.
-    """
+    """Return the labels of a position whose candidates have numbers, which all that spell a candidate share; numbers of
+    candidates that are in no consistent sequence go to the others, in proportion."""
     if "IOB1" in (source, target) or (source == "BIOES" and target != source):
         found = f"numbers of candidates from the scheme {source} to {target}"
         raise sentence.error(found, "labels with numbers in IOB2, and IOB2 or BIOES to code them")
@@ -305,9 +297,11 @@ def _numbered(
 @lru_cache(_CACHED)
 def _goes_on(source: str, last: ChunkLabels, labels: ChunkLabels, unknown: bool) -> bool:
     """Return whether a position after one that is certainly in a chunk may continue the chunk."""
-    if not _is_inside(last) or (unknown and source != "BIOES"):
-        return False
-    return any(continues(before, label) for before in last for label in labels)
+    return (
+        OUTSIDE not in last
+        and not (unknown and source != "BIOES")
+        and any(continues(before, label) for before in last for label in labels)
+    )
 
 
 @lru_cache(_CACHED)
@@ -320,9 +314,12 @@ def _labels_between(
     """
     targets: dict[ChunkLabel, None] = {}
     for label in labels:
-        lefts = {_left(last, label) for last in before if may_follow(source, last, label, closes[0])}
-        rights = [following for following in after if may_follow(source, label, following, closes[1])]
-        ends = {not continues(label, following) for following in rights}
+        lefts = {  # whether the label begins a chunk, and whether the token before is in a chunk of the same type
+            (not continues(last, label), last != OUTSIDE and last.type == label.type)
+            for last in before
+            if may_follow(source, last, label, closes[0])
+        }
+        ends = {not continues(label, each) for each in after if may_follow(source, label, each, closes[1])}
         for (starts, beside), end in product(sorted(lefts), sorted(ends)):
             targets[_spelled(target, label, starts, beside, end)] = None
     return tuple(targets)
@@ -340,16 +337,6 @@ def _candidates(
     return tuple(str(each) for each in labels if each.type == ANY or each.letter not in wild)
 
 
-def _is_inside(labels: ChunkLabels) -> bool:
-    """Return whether a position is certainly in a chunk."""
-    return OUTSIDE not in labels
-
-
-def _left(last: ChunkLabel, label: ChunkLabel) -> tuple[bool, bool]:
-    """Return whether the label begins a chunk, and whether the token before is in a chunk of the same type."""
-    return not continues(last, label), last != OUTSIDE and last.type == label.type
-
-
 def _spelled(target: str, label: ChunkLabel, starts: bool, beside: bool, ends: bool) -> ChunkLabel:
     if label == OUTSIDE:
         return label
@@ -364,7 +351,14 @@ def _spelled(target: str, label: ChunkLabel, starts: bool, beside: bool, ends: b
 
 def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[ChunkLabels]:
     """Return the labels on some allowed consistent sequence: a pass forward, then one backward."""
-    options = _options(sentence, positions, scheme)
+    with _located(sentence):
+        named = types_in(positions)
+        stands_for = {each: expanded(each, named, scheme) for each in set(positions)}
+    for number, candidates in enumerate(positions, 1):
+        if strange := [each for each in stands_for[candidates] if each.letter not in LETTERS[scheme] + "O"]:
+            expected = f"O or {' '.join(LETTERS[scheme])} with -TYPE in the scheme {scheme}"
+            raise sentence.error(f"the label {str(strange[0])!r} at token {number}", expected)
+    options = [stands_for[candidates] for candidates in positions]
     last = EDGE
     for number, labels in enumerate(options, 1):
         reached = _reached(scheme, last, labels, positions[number - 1] is None)
@@ -391,23 +385,12 @@ def _reached(scheme: str, last: ChunkLabels, labels: ChunkLabels, unknown: bool)
 
 def _closes(scheme: str, last: ChunkLabels, unknown: bool) -> bool:
     """Return whether an unknown position ends a chunk before it, which IOB leaves open."""
-    return unknown and scheme != "BIOES" and _is_inside(last)
+    return unknown and scheme != "BIOES" and OUTSIDE not in last
 
 
 @lru_cache(_CACHED)
 def _leading(scheme: str, labels: ChunkLabels, following: ChunkLabels, closes: bool) -> ChunkLabels:
     return tuple(label for label in labels if any(may_follow(scheme, label, each, closes) for each in following))
-
-
-def _options(sentence: Sentence, positions: Layer, scheme: str) -> list[ChunkLabels]:
-    with _located(sentence):
-        named = types_in(positions)
-        options = {each: expanded(each, named, scheme) for each in set(positions)}
-    for number, candidates in enumerate(positions, 1):
-        if strange := [each for each in options[candidates] if each.letter not in LETTERS[scheme] + "O"]:
-            expected = f"O or {' '.join(LETTERS[scheme])} with -TYPE in the scheme {scheme}"
-            raise sentence.error(f"the label {str(strange[0])!r} at token {number}", expected)
-    return [options[candidates] for candidates in positions]
 
 
 @contextmanager
@@ -419,12 +402,9 @@ def _located(sentence: Sentence) -> Iterator[None]:
 
 
 def _inconsistent(sentence: Sentence, scheme: str, labels: ChunkLabels, number: int, last: ChunkLabels) -> CorpusError:
+    before, own = ("|".join(map(str, each)) for each in (last, labels))
     if number > len(sentence):
-        found = f"{_listed(last)} at the last token"
+        found = f"{before} at the last token"
     else:
-        found = f"{_listed(labels)} at token {number} after {_listed(last) if number > 1 else 'the start'}"
+        found = f"{own} at token {number} after {before if number > 1 else 'the start'}"
     return sentence.error(found, f"labels that can follow each other in the scheme {scheme}")
-
-
-def _listed(labels: Iterable[ChunkLabel]) -> str:
-    return "|".join(map(str, labels))

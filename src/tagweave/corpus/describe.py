@@ -17,29 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import Arc, Candidates
+    from tagweave.corpus.sentence import Candidates
 
 
 @dataclass(frozen=True, slots=True)
 class LayerDescription:
-    """The known part of a layer.
+    """The known part of a layer. Labels and types are counted, the most frequent first."""
 
-    Attributes:
-        labels: how often each label is the only candidate, the most frequent first.
-        candidates: how often each label is one of several candidates, the most frequent first.
-        full, ambiguous: positions with one candidate, and with several.
-        unknown: positions without candidates, including all positions of sentences without the layer.
-        spans: if the labels code spans, how many certainly begin, by type, the most frequent first; else empty.
-        rejected: how many spans are known not to be there.
-    """
-
-    labels: Mapping[str, int]
-    candidates: Mapping[str, int]
-    full: int
+    labels: Mapping[str, int]  # that are the only candidate
+    candidates: Mapping[str, int]  # labels that are one of several
+    full: int  # positions with one candidate
     ambiguous: int
-    unknown: int
-    spans: Mapping[str, int]
-    rejected: int = 0
+    unknown: int  # with all positions of sentences without the layer
+    spans: Mapping[str, int]  # that certainly begin, by type, if the labels code spans
+    rejected: int = 0  # spans that are known not to be there
 
     @property
     def positions(self) -> int:
@@ -53,19 +44,13 @@ class LayerDescription:
 
 @dataclass(frozen=True, slots=True)
 class CorpusDescription:
-    """Statistics of a corpus.
-
-    Attributes:
-        sentences, tokens, forms: how many there are; `forms` counts different forms.
-        layers: a description of each layer of labels.
-        heads: a description of each head layer; its labels are relations, `_` where the relation is unknown.
-    """
+    """Statistics of a corpus, its layers of labels, and its head layers."""
 
     sentences: int
     tokens: int
-    forms: int
+    forms: int  # different ones
     layers: Mapping[str, LayerDescription]
-    heads: Mapping[str, LayerDescription]
+    heads: Mapping[str, LayerDescription]  # whose labels are relations, `_` where the relation is unknown
 
 
 def describe(corpus: Corpus) -> CorpusDescription:
@@ -78,22 +63,21 @@ def describe(corpus: Corpus) -> CorpusDescription:
             layers.setdefault(name, Counter()).update(layer)
         rejected.update({name: len(spans) for name, spans in sentence.rejected.items()})
         for name, arcs in sentence.heads.items():
-            relations = (None if each is None else tuple(_relation(arc) for arc in each) for each in arcs)
-            heads.setdefault(name, Counter()).update(relations)
+            heads.setdefault(name, Counter()).update(
+                None if each is None else tuple("_" if arc.relation is None else arc.relation for arc in each)
+                for each in arcs
+            )
     tokens = corpus.tokens()
     forms = {form for sentence in corpus for form in sentence.forms}
     of_labels = {
-        name: _described(counts, tokens, _spans(corpus, name), rejected[name]) for name, counts in layers.items()
+        name: _describe_layer(counts, tokens, _count_spans(corpus, name), rejected[name])
+        for name, counts in layers.items()
     }
-    of_heads = {name: _described(counts, tokens, {}, 0) for name, counts in heads.items()}
+    of_heads = {name: _describe_layer(counts, tokens, {}, 0) for name, counts in heads.items()}
     return CorpusDescription(len(corpus), tokens, len(forms), of_labels, of_heads)
 
 
-def _relation(arc: Arc) -> str:
-    return "_" if arc.relation is None else arc.relation
-
-
-def _spans(corpus: Corpus, layer: str) -> dict[str, int]:
+def _count_spans(corpus: Corpus, layer: str) -> dict[str, int]:
     """Count the spans of each type that certainly begin; none if the labels are no consistent code of spans."""
     own = corpus.with_sentences(sentence for sentence in corpus if layer in sentence.layers)
     if not codes_chunks({label for each in own for candidates in each.layers[layer] for label in candidates or ()}):
@@ -107,7 +91,7 @@ def _spans(corpus: Corpus, layer: str) -> dict[str, int]:
     return _ordered(Counter(label[2:] for label in single if label.startswith("B-")))
 
 
-def _described(
+def _describe_layer(
     counts: Mapping[Candidates, int], tokens: int, spans: Mapping[str, int], rejected: int
 ) -> LayerDescription:
     known = {candidates: count for candidates, count in counts.items() if candidates is not None}
@@ -137,22 +121,14 @@ _LEFT_OUT = "…"
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A token and its neighbours.
-
-    Attributes:
-        left, right: the tokens before and after it, `…` for tokens left out.
-        word: the token.
-        position: its number in the sentence; 1 is the first token.
-        location: where the sentence was read.
-        note: a remark on the token, shown in brackets after its context.
-    """
+    """A token and its neighbours, `…` for tokens left out."""
 
     left: tuple[str, ...]
     word: str
     right: tuple[str, ...]
-    position: int
-    location: Location = Location()
-    note: str = ""
+    position: int  # in the sentence; 1 is the first token
+    location: Location = Location()  # of the sentence
+    note: str = ""  # a remark on the token, shown in brackets after its context
 
     @classmethod
     def of(cls, sentence: Sentence, at: int, width: int = WIDTH, note: str = "") -> Context:

@@ -29,17 +29,11 @@ _FORMS = "TYPE TAB phrase, TYPE|TYPE TAB phrase, or phrase"
 
 @dataclass(frozen=True, slots=True)
 class Gazetteer:
-    """Phrases and their types.
+    """Phrases and their types."""
 
-    Attributes:
-        phrases: P different phrases, in the order of the file, none of them blank.
-        types: for each phrase the types it may have; `None`: unknown.
-        path: the file, for messages.
-    """
-
-    phrases: tuple[str, ...] = ()
-    types: tuple[Candidates, ...] = ()
-    path: str = ""
+    phrases: tuple[str, ...] = ()  # different ones, in the order of the file, none of them blank
+    types: tuple[Candidates, ...] = ()  # that each phrase may have; `None`: unknown
+    path: str = ""  # for messages
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -51,7 +45,7 @@ class Gazetteer:
             raise CorpusError("a phrase with a line break", "phrases of one line", self.path)
 
     def types_of(self, entry: Iterable[int], size: int) -> list[Candidates]:
-        """The types of each of `size` entries, where entry[p] is the entry of phrase p, negative for none."""
+        """Return the types of each of `size` entries, where entry[p] is the entry of phrase p, negative for none."""
         types: list[Candidates] = [None] * size
         for at, names in zip(entry, self.types, strict=True):
             if at >= 0 and names != types[at]:
@@ -59,7 +53,7 @@ class Gazetteer:
         return types
 
     def lines(self) -> list[str]:
-        """The lines from which `parse` makes the same gazetteer."""
+        """Return the lines from which `parse` makes the same gazetteer."""
         pairs = zip(self.phrases, self.types, strict=True)
         return [phrase if types is None else f"{format_candidates(types)}\t{phrase}" for phrase, types in pairs]
 
@@ -70,7 +64,7 @@ class Gazetteer:
 
 
 def read(path: str) -> Gazetteer:
-    """The gazetteer in a file; `-` is standard input, gzip is decompressed."""
+    """Read a gazetteer from a file; `-` is standard input, gzip is decompressed."""
     gazetteer = parse(read_lines(path), path)
     if not gazetteer.phrases:
         raise CorpusError("no entry", f"a gazetteer, one entry a line ({_FORMS})", path)
@@ -78,7 +72,7 @@ def read(path: str) -> Gazetteer:
 
 
 def parse(lines: Iterable[str], path: str = "") -> Gazetteer:
-    """The gazetteer of these lines. Raises CorpusError as `read`."""
+    """Parse lines. Raises CorpusError, with file and line, for one in none of the forms."""
     entries: dict[str, Candidates] = {}
     types: dict[str, Candidates] = {}  # of each first field: there are few
     for number, line in enumerate(lines, 1):
@@ -91,14 +85,19 @@ def parse(lines: Iterable[str], path: str = "") -> Gazetteer:
         if not phrase or "\t" in phrase:
             raise CorpusError(f"the entry {line!r}", _FORMS, path, number)
         if field not in types:
-            types[field] = _types(field, path, number)
+            try:
+                types[field] = parse_candidates(field)
+            except CorpusError as error:
+                raise error.at(path, number) from None
+            if any(name.split() != [name] for name in types[field] or ()):
+                raise CorpusError(f"the type {field!r}", f"types without blanks ({_FORMS})", path, number)
         if entries.setdefault(phrase, types[field]) != types[field]:
             entries[phrase] = united((entries[phrase], types[field]))
     return Gazetteer(tuple(entries), tuple(entries.values()), path)
 
 
 def joined(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
-    """One gazetteer with the entries of several."""
+    """Return one gazetteer with the entries of several."""
     entries: dict[str, Candidates] = {}
     for each in gazetteers:
         for phrase, types in zip(each.phrases, each.types, strict=True):
@@ -107,16 +106,5 @@ def joined(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
 
 
 def united(types: Iterable[Candidates]) -> Candidates:
-    """All types of several entries, in their order; unknown if no entry has any."""
+    """Return all types of several entries, in their order; unknown if no entry has any."""
     return tuple(dict.fromkeys(name for each in types for name in each or ())) or None
-
-
-def _types(field: str, path: str, number: int) -> tuple[str, ...]:
-    """The types in the first field of a line."""
-    try:
-        types = parse_candidates(field)
-    except CorpusError as error:
-        raise CorpusError(error.found, error.expected, path, number) from None
-    if any(name.split() != [name] for name in types):
-        raise CorpusError(f"the type {field!r}", f"types without blanks ({_FORMS})", path, number)
-    return types

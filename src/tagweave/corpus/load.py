@@ -12,7 +12,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM, is_awaited, read_lines, written
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.formats.format import ModelLabels
-from tagweave.corpus.formats.registry import Recognised, chosen_format, foreign, formats, recognise
+from tagweave.corpus.formats.registry import chosen_format, foreign, formats, recognise
 from tagweave.corpus.named.name import is_name, located
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
@@ -22,31 +22,25 @@ if TYPE_CHECKING:
 
     from tagweave.corpus.formats.format import Format
 
-_OF_DOCUMENTS = ("labels_covered",)
+COVERED = "labels_covered"
+"""The only comment that may differ between the documents of a file."""
+_EVERYTHING = "*"
+_FIRST_LINES = 50
+_PATIENCE = 0.2  # seconds to wait for more of them in a pipe
 
 
 @dataclass
-class Outline:
-    """What sentences say about their file, gathered in one pass that keeps none of them.
+class _Outline:
+    """What sentences say about their file, gathered in one pass that keeps none of them."""
 
-    Attributes:
-        path: the file, for messages.
-        comments: the values of comments `# key = value` that must agree, by key; `None` until one occurs.
-        sentences, characters: how many there are.
-        first: the layers of labels of the first sentence.
-        names: the names of all layers, of labels and of heads.
-        known: the layers that annotate at least one position.
-        documents: the keys whose comments may differ between documents, and do.
-    """
-
-    path: str
-    comments: dict[str, str | None]
+    path: str  # for messages
+    comments: dict[str, str | None]  # the values of comments `# key = value` that must agree; `None` until one occurs
     sentences: int = 0
     characters: int = 0
-    first: tuple[str, ...] = ()
-    names: dict[str, None] = field(default_factory=dict)
-    known: set[str] = field(default_factory=set)
-    documents: set[str] = field(default_factory=set)
+    first: tuple[str, ...] = ()  # the layers of labels of the first sentence
+    names: dict[str, None] = field(default_factory=dict)  # of all layers, of labels and of heads
+    known: set[str] = field(default_factory=set)  # the layers that annotate at least one position
+    has_documents: bool = False  # whether comments on covered labels differ
 
     def over(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Pass sentences on, and take them into account. Raises CorpusError for comments that differ."""
@@ -59,28 +53,28 @@ class Outline:
                 self.names[name] = None
                 if name not in self.known and any(candidates is not None for candidates in layer):
                     self.known.add(name)
-            for comment in sentence.comments:
-                self._take(comment, sentence.location.line)
+            self.take_comments(sentence)
             yield sentence
 
-    def _take(self, comment: str, line: int) -> None:
-        key, value = key_and_value(comment)
-        if key in self.comments:
-            agreed = self.comments[key]
-            if agreed is not None and value != agreed and key in _OF_DOCUMENTS:
-                self.documents.add(key)
-            elif agreed is not None and value != agreed:
-                raise CorpusError(f"{key} = {value}", f"{key} = {agreed} as before", self.path, line)
-            self.comments[key] = value
+    def take_comments(self, sentence: Sentence) -> None:
+        """Take the comments of a sentence into account."""
+        for comment in sentence.comments:
+            key, value = key_and_value(comment)
+            if key in self.comments:
+                if (agreed := self.comments[key]) not in (None, value):
+                    if key != COVERED:
+                        line = sentence.location.line
+                        raise CorpusError(f"{key} = {value}", f"{key} = {agreed} as before", self.path, line)
+                    self.has_documents = True
+                self.comments[key] = value
 
 
 def comment_value(sentences: Iterable[Sentence], key: str, path: str) -> str | None:
     """Return the value of the comments `# key = value`, or `None`. Raises CorpusError if they differ."""
-    outline = Outline(path, {key: None})
+    outline = _Outline(path, {key: None})
     for sentence in sentences:
-        for comment in sentence.comments:
-            outline._take(comment, sentence.location.line)
-    if outline.documents:
+        outline.take_comments(sentence)
+    if outline.has_documents:
         raise CorpusError(f"several comments {key}", "one for the whole file", path)
     return outline.comments[key]
 
@@ -91,10 +85,9 @@ def key_and_value(comment: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-COVERED = "labels_covered"
-_EVERYTHING = "*"
-_FIRST_LINES = 50
-_PATIENCE = 0.2  # seconds to wait for more of them in a pipe
+def names_guideline(comment: str) -> bool:
+    """Return whether a comment line is `# guideline = NAME`."""
+    return key_and_value(comment)[0] == "guideline"
 
 
 class Argument(NamedTuple):
@@ -153,10 +146,9 @@ def load(
 
     PATH may be the name of a public corpus, `FAMILY:CORPUS[@VERSION]/SPLIT`; its file is fetched unless it is there.
 
-    The layer LAYER becomes the corpus's own, under the name GUIDELINE; other layers keep their names.
-
-    Without LAYER it is the format's usual layer: `tag`; in CoNLL-U `upos`, or `xpos` if only that is annotated; in
-    KyTea's format `segmentation`; in column files with a header the last one.
+    The layer LAYER becomes the corpus's own, under the name GUIDELINE; other layers keep their names. Without LAYER it
+    is the format's usual layer: `tag`; in CoNLL-U `upos`, or `xpos` if only that is annotated; in KyTea's format
+    `segmentation`; in column files with a header the last one.
 
     Without GUIDELINE, a comment `# guideline = NAME` in the file names it, or else it keeps its name. But a layer whose
     name comes only from the format (`tag`, `upos`, `xpos`, `segmentation`) is then called `unnamed`, so that files of
@@ -167,19 +159,24 @@ def load(
     each holds for the sentences from it to the next, and `*` means all labels. A column `confidence`, or
     `Confidence` in MISC, gives the confidence in the labels of a token. Empty sentences are left out. Without `format`,
     the extension or the first lines determine it.
+
+    Raises:
+        CorpusError: a file that does not follow its format, with path and line; a layer that is not in the file;
+            different guidelines in one file; an unknown format.
+        OSError: the file cannot be read.
     """
-    form, _, sentences = _nonempty(argument, format)
+    form, sentences = _nonempty(argument, format)
     return assembled(argument, form, sentences, unnamed, trained)
 
 
 def assembled(
     argument: str, form: Format, sentences: Iterable[Sentence], unnamed: str | None = None, trained: Sequence[str] = ()
 ) -> Corpus:
-    """Return the corpus of the sentences that were read from a file. Arguments and errors are those of `load`."""
+    """Return the corpus of the sentences that were read from a file, as `load`."""
     outline = _outline(argument)
     kept: Iterable[Sentence] = tuple(outline.over(sentences))
     file = _file(argument, form, outline, unnamed, trained)
-    if outline.documents:
+    if outline.has_documents:
         return replace(file.corpus, covered=None).with_sentences(file.named(with_covered(kept)))
     return file.corpus.with_sentences(file.named(kept))
 
@@ -194,80 +191,86 @@ def with_covered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         yield sentence if covered is None else replace(sentence, covered=covered)
 
 
-def load_outline(argument: str, format: str | None = None, unnamed: str | None = None) -> CorpusOutline:  # noqa: A002
-    """Load a corpus without its sentences: as `load`, in constant memory. Raises as `load`."""
-    form, path, sentences = _nonempty(argument, format)
-    outline = _outline(argument)
-    for _ in outline.over(sentences):
-        pass
-    if outline.documents:
-        raise CorpusError(f"several comments {COVERED}", "one for a file that is read in parts", path)
-    return _file(argument, form, outline, unnamed)
-
-
 class CorpusOutline(NamedTuple):
-    """A corpus without its sentences.
+    """A corpus without its sentences."""
 
-    Attributes:
-        corpus: what `load` returns, but empty.
-        format: the name of the format of the file.
-        layer: the layer in the file that becomes the corpus's own; `None` if the file has no such layer.
-        sentences, characters: how many the file has.
-    """
-
-    corpus: Corpus
+    corpus: Corpus  # what `load` returns, but empty
     format: str
-    layer: str | None
+    layer: str | None  # in the file, which becomes the corpus's own; `None` if the file has no such layer
     sentences: int
     characters: int
 
     def named(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield sentences with the corpus's own layer under the name of its guideline."""
+        """Yield sentences with the corpus's own layer under the name of its guideline.
+
+        A sentence that lacks the layer is unknown. A string column of its name is removed, so that no template can read
+        the answer.
+        """
         own, layer = self.corpus.guideline, self.layer
-        return iter(sentences) if layer is None else (_renamed(sentence, layer, own) for sentence in sentences)
+        for sentence in sentences:
+            named = sentence
+            if layer is not None:
+                if layer in named.columns:
+                    columns = {name: column for name, column in named.columns.items() if name != layer}
+                    named = replace(named, columns=columns)
+                if layer not in named.layers and layer not in named.heads:
+                    named = named.with_layer(layer, (None,) * len(named))
+                named = named if layer == own else named.renamed({layer: own})
+            yield named
 
     def since(self, path: str, first: int) -> Iterator[Sentence]:
         """Yield the sentences of the corpus from a number on, from a copy of its file. Raises as `load`."""
-        _, _, sentences = _nonempty(path, self.format)
-        return self.named(islice(sentences, first, None))
+        return self.named(islice(_nonempty(path, self.format)[1], first, None))
 
 
-def _nonempty(argument: str, format: str | None) -> tuple[Format, str, Iterator[Sentence]]:  # noqa: A002
-    """Return the format and path of a file, and its sentences that are not empty, with confidences."""
-    path = parse_argument(argument).path
-    recognised, lines = _open(path, format)
-    form = recognised.format
-    nonempty = (sentence for sentence in form.read(lines, path) if sentence.forms)
-    return form, path, map(form.confidence.read, nonempty) if form.confidence else nonempty
+def load_outline(argument: str, format: str | None = None, unnamed: str | None = None) -> CorpusOutline:  # noqa: A002
+    """Load a corpus without its sentences: as `load`, in constant memory."""
+    form, sentences = _nonempty(argument, format)
+    outline = _outline(argument)
+    for _ in outline.over(sentences):
+        pass
+    if outline.has_documents:
+        raise CorpusError(f"several comments {COVERED}", "one for a file that is read in parts", outline.path)
+    return _file(argument, form, outline, unnamed)
 
 
-def _outline(argument: str) -> Outline:
+def _nonempty(argument: str, format: str | None) -> tuple[Format, Iterator[Sentence]]:  # noqa: A002
+    """Return the format of a file, and its sentences that are not empty, with confidences."""
+    form, sentences, _ = stream(argument, format)
+    nonempty = (sentence for sentence in sentences if sentence.forms)
+    return form, map(form.confidence.read, nonempty) if form.confidence else nonempty
+
+
+def _outline(argument: str) -> _Outline:
     path, guideline, _ = parse_argument(argument)
-    return Outline(path, {COVERED: None} if guideline is not None else {"guideline": None, COVERED: None})
+    return _Outline(path, {COVERED: None} if guideline is not None else {"guideline": None, COVERED: None})
 
 
 def _file(
-    argument: str, form: Format, outline: Outline, unnamed: str | None, trained: Sequence[str] = ()
+    argument: str, form: Format, outline: _Outline, unnamed: str | None, trained: Sequence[str] = ()
 ) -> CorpusOutline:
     """Return the corpus that an argument names, without its sentences. Raises as `load`."""
     path, guideline, layer = parse_argument(argument)
-    names = outline.names
+    names, first = outline.names, outline.first
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
     guideline = guideline or outline.comments["guideline"]
     if layer is None and guideline in names:
         layer = guideline
     if layer is None:
-        there = [*({unnamed} & {*outline.known}), *(each for each in trained if each in names)]
-        layer = there[0] if there and guideline in (None, unnamed) else None
-        layer = layer or _default_layer(outline, form)
+        there = [*(outline.known & {unnamed}), *(each for each in trained if each in names)]
+        if there and guideline in (None, unnamed):
+            layer = there[0]
+        elif {UPOS, XPOS} <= {*first} and UPOS in form.layers:
+            layer = XPOS if UPOS not in outline.known and XPOS in outline.known else UPOS
+        else:
+            layer = form.layer or (first[-1] if first else "tag")
     if guideline is None:
         is_unnamed = unnamed not in names and layer in ("tag", *trained, *form.layers, form.heads)
         guideline = unnamed if unnamed and is_unnamed else layer
-    covered = _covered(outline.comments[COVERED])
     if guideline != layer and guideline in names:
         raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
-    corpus = Corpus((), guideline, form.unit, covered, path, layer=layer)
+    corpus = Corpus((), guideline, form.unit, _covered(outline.comments[COVERED]), path, layer=layer)
     return CorpusOutline(corpus, form.name, layer if layer in names else None, outline.sentences, outline.characters)
 
 
@@ -286,13 +289,27 @@ def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # 
 
 
 def stream(argument: str, format: str | None = None, labels: ModelLabels | None = None) -> CorpusStream:  # noqa: A002
-    """Open a file as `iterate`, with the format that was given or recognised. Raises as `iterate`.
+    """Open a file as `iterate`, with the format that was given or recognised.
 
     `labels` are those of a model of words that the text is for; they help to recognise the format.
     """
     path = parse_argument(argument).path
-    recognised, lines = _open(path, format, labels)
-    return CorpusStream(recognised.format, recognised.read(lines, path), recognised.note)
+    lines = read_lines(path)
+    form = chosen_format(format, located(path))
+    if form is not None:
+        return CorpusStream(form, form.read(lines, path))
+    first: list[str] = []
+    for line in islice(lines, _FIRST_LINES):
+        first.append(line)
+        is_sentence = line.strip() and "\t" not in line and not line.startswith("#")
+        if is_sentence and is_awaited(_PATIENCE):  # somebody at a pipe waits for an answer
+            break
+    if (other := foreign(first)) is not None:
+        what, instead = other
+        how = "`format=segmented` reads it as text" if labels else f"`format` names one of {', '.join(formats())}"
+        raise CorpusError(what, f"{instead}; {how}", path)
+    recognised = recognise(first, labels)
+    return CorpusStream(recognised.format, recognised.read(chain(first, lines), path), recognised.note)
 
 
 def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa: A002
@@ -300,6 +317,11 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
 
     Formats with one layer get the corpus's own; CoNLL-U and column files get all. The guideline's name and the covered
     labels become comments if the format has any. Weights and confidences are not written.
+
+    Raises:
+        CorpusError: the format cannot express the labels (nothing is ever written as something else), or neither
+            `format` nor the extension names a format.
+        OSError: the file cannot be written.
     """
     form = chosen_format(format, path)
     if form is None:
@@ -310,11 +332,6 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
     with written(path) as stream:
         sentences = _commented(corpus, form) if form.comments else form.held(corpus)
         form.write(sentences, stream, corpus.guideline)
-
-
-def implied_format(path: str, argument: str, format: str | None = None) -> str | None:  # noqa: A002
-    """Return the format to write a file in that was made from another, unless its name tells. Raises as `load`."""
-    return None if chosen_format(None, path) else _open(parse_argument(argument).path, format)[0].format.name
 
 
 def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
@@ -335,51 +352,6 @@ def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
         yield replace(sentence, comments=(*new, *kept)) if new or len(kept) < len(sentence.comments) else sentence
 
 
-def names_guideline(comment: str) -> bool:
-    """Return whether a comment line is `# guideline = NAME`."""
-    return key_and_value(comment)[0] == "guideline"
-
-
-def _open(path: str, name: str | None, labels: ModelLabels | None = None) -> tuple[Recognised, Iterator[str]]:
-    lines = read_lines(path)
-    form = chosen_format(name, located(path))
-    if form is not None:
-        return Recognised(form, form.read), lines
-    first = _first(lines)
-    if (other := foreign(first)) is not None:
-        what, instead = other
-        how = "`format=segmented` reads it as text" if labels else f"`format` names one of {', '.join(formats())}"
-        raise CorpusError(what, f"{instead}; {how}", path)
-    return recognise(first, labels), chain(first, lines)
-
-
-def _first(lines: Iterator[str]) -> list[str]:
-    """Read the lines that determine the format; if somebody at a pipe waits for an answer, those there are."""
-    first: list[str] = []
-    for line in islice(lines, _FIRST_LINES):
-        first.append(line)
-        is_sentence = line.strip() and "\t" not in line and not line.startswith("#")
-        if is_sentence and is_awaited(_PATIENCE):
-            break
-    return first
-
-
-def _default_layer(outline: Outline, form: Format) -> str:
-    names = outline.first
-    if {UPOS, XPOS} <= set(names) and UPOS in form.layers:
-        only_xpos = UPOS not in outline.known and XPOS in outline.known
-        return XPOS if only_xpos else UPOS
-    return form.layer or (names[-1] if names else "tag")
-
-
-def _renamed(sentence: Sentence, layer: str, guideline: str) -> Sentence:
-    """Rename the layer to the guideline, in the same order; it is unknown if the sentence lacks it.
-
-    A string column of this name is removed, so that no template can read the answer.
-    """
-    if layer in sentence.columns:
-        columns = {name: column for name, column in sentence.columns.items() if name != layer}
-        sentence = replace(sentence, columns=columns)
-    if layer not in sentence.layers and layer not in sentence.heads:
-        sentence = sentence.with_layer(layer, (None,) * len(sentence))
-    return sentence if layer == guideline else sentence.renamed({layer: guideline})
+def implied_format(path: str, argument: str, format: str | None = None) -> str | None:  # noqa: A002
+    """Return the format to write a file in that was made from another, unless its name tells."""
+    return None if chosen_format(None, path) else stream(argument, format).format.name

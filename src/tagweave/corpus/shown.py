@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.describe import describe
 from tagweave.corpus.spans import OUTSIDE, spans_of
-from tagweave.display.markup import LEAST, Html, Position
+from tagweave.display.markup import LEAST, Html
 from tagweave.display.pictures import Annotated, corpus_picture, sentence_picture
 from tagweave.errors import CorpusError
 
@@ -39,12 +39,11 @@ def corpus_html(corpus: Corpus) -> Html:
 
 def sentence_html(sentence: Sentence) -> Html:
     """Show a sentence with all its layers."""
-    position = cache(_position)
+    position = cache(lambda candidates: _numbered(_probable(candidates)))
     layers = {name: [position(each) for each in layer] for name, layer in sentence.layers.items()}
-    spans = {name: _spans(sentence, name) for name in sentence.layers}
+    spans = {name: groups for name in sentence.layers if (groups := _spans(sentence, name)) is not None}
     heads = {name: [_numbered(arcs) for arcs in layer] for name, layer in sentence.heads.items()}
-    coded = {name: groups for name, groups in spans.items() if groups is not None}
-    return sentence_picture(Annotated(sentence.forms, layers, coded, heads, sentence.confidence))
+    return sentence_picture(Annotated(sentence.forms, layers, spans, heads, sentence.confidence))
 
 
 def _numbered(candidates: tuple[Any, ...] | None) -> Sequence[tuple[Any, float | None]] | None:
@@ -54,10 +53,6 @@ def _numbered(candidates: tuple[Any, ...] | None) -> Sequence[tuple[Any, float |
     if not isinstance(candidates, Soft):
         return [(each, None) for each in candidates]
     return sorted(candidates.numbered(), key=lambda pair: -pair[1])
-
-
-def _position(candidates: Candidates) -> Position:
-    return _numbered(_probable(candidates))
 
 
 def _probable(candidates: Candidates) -> Candidates:

@@ -38,19 +38,12 @@ class Sign(IntEnum):
 
 
 class Look(NamedTuple):
-    """What a format recognises in the first lines of a file.
-
-    Attributes:
-        sign: the sign of the format.
-        is_format: whether the file is of this format, unless another format sees a stronger sign.
-        note: a message for the user; if the file is not of this format, only shown if it is read without labels.
-        read: a reader, if not the usual one of the format.
-    """
+    """What a format recognises in the first lines of a file."""
 
     sign: Sign
-    is_format: bool = True
-    note: str = ""
-    read: Reader | None = None
+    is_format: bool = True  # whether the file is of this format, unless another format sees a stronger sign
+    note: str = ""  # for the user; if the file is not of this format, only shown if it is read without labels
+    read: Reader | None = None  # if not the usual one of the format
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,37 +52,24 @@ class Format:
 
     A writer refuses what its format cannot hold. If a format holds something new, such as spans, that becomes a field
     here, which the other formats lack by default; code that writes it asks for the field.
-
-    Attributes:
-        name: the name for the option `--format`.
-        read: reads sentences from lines.
-        write: writes sentences to a stream, given the name of the layer that is the corpus's own annotation.
-        look: recognises the first lines of a file; `None` if there is no sign of the format.
-        extensions: extensions of file names, with the dot.
-        unit: what a token of the file is.
-        layers: the layers of labels in a file that does not name them, the usual one first; none without labels.
-        names_layers: whether a file may name any number of layers, of which the last is the usual one.
-        partial: whether labels may be unknown, and positions may have several candidates.
-        put_beside: adds the labels of a guideline, named second, to those of a sentence. They may replace others if a
-            fourth argument names the layer that has to stay. `None`: a file can hold one layer only.
-        heads: the layer of heads, if there is one.
-        confidence: where files hold the confidence in labels, if they can.
-        comments: whether sentences can have comments, which name the guideline, the covered labels and rejected spans.
     """
 
-    name: str
+    name: str  # for the option `--format`
     read: Reader
+    # writes sentences to a stream, given the name of the layer that is the corpus's own annotation
     write: Callable[[Iterable[Sentence], IO[str], str], None]
-    look: Callable[[FirstLines], Look | None]
-    extensions: tuple[str, ...] = ()
-    unit: Unit = "word"
-    layers: tuple[str, ...] = ("tag",)
-    names_layers: bool = False
-    partial: bool = True
+    look: Callable[[FirstLines], Look | None]  # recognises a file; `None` if there is no sign of the format
+    extensions: tuple[str, ...] = ()  # of file names, with the dot
+    unit: Unit = "word"  # what a token of the file is
+    layers: tuple[str, ...] = ("tag",)  # of labels in a file that does not name them, the usual one first
+    names_layers: bool = False  # whether a file may name any number of layers, of which the last is the usual one
+    partial: bool = True  # whether labels may be unknown, and positions may have several candidates
+    # adds the labels of a guideline, named second, to those of a sentence. They may replace others if a fourth argument
+    # names the layer that has to stay. `None`: a file can hold one layer only
     put_beside: Callable[[Sentence, str, Layer, str | None], Sentence] | None = None
-    heads: str | None = None
-    confidence: Confidence | None = None
-    comments: bool = False
+    heads: str | None = None  # the layer of heads
+    confidence: Confidence | None = None  # where files hold the confidence in labels
+    comments: bool = False  # whether sentences can have comments: the guideline, covered labels, rejected spans
 
     @property
     def labels(self) -> Unit | None:
@@ -120,7 +100,7 @@ class Format:
             yield sentence
 
     def with_labels(self, sentence: Sentence, name: str, layer: Layer, beside: str | None = None) -> Sentence:
-        """Return the sentence with the labels of a guideline, which replace its own if the format holds one layer only.
+        """Add the labels of a guideline to a sentence; they replace its own if the format holds one layer only.
 
         If the new labels may replace others, `beside` names the layer of the sentence that has to stay.
         """
@@ -131,55 +111,44 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """Where a format holds the confidence in the label of each token.
+    """Where a format holds the confidence in the label of each token."""
 
-    Attributes:
-        take: from a sentence, the texts of these numbers, `None` for a missing one, and the sentence without them.
-        put: the sentence with these texts instead of its own.
-    """
-
+    # from a sentence, the texts of these numbers, `None` for a missing one, and the sentence without them
     take: Callable[[Sentence], tuple[Sequence[str | None], Sentence]]
-    put: Callable[[Sentence, Sequence[str]], Sentence]
+    put: Callable[[Sentence, Sequence[str]], Sentence]  # replaces these texts
 
     def read(self, sentence: Sentence) -> Sentence:
         """Take the confidence from a sentence, 1 where there is none. Raises CorpusError unless it is from 0 to 1."""
         texts, rest = self.take(sentence)
         if not any(texts):
             return sentence
-        return replace(rest, confidence=tuple(1.0 if text is None else _number(text, sentence) for text in texts))
+        confidence = []
+        for text in texts:
+            try:
+                value = 1.0 if text is None else float(text)
+            except ValueError:
+                value = -1.0
+            if not 0 <= value <= 1:
+                raise sentence.error(f"the confidence {text!r}", "a number from 0 to 1")
+            confidence.append(value)
+        return replace(rest, confidence=tuple(confidence))
 
     def written(self, sentence: Sentence, confidence: Sequence[float]) -> Sentence:
         """Put a number for each token where the format holds it."""
         return self.put(sentence, [f"{each:.6f}" for each in confidence])
 
 
-def _number(text: str, sentence: Sentence) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise sentence.error(f"the confidence {text!r}", "a number from 0 to 1")
-    return value
-
-
 FEW = 0.1
 """The share of words above which a pattern in them is not a coincidence."""
-
 _UNKNOWN = ("_", "?", "-X-", "")  # fields that mean an unknown label in one format or another
 
 
 @dataclass(frozen=True)
 class ModelLabels:
-    """The labels of the model that text is for, which distinguish words with labels from words with a slash.
+    """The labels of the model that text is for, which distinguish words with labels from words with a slash."""
 
-    Attributes:
-        known: whether a candidate is one of the labels.
-        share: the share of words with a label above which the text counts as labelled.
-    """
-
-    known: Callable[[str], bool]
-    share: float = FEW
+    known: Callable[[str], bool]  # whether a candidate is one of the labels
+    share: float = FEW  # of words with a label above which the text counts as labelled
 
     def among(self, field: str) -> bool:
         """Return whether a field consists of these labels only."""
@@ -196,13 +165,10 @@ class ModelLabels:
 
 @dataclass(frozen=True)
 class FirstLines:
-    """The first lines of a file, without line breaks, by which formats recognise their files.
-
-    `labels` are those of a model of words that the text is for; `None` if it is not for a model.
-    """
+    """The first lines of a file, without line breaks, by which formats recognise their files."""
 
     lines: Sequence[str]
-    labels: ModelLabels | None = None
+    labels: ModelLabels | None = None  # of a model of words that the text is for; `None` if it is not for a model
 
     @cached_property
     def rows(self) -> list[str]:

@@ -27,12 +27,12 @@ class DataName(NamedTuple):
 
 
 def is_name(path: str) -> bool:
-    """Whether a path begins as a name does, and no file has it."""
+    """Return whether a path begins as a name does, and no file has it."""
     return path.startswith(tuple(f"{family}:" for family in FAMILIES)) and not Path(path).exists()
 
 
 def data_name(text: str) -> DataName:
-    """The parts of a name."""
+    """Split a name into its parts. Raises DataError if it has another form."""
     match = _NAME.fullmatch(text)
     if match is None or match["family"] not in FAMILIES:
         raise DataError(text, "no name of a corpus", FORM)
@@ -45,7 +45,7 @@ def short_name(path: str) -> str:
 
 
 def located(path: str) -> str:
-    """The path of a file: that of a corpus's file, fetched if need be, if `path` is a name, or else `path` itself."""
+    """Return the path of a corpus's file, fetched if need be, if `path` is a name, or else `path` itself."""
     if not is_name(path):
         return path
     from tagweave.corpus.named.files import fetched

@@ -17,34 +17,28 @@ from tagweave.corpus.sentence import Candidates, Sentence
 
 NAMES = ("ctb.txt", "pd.txt", "both.tsv")
 """The files of the sample: `word_TAG` under CTB, `word/TAG` under PD, and columns `form ctb pd`."""
-
-
-def path(name: str) -> Path:
-    """The path of a file of the sample.
-
-    Args:
-        name: one of `NAMES`.
-    """
-    if name not in NAMES:
-        raise FileNotFoundError(f"no file {name!r} in the sample corpus; there are {', '.join(NAMES)}")
-    return Path(__file__).with_name(name)
-
-
 _LABELLED = 0.3
 _WHOLE = 0.2  # of the sentences stay whole in the partial corpus, so that discarding the others leaves something
 AMBIGUOUS = ("VV", "NN")
 """The tags that the ambiguous corpus does not tell apart."""
 
 
+def path(name: str) -> Path:
+    """Return the path of one of `NAMES`. Raises FileNotFoundError for another name."""
+    if name not in NAMES:
+        raise FileNotFoundError(f"no file {name!r} in the sample corpus; there are {', '.join(NAMES)}")
+    return Path(__file__).with_name(name)
+
+
 def sample(argument: str) -> Corpus:
-    """A file of the sample corpus, its own layer under the name of its guideline."""
+    """Load a file of the sample corpus, its own layer under the name of its guideline."""
     name, _, layer = argument.partition("#")
     guideline = layer or Path(name).stem
     return load(f"{guideline}={path(name)}{'#' + layer if layer else ''}")
 
 
 def partial(corpus: Corpus, seed: int = 0) -> Corpus:
-    """The corpus with about 30 % of its labels: one sentence of five whole, of the others single tokens at random."""
+    """Keep about 30 % of the labels: one sentence of five whole, of the others single tokens at random."""
     rng = np.random.default_rng(seed)
     rest = (_LABELLED - _WHOLE) / (1 - _WHOLE)
 
@@ -59,7 +53,7 @@ def partial(corpus: Corpus, seed: int = 0) -> Corpus:
 
 
 def ambiguous(corpus: Corpus, every: int = 2) -> Corpus:
-    """The corpus with every second VV and NN as VV|NN: someone was not sure."""
+    """Label every second VV and NN as VV|NN: someone was not sure."""
     count = 0
 
     def blur(candidates: Candidates) -> Candidates:
@@ -73,14 +67,12 @@ def ambiguous(corpus: Corpus, every: int = 2) -> Corpus:
 
 
 def forms_only(corpus: Corpus, *layers: str) -> Corpus:
-    """The words, without their labels but for these layers."""
-    return corpus.map(
-        lambda sentence: replace(sentence, layers={name: sentence.layers[name] for name in layers}, columns={})
-    )
+    """Keep the words, and of their labels these layers."""
+    return corpus.map(lambda s: replace(s, layers={name: s.layers[name] for name in layers}, columns={}))
 
 
 def partial_lines(corpus: Corpus, seed: int = 0) -> list[str]:
-    """Text in KyTea's format in which every other gap between characters, at random, is left open."""
+    """Return text in KyTea's format in which every other gap between characters, at random, is left open."""
     rng = np.random.default_rng(seed)
     lines = []
     for sentence in corpus:
