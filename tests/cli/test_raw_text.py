@@ -67,8 +67,8 @@ def test_an_error_names_the_line_and_leaves_no_file(run, segmenter, tmp_path):
 
 def test_what_is_not_raw_to_segmented_goes_the_general_way(run, segmenter, segtagger, tagger, tmp_path, monkeypatch):
     taken = []
-    write_segmented = characters.write_segmented
-    monkeypatch.setattr(characters, "write_segmented", lambda *a: taken.append(write_segmented(*a)))
+    read_blocks = characters.read_blocks
+    monkeypatch.setattr(characters, "read_blocks", lambda path: taken.append(path) or read_blocks(path))
     run("tag", segmenter, stdin="我们看着\n")
     run("tag", segmenter, "--retag", "-o", tmp_path / "x.seg", stdin="我们看着\n")
     run("tag", segmenter, "--to", "segmentation", stdin="我们看着\n")

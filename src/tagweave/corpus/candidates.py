@@ -85,7 +85,7 @@ def with_probabilities(names: Sequence[str], probabilities: Sequence[float], fir
 
 
 def parse_candidates(field: str, special: str = "") -> tuple[str, ...]:
-    """Parse a non-empty field, as `Soft` if it has numbers; `special` are further characters that the format escapes."""
+    """Parse a non-empty field, as `Soft` if it has numbers; `special` are more characters that the format escapes."""
     if not field:
         raise CorpusError("an empty label", "a label, or alternatives A|B")
     special += BAR

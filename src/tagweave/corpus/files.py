@@ -60,6 +60,8 @@ def read_lines(path: str) -> Iterator[str]:
     """Yield the lines of a file (`-`: standard input) without their line breaks (`\\n`, `\\r\\n`), one at a time.
 
     A file that begins with the gzip magic number is decompressed, whatever its name. A byte order mark is skipped.
+    Raises CorpusError for a line that is not UTF-8, contains NUL or a carriage return before its end, or is longer than
+    `LONGEST`, and for broken gzip data.
     """
     number = 0
     with opened(path, lambda: number + 1) as file:
@@ -109,10 +111,8 @@ def in_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 def first_lines(path: str, count: int) -> list[str]:
-    """Return the first lines of a file; of standard input, whole lines that have arrived, which remain to be read.
-
-    None of a pipe with a name, which can be read only once, nor of compressed standard input.
-    """
+    """Return the first lines of a file; of standard input, whole lines that have arrived, which remain to be read; none
+    of a pipe with a name, which can be read only once, nor of compressed standard input."""
     if path != STANDARD_STREAM:
         return list(islice(read_lines(path), count)) if Path(path).is_file() else []
     peek = getattr(sys.stdin.buffer, "peek", None)
@@ -123,11 +123,8 @@ def first_lines(path: str, count: int) -> list[str]:
 
 
 def is_awaited(seconds: float = 0.0) -> bool:
-    """Return whether all lines of standard input so far have been read, and no more come within so many seconds.
-
-    Then whoever writes them may be waiting for an answer. Never true of a file, nor on systems that cannot tell
-    (Windows).
-    """
+    """Return whether all lines of standard input so far have been read, and no more come within so many seconds: who
+    writes them may be waiting for an answer. Never true of a file, nor on systems that cannot tell (Windows)."""
     if _held is None or _held.tell() < _held.getbuffer().nbytes:
         return False
     try:
@@ -138,7 +135,10 @@ def is_awaited(seconds: float = 0.0) -> bool:
 
 @contextmanager
 def opened(path: str, at_line: Callable[[], int]) -> Iterator[IO[bytes]]:
-    """Open the bytes of a file (`-`: standard input), decompressed if it begins with the gzip magic number."""
+    """Open the bytes of a file (`-`: standard input), decompressed if it begins with the gzip magic number.
+
+    Broken gzip data are a CorpusError; `at_line` returns the line that is being read.
+    """
     with nullcontext(sys.stdin.buffer) if path == STANDARD_STREAM else Path(located(path)).open("rb") as file:
         buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
         try:
@@ -183,28 +183,23 @@ def _text(block: bytes, path: str, number: int) -> str:
 
 
 def decode_line(line: bytes, path: str, number: int) -> str:
-    """Decode one line, without its line break. Raises as `read_lines`."""
+    """Decode one line, without its line break; the error about a file that is no text says what it seems to be."""
+    kind = ""
+    if number == 1:
+        kind = next((f": it looks like {kind}" for start, kind in _KINDS.items() if line.startswith(start)), "")
+        kind = ": it looks like a model" if line[8:10] == b'{"' else kind
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         found = f"the byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line ({error.reason})"
-        raise CorpusError(found, f"UTF-8{_guess(line, number)}", path, number) from error
+        raise CorpusError(found, f"UTF-8{kind}", path, number) from error
     text = text.removesuffix("\n").removesuffix("\r")
     if number == 1:
         text = text.removeprefix("\ufeff")
     if bad := _FORBIDDEN.search(text):
         name = "a NUL character" if bad.group() == "\0" else "a carriage return inside the line"
-        expected = f"lines of text{_guess(line, number)}"
-        raise CorpusError(f"{name} at character {bad.start() + 1}", expected, path, number)
+        raise CorpusError(f"{name} at character {bad.start() + 1}", f"lines of text{kind}", path, number)
     return text
-
-
-def _guess(line: bytes, number: int) -> str:
-    """Say what a file that is no text seems to be, by its first line; "" if that is unknown."""
-    kind = next((kind for start, kind in _KINDS.items() if number == 1 and line.startswith(start)), "")
-    if number == 1 and line[8:10] == b'{"':
-        kind = "a model"
-    return kind and f": it looks like {kind}"
 
 
 def _too_long(path: str, number: int) -> CorpusError:
@@ -254,11 +249,8 @@ def whole_file(path: Path | str, parts: Path | None = None) -> Iterator[Path]:
     """Make an empty temporary file, which becomes the file `path` when the block ends without an exception.
 
     A symbolic link stays, and the file that it points to is replaced. The new file has the permissions of the old one,
-    or if there was none, those of any new file.
-
-    Args:
-        path: the file.
-        parts: a folder of the same file system for the temporary file, instead of the one of `path`.
+    or if there was none, those of any new file. `parts` is a folder of the same file system for the temporary file,
+    instead of the one of `path`.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -306,7 +298,7 @@ def _part(target: Path, parts: Path | None = None) -> Iterator[Path]:
     folder, name = parts or target.parent, target.name[-_NAME:]
     remove_left(folder, escape(name))
     try:
-        part, lock = _made(folder, name)
+        part, lock = _make_locked(folder, name)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
     try:
@@ -317,7 +309,7 @@ def _part(target: Path, parts: Path | None = None) -> Iterator[Path]:
             os.close(lock)
 
 
-def _made(folder: Path, name: str) -> tuple[Path, int | None]:
+def _make_locked(folder: Path, name: str) -> tuple[Path, int | None]:
     """Make a folder with its lock; `None` where the system has no such locks, so that nobody removes it, either."""
     while True:
         part = folder / f"{name}.{secrets.token_hex(4)}.part"

@@ -19,7 +19,7 @@ from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from tagweave.corpus.formats.format import FirstLines
 
@@ -31,15 +31,16 @@ _NAMED = re.compile(r"[^=\s]+=.+")
 def read(lines: Iterable[str], path: str = "", layer: str = "tag") -> Iterator[Sentence]:
     """Yield the sequences between blank lines, in constant memory."""
     for block, start in blocks(lines):
-        rows = [_row(line, number, Location(path, start + number - 1)) for number, line in enumerate(block, 1)]
-        forms, labels, attributes = zip(*rows, strict=True)
-        yield Sentence(forms, {layer: labels}, {ATTRIBUTES: attributes}, location=Location(path, start))
-
-
-def _row(line: str, position: int, location: Location) -> tuple[str, Candidates, str]:
-    field, _, attributes = line.partition("\t")
-    names = _names(attributes, location)
-    return intern(names[0] if names else str(position)), _candidates(field, location), attributes
+        forms, labels, columns = [], [], []
+        for number, line in enumerate(block, 1):
+            field, _, attributes = line.partition("\t")
+            location = Location(path, start + number - 1)
+            names = _names(attributes, location)
+            forms.append(intern(names[0] if names else str(number)))
+            labels.append(_candidates(field, location))
+            columns.append(attributes)
+        layers, named = {layer: tuple(labels)}, {ATTRIBUTES: tuple(columns)}
+        yield Sentence(tuple(forms), layers, named, location=Location(path, start))
 
 
 def _names(attributes: str, location: Location) -> list[str]:
@@ -79,20 +80,14 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str = "tag") ->
     for sentence in sentences:
         labels = layer_to_write(sentence, layer)
         attributes = sentence.columns.get(ATTRIBUTES) or [_escaped(form, ":", sentence) for form in sentence.forms]
-        for texts in attributes:
+        for texts, candidates in zip(attributes, labels, strict=True):
             _names(texts, sentence.location)
-        rows = [f"{_field(each, sentence)}\t{texts}" for each, texts in zip(labels, attributes, strict=True)]
-        stream.writelines(checked(row.removesuffix("\t"), sentence) + "\n" for row in rows)
-        stream.write("\n" if rows else "")
-
-
-def _field(candidates: Candidates, sentence: Sentence) -> str:
-    if candidates is None:
-        return UNKNOWN[0]
-    if candidates == (UNKNOWN[0],):
-        expected = "labels that do not mean unknown in this format"
-        raise sentence.error(f"the label {UNKNOWN[0]!r}", expected)
-    return "|".join(_escaped(label, ":|", sentence) for label in candidates)
+            if candidates == (UNKNOWN[0],):
+                expected = "labels that do not mean unknown in this format"
+                raise sentence.error(f"the label {UNKNOWN[0]!r}", expected)
+            field = "|".join(_escaped(label, ":|", sentence) for label in candidates or ()) or UNKNOWN[0]
+            stream.write(checked(f"{field}\t{texts}".removesuffix("\t"), sentence) + "\n")
+        stream.write("\n" if sentence.forms else "")
 
 
 def _escaped(text: str, special: str, sentence: Sentence) -> str:
@@ -103,20 +98,18 @@ def _escaped(text: str, special: str, sentence: Sentence) -> str:
 
 
 def _look(text: FirstLines) -> Look | None:
-    """Recognise rows whose fields after the label mostly are `name=value`; for a model, if labels of its come first."""
-    if not _are_named(text.tabbed) or 2 * len(text.tabbed) <= len(text.rows):
+    """Recognise rows whose fields after the label mostly are `name=value`; for a model, if labels of its come first.
+
+    Two columns may as well be words and their morphology.
+    """
+    fields = [field for row in text.tabbed for field in row[1:]]
+    are_named = 2 * sum(_NAMED.fullmatch(field) is not None for field in fields) > len(fields)
+    if not are_named or {*map(len, text.tabbed)} == {2} or 2 * len(text.tabbed) <= len(text.rows):
         return None
     if text.labels is None or text.labels.fill(fields[0] for fields in text.fields):
         return Look(Sign.LAYOUT)
     note = f"read as words: no labels of the model where {FORMAT.name} have them (`format={FORMAT.name}`)"
     return Look(Sign.FIELDS, is_format=False, note=note)
-
-
-def _are_named(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether most fields are `name=value`. Two columns may as well be words and their morphology."""
-    fields = [field for row in rows for field in row[1:]]
-    pairs = set(map(len, rows)) == {2}
-    return not pairs and 2 * sum(_NAMED.fullmatch(field) is not None for field in fields) > len(fields)
 
 
 FORMAT = Format(

@@ -20,9 +20,18 @@ from itertools import pairwise
 from sys import intern
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from tagweave.corpus.candidates import format_candidates, interned, parse_candidates
+from tagweave.corpus.candidates import interned, parse_candidates
 from tagweave.corpus.characters import split_blanks
-from tagweave.corpus.formats.format import Confidence, Format, Look, Sign, checked, layer_to_write, refuse_blanks
+from tagweave.corpus.formats.format import (
+    Confidence,
+    Format,
+    Look,
+    Sign,
+    checked,
+    fields_to_write,
+    layer_to_write,
+    refuse_blanks,
+)
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import rejected_comments, take_rejected
 from tagweave.errors import CorpusError
@@ -58,11 +67,11 @@ class _Labels(dict[str, Candidates]):
 
 
 class _Block(NamedTuple):
-    """The comments of one sentence with their lines, its rows, and the line of the first row."""
+    """A sentence in a file."""
 
-    comments: list[tuple[int, str]]
+    comments: list[tuple[int, str]]  # with their lines
     rows: list[list[str]]
-    line: int
+    line: int  # of the first row
 
 
 def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Sentence]:
@@ -74,11 +83,19 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
         location = Location(path, block.line)
         for number, header in block.comments:
             if is_header(header):
-                names, named = _header_names(header, Location(path, number)), True
+                names, named = split_blanks(header.partition("=")[2]), True
+                if len(names) < 2 or len(set(names)) != len(names):
+                    expected = "`# columns = form NAME ...`, each name once"
+                    raise CorpusError(f"the header {header!r}", expected, path, number)
         if block.rows and not names:
             _refuse_titles(block.rows[0], location)
             names = _default_names(len(block.rows[0]), layer)
-        texts = _texts_by_name(block.rows, names, location)
+        for number, row in enumerate(block.rows, block.line):
+            if len(row) != len(names) or not row[0]:
+                found = "an empty form" if len(row) == len(names) else f"{len(row)} columns"
+                raise CorpusError(found, f"{len(names)} columns: {' '.join(names)}", path, number)
+        columns_of_rows = zip(*block.rows, strict=True) if block.rows else [()] * len(names)
+        texts: dict[str, tuple[str, ...]] = dict(zip(names, columns_of_rows, strict=True))
         forms = texts.pop(names[0], ()) if names else ()
         layers = {name: _layer(texts[name], labels, location) for name in (texts if named else list(texts)[-1:])}
         columns = {name: tuple(map(intern, texts[name])) for name in (texts if named else list(texts)[:-1])}
@@ -100,7 +117,7 @@ def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) ->
 
 
 def _refuse_titles(row: Sequence[str], location: Location) -> None:
-    """Raise if a first row has the titles of columns: it would be a word with a label."""
+    """Raise CorpusError if a first row has the titles of columns: it would be a word with a label."""
     names = [each.lstrip("# ") for each in row]
     if len(row) > 1 and names[0].lower() in _TITLES_OF_FORMS and names[-1].lower() in _TITLES_OF_LABELS:
         header = " ".join(["# columns = form", *(each.replace(" ", "-") for each in names[1:])])
@@ -110,14 +127,6 @@ def _refuse_titles(row: Sequence[str], location: Location) -> None:
 def is_header(line: str) -> bool:
     """Return whether the line is a comment that names the columns."""
     return _HEADER.match(line) is not None
-
-
-def _header_names(header: str, location: Location) -> list[str]:
-    names = split_blanks(header.partition("=")[2])
-    if len(names) < 2 or len(set(names)) != len(names):
-        expected = "`# columns = form NAME ...`, each name once"
-        raise CorpusError(f"the header {header!r}", expected, *location)
-    return names
 
 
 def _default_names(columns: int, layer: str) -> list[str]:
@@ -142,16 +151,6 @@ def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
         yield block if block.rows else block._replace(line=number)
 
 
-def _texts_by_name(
-    rows: Sequence[Sequence[str]], names: Sequence[str], location: Location
-) -> dict[str, tuple[str, ...]]:
-    for number, row in enumerate(rows, location.line):
-        if len(row) != len(names) or not row[0]:
-            found = "an empty form" if len(row) == len(names) else f"{len(row)} columns"
-            raise CorpusError(found, f"{len(names)} columns: {' '.join(names)}", location.path, number)
-    return dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
-
-
 def _layer(fields: Sequence[str], labels: _Labels, location: Location) -> Layer:
     layer = []
     for number, field in enumerate(fields, location.line):
@@ -174,7 +173,11 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str | None = No
             names = _names_to_write(sentence, layer)
             if names != _default_names(len(names), _TAG):
                 stream.write(checked(f"# columns = {' '.join(names)}", sentence) + "\n")
-        _write_comments(sentence, stream)
+        for comment in (*sentence.comments, *rejected_comments(sentence)):
+            if comment.startswith(_DOCUMENT):
+                stream.write(checked(comment, sentence) + "\n\n")
+            elif _COMMENT.match(comment) and not is_header(comment):
+                stream.write(checked(comment, sentence) + "\n")
         if names is not None and sentence.forms:
             stream.writelines(checked(row, sentence) + "\n" for row in _rows(sentence, names))
             stream.write("\n")
@@ -192,18 +195,10 @@ def _names_to_write(sentence: Sentence, layer: str | None) -> list[str]:
     return names
 
 
-def _write_comments(sentence: Sentence, stream: IO[str]) -> None:
-    for comment in (*sentence.comments, *rejected_comments(sentence)):
-        if comment.startswith(_DOCUMENT):
-            stream.write(checked(comment, sentence) + "\n\n")
-        elif _COMMENT.match(comment) and not is_header(comment):
-            stream.write(checked(comment, sentence) + "\n")
-
-
 def _rows(sentence: Sentence, names: Sequence[str]) -> Iterator[str]:
     if extra := [name for name in sentence.layers if name not in names]:
         raise sentence.error(f"a layer {extra[0]!r}", f"the layers of the sentences before: {names[1:]}")
-    texts = [sentence.forms, *(_texts(sentence, name) for name in names[1:])]
+    texts = [sentence.forms, *(fields_to_write(sentence, name, UNKNOWN) for name in names[1:])]
     for number, fields in enumerate(zip(*texts, strict=True)):
         row = "\t".join(fields)
         if not fields[0] or row.count("\t") != len(names) - 1:
@@ -215,36 +210,16 @@ def _rows(sentence: Sentence, names: Sequence[str]) -> Iterator[str]:
         yield row
 
 
-def _texts(sentence: Sentence, name: str) -> Sequence[str]:
-    """Return the fields of a layer, or else of a string column; a missing layer is unknown everywhere."""
-    if name in sentence.columns and name not in sentence.layers:
-        return sentence.columns[name]
-    return [_field(candidates, sentence) for candidates in sentence.layers.get(name, (None,) * len(sentence))]
-
-
-def _field(candidates: Candidates, sentence: Sentence) -> str:
-    if candidates is None:
-        return UNKNOWN[0]
-    field = format_candidates(candidates)
-    if field in UNKNOWN:
-        raise sentence.error(f"the label {field!r}", "labels that do not mean unknown in column files")
-    return field
-
-
 def _take_confidence(sentence: Sentence) -> tuple[list[str | None], Sentence]:
     if _CONFIDENCE not in sentence.layers:
         return [], sentence
-    texts = ["|".join(candidates) if candidates else None for candidates in sentence.layers[_CONFIDENCE]]
-    return texts, _without_confidence(sentence)
+    layers = dict(sentence.layers)
+    texts = ["|".join(candidates) if candidates else None for candidates in layers.pop(_CONFIDENCE)]
+    return texts, replace(sentence, layers=layers)
 
 
 def _put_confidence(sentence: Sentence, texts: Sequence[str]) -> Sentence:
-    return _without_confidence(sentence).with_column(_CONFIDENCE, texts)
-
-
-def _without_confidence(sentence: Sentence) -> Sentence:
-    layers = {name: layer for name, layer in sentence.layers.items() if name != _CONFIDENCE}
-    return replace(sentence, layers=layers)
+    return _take_confidence(sentence)[1].with_column(_CONFIDENCE, texts)
 
 
 def _look(text: FirstLines) -> Look | None:
@@ -270,10 +245,8 @@ def _end_with_labels(text: FirstLines) -> bool:
 
 
 def _are_blocks(lines: Sequence[str]) -> bool:
-    """Return whether there are blocks between blank lines, some of several rows, of equally many fields, at least two.
-
-    Of many rows some may differ, which the reader refuses.
-    """
+    """Return whether there are blocks between blank lines, some of several rows, of equally many fields, at least two;
+    of many rows some may differ, which the reader refuses."""
     counts = [len(split_blanks(line)) for line in lines]
     widths = Counter(count for count in counts if count)
     blocks = sum(count > 0 and not before for before, count in pairwise([0, *counts]))

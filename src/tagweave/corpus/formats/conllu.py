@@ -70,7 +70,10 @@ def sentence_of(block: list[str], path: str, start: int) -> Sentence:
     comments = next((index for index, line in enumerate(block) if line[0] != "#"), len(block))
     for number, line in enumerate(block[comments:], start + comments):
         location = Location(path, number)
-        fields = _split(line, location)
+        fields = line.split("\t")
+        if len(fields) != FIELDS or "" in fields:
+            found = "an empty field" if len(fields) == FIELDS else f"{len(fields)} fields"
+            raise CorpusError(found, "ten fields separated by tabs, none of them empty", *location)
         if fields[0] == str(len(tokens) + 1):
             tokens.append(_token(fields, location))
             locations.append(location)
@@ -85,14 +88,6 @@ def sentence_of(block: list[str], path: str, start: int) -> Sentence:
     named = dict(zip(COLUMNS, columns, strict=True))
     rest, rejected = take_rejected(block[:comments], locations[0])
     return Sentence(forms, layers, named, {HEAD: arcs}, rest, tuple(extra), rejected=rejected, location=locations[0])
-
-
-def _split(line: str, location: Location) -> list[str]:
-    fields = line.split("\t")
-    if len(fields) != FIELDS or "" in fields:
-        found = "an empty field" if len(fields) == FIELDS else f"{len(fields)} fields"
-        raise CorpusError(found, "ten fields separated by tabs, none of them empty", *location)
-    return fields
 
 
 def _check_extra(identifier: str, tokens: int, location: Location) -> None:
@@ -191,13 +186,6 @@ def _escaped(text: str) -> str:
     return re.sub(r"[/|\\]", lambda match: _ESCAPED[match.group()], plain) + (f"\\{number}" if number else "")
 
 
-def _numbered(texts: Sequence[str], candidates: Sequence[Any]) -> Sequence[str]:
-    """Return the texts of candidates, with their numbers if they have any."""
-    if not isinstance(candidates, Soft):
-        return texts
-    return [f"{text}:{format_number(number)}" for text, (_, number) in zip(texts, candidates.numbered(), strict=True)]
-
-
 def _parse_arc(text: str, location: Location) -> Arc:
     head, _, relation = text.partition(":")
     arcs = _arcs(head, _plain(relation) or _NONE, location)
@@ -210,22 +198,19 @@ def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos
     Empty sentences are left out, since they have no rows.
     """
     for sentence in sentences:
-        if sentence.forms:
-            _write_sentence(sentence, stream, (upos, xpos), head)
-
-
-def _write_sentence(sentence: Sentence, stream: IO[str], names: tuple[str, str], head: str) -> None:
-    if sentence.layers and not any(name in sentence.layers for name in names):
-        layer_to_write(sentence, names[0])
-    comments = (*sentence.comments, *rejected_comments(sentence, dict(zip(names, (UPOS, XPOS), strict=True))))
-    for comment in comments:
-        if not comment.startswith("#"):
-            raise sentence.error(f"the comment {comment!r}", "comments that begin with #")
-    rows = list(rows_of(sentence, names, head))
-    for count, row in reversed(sentence.extra_rows):
-        rows.insert(count, "\t".join(row.split("\t")[:FIELDS]))
-    stream.writelines(checked(line, sentence) + "\n" for line in (*comments, *rows))
-    stream.write("\n")
+        if not sentence.forms:
+            continue
+        if sentence.layers and not {upos, xpos} & {*sentence.layers}:
+            layer_to_write(sentence, upos)
+        comments = (*sentence.comments, *rejected_comments(sentence, {upos: UPOS, xpos: XPOS}))
+        for comment in comments:
+            if not comment.startswith("#"):
+                raise sentence.error(f"the comment {comment!r}", "comments that begin with #")
+        rows = list(rows_of(sentence, (upos, xpos), head))
+        for count, row in reversed(sentence.extra_rows):
+            rows.insert(count, "\t".join(row.split("\t")[:FIELDS]))
+        stream.writelines(checked(line, sentence) + "\n" for line in (*comments, *rows))
+        stream.write("\n")
 
 
 def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str = HEAD) -> Iterator[str]:
@@ -239,7 +224,12 @@ def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str
     rows = zip(sentence.forms, lemma, upos, xpos, feats, arcs, deps, misc, strict=True)
     for number, (form, lemma_, upos_, xpos_, feats_, arcs_, deps_, misc_) in enumerate(rows, 1):
         tags, other_tags = _field(upos_, sentence), _field(xpos_, sentence)
-        pairs = [_arc_fields(arc, sentence) for arc in arcs_ or ()]
+        pairs = []
+        for each in arcs_ or ():
+            if each.relation in ("", _NONE):
+                expected = "relations other than _, which is unknown in CoNLL-U"
+                raise sentence.error(f"the relation {each.relation!r}", expected)
+            pairs.append((_NONE if each.head is None else str(each.head), each.relation or _NONE))
         arc = pairs[0] if len(pairs) == 1 and not isinstance(arcs_, Soft) else (_NONE, _NONE)
         alternatives = [_escaped(":".join(pair)) for pair in pairs]
         texts = [[*map(_escaped, upos_ or ())], [*map(_escaped, xpos_ or ())], alternatives]
@@ -256,13 +246,6 @@ def _field(candidates: Candidates, sentence: Sentence) -> str:
     return candidates[0] if candidates is not None and len(candidates) == 1 and type(candidates) is tuple else _NONE
 
 
-def _arc_fields(arc: Arc, sentence: Sentence) -> tuple[str, str]:
-    if arc.relation in ("", _NONE):
-        expected = "relations other than _, which is unknown in CoNLL-U"
-        raise sentence.error(f"the relation {arc.relation!r}", expected)
-    return _NONE if arc.head is None else str(arc.head), _NONE if arc.relation is None else arc.relation
-
-
 def _with_alternatives(
     misc: str, texts: Sequence[Sequence[str]], candidates: Sequence[Sequence[Any]], sentence: Sentence
 ) -> str:
@@ -271,8 +254,11 @@ def _with_alternatives(
         raise sentence.error(f"the key {next(iter(taken))} in the column misc", expected)
     items = [] if misc == _NONE else [misc]
     for key, own, labels in zip(_KEYS, texts, candidates, strict=True):
-        if len(labels) > 1 or _NONE in labels or isinstance(labels, Soft):
-            items.append(f"{key}={'/'.join(_numbered(own, labels))}")
+        if isinstance(labels, Soft):
+            numbers = (format_number(number) for _, number in labels.numbered())
+            items.append(f"{key}={'/'.join(map(':'.join, zip(own, numbers, strict=True)))}")
+        elif len(labels) > 1 or _NONE in labels:
+            items.append(f"{key}={'/'.join(own)}")
     return "|".join(items) or _NONE
 
 
@@ -294,15 +280,13 @@ def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> 
 
 def _put_beside(sentence: Sentence, name: str, layer: Layer, beside: str | None) -> Sentence:
     """Put labels in a field that is unknown everywhere, XPOS first; `upos` and `xpos` have fields of their own."""
-    if beside is not None and name not in (UPOS, XPOS):
+    if name in (UPOS, XPOS):
+        return sentence.with_layer(name, layer)
+    if beside is not None:
         sentence = sentence.with_layer(UPOS if beside == XPOS else XPOS, (None,) * len(sentence))
-    return sentence.with_layer(name if name in (UPOS, XPOS) else _empty_field(sentence, name), layer)
-
-
-def _empty_field(sentence: Sentence, name: str) -> str:
     for field in (XPOS, UPOS):
         if not any(sentence.layers.get(field, ())):
-            return field
+            return sentence.with_layer(field, layer)
     raise sentence.error("labels in UPOS and in XPOS", f"one of them empty, for the labels of {name}")
 
 
@@ -315,13 +299,11 @@ def _take_confidence(sentence: Sentence) -> tuple[list[str | None], Sentence]:
 
 
 def _put_confidence(sentence: Sentence, texts: Sequence[str]) -> Sentence:
-    misc = sentence.columns.get(_MISC, (_NONE,) * len(sentence))
-    return sentence.with_column(_MISC, (_with_confidence(field, text) for field, text in zip(misc, texts, strict=True)))
-
-
-def _with_confidence(misc: str, text: str) -> str:
-    kept = [item for item in misc.split("|") if item != _NONE and item.partition("=")[0] != _CONFIDENCE]
-    return "|".join([*kept, f"{_CONFIDENCE}={text}"])
+    fields = []
+    for misc, text in zip(sentence.columns.get(_MISC, (_NONE,) * len(sentence)), texts, strict=True):
+        kept = [item for item in misc.split("|") if item != _NONE and item.partition("=")[0] != _CONFIDENCE]
+        fields.append("|".join([*kept, f"{_CONFIDENCE}={text}"]))
+    return sentence.with_column(_MISC, fields)
 
 
 CONFIDENCE = Confidence(_take_confidence, _put_confidence)

@@ -11,26 +11,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 from sys import intern
-from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from tagweave.corpus.candidates import format_candidates, interned, parse_candidates
+from tagweave.corpus.candidates import interned, parse_candidates
 from tagweave.corpus.characters import split_blanks
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.formats.conllu import COLUMNS, FIELDS, HEAD, PLUS_HEADER, UPOS, XPOS
-from tagweave.corpus.formats.format import Format, Look, Sign, blocks, checked, layer_to_write, refuse_blanks
+from tagweave.corpus.formats.format import (
+    Format,
+    Look,
+    Sign,
+    blocks,
+    checked,
+    fields_to_write,
+    layer_to_write,
+    refuse_blanks,
+)
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.corpus.spans import rejected_comments
 from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from tagweave.corpus.formats.format import FirstLines
 
 _NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OWN = "TAGWEAVE:"
 _NONE = "_"
-_Values = TypeVar("_Values")
 
 
 class _Header(NamedTuple):
@@ -75,7 +82,11 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
 
 def _sentence(block: list[str], comments: int, header: _Header, start: Location) -> Sentence:
     locations = [Location(start.path, start.line + at) for at in range(comments, len(block))]
-    rows = [_fields(line, header, location) for line, location in zip(block[comments:], locations, strict=True)]
+    rows = [line.split("\t") for line in block[comments:]]
+    for fields, location in zip(rows, locations, strict=True):
+        if len(fields) != header.width or "" in fields:
+            found = "an empty field" if len(fields) == header.width else f"{len(fields)} fields"
+            raise CorpusError(found, f"{header.width} fields separated by tabs, none of them empty", *location)
     ten = [header.ten(fields, number) for number, fields in enumerate(rows, 1)]
     sentence = conllu.sentence_of([*block[:comments], *map("\t".join, ten)], *start)
     tokens = [at for at, fields in enumerate(ten) if fields[0].isdigit()]
@@ -97,28 +108,17 @@ def _sentence(block: list[str], comments: int, header: _Header, start: Location)
     )
 
 
-def _fields(line: str, header: _Header, location: Location) -> list[str]:
-    fields = line.split("\t")
-    if len(fields) != header.width or "" in fields:
-        found = "an empty field" if len(fields) == header.width else f"{len(fields)} fields"
-        raise CorpusError(found, f"{header.width} fields separated by tabs, none of them empty", *location)
-    return fields
-
-
 def _kept(sentence: Sentence, header: _Header) -> Sentence:
-    """Keep the layers and columns that the file has. Raises if MISC has candidates of others."""
+    """Keep the layers and columns that the file has. Raises CorpusError if MISC has candidates of others."""
     there = {"misc", *(name.lower() for name, at in zip(_NAMES, header.places, strict=True) if at is not None)}
     heads = sentence.heads if there & {"head", "deprel"} else {}
-    kept = replace(sentence, layers=_of(sentence.layers, there), columns=_of(sentence.columns, there), heads=heads)
+    layers = {name: layer for name, layer in sentence.layers.items() if name in there}
+    columns = {name: column for name, column in sentence.columns.items() if name in there}
     for name, layer in {**sentence.layers, **sentence.heads}.items():
-        if any(layer) and name not in {**kept.layers, **heads}:
+        if any(layer) and name not in {**layers, **heads}:
             expected = f"a column {name.upper()} in the header"
             raise sentence.error(f"candidates of {name.upper()} in MISC", expected)
-    return kept
-
-
-def _of(values: Mapping[str, _Values], names: Collection[str]) -> dict[str, _Values]:
-    return {name: value for name, value in values.items() if name in names}
+    return replace(sentence, layers=layers, columns=columns, heads=heads)
 
 
 def _candidates(field: str, location: Location) -> Candidates:
@@ -141,13 +141,9 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
             own = _Written.of(sentence, layer)
             if header is None:
                 header = own
-                names = (*header.names, *(_column(name) for name in header.others))
-                stream.write(f"{PLUS_HEADER} {' '.join(names)}\n")
+                others = (name if ":" in name and not name.startswith(_OWN) else _OWN + name for name in header.others)
+                stream.write(f"{PLUS_HEADER} {' '.join((*header.names, *others))}\n")
             _write_sentence(sentence, stream, header, own)
-
-
-def _column(layer: str) -> str:
-    return layer if ":" in layer and not layer.startswith(_OWN) else _OWN + layer
 
 
 class _Written(NamedTuple):
@@ -180,49 +176,27 @@ def _write_sentence(sentence: Sentence, stream: IO[str], header: _Written, own: 
         if not comment.startswith("#") or comment.startswith(PLUS_HEADER):
             raise sentence.error(f"the comment {comment!r}", "comments that begin with #")
     places = [_NAMES.index(name) for name in header.names]
-    texts = zip(*(_texts(sentence, name) for name in header.others), strict=True) if header.others else None
+    more_fields = [fields_to_write(sentence, name, (_NONE,)) for name in header.others]
+    texts = zip(*more_fields, strict=True) if more_fields else None
     rows = []
     for row in conllu.rows_of(sentence, head=header.head):
         fields = row.split("\t")
         rows.append("\t".join([*(fields[at] for at in places), *(next(texts) if texts else ())]))
-    for count, row in reversed(sentence.extra_rows):
-        rows.insert(count, _extra_row(row, places, len(header.others)))
+    for count, row in reversed(sentence.extra_rows):  # those of a file with other columns are unknown there
+        fields = row.split("\t")
+        others = fields[FIELDS:] if len(fields) == FIELDS + len(header.others) else [_NONE] * len(header.others)
+        rows.insert(count, "\t".join([*(fields[at] for at in places), *others]))
     if wrong := [row for row in rows if row.count("\t") + 1 != len(places) + len(header.others)]:
         raise sentence.error(f"a tab in {wrong[0]!r}", "fields without tabs")
     stream.writelines(checked(line, sentence) + "\n" for line in (*comments, *rows))
     stream.write("\n")
 
 
-def _extra_row(row: str, places: Sequence[int], others: int) -> str:
-    """Return the row of a multiword token or an empty node; of a file with other columns, unknown there."""
-    fields = row.split("\t")
-    more = fields[FIELDS:] if len(fields) == FIELDS + others else [_NONE] * others
-    return "\t".join([*(fields[at] for at in places), *more])
-
-
-def _texts(sentence: Sentence, name: str) -> Sequence[str]:
-    """Return the fields of a layer, or else of a string column; a missing layer is unknown everywhere."""
-    if name in sentence.columns and name not in sentence.layers:
-        return sentence.columns[name]
-    return [_text(candidates, sentence) for candidates in sentence.layers.get(name, (None,) * len(sentence))]
-
-
-def _text(candidates: Candidates, sentence: Sentence) -> str:
-    field = _NONE if candidates is None else format_candidates(candidates)
-    if field == _NONE and candidates is not None:
-        raise sentence.error("the label '_'", "labels that do not mean unknown in this column")
-    return field
-
-
-def _look(text: FirstLines) -> Look | None:
-    return Look(Sign.LAYOUT) if any(row.startswith(PLUS_HEADER) for row in text.rows) else None
-
-
 FORMAT = Format(
     name="conllu-plus",
     read=read,
     write=write,
-    look=_look,
+    look=lambda text: Look(Sign.LAYOUT) if any(row.startswith(PLUS_HEADER) for row in text.rows) else None,
     extensions=(".conllup",),
     layers=(UPOS, XPOS),
     names_layers=True,

@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
-from tagweave.corpus.candidates import parse_candidates
+from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.characters import BLANKS, split_blanks
 from tagweave.errors import CorpusError
 
@@ -201,6 +201,22 @@ def layer_to_write(sentence: Sentence, name: str) -> Layer:
     if sentence.layers:
         raise sentence.error(f"the layers {', '.join(sentence.layers)}", f"a layer {name!r} to write")
     return (None,) * len(sentence)
+
+
+def fields_to_write(sentence: Sentence, name: str, unknown: Sequence[str]) -> Sequence[str]:
+    """Return the fields of a layer, or else of a string column; a missing layer is unknown everywhere.
+
+    Raises CorpusError for a label that is written like one of `unknown`, the first of which is written.
+    """
+    if name in sentence.columns and name not in sentence.layers:
+        return sentence.columns[name]
+    fields = []
+    for candidates in sentence.layers.get(name, (None,) * len(sentence)):
+        field = unknown[0] if candidates is None else format_candidates(candidates)
+        if candidates is not None and field in unknown:
+            raise sentence.error(f"the label {field!r}", "labels that do not mean unknown in this column")
+        fields.append(field)
+    return fields
 
 
 def blocks(lines: Iterable[str]) -> Iterator[tuple[list[str], int]]:

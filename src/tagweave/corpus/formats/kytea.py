@@ -43,14 +43,14 @@ _SPECIAL = re.compile("[\\\\|\\- ?/&\ufeff]")  # U+FEFF at the beginning of a fi
 _EDGE = ("S",)  # as if there were words of one character before the first and after the last
 
 
-def _left_by(before: str, after: str) -> Candidates:
-    fits = [
+_CANDIDATES: dict[tuple[str, str], Candidates] = {
+    (before, after): tuple(
         label for label, (left, right) in _SIDES.items() if before in (left, _UNKNOWN) and after in (right, _UNKNOWN)
-    ]
-    return None if len(fits) == len(_SIDES) else tuple(fits)
-
-
-_CANDIDATES = {(before, after): _left_by(before, after) for before in "|- " for after in "|- "}
+    )
+    for before in "|- "
+    for after in "|- "
+}
+_CANDIDATES[_UNKNOWN, _UNKNOWN] = None
 
 
 def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION, tag: str = TAG) -> Iterator[Sentence]:
@@ -148,9 +148,8 @@ def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SE
     A boundary that the labels on one side determine is written, so the other side is restricted when the line is read.
     """
     for sentence in sentences:
-        if set(map(len, sentence.forms)) - {1}:
-            long = next(form for form in sentence.forms if len(form) != 1)
-            raise sentence.error(f"the form {long!r}", "forms of one character in KyTea's format")
+        if long := [form for form in sentence.forms if len(form) != 1]:
+            raise sentence.error(f"the form {long[0]!r}", "forms of one character in KyTea's format")
         try:
             line = _line(sentence.forms, sentence.layers, layer_to_write(sentence, segmentation), tag)
         except CorpusError as error:
@@ -159,7 +158,14 @@ def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SE
 
 
 def _line(forms: Sequence[str], layers: Mapping[str, Layer], layer: Layer, tag: str) -> str:
-    marks = _boundaries(layer)
+    if not layer:
+        return ""
+    marks = [*map(_between, (_EDGE, *layer), (*layer, _EDGE))]
+    if "" in marks:
+        at = max(marks.index(""), 1)
+        found = f"contradicting labels at character {at}: {layer[at - 1]}"
+        raise CorpusError(found, "labels B, M, E, S that can follow each other in whole words")
+    marks = marks[1:]  # after each of the characters; the last one ends a word
     pieces = [""] * (3 * len(forms))
     pieces[::3] = forms if _SPECIAL.search("".join(forms)) is None else map(_escaped, forms)
     if tag in layers:
@@ -170,18 +176,6 @@ def _line(forms: Sequence[str], layers: Mapping[str, Layer], layer: Layer, tag: 
 
 def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
-
-
-def _boundaries(layer: Layer) -> list[str]:
-    """Return the mark after each of the characters; the last one ends a word."""
-    if not layer:
-        return []
-    marks = [*map(_between, (_EDGE, *layer), (*layer, _EDGE))]
-    if "" in marks:
-        at = max(marks.index(""), 1)
-        found = f"contradicting labels at character {at}: {layer[at - 1]}"
-        raise CorpusError(found, "labels B, M, E, S that can follow each other in whole words")
-    return marks[1:]
 
 
 @cache
@@ -211,12 +205,13 @@ def _fields(layers: Mapping[str, Layer], marks: Sequence[str], tag: str) -> list
             expected = "the same tag on all characters of a word, and none where the end of the word is unknown"
             raise CorpusError(f"tags in layer {name!r} that are not tags of words", expected)
         levels.append([*map(_field, words)])
-    return levels[0] if len(levels) == 1 else [*map(_join, zip(*levels, strict=True))]
-
-
-def _join(fields: Sequence[str]) -> str:
-    known = max((level + 1 for level, field in enumerate(fields) if field), default=0)
-    return "".join(field or "/" for field in fields[:known])
+    if len(levels) == 1:
+        return levels[0]
+    joined = []
+    for fields in zip(*levels, strict=True):
+        known = max((level + 1 for level, field in enumerate(fields) if field), default=0)
+        joined.append("".join(field or "/" for field in fields[:known]))
+    return joined
 
 
 @lru_cache(1 << 12)

@@ -69,15 +69,10 @@ def write_segmented(sentences: Iterable[Sentence], stream: IO[str]) -> None:
 
 
 def _look(text: FirstLines) -> Look | None:
+    """Recognise blanks, or for a model rows of one word at most in a script without blanks between words."""
     has_blanks = any(" " in row or "\u3000" in row for row in text.rows)
-    if has_blanks or (text.labels and text.rows and not any(map(_is_line_without_blanks, text.rows))):
-        return Look(Sign.WORDS)
-    return None
-
-
-def _is_line_without_blanks(row: str) -> bool:
-    """Return whether a row is more than one word in a script without blanks between words."""
-    return len(_NO_BLANKS.findall(row)) > _WORD and not any(blank in row for blank in BLANKS)
+    are_words = not any(len(_NO_BLANKS.findall(row)) > _WORD and "\t" not in row for row in text.rows)
+    return Look(Sign.WORDS) if has_blanks or (text.labels and text.rows and are_words) else None
 
 
 SEGMENTED = Format(

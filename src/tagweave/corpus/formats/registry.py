@@ -33,13 +33,6 @@ def formats() -> tuple[str, ...]:
     return tuple(FORMATS)
 
 
-def format_named(name: str) -> Format:
-    """Return the format of this name. Raises CorpusError if there is none."""
-    if name not in FORMATS:
-        raise CorpusError(f"the format {name!r}", f"one of {', '.join(FORMATS)}")
-    return FORMATS[name]
-
-
 def format_of_name(path: str) -> str | None:
     """Return the format of a file by its extension, ignoring `.gz`; `None` if no format has it."""
     suffix = PurePath(path.lower().removesuffix(".gz")).suffix
@@ -49,7 +42,9 @@ def format_of_name(path: str) -> str | None:
 def chosen_format(name: str | None, path: str) -> Format | None:
     """Look up a format by name, or by file extension if no name is given; `None` if no format has that extension."""
     name = name or format_of_name(path)
-    return None if name is None else format_named(name)
+    if name is not None and name not in FORMATS:
+        raise CorpusError(f"the format {name!r}", f"one of {', '.join(FORMATS)}")
+    return None if name is None else FORMATS[name]
 
 
 def layer_names() -> frozenset[str]:
@@ -66,10 +61,8 @@ class Recognised(NamedTuple):
 
 
 def recognise(lines: Sequence[str], labels: ModelLabels | None = None) -> Recognised:
-    """Return the format that the first lines of a file look like.
-
-    It is the format that sees the strongest sign in them (`Sign`), and the first of the registry if there are several.
-    If the text is read without labels, the notes of other formats are passed on.
+    """Return the format that sees the strongest sign in the first lines of a file; if several do, the first of the
+    registry. If the text is read without labels, the notes of other formats are passed on.
 
     Text for a model of words, which has these `labels`, is read as words, except for lines in a script without blanks.
     In it a label counts only if the model has it, or if nearly all words have one.
@@ -118,16 +111,14 @@ def foreign(lines: Sequence[str]) -> tuple[str, str] | None:
         keys = set(_KEYS.findall(text))
         named = ((what, instead) for wanted, what, instead in _EXPORTS if wanted <= keys)
         return next(named, ("JSON", _COLUMNS))
-    return _of_markup(text) if _XML.match(text) else _of_rows([line for line in lines if line.strip()])
+    if _XML.match(text):
+        if re.match(r"\s*<(?:!DOCTYPE html|html)\b", text, re.IGNORECASE):
+            return "HTML", "text, or what tagweave harvest markup makes of it"
+        return "TEI (XML)" if re.search(r"<TEI\b|tei-c\.org", text) else "XML", _COLUMNS
+    return _foreign_rows([line for line in lines if line.strip()])
 
 
-def _of_markup(text: str) -> tuple[str, str]:
-    if re.match(r"\s*<(?:!DOCTYPE html|html)\b", text, re.IGNORECASE):
-        return "HTML", "text, or what tagweave harvest markup makes of it"
-    return "TEI (XML)" if re.search(r"<TEI\b|tei-c\.org", text) else "XML", _COLUMNS
-
-
-def _of_rows(rows: Sequence[str]) -> tuple[str, str] | None:
+def _foreign_rows(rows: Sequence[str]) -> tuple[str, str] | None:
     if rows and rows[0].startswith("#FORMAT=WebAnno"):
         return "a TSV export of WebAnno or INCEpTION", f"{_IMPORT} webanno-tsv"
     separated = max(sum(map(bool, map(each.fullmatch, rows[1:]))) for each in _SEPARATED)

@@ -47,7 +47,7 @@ class Tails:
 
     @classmethod
     def of(cls, tokens: Sequence[str], separator: str) -> Tails:
-        """Return the tails of tokens."""
+        """Find the tails of tokens."""
         split = (token.rpartition(separator) for token in tokens if separator in token[1:-1])
         return cls(separator, len(tokens), tuple((form, tail) for form, _, tail in split))
 
@@ -91,14 +91,12 @@ class Tails:
 
     def note_on_labels(self, labels: ModelLabels | None) -> str:
         """Return a note if tails count as labels, but not all are labels or not all words have one."""
-        if labels is None:
-            if self.share >= _MOST:
-                return ""
+        if labels is None and self.share < _MOST:
             return f"read as words with labels, which {self.count} of its first {self.words} words have"
-        strange = self.count - self.known(labels)
+        if labels is None or not (strange := self.count - self.known(labels)):
+            return ""
         of_all = f"{strange} of {self.count} words with a {self.separator}"
-        kept = f"read with labels: {of_all} keep it, since no label of the model is behind it"
-        return kept if strange else ""
+        return f"read with labels: {of_all} keep it, since no label of the model is behind it"
 
     def note_on_words(self, format_name: str, labels: ModelLabels | None) -> str:
         """Return a note if tails do not count as labels, but many words have one."""
@@ -126,15 +124,12 @@ class _Tokens(dict[str, Token]):
         if len(self) >= _CACHE_SIZE:  # memory stays bounded on endless input
             self.clear()
             self.fields.clear()
-        token = self[text] = self._parse(text)
-        return token
-
-    def _parse(self, text: str) -> Token:
         position = last_unescaped(text, self.separator)
         if position >= 0 and self.is_label and not self.is_label(text[position + 1 :]):
             position = -1
         if position <= 0 and (position < 0 or self.is_label):
-            return intern(unescape(text, self.separator)), None
+            self[text] = intern(unescape(text, self.separator)), None
+            return self[text]
         form, field = text[:position], text[position + 1 :]
         if not form or not field:
             where = "before" if not form else "after"
@@ -142,7 +137,8 @@ class _Tokens(dict[str, Token]):
             raise CorpusError(found, f"form{self.separator}TAG, or \\{self.separator} for the character itself")
         if field not in self.fields:
             self.fields[field] = interned(parse_candidates(field, self.separator))
-        return intern(unescape(form, self.separator)), self.fields[field]
+        self[text] = intern(unescape(form, self.separator)), self.fields[field]
+        return self[text]
 
 
 def read(
@@ -170,22 +166,16 @@ def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", 
     """Write each sentence as one line; a form with an unknown tag has no separator."""
     known: dict[Token, str] = {}
     for sentence in sentences:
-        texts = []
-        for token in zip(sentence.forms, layer_to_write(sentence, layer), strict=True):
-            if token not in known:
-                known[token] = _text(token, separator, sentence)
-            texts.append(known[token])
-        stream.write(" ".join(texts) + "\n")
-
-
-def _text(token: Token, separator: str, sentence: Sentence) -> str:
-    form, candidates = token
-    refuse_blanks([form], "form", _BLANKS, sentence)
-    text = escape(form, separator)
-    if candidates is not None:
-        refuse_blanks(candidates, "label", _BLANKS, sentence)
-        text += separator + format_candidates(candidates, separator)
-    return checked(text, sentence)
+        tokens = list(zip(sentence.forms, layer_to_write(sentence, layer), strict=True))
+        for form, candidates in tokens:
+            if (form, candidates) not in known:
+                refuse_blanks([form], "form", _BLANKS, sentence)
+                text = escape(form, separator)
+                if candidates is not None:
+                    refuse_blanks(candidates, "label", _BLANKS, sentence)
+                    text += separator + format_candidates(candidates, separator)
+                known[form, candidates] = checked(text, sentence)
+        stream.write(" ".join(map(known.__getitem__, tokens)) + "\n")
 
 
 def _look(text: FirstLines, name: str, separator: str) -> Look | None:
