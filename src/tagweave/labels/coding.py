@@ -33,18 +33,10 @@ _SPELLING = {
 }
 CODINGS = tuple(_SPELLING)
 """The names of the codings: BMES, BI (begin, inside), boundary (`|`: a word ends after the character, `-`: not)."""
-
 LETTERS = {coding: "".join(dict.fromkeys(spelling.values())) for coding, spelling in _SPELLING.items()}
 """The letters of every coding."""
-
-CODINGS_OF: dict[str, tuple[str, ...]] = {
-    "tag": ("",),
-    "segment": CODINGS,
-    "segtag": CODINGS,
-    SPANS: SCHEMES[::-1],
-}
+CODINGS_OF: dict[str, tuple[str, ...]] = {"tag": ("",), "segment": CODINGS, "segtag": CODINGS, SPANS: SCHEMES[::-1]}
 """The codings of the labels of each task, the usual one first: of words, or of spans (`corpus.chunk_schemes`)."""
-
 SEGMENTATION = "segmentation"
 """The layer of a corpus of characters that holds the sets over B, M, E, S."""
 
@@ -92,14 +84,19 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
     with their numbers where a word certainly begins.
     """
     spell = _SPELLING[coding]
-    tags: Sequence[Candidates] = sentence.layers.get(tag_layer, (None,) * len(sentence)) if tag_layer else ()
+    unknown: Layer = (None,) * len(sentence)
+    tags: Layer = sentence.layers.get(tag_layer, unknown) if tag_layer else ((),) * len(sentence)
     coded: list[Candidates] = []
-    for i, candidates in enumerate(sentence.layers[SEGMENTATION]):
-        known_tags = tags[i] if tag_layer else ()
+    for candidates, known_tags in zip(sentence.layers[SEGMENTATION], tags, strict=True):
         if isinstance(candidates, Soft):
             if tag_layer:
                 raise CorpusError("numbers of letters of a segmentation", "numbers of tags", *sentence.location)
-            coded.append(_respelled(candidates, spell, sentence))
+            own = {spell[letter]: letter for letter in reversed(candidates)}
+            respelled = candidates.spelled(own.keys(), own.values())
+            if len(respelled.numbers) < len(candidates.numbers):
+                found = f"numbers of the letters {', '.join(candidates)}"
+                raise CorpusError(found, "a coding BMES", *sentence.location)
+            coded.append(respelled)
             continue
         if candidates is None and not known_tags:
             coded.append(None)
@@ -114,22 +111,13 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
 
 
 def letters_of(labels: Soft[str], coding: str) -> Soft[str]:
-    """Labels of a coding with numbers as letters of BMES; those that the coding does not tell apart share a number."""
+    """Return labels of a coding with numbers as letters of BMES; those that the coding spells alike share a number."""
     pairs = [(letter, own) for own in labels for letter, spelled in _SPELLING[coding].items() if spelled == own]
     return labels.spelled((letter for letter, _ in pairs), (own for _, own in pairs))
 
 
-def _respelled(letters: Soft[str], spell: dict[str, str], sentence: Sentence) -> Soft[str]:
-    """Letters with numbers in another coding. Raises CorpusError where it has one letter for several numbers."""
-    own = {spell[letter]: letter for letter in reversed(letters)}
-    respelled = letters.spelled(own.keys(), own.values())
-    if len(respelled.numbers) < len(letters.numbers):
-        raise CorpusError(f"numbers of the letters {', '.join(letters)}", "a coding BMES", *sentence.location)
-    return respelled
-
-
 def to_words(characters: Sequence[str], labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Words and their tags ("" if labels have none) of a label sequence in any coding.
+    """Return the words of a label sequence in any coding, and their tags ("" if labels have none).
 
     A word begins at the start, at B and S, and after a label that ends a word (E, S, `|`); its tag is that of its first
     character. So every label sequence gives words, even one that violates its scheme.
@@ -149,7 +137,7 @@ def to_words(characters: Sequence[str], labels: Sequence[str]) -> tuple[tuple[st
 
 
 def as_layer(labels: Iterable[str]) -> Layer:
-    """Labels as positions of one candidate each."""
+    """Return labels as positions of one candidate each."""
     return tuple((label,) for label in labels)
 
 
@@ -168,7 +156,7 @@ def starts(labels: Sequence[str]) -> list[bool]:
 
 
 def certain_starts(layer: Sequence[Candidates]) -> list[bool]:
-    """For each character, whether all its candidates begin a word, or all those of the character before end one."""
+    """Return for each character whether all its candidates begin a word, or all of the character before end one."""
     return [bool(layer)][: len(layer)] + [_edges(after)[0] or _edges(before)[1] for before, after in pairwise(layer)]
 
 
@@ -180,7 +168,7 @@ def _edges(candidates: Candidates) -> tuple[bool, bool]:
 
 
 def spans(begins: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Start and end of every piece, given the characters at which pieces begin; the first one always does."""
+    """Yield start and end of every piece, given the characters at which pieces begin; the first one always does."""
     yield from pairwise([*(at for at, begin in enumerate(begins) if begin), len(begins)])
 
 
@@ -199,8 +187,10 @@ def joined(characters: tuple[Candidates, ...], coding: str) -> Candidates:
     for letter, letters in _CHARACTERS[coding].items():
         first, inner, last = tuple(letters)
         wanted = (first, *inner * (len(characters) - 2), last)
-        tags = _in_common([_tags(each, own) for each, own in zip(characters, wanted, strict=True)])
-        labels += [f"{letter}-{tag}" if tag else letter for tag in sorted(tags)]
+        tags = [_tags(each, own) for each, own in zip(characters, wanted, strict=True)]
+        known = [each for each in tags if each is not _ANY]
+        common = frozenset.intersection(*known) if known else _ANY
+        labels += [f"{letter}-{tag}" if tag else letter for tag in sorted(common)]
     return tuple(labels)
 
 
@@ -211,11 +201,6 @@ def _tags(candidates: Candidates, letter: str) -> frozenset[str]:
     parts = (split_label(candidate) for candidate in candidates)
     tags = frozenset(tag for own, tag in parts if own == letter)
     return _ANY if "*" in tags else tags
-
-
-def _in_common(tags: Sequence[frozenset[str]]) -> frozenset[str]:
-    known = [each for each in tags if each is not _ANY]
-    return frozenset.intersection(*known) if known else _ANY
 
 
 @lru_cache(maxsize=1 << 16)
@@ -232,13 +217,10 @@ def of_characters(label: str, coding: str) -> tuple[str, str, str]:
 
 
 class Spread:
-    """Turns labels of pieces into labels of their characters, by numbers.
+    """Turns labels of pieces, which have these names, into labels of their characters, by numbers.
 
-    Args:
-        names: the labels of pieces.
-        coding: the word coding.
-        numbers: the numbers of the labels of characters; missing labels are added.
-        lengths: int64[N], the number of characters of every piece.
+    `numbers` are those of the labels of characters; missing labels are added. `lengths`, int64[N], is the number of
+    characters of every piece.
     """
 
     def __init__(self, names: Sequence[str], coding: str, numbers: dict[str, int], lengths: NDArray[np.int64]) -> None:
@@ -252,24 +234,20 @@ class Spread:
         self._position[self.begins[:-1]] = np.where(lengths == 1, 0, 1)
 
     def characters(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """int32, a label for every character, from int32[N], one for every piece."""
+        """Return int32, a label for every character, from int32[N], one for every piece."""
         return np.asarray(self._number[labels[self._piece], self._position], np.int32)
 
 
 def names_of_pieces(names: Sequence[str], coding: str) -> tuple[str, ...]:
-    """Return every letter with every tag of the labels: words that are too long for one piece have pieces with any
-    letter.
-    """
+    """Return every letter with every tag of the labels: words too long for one piece have pieces with any letter."""
     tags = {split_label(name)[1] for name in names}
     return tuple(sorted(f"{letter}-{tag}" if tag else letter for letter in _CHARACTERS[coding] for tag in tags))
 
 
 class WordCounter:
-    """Counts the words that two label sequences over the same characters have in common.
+    """Counts the words that two label sequences (`LETTER` or `LETTER-TAG`) over the same characters have in common.
 
-    Args:
-        names: the labels, `LETTER` or `LETTER-TAG`.
-        sentence_ptr: int64[S + 1], the first character of every sentence.
+    sentence_ptr, int64[S + 1], has the first character of every sentence.
     """
 
     def __init__(self, names: Sequence[str], sentence_ptr: NDArray[np.int64]) -> None:

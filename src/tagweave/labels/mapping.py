@@ -45,25 +45,18 @@ class MappingError(TagweaveError):
 
 @dataclass(frozen=True)
 class TagMapping:
-    """Pairs of tags that may be bundled.
+    """Pairs of tags that may be bundled."""
 
-    Attributes:
-        first: the name of one guideline; "" if it is unknown.
-        second: the name of the other; "" if it is unknown.
-        counts: (tag of first, tag of second) -> how often the pair was seen, 1 if that is unknown.
-    """
-
-    first: str
+    first: str  # the name of one guideline; "" if it is unknown
     second: str
-    counts: Mapping[tuple[str, str], int]
+    counts: Mapping[tuple[str, str], int]  # (tag of first, tag of second) -> how often they were seen, 1 if unknown
 
     def __post_init__(self) -> None:
         if self.first == self.second != "":
             raise MappingError(f"found a mapping of {self.first!r} to itself, expected two guidelines")
         if not self.counts:
-            raise MappingError(
-                f"found no pair in the mapping of {self.first!r} and {self.second!r}, expected at least one"
-            )
+            sides = f"{self.first!r} and {self.second!r}"
+            raise MappingError(f"found no pair in the mapping of {sides}, expected at least one")
         if rare := [pair for pair, count in self.counts.items() if count < 1]:
             raise MappingError(f"found the count {self.counts[rare[0]]} of the pair {rare[0]}, expected 1 or more")
 
@@ -143,8 +136,7 @@ class TagMapping:
 
 
 def count_pairs(first: str, second: str, sentences: Iterable[Sentence]) -> TagMapping:
-    """Return the automatic mapping of Li et al. (2015, section 3.1): the pairs of labels that occur at the same
-    positions.
+    """Return the automatic mapping of Li et al. (2015, section 3.1): pairs of labels that occur at the same positions.
 
     Only positions with one label in each of the two layers count. A wildcard (`B-*`) is not a label.
     """
@@ -159,9 +151,7 @@ def count_pairs(first: str, second: str, sentences: Iterable[Sentence]) -> TagMa
 def annotated_twice(
     first: str, second: str, sentences: Iterable[Sentence]
 ) -> Counter[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return how often each pair of candidates occurs at a token, in the layers of two guidelines; wildcards do not
-    count.
-    """
+    """Count each pair of candidates at a token, in the layers of two guidelines; wildcards do not count."""
     pairs: Counter[tuple[Candidates, Candidates]] = Counter()
     for sentence in sentences:
         if first in sentence.layers and second in sentence.layers:
@@ -177,7 +167,7 @@ def shipped(name: str) -> Path:
 
 
 def read_mapping(path: str | Path) -> TagMapping:
-    """Return the mapping in a file; its guidelines are "" if the first line does not name them."""
+    """Read a mapping from a file; its guidelines are "" if the first line does not name them."""
     first, second = "", ""
     counts: dict[tuple[str, str], int] = {}
     for number, line in enumerate(read_lines(str(path)), 1):
@@ -199,9 +189,8 @@ def read_mapping(path: str | Path) -> TagMapping:
 def _guidelines(line: str) -> tuple[str, str]:
     names = line.removeprefix("# ").split("\t")
     if len(names) != 2 or len(set(names)) != 2 or not all(map(_WORD.fullmatch, names)):
-        raise CorpusError(
-            f"the first line {line!r}", "# FIRST<TAB>SECOND, two guidelines without blanks in their names"
-        )
+        expected = "# FIRST<TAB>SECOND, two guidelines without blanks in their names"
+        raise CorpusError(f"the first line {line!r}", expected)
     return names[0], names[1]
 
 
@@ -232,14 +221,10 @@ def write_mapping(mapping: TagMapping, path: str | Path) -> None:
 
 
 def over_labels(mapping: TagMapping, sides: Mapping[str, Sequence[str]]) -> TagMapping:
-    """Return a mapping of tags as one of the labels of characters (`B-NN`) that carry them; pairs of labels stay beside
-    it.
+    """Return a mapping of tags as one of the labels of characters (`B-NN`) that carry them, beside pairs of labels.
 
-    Nothing is required of the letters: words need not begin at the same places under both guidelines.
-
-    Args:
-        mapping: of tags, or of labels.
-        sides: the labels of every guideline.
+    `sides` has the labels of every guideline. Nothing is required of the letters: words need not begin at the same
+    places under both guidelines.
     """
     if not {mapping.first, mapping.second} <= sides.keys():
         return mapping
@@ -269,16 +254,6 @@ def bundle(sides: Sequence[tuple[str, Sequence[str]]], mappings: Iterable[TagMap
         mappings: each between two of the sides, in either order. A tag that a mapping does not name stays possible with
             every tag of the other side (`TagMapping.allowed`).
     """
-    _check_sides(sides)
-    rows = _rows([len(tags) for _, tags in sides], _allowed_pairs(sides, mappings))
-    _refuse_lost_tags(sides, rows)
-    names = _names([tags for _, tags in sides], rows)
-    views = [View(name, tuple(tags), rows[:, side].copy()) for side, (name, tags) in enumerate(sides)]
-    joint = View(SEPARATOR.join(name for name, _ in sides), names, np.arange(len(names), dtype=np.int32))
-    return LabelSpace(names, (*views, joint))
-
-
-def _check_sides(sides: Sequence[tuple[str, Sequence[str]]]) -> None:
     if len(sides) < 2:
         raise MappingError(f"found {len(sides)} guidelines to bundle, expected two or more")
     if repeated := _repeated(name for name, _ in sides):
@@ -288,6 +263,19 @@ def _check_sides(sides: Sequence[tuple[str, Sequence[str]]]) -> None:
             raise MappingError(f"found no tag of {name}, expected at least one")
         if repeated := _repeated(tags):
             raise MappingError(f"found the tag {repeated!r} of {name} twice, expected each tag once")
+    rows = _rows([len(tags) for _, tags in sides], _allowed_pairs(sides, mappings))
+    for side, (name, tags) in enumerate(sides):  # one mapping never loses a tag; several may exclude all its bundles
+        kept = set(rows[:, side].tolist())
+        if lost := [tag for i, tag in enumerate(tags) if i not in kept]:
+            expected = "mappings that together leave each tag at least one"
+            raise MappingError(f"found no bundle for the tags {' '.join(lost)} of {name}, expected {expected}")
+    names = tuple(SEPARATOR.join(map(getitem, [tags for _, tags in sides], row)) for row in rows.tolist())
+    if repeated := _repeated(names):
+        expected = f"tags that a {SEPARATOR!r} tells apart"
+        raise MappingError(f"found two bundles that are both written {repeated!r}, expected {expected}")
+    views = [View(name, tuple(tags), rows[:, side].copy()) for side, (name, tags) in enumerate(sides)]
+    joint = View(SEPARATOR.join(name for name, _ in sides), names, np.arange(len(names), dtype=np.int32))
+    return LabelSpace(names, (*views, joint))
 
 
 def _repeated(names: Iterable[str]) -> str:
@@ -326,23 +314,3 @@ def _rows(sizes: Sequence[int], pairs: Pairs) -> NDArray[np.int32]:
             if second == side:
                 rows = rows[allowed[rows[:, first], rows[:, second]]]
     return rows
-
-
-def _refuse_lost_tags(sides: Sequence[tuple[str, Sequence[str]]], rows: NDArray[np.int32]) -> None:
-    """Raise unless every tag is in a bundle. One mapping never loses a tag; several may exclude all its bundles."""
-    for side, (name, tags) in enumerate(sides):
-        kept = set(rows[:, side].tolist())
-        if lost := [tag for i, tag in enumerate(tags) if i not in kept]:
-            raise MappingError(
-                f"found no bundle for the tags {' '.join(lost)} of {name}, expected mappings that together leave each "
-                "tag at least one"
-            )
-
-
-def _names(tags: Sequence[Sequence[str]], rows: NDArray[np.int32]) -> tuple[str, ...]:
-    names = tuple(SEPARATOR.join(map(getitem, tags, row)) for row in rows.tolist())
-    if repeated := _repeated(names):
-        raise MappingError(
-            f"found two bundles that are both written {repeated!r}, expected tags that a {SEPARATOR!r} tells apart"
-        )
-    return names

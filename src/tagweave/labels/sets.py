@@ -53,31 +53,21 @@ _ROUNDING = 0.02  # by how much rounded probabilities may miss 1
 class Posteriors:
     """The probabilities that evidence gives the labels of P of the sets.
 
-    Attributes:
-        of_set: int32[sets], the posterior of each set, -1 for sets without one.
-        group: int32[P, Y], the group of each label, -1 for excluded labels; candidates that stand for several labels
-            say nothing of each of them.
-        share: float64[P, G], the probability of each group.
+    Candidates that stand for several labels, a group, say nothing of each of them.
     """
 
-    of_set: NDArray[np.int32]
-    group: NDArray[np.int32]
-    share: NDArray[np.float64]
+    of_set: NDArray[np.int32]  # [sets], the posterior of each set, -1 for sets without one
+    group: NDArray[np.int32]  # [P, Y], of each label, -1 for excluded labels
+    share: NDArray[np.float64]  # [P, G], the probability of each group
 
 
 @dataclass(frozen=True)
 class LabelRows:
-    """The table of label sets to which evidence refers by number.
+    """The table of label sets to which evidence refers by number."""
 
-    Attributes:
-        masks: [R, Y], 1 where a set has the label, else 0; or likelihoods.
-        posteriors: the probabilities that some of the sets give their labels.
-        log_scales: float64[R], the logarithms of what likelihoods were divided by; `None`: 0.
-    """
-
-    masks: NDArray[Any]
-    posteriors: Posteriors | None = None
-    log_scales: NDArray[np.float64] | None = None
+    masks: NDArray[Any]  # [R, Y], 1 where a set has the label, else 0; or likelihoods
+    posteriors: Posteriors | None = None  # of some of the sets
+    log_scales: NDArray[np.float64] | None = None  # [R], the logarithms of what likelihoods were divided by; `None`: 0
 
     @cached_property
     def only(self) -> NDArray[np.int32]:
@@ -102,11 +92,7 @@ class LabelSets:
 
     Two pieces of evidence about a position are joined by intersection, so a token that is annotated under several
     guidelines allows the labels that agree with all of them. Likelihoods are multiplied, and a posterior is conditioned
-    on a set.
-
-    Args:
-        space: the labels.
-        reading: what the numbers of candidates are.
+    on a set. `reading` says what the numbers of candidates are.
     """
 
     def __init__(self, space: LabelSpace, reading: Reading = "likelihood") -> None:
@@ -125,9 +111,7 @@ class LabelSets:
 
     @property
     def masks(self) -> NDArray[Any]:
-        """Return uint8[sets, Y], 1 where the set has the label; float64 with likelihoods, divided by the largest
-        number.
-        """
+        """Return uint8[sets, Y], 1 where the set has the label; float64, divided by the largest, with likelihoods."""
         return np.stack(self._masks)
 
     @property
@@ -217,18 +201,20 @@ class LabelSets:
         key = (guideline, candidates)
         if key not in self._cache:
             if isinstance(candidates, Soft):
-                self._cache[key] = self._soft(guideline, candidates)
+                self._cache[key] = self._of_soft(guideline, candidates)
             else:
                 self._cache[key] = self.of_labels(self.space.allow(guideline, candidates))
         return self._cache[key]
 
-    def _soft(self, guideline: str, candidates: Soft[str]) -> int:
+    def _of_soft(self, guideline: str, candidates: Soft[str]) -> int:
         labels: list[int] = []
         groups: list[int] = []
         for candidate, number in zip(candidates, candidates.groups, strict=True):
-            own = self._labels_of(guideline, candidate)
-            labels += own
-            groups += [number] * len(own)
+            key = guideline, candidate
+            if key not in self._allowed:
+                self._allowed[key] = self.space.allow(guideline, (candidate,)).tolist()
+            labels += self._allowed[key]
+            groups += [number] * len(self._allowed[key])
         if len(set(labels)) < len(labels):
             raise CorpusError(f"a label that two of {', '.join(candidates)} stand for", "a number for each")
         if self.reading == "likelihood":
@@ -258,21 +244,15 @@ class LabelSets:
             return self._of_row(mask)
         return self._intern(mask, _Posterior(group, numbers / numbers.sum()))
 
-    def _labels_of(self, guideline: str, candidate: str) -> list[int]:
-        key = guideline, candidate
-        if key not in self._allowed:
-            self._allowed[key] = self.space.allow(guideline, (candidate,)).tolist()
-        return self._allowed[key]
-
     def join(self, first: int, second: int) -> int:
         """Return the intersection of two sets, or the product of two likelihoods."""
         if ALL in (first, second):
             return first or second
         if (first, second) not in self._joined:
-            self._joined[first, second] = self._product(first, second)
+            self._joined[first, second] = self._multiply(first, second)
         return self._joined[first, second]
 
-    def _product(self, first: int, second: int) -> int:
+    def _multiply(self, first: int, second: int) -> int:
         row = self._masks[first] * self._masks[second]
         given = [each for each in (first, second) if each in self._posteriors]
         if not given:

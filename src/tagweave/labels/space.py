@@ -31,17 +31,11 @@ class UnknownLabelError(TagweaveError):
 
 @dataclass(frozen=True)
 class View:
-    """The projection of a label space to the tag set of one guideline.
-
-    Attributes:
-        guideline: the name of the tag set.
-        names: its tags.
-        projection: int32[Y], the tag of every label of the space.
-    """
+    """The projection of a label space to the tag set of one guideline."""
 
     guideline: str
-    names: tuple[str, ...]
-    projection: NDArray[np.int32]
+    names: tuple[str, ...]  # of the tags
+    projection: NDArray[np.int32]  # [Y], the tag of every label of the space
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -63,8 +57,9 @@ class View:
             return False
 
     def tags(self, candidate: str) -> list[int]:
-        """Return the tags that a candidate stands for: itself, or those of a wildcard: `B-*` (a prefix), `!O` (all but
-        one).
+        """Return the tags that a candidate stands for: itself, or those of `B-*` (a prefix) or `!O` (all but one).
+
+        Raises UnknownLabelError if it is neither a tag of the view nor a wildcard that matches one.
         """
         if candidate in self.number:
             return [self.number[candidate]]
@@ -77,23 +72,17 @@ class View:
             tags = []
         if not tags:
             known = " ".join(self.names[:12]) + (" ..." if len(self.names) > 12 else "")
-            raise UnknownLabelError(
-                f"label {candidate!r} is not one of the {len(self.names)} of {self.guideline}: {known}"
-            )
+            labels = f"the {len(self.names)} of {self.guideline}"
+            raise UnknownLabelError(f"label {candidate!r} is not one of {labels}: {known}")
         return tags
 
 
 @dataclass(frozen=True)
 class LabelSpace:
-    """The labels that a model chooses from.
-
-    Attributes:
-        names: the Y labels.
-        views: at least one; a model has emission and transition weights per view.
-    """
+    """The labels that a model chooses from."""
 
     names: tuple[str, ...]
-    views: tuple[View, ...]
+    views: tuple[View, ...]  # at least one; a model has emission and transition weights per view
 
     def __len__(self) -> int:
         return len(self.names)
@@ -113,9 +102,7 @@ class LabelSpace:
 
     @property
     def sides(self) -> tuple[View, ...]:
-        """Return the views of single guidelines: all views except the joint one, which is the last if there are
-        several.
-        """
+        """The views of single guidelines: all except the joint one, which is the last if there are several."""
         return self.views[:-1] if len(self.views) > 1 else self.views
 
     @property
@@ -139,9 +126,8 @@ class LabelSpace:
         """Show the labels, or which tags of the guidelines go together."""
         from tagweave.display.pictures import Side, label_space
 
-        return label_space(
-            len(self), [Side(view.guideline, view.names, view.projection.tolist()) for view in self.sides]
-        )
+        sides = [Side(view.guideline, view.names, view.projection.tolist()) for view in self.sides]
+        return label_space(len(self), sides)
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain description, for the model's metadata."""
@@ -154,11 +140,11 @@ class LabelSpace:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> LabelSpace:
         """Return the space that `to_json` described."""
-        views = tuple(
+        views = (
             View(view["guideline"], tuple(view["names"]), np.array(view["projection"], np.int32))
             for view in data["views"]
         )
-        return cls(tuple(data["names"]), views)
+        return cls(tuple(data["names"]), tuple(views))
 
 
 def is_wildcard(candidate: str) -> bool:

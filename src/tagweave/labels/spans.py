@@ -44,9 +44,7 @@ def ends_are_marked(labels: Iterable[str]) -> bool:
 
 
 def all_span_labels(names: Iterable[str], marked: bool) -> tuple[str, ...]:
-    """Return the labels, followed by `O` and what else their types have in a coding: B and I, and E and S if it marks
-    ends.
-    """
+    """Return the labels, followed by `O` and what else their types have: B and I, and E and S if ends are `marked`."""
     known = tuple(names)
     kinds = [name[1:] for name in known if name != OUTSIDE] or [""]
     letters = "BIES" if marked else "BI"
@@ -62,7 +60,7 @@ class SpanArrays(NamedTuple):
 
 
 class SpanRules:
-    """What L labels say about spans.
+    """What L labels say about spans. Raises ValueError for a label of another form.
 
     Attributes:
         types: the names of the types.
@@ -120,12 +118,9 @@ class SplitLabels:
         allowed here   all   B-X' for B-X,       all   all but     all
                              S-X' for S-X              E-X'
 
-    Sequences of split labels and of labels correspond one to one, except that rejected spans are excluded. The Y labels
-    of a coding, BIOES or IOB2, are followed by four copies in BIOES for each beginning of a rejected span: W in all.
-
-    Args:
-        names: the Y labels.
-        rejected: int32[R, 5], as `Encoded.rejected`.
+    Sequences of split labels and of labels correspond one to one, except that rejected spans (int32[R, 5], as
+    `Encoded.rejected`) are excluded. The Y labels of a coding, BIOES or IOB2, are followed by four copies in BIOES for
+    each beginning of a rejected span: W in all.
 
     Attributes:
         projection: int64[W], the label that each split label stands for.
@@ -173,21 +168,13 @@ class CertainSpans(NamedTuple):
 
 
 class SpanVerdict(NamedTuple):
-    """What evidence says about the spans of a system.
-
-    Attributes:
-        gold: the G certain spans.
-        system: the spans of the system.
-        gold_match: int64[M], the certain spans that the system has, with a type that they may have.
-        system_match: int64[M], the same spans by their numbers in `system`.
-        scored: for each span of the system, whether it is one of these (right) or excluded (wrong); others are open.
-    """
+    """What evidence says about the spans of a system."""
 
     gold: CertainSpans
     system: SpanArrays
-    gold_match: Integers
-    system_match: Integers
-    scored: Booleans
+    gold_match: Integers  # [M], the certain spans that the system has, with a type that they may have
+    system_match: Integers  # [M], the same spans by their numbers in `system`
+    scored: Booleans  # of each span of the system: one of these (right) or excluded (wrong); others are open
 
 
 class SpanEvidence:
@@ -227,22 +214,17 @@ class SpanEvidence:
         self._may_go_on = np.moveaxis(_pair(of_type, joins, allowed), 1, 2)
         self._may_end = parts[..., None] & np.moveaxis(_pair(of_type, ~joins, allowed), 1, 2)
         self._may_begin = parts[..., None] & _pair(allowed, ~joins, of_type)
-        if closes:
-            self._close(self._inside[:, None] & unknown)
-
-    def _close(self, pairs: Booleans) -> None:
-        """Let neighbours certainly part."""
-        self._may_join[pairs], self._may_part[pairs], self._may_go_on[pairs] = False, True, False
-        first, second = np.nonzero(pairs)
-        self._may_end[pairs], self._may_begin[pairs] = self._types[first], self._types[second]
+        if closes:  # these neighbours certainly part
+            pairs: Booleans = self._inside[:, None] & unknown
+            self._may_join[pairs], self._may_part[pairs], self._may_go_on[pairs] = False, True, False
+            first, second = np.nonzero(pairs)
+            self._may_end[pairs], self._may_begin[pairs] = self._types[first], self._types[second]
 
     def verdict(self, gold: NDArray[np.integer], system: NDArray[np.integer], begins: Booleans) -> SpanVerdict:
         """Judge the spans of a system.
 
-        Args:
-            gold: the number of the set of each of N tokens.
-            system: the label of each token; -1 means no label.
-            begins: bool[N + 1], where a sentence begins, and the end.
+        `gold` has the number of the set of each of N tokens, `system` its label, -1 for none; `begins` (bool[N + 1])
+        marks where a sentence begins, and the end.
         """
         certain, spans = self.certain(gold, begins), self._rules.spans(system, begins)
         keys, other_keys = (item.starts * len(begins) + item.stops for item in (certain, spans))
@@ -290,9 +272,8 @@ def _pair(first: Booleans, pairs: Booleans, second: Booleans) -> Booleans:
 class SpanCounter:
     """Counts the spans that two label sequences over the same tokens have in common.
 
-    Args:
-        names: the L labels, `O` or `LETTER` or `LETTER-TYPE`, in any of the codings.
-        sentence_ptr: int64[S + 1], the first token of every sentence.
+    Labels are `O`, `LETTER` or `LETTER-TYPE`, in any of the codings; sentence_ptr, int64[S + 1], has the first token of
+    every sentence.
     """
 
     def __init__(self, names: Sequence[str], sentence_ptr: NDArray[np.int64]) -> None:
@@ -306,13 +287,11 @@ class SpanCounter:
         self._evidence = SpanEvidence(self._rules, allowed, unknown, closes=not marked)
 
     def f_score(self, gold: NDArray[np.int32], system: NDArray[np.int32]) -> float:
-        """Return the F measure of the system's spans, 0 to 1.
+        """Return the F measure of the system's spans, 0 to 1, from the label of each token.
 
-        Args:
-            gold: the label of each token; -1: unknown, -2: one of several, of which nothing is concluded. If there are
-                such tokens, only spans that are certain are scored, and of the system's spans only those that are among
-                them or are excluded.
-            system: the label of each token; -1: none.
+        In `gold`, -1 is unknown, -2 is one of several, of which nothing is concluded. If there are such tokens, only
+        spans that are certain are scored, and of the system's spans only those that are among them or are excluded. In
+        `system`, -1 is no label.
         """
         if gold.min(initial=0) < 0:
             verdict = self._evidence.verdict(gold, system, self._begins)

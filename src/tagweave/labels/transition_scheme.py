@@ -70,9 +70,7 @@ class TransitionScheme:
 
     @classmethod
     def of(cls, name: str, labels: Sequence[str]) -> TransitionScheme:
-        """Return the constraints of a coding over labels `LETTER` or `LETTER-TYPE`; all labels of a word have the same
-        type.
-        """
+        """Return the constraints of a coding over labels `LETTER` or `LETTER-TYPE`; a word has one type."""
         if name not in _RULES:
             raise ValueError(f"unknown scheme {name!r}, expected one of {', '.join(_RULES)}")
         first, last, follows = _RULES[name]
@@ -92,9 +90,7 @@ class TransitionScheme:
     def bundled(cls, schemes: Sequence[TransitionScheme], projections: Sequence[NDArray[np.int32]]) -> TransitionScheme:
         """Return the constraints of bundles: they allow what every side allows.
 
-        Args:
-            schemes: one for each side.
-            projections: one for each side, int32[Y]: the side's label in each of the Y bundles.
+        `projections` have for each side int32[Y], its label in each of the Y bundles.
         """
         lengths = [len(projection) for projection in projections]
         if len(lengths) != len(schemes) or len(set(lengths)) != 1:
