@@ -81,7 +81,7 @@ def test_every_learner_and_each_of_its_settings_is_described() -> None:
 
 
 def test_the_iterations_of_every_learner_are_described() -> None:
-    rows = table(section(text_of("docs/learners.md"), "Where training begins and ends"))
+    rows = table(section(text_of("docs/learners.md"), "Initialisation and stopping"))
     assert {row[0].strip("`"): row[1] for row in rows} == {name: str(each.epochs) for name, each in LEARNERS.items()}
 
 
