@@ -1,26 +1,15 @@
 from __future__ import annotations
 
-import io
+from functools import partial
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import texts
 from tagweave.corpus.formats import attributes
 from tagweave.corpus.sentence import Sentence
-from tagweave.errors import CorpusError
 
-
-def read(text, **options):
-    return list(attributes.read(text.removesuffix("\n").split("\n"), "made-up.crfsuite", **options))
-
-
-def written(*sentences, **options):
-    stream = io.StringIO()
-    attributes.write(sentences, stream, **options)
-    return stream.getvalue()
-
-
+read, written = partial(texts.read, attributes), partial(texts.written, attributes)
 TEXT = "b|s\tw=the\tn:2\ne\tw=a\\:b:0.5\tx\\\\y\n?\tw=end\n\ns\n\n"
 
 
@@ -61,21 +50,3 @@ def test_whatever_is_written_is_read_again(tokens):
     forms, labels = zip(*tokens, strict=True)
     (again,) = read(written(Sentence(forms, {"tag": labels})))
     assert (again.forms, again.layers) == (forms, {"tag": labels})
-
-
-@pytest.mark.parametrize(
-    ("sentence", "message"),
-    [
-        (Sentence(("a",), {"tag": (("?",),)}), "the label '\\?'"),
-        (Sentence(("a",), {"tag": (("",),)}), "the form or label ''"),
-        (Sentence(("a",), {"tag": (("X\tY",),)}), "non-empty text without tabs"),
-        (Sentence(("",), {"tag": (("X",),)}), "the form or label ''"),
-        (Sentence(("a",), {"ctb": (("X",),)}), "expected a layer 'tag' to write"),
-        (Sentence(("a",), {"tag": (None,)}, {"attributes": ("x\ny",)}), "the character '\\\\n' in a token"),
-        (Sentence(("a",), {"tag": (None,)}, {"attributes": ("x:y",)}), "the weight 'y' of 'x:y'"),
-        (Sentence(("a",), {"tag": (None,)}, {"attributes": ("x\t\ty",)}), "an empty attribute"),
-    ],
-)
-def test_what_cannot_be_written(sentence, message):
-    with pytest.raises(CorpusError, match=message):
-        written(sentence)

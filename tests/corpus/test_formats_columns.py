@@ -1,26 +1,17 @@
 from __future__ import annotations
 
-import io
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import texts
 from tagweave.corpus.formats import columns
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 
-
-def read(text):
-    return list(columns.read(text.removesuffix("\n").split("\n"), "made-up.conll"))
-
-
-def written(*sentences, **options):
-    stream = io.StringIO()
-    columns.write(sentences, stream, **options)
-    return stream.getvalue()
-
-
+read, written = partial(texts.read, columns), partial(texts.written, columns)
 CHUNKS = "She PRP B-NP\nsings VBZ B-VP\n. . O\n\nYes UH O\n\n"
 
 
@@ -134,23 +125,3 @@ def test_whatever_is_written_is_read_again(tokens):
         return
     (again,) = read(text)
     assert (again.forms, again.layers) == (sentence.forms, sentence.layers)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "message"),
-    [
-        (Sentence(("a",), {"tag": (("_",),)}), "the label '_', expected labels that do not mean unknown"),
-        (Sentence(("a",), {"tag": (("-X-",),)}), "the label '-X-'"),
-        (Sentence(("a",), {"tag": (("",),)}), "an empty label"),
-        (Sentence(("",), {"tag": (("X",),)}), "an empty form"),
-        (Sentence(("a\tb",), {"tag": (("X",),)}), "an empty form or a tab"),
-        (Sentence(("a",), {"tag": (("X\nY",),)}), "the character '\\\\n' in a token"),
-        (Sentence(("a",), {"my tag": (("X",),)}), "the column name 'my tag'"),
-        (Sentence(("a",), {"form": (("X",),)}), "named 'form'"),
-        (Sentence(("-DOCSTART-",), {"tag": (("X",),)}), "expected no row like a comment"),
-        (Sentence(("# a = b",), {"tag": (("X",),)}), "expected no row like a comment"),
-    ],
-)
-def test_what_cannot_be_written(sentence, message):
-    with pytest.raises(CorpusError, match=message):
-        written(sentence)

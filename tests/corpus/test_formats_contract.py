@@ -12,7 +12,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import decode_line
 from tagweave.corpus.formats.registry import FORMATS, formats
 from tagweave.corpus.load import load, save
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError
 
@@ -25,20 +25,8 @@ EVIDENCE = {
     "several layers of doubt": (("B", "M", "E"), None, ("O",)),
 }
 CANNOT = {
-    # no labels at all
-    ("segmented", "full"),
-    ("segmented", "partial"),
-    ("segmented", "ambiguous"),
-    ("segmented", "labels with marks"),
-    ("segmented", "several layers of doubt"),
-    ("raw", "full"),
-    ("raw", "partial"),
-    ("raw", "ambiguous"),
-    ("raw", "labels with marks"),
-    ("raw", "several layers of doubt"),
-    # word boundaries only
-    ("kytea", "labels with marks"),
-    ("kytea", "several layers of doubt"),
+    *((name, kind) for name in ("segmented", "raw") for kind in EVIDENCE if kind != "unknown"),  # no labels at all
+    *(("kytea", kind) for kind in ("labels with marks", "several layers of doubt")),  # word boundaries only
 }
 
 
@@ -55,9 +43,7 @@ def test_evidence_survives_or_is_refused(tmp_path, name, kind):
     save(corpus, path, name)
     (again,) = load(f"mine={path}", name)
     assert again.forms == ("a", "b", "c")
-    if (
-        name == "kytea"
-    ):  # what the boundaries of one character say of the next, and the ends of the line, are spelled out
+    if name == "kytea":  # what boundaries say of the next character, and the ends of the line, are spelled out
         spelled_out = {
             "partial": (("B",), ("E",), ("S",)),
             "ambiguous": (("B", "S"), ("E", "S"), ("S",)),
@@ -197,49 +183,38 @@ def test_mutated_files_are_read_or_explained(name):
     assert outcomes["read"] > 100 and outcomes["unwritable"] < 200, outcomes
 
 
+BARE = "expected form{0}TAG, or \\{0} for the character itself"
 NEXT = "a character, its /TAG if any, and one of | - ? blank before the next"
 TEN = "ten fields separated by tabs, none of them empty"
 HEADER = "`# columns = form NAME ...`, each name once"
 WEIGHT = "attribute:NUMBER, and \\: for a colon in an attribute"
 HEAD = "the ID of a token, 0 for the root or _"
 ONE = "0 or another token of the sentence (1 to 1)"
+AND = "alternatives A&B, or \\& for the character"
 END = "a tag only where a word ends"
 ONCE = "each alternative once"
 PLUS = "# global.columns ="
 PLUS_HEADER = f"`{PLUS} ID FORM NAME ...`, each name once"
+FIRST, SECOND = UD_ROW.format(1, "a", 0, "_"), "2, 2-N for a multiword token or 1.N for an empty node"
 IDS = "1, 1-N for a multiword token or 0.N for an empty node"
-DIFFERENT = "different, non-empty alternatives"
+TABS = "attributes separated by one tab each"
+COLUMN = "a column UPOS in the header"
+EMPTY = "('X', '', 'Y'), expected different, non-empty alternatives"
 BAD_FILES = [
-    (
-        "tagged",
-        "a/X\nb/ c/Y\n",
-        "x:2: found nothing after the '/' of 'b/', expected form/TAG, or \\/ for the character itself",
-    ),
-    ("tagged", "/X\n", "x:1: found nothing before the '/' of '/X', expected form/TAG, or \\/ for the character itself"),
+    ("tagged", "a/X\nb/ c/Y\n", f"x:2: found nothing after the '/' of 'b/', {BARE.format('/')}"),
+    ("tagged", "/X\n", f"x:1: found nothing before the '/' of '/X', {BARE.format('/')}"),
     ("tagged", "a/X|Y|X\n", f"x:1: found a repeated alternative in 'X|Y|X', expected {ONCE}"),
-    (
-        "tagged-underscore",
-        "_\n",
-        "x:1: found nothing before the '_' of '_', expected form_TAG, or \\_ for the character itself",
-    ),
+    ("tagged-underscore", "_\n", f"x:1: found nothing before the '_' of '_', {BARE.format('_')}"),
     ("kytea", "ab\n", f"x:1: found 'ab' at character 1, expected {NEXT}"),
     ("kytea", "a|b|\n", f"x:1: found 'b|' at character 3, expected {NEXT}"),
     ("kytea", "a||b\n", f"x:1: found '|b' at character 3, expected {NEXT}"),
     ("kytea", "a/N-b\n", f"x:1: found the tag '/N' at character 2 without a boundary after it, expected {END}"),
     ("kytea", "a/N b\n", f"x:1: found the tag '/N' at character 2 without a boundary after it, expected {END}"),
-    (
-        "kytea",
-        "a/N&\n",
-        "x:1: found an empty alternative in the tag 'N&', expected alternatives A&B, or \\& for the character",
-    ),
+    ("kytea", "a/N&\n", f"x:1: found an empty alternative in the tag 'N&', expected {AND}"),
     ("kytea", "a/N&N\n", f"x:1: found a repeated alternative in the tag 'N&N', expected {ONCE}"),
     ("conllu", "1\ta\n", f"x:1: found 2 fields, expected {TEN}"),
     ("conllu", "1\ta\t_\t_\t_\t_\t_\t_\t\t_\n", f"x:1: found an empty field, expected {TEN}"),
-    (
-        "conllu",
-        "# x\n" + UD_ROW.format(1, "a", 0, "_") + UD_ROW.format(3, "b", 1, "_"),
-        "x:3: found the ID '3', expected 2, 2-N for a multiword token or 1.N for an empty node",
-    ),
+    ("conllu", "# x\n" + FIRST + UD_ROW.format(3, "b", 1, "_"), f"x:3: found the ID '3', expected {SECOND}"),
     ("conllu", UD_ROW.format("1-0", "a", 0, "_"), f"x:1: found the ID '1-0', expected {IDS}"),
     ("conllu", UD_ROW.format(1, "a", 2, "_"), f"x:1: found the head 2 of token 1, expected {ONE}"),
     ("conllu", UD_ROW.format(1, "a", 1, "_"), f"x:1: found the head 1 of token 1, expected {ONE}"),
@@ -247,26 +222,18 @@ BAD_FILES = [
     ("conllu", UD_ROW.format(1, "a", "x", "_"), f"x:1: found the head 'x', expected {HEAD}"),
     (
         "conllu",
-        UD_ROW.format(1, "a", 0, "AltUpos=X//Y"),
+        FIRST.replace("_\n", "AltUpos=X//Y\n"),
         f"x:1: found the alternatives ('X', '', 'Y'), expected {DIFFERENT}",
     ),
     ("conllu", UD_ROW.format(1, "a", 0, "AltHead=9:x"), f"x:1: found the head 9 of token 1, expected {ONE}"),
     ("conllu", "# only\n\n", "x:1: found no tokens, expected at least one token before the blank line"),
-    ("conllu", UD_ROW.format(1, "a", 0, "_") + "# late\n", f"x:2: found 1 fields, expected {TEN}"),
+    ("conllu", FIRST + "# late\n", f"x:2: found 1 fields, expected {TEN}"),
     ("conllu-plus", "# x\n1\ta\n", "x:1: found '# x', expected a first line `# global.columns = ID FORM ...`"),
     ("conllu-plus", f"{PLUS} ID UPOS\n1\tX\n", f"x:1: found the header '{PLUS} ID UPOS', expected {PLUS_HEADER}"),
     ("conllu-plus", f"{PLUS} FORM A A\n", f"x:1: found the header '{PLUS} FORM A A', expected {PLUS_HEADER}"),
     ("conllu-plus", f"{PLUS} FORM misc\n", "x:1: found the column 'misc', expected another name, or that of CoNLL-U"),
-    (
-        "conllu-plus",
-        f"{PLUS} ID FORM\n1\ta\tb\n",
-        "x:2: found 3 fields, expected 2 fields separated by tabs, none of them empty",
-    ),
-    (
-        "conllu-plus",
-        f"{PLUS} FORM MISC\na\tAltUpos=X/Y\n",
-        "x:2: found candidates of UPOS in MISC, expected a column UPOS in the header",
-    ),
+    ("conllu-plus", f"{PLUS} ID FORM\n1\ta\tb\n", f"x:2: found 3 fields, expected {TEN.replace('ten', '2')}"),
+    ("conllu-plus", f"{PLUS} FORM MISC\na\tAltUpos=X/Y\n", f"x:2: found candidates of UPOS in MISC, expected {COLUMN}"),
     ("conllu-plus", f"{PLUS} FORM A\na\tX|X\n", f"x:2: found a repeated alternative in 'X|X', expected {ONCE}"),
     ("columns", "a X\nb\n", "x:2: found 1 columns, expected 2 columns: form tag"),
     ("columns", "a\tX\n\nb\tY\tZ\n", "x:3: found 3 columns, expected 2 columns: form tag"),
@@ -276,11 +243,7 @@ BAD_FILES = [
     ("columns", "\n# columns = a b b\n# y = z\na\n", f"x:2: found the header '# columns = a b b', expected {HEADER}"),
     ("attributes", "X\ta:b\n", f"x:1: found the weight 'b' of 'a:b', expected {WEIGHT}"),
     ("attributes", "X\ta:nan\n", f"x:1: found the weight 'nan' of 'a:nan', expected {WEIGHT}"),
-    (
-        "attributes",
-        "X\ta\n\nX\ta\t\tb\n",
-        "x:3: found an empty attribute, expected attributes separated by one tab each",
-    ),
+    ("attributes", "X\ta\n\nX\ta\t\tb\n", f"x:3: found an empty attribute, expected {TABS}"),
     ("attributes", "X|\ta\n", "x:1: found the label 'X|', expected different labels separated by '|'"),
     ("attributes", "X|X\ta\n", "x:1: found the label 'X|X', expected different labels separated by '|'"),
 ]
@@ -291,6 +254,57 @@ def test_bad_files_are_explained(name, text, message):
     with pytest.raises(CorpusError) as caught:
         read(name, text.encode())
     assert str(caught.value) == message
+
+
+def in_kytea(segmentation, tags=(None, None)):
+    return Sentence(("a", "b"), {"segmentation": segmentation, "tag": tags})
+
+
+UNWRITABLE = [
+    ("columns", Sentence(("a",), {"tag": (("_",),)}), "the label '_', expected labels that do not mean unknown"),
+    ("columns", Sentence(("a",), {"tag": (("-X-",),)}), "the label '-X-'"),
+    ("columns", Sentence(("a",), {"tag": (("",),)}), "an empty label"),
+    ("columns", Sentence(("",), {"tag": (("X",),)}), "an empty form"),
+    ("columns", Sentence(("a\tb",), {"tag": (("X",),)}), "an empty form or a tab"),
+    ("columns", Sentence(("a",), {"tag": (("X\nY",),)}), "the character '\\\\n' in a token"),
+    ("columns", Sentence(("a",), {"my tag": (("X",),)}), "the column name 'my tag'"),
+    ("columns", Sentence(("a",), {"form": (("X",),)}), "named 'form'"),
+    ("columns", Sentence(("-DOCSTART-",), {"tag": (("X",),)}), "expected no row like a comment"),
+    ("columns", Sentence(("# a = b",), {"tag": (("X",),)}), "expected no row like a comment"),
+    ("conllu", Sentence(("a",), {"upos": (("X", ""),)}), "the label ''"),
+    ("conllu", Sentence(("a\tb",)), "an empty field or a tab"),
+    ("conllu", Sentence(("",)), "an empty field or a tab"),
+    ("conllu", Sentence(("a\nb",)), "the character '\\\\n' in a token"),
+    ("conllu", Sentence(("a",), comments=("x",)), "the comment 'x', expected comments that begin with #"),
+    ("conllu", Sentence(("a",), heads={"head": ((Arc(0, "_"),),)}), "the relation '_'"),
+    ("conllu", Sentence(("a",), heads={"head": ((Arc(0, ""),),)}), "the relation ''"),
+    ("conllu", Sentence(("a",), heads={"head": ((Arc(7, "x"),),)}), "the head 7 of token 1"),
+    ("conllu", Sentence(("a",), columns={"misc": ("AltUpos=X",)}), "the key AltUpos in the column misc"),
+    ("attributes", Sentence(("a",), {"tag": (("?",),)}), "the label '\\?'"),
+    ("attributes", Sentence(("a",), {"tag": (("",),)}), "the form or label ''"),
+    ("attributes", Sentence(("a",), {"tag": (("X\tY",),)}), "non-empty text without tabs"),
+    ("attributes", Sentence(("",), {"tag": (("X",),)}), "the form or label ''"),
+    ("attributes", Sentence(("a",), {"ctb": (("X",),)}), "expected a layer 'tag' to write"),
+    ("attributes", Sentence(("a",), {"tag": (None,)}, {"attributes": ("x\ny",)}), "the character '\\\\n' in a token"),
+    ("attributes", Sentence(("a",), {"tag": (None,)}, {"attributes": ("x:y",)}), "the weight 'y' of 'x:y'"),
+    ("attributes", Sentence(("a",), {"tag": (None,)}, {"attributes": ("x\t\ty",)}), "an empty attribute"),
+    ("kytea", in_kytea((("B", "E"), None)), "the segmentation \\('B', 'E'\\), expected candidates that boundaries"),
+    ("kytea", in_kytea((("N",), None)), "the segmentation \\('N',\\), expected labels B, M, E, S"),
+    ("kytea", in_kytea((("S",), ("E",))), "contradicting labels at character 1"),
+    ("kytea", in_kytea((("M",), ("E",))), "contradicting labels at character 1"),
+    ("kytea", in_kytea((("B",), ("M",))), "contradicting labels at character 2"),
+    ("kytea", in_kytea((None, None), (("N",), None)), "tags in layer 'tag' that are not tags of words"),
+    ("kytea", in_kytea((("B",), ("E",)), (("N",), ("V",))), "that are not tags of words"),
+    ("kytea", in_kytea((("B",), ("E",)), (None, ("V",))), "that are not tags of words"),
+    ("kytea", in_kytea((("S",), ("S",)), (("",), None)), "an empty label"),
+]
+
+
+@pytest.mark.parametrize(("name", "sentence", "message"), UNWRITABLE)
+def test_what_cannot_be_written(name, sentence, message):
+    layer = FORMATS[name].layer or next(iter(sentence.layers))
+    with pytest.raises(CorpusError, match=message):
+        FORMATS[name].write([sentence], io.StringIO(), layer)
 
 
 @pytest.mark.parametrize("name", ["tagged", "segmented", "raw", "kytea", "columns", "attributes"])
