@@ -37,8 +37,6 @@ def test_extensions_are_of_one_format_each() -> None:
 
 def test_a_name_counts_more_than_an_extension() -> None:
     assert chosen_format("raw", "x.seg") is FORMATS["raw"]
-    assert chosen_format(None, "x.SEG.gz") is FORMATS["segmented"]
-    assert chosen_format(None, "x.txt") is None
     with pytest.raises(CorpusError, match="found the format 'csv', expected one of tagged, "):
         chosen_format("csv", "x.seg")
 

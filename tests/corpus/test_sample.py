@@ -21,6 +21,12 @@ ABSENT = {"ctb": set[str](), "pd": {"x"}}
 PUNCTUATION = set("，。、？！：；“”")
 SENTENCE_FINAL = set("。？！")
 
+
+def others_of(table: str) -> dict[str, str]:
+    """Read a table of tags, and what else they are: `TAG: TAG TAG; TAG: TAG`."""
+    return dict(row.strip().split(": ") for row in table.split(";"))
+
+
 # The words of a closed class. Only these carry the tag; whatever else they are must stand in AMBIGUOUS.
 CLOSED = {
     "ctb": {
@@ -157,41 +163,11 @@ AMBIGUOUS = {
 SEPARABLE = {"ctb": {("还", "是")}, "pd": {("还", "是"), ("很", "快")}}
 
 # What a CTB tag may be under PD, on words that both guidelines have.
-COUNTERPARTS = {
-    "AD": "d ad c r m",
-    "AS": "u",
-    "BA": "p",
-    "CC": "c",
-    "CD": "m",
-    "CS": "c",
-    "DEC": "u",
-    "DEG": "u",
-    "DER": "u",
-    "DEV": "u",
-    "DT": "r m b",
-    "ETC": "u",
-    "FW": "nx",
-    "IJ": "e",
-    "JJ": "a",
-    "LB": "p",
-    "LC": "f Ng",
-    "M": "q",
-    "MSP": "u",
-    "NN": "n vn an f s",
-    "NR": "ns",
-    "NT": "t",
-    "OD": "m",
-    "ON": "o",
-    "P": "p c",
-    "PN": "r",
-    "PU": "w",
-    "SB": "p",
-    "SP": "y u",
-    "VA": "a z",
-    "VC": "v",
-    "VE": "v",
-    "VV": "v d i",
-}
+COUNTERPARTS = others_of("""
+AD: d ad c r m; AS: u; BA: p; CC: c; CD: m; CS: c; DEC: u; DEG: u; DER: u; DEV: u; DT: r m b; ETC: u; FW: nx;
+IJ: e; JJ: a; LB: p; LC: f Ng; M: q; MSP: u; NN: n vn an f s; NR: ns; NT: t; OD: m; ON: o; P: p c; PN: r; PU: w;
+SB: p; SP: y u; VA: a z; VC: v; VE: v; VV: v d i
+""")
 
 Tagged = list[tuple[str, str]]
 

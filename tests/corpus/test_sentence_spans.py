@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.sentence import Location, Sentence
+from tagweave.corpus.sentence import Arc, Location, Sentence
 from tagweave.corpus.spans import Span, labels_of, spans_of
 from tagweave.errors import CorpusError
 
@@ -90,3 +92,23 @@ def test_labels_that_are_not_in_iob2_are_refused(layer, found, expected):
         Sentence(("a", "b"), {"x": tuple(layer)}, location=Location("f.conll", 7)).spans("x")
     assert str(error.value).startswith("f.conll:7: ")
     assert found in error.value.found and expected in error.value.expected
+
+
+def test_with_valid_layers_keeps_all_else() -> None:
+    sentence = Sentence(
+        ("a", "b"),
+        {"x": (("X",), None)},
+        {"lemma": ("a", "b")},
+        {"ud": ((Arc(0, "root"),), None)},
+        ("# a comment",),
+        ((1, "1-2\tab"),),
+        ("X",),
+        (0.5, 1.0),
+        {"x": (Span(0, 1, "X"),)},
+        2.0,
+        Location("file", 3),
+    )
+    layers = {"y": (("Y",), ("Z",))}
+    found, default = sentence.with_valid_layers(layers), Sentence(())
+    assert found == replace(sentence, layers=layers)
+    assert all(getattr(found, field.name) != getattr(default, field.name) for field in fields(Sentence))

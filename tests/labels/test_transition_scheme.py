@@ -65,20 +65,13 @@ def test_a_sequence_is_allowed_exactly_if_it_codes_words(name: str, kinds: tuple
             assert allows(scheme, sequence) == (spelled in coded), spelled
 
 
-def test_a_free_scheme_allows_everything() -> None:
-    scheme = TransitionScheme.free(3)
-    assert scheme.transition.shape == (3, 3)
-    assert scheme.transition.all()
-    assert scheme.start.all()
-    assert scheme.end.all()
-
-
 def test_masks_are_boolean_and_in_the_order_of_the_labels() -> None:
     scheme = TransitionScheme.of("BMES", ("E", "B", "S", "M"))
     assert scheme.transition.dtype == scheme.start.dtype == scheme.end.dtype == np.bool_
     assert scheme.start.tolist() == [False, True, True, False]
     assert scheme.end.tolist() == [True, False, True, False]
     assert scheme.transition[1].tolist() == [True, False, False, True]  # B: E or M follows
+    assert TransitionScheme.free(3).is_free and not scheme.is_free
 
 
 def test_tags_with_hyphens_are_one_tag() -> None:
@@ -87,13 +80,8 @@ def test_tags_with_hyphens_are_one_tag() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "label"), [("BMES", "I"), ("BI", "S-NN"), ("boundary", "B"), ("IOB2", "NN"), ("BMES", "")]
+    ("name", "label"), [("BMES", "I"), ("BI", "S-NN"), ("boundary", "B"), ("IOB2", "NN"), ("BMES", ""), ("BILOU", "B")]
 )
-def test_a_label_outside_the_scheme_raises(name: str, label: str) -> None:
-    with pytest.raises(ValueError, match=f"do not belong to the scheme {name}"):
+def test_a_label_outside_the_scheme_or_an_unknown_scheme_raises(name: str, label: str) -> None:
+    with pytest.raises(ValueError, match=f"do not belong to the scheme {name}|unknown scheme 'BILOU', expected one of"):
         TransitionScheme.of(name, [label])
-
-
-def test_an_unknown_scheme_raises() -> None:
-    with pytest.raises(ValueError, match="unknown scheme 'BILOU', expected one of BMES"):
-        TransitionScheme.of("BILOU", ["B"])
