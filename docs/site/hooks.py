@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import Field, fields
+from dataclasses import MISSING, Field, fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 _NOT_SEARCHED = ("results/", "papers/")
 _COMMAND = re.compile(r"^## `tagweave ([\w ]+)`$|^<!-- options -->$", re.MULTILINE)
@@ -55,8 +56,11 @@ def _directive(entry: re.Match[str]) -> str:
         found = getattr(tagweave, path.removeprefix("tw."))
         path = f"{found.__module__}.{found.__qualname__}"
     else:
-        heading = path.rpartition(".")[2]
-    return f"::: {path}\n    options:\n      heading: {heading}\n      toc_label: {heading}"
+        home, _, heading = path.rpartition(".")
+        found = getattr(import_module(home), heading)
+    has_options = is_dataclass(found) and any("help" in each.metadata for each in fields(found))
+    table = "\n".join(_of_class(found)) if has_options else ""
+    return f"::: {path}\n    options:\n      heading: {heading}\n      toc_label: {heading}\n{table}"
 
 
 def with_options(markdown: str) -> str:
@@ -109,26 +113,30 @@ def method_tables() -> str:
     for method in METHODS.values():
         lines.append(f"| `{method.name}` | {method.summary} | {', '.join(method.structures)} |")
     for method in METHODS.values():
-        if fields(method.options):
-            lines += ["", f"## `{method.name}`", "", "| option | default | meaning |", "| --- | --- | --- |"]
-            lines += _method_options(method.options)
+        if table := list(_of_class(method.options, "--")):
+            lines += ["", f"## `{method.name}`", *table]
     return "\n".join(lines) + "\n"
 
 
-def _method_options(options: Any) -> Iterator[str]:
+def _of_class(kind: Any, flag: str = "") -> list[str]:
+    """Return the options that a class declares as a table in Markdown, named as in Python or as flags."""
     from tagweave.cli.console import in_flags
-    from tagweave.training.options import choices
+    from tagweave.options import choices, declared
 
-    kinds = get_type_hints(options)
-    for each in fields(options):
-        value = each.metadata["metavar"] or "|".join(choices(kinds[each.name]))
-        flag = f"--{each.name.replace('_', '-')} {value}".strip()
-        yield f"| `{_cell(flag)}` | {_field_default(each)} | {_cell(in_flags(each.metadata['help']))} |"
+    rows = []
+    for each in declared({"": kind}):
+        value = each.about["metavar"] or "|".join(choices(each.kind))
+        name = f"{flag}{each.name.replace('_', '-')} {value}".strip() if flag else each.name
+        text = each.fields[""].metadata["help"]
+        rows.append(
+            f"| `{_cell(name)}` | {_field_default(each.fields[''])} | {_cell(in_flags(text) if flag else text)} |"
+        )
+    return ["", "| option | default | meaning |", "| --- | --- | --- |", *rows, ""] if rows else []
 
 
 def _field_default(each: Field[Any]) -> str:
     """Return the default of a field; nothing where its help tells it, or where it is a switch."""
-    if each.default is None or each.default is False or each.default == ():
+    if each.default is MISSING or each.default is False or each.default in (None, (), ""):
         return ""
     several = each.default if isinstance(each.default, tuple) else (each.default,)
     return f"`{','.join(f'{value:g}' if isinstance(value, float) else str(value) for value in several)}`"

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
+from typer import Context
+from typer.main import get_command
 
 from tagweave import __version__
+from tagweave.cli.main import COMMANDS, GROUPS, application
+from tagweave.options import declared
+from tagweave.training.methods import METHODS
+from tagweave.training.plan import TrainingPlan
 
 resource = pytest.importorskip("resource", reason="not on Windows")
 
-COMMANDS = ("train", "tag", "complete", "convert", "compare", "evaluate", "info", "demo", "harvest", "serve")
 HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "numpy", "safetensors", "rich")
 
 
@@ -110,9 +116,32 @@ def test_without_arguments_the_help(run) -> None:
 
 @pytest.mark.parametrize("group", [(), ("harvest",), ("annotate",)])
 def test_no_summary_is_cut(run, group: tuple[str, ...]) -> None:
-    listed = run(*group, "--help").stdout.partition("Commands:")[2]
-    assert listed
+    listed = run(*group, "--help").stdout.partition(".\n\n")[2]
+    assert listed.count("\n  ") > 3
     assert "..." not in listed
+
+
+def test_train_help_shows_what_people_use_and_help_all_everything(run) -> None:
+    usual, everything = (
+        re.findall(r"^  (?:-o, )?--([\w-]+)", run("train", flag).stdout.partition("Arguments:")[2], re.MULTILINE)
+        for flag in ("--help", "--help-all")
+    )
+    group = get_command(application(["train"]))
+    command = group.get_command(Context(group), "train")
+    params = [each for each in command.params if each.param_type_name == "option"]
+    assert len(usual) <= 15 and {*usual} < {*everything}
+    assert sorted(everything) == sorted(["help", *(each.opts[-1].removeprefix("--") for each in params)])
+    of_classes = declared({"": TrainingPlan} | {each.name: each.options for each in METHODS.values()})
+    by_field = {"target": "corpora", "sources": "source", "settings": "setting"}
+    assert {by_field.get(each.name, each.name) for each in of_classes} <= {"corpora", *(each.name for each in params)}
+
+
+def test_commands_stand_in_groups(run) -> None:
+    shown = run("--help").stdout
+    titles = re.findall(r"^(\w[\w ]*):$", shown, re.MULTILINE)
+    assert titles == ["Options", *GROUPS]
+    listed = re.findall(r"^  (\w+) ", shown.partition("--help ")[2], re.MULTILINE)
+    assert sorted(listed) == sorted(COMMANDS)
 
 
 def test_a_shell_completes_commands() -> None:

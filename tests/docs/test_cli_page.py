@@ -18,7 +18,7 @@ def commands_of(*group: str) -> list[str]:
     """The commands that the help of a group lists, those of groups in it included."""
     arguments = [sys.executable, "-c", "from tagweave.cli.main import main; main()", *group, "--help"]
     shown = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
-    listed = re.findall(r"^  (\w+) ", shown.partition("Commands:")[2], re.MULTILINE)
+    listed = re.findall(r"^  (\w+) ", shown.partition("--help ")[2], re.MULTILINE)
     assert listed
     return [each for name in listed for each in (commands_of(name) if name in _GROUPS else [" ".join((*group, name))])]
 

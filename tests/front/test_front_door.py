@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ import pytest
 import tagweave as tw
 from tagweave.corpus import sample
 from tagweave.errors import PlanError, StreamError
+from tagweave.front.options import LabelOptions
+from tagweave.harvest.options import LexiconOptions
+from tagweave.options import declared
 from tagweave.streams import inputs
 
 
@@ -220,3 +224,17 @@ def test_importing_costs_nothing() -> None:
 
 def test_every_name_is_there() -> None:
     assert all(getattr(tw, name) is not None for name in tw.__all__) and set(tw.__all__) <= set(dir(tw))
+
+
+def test_options_stand_in_signatures_and_docstrings() -> None:
+    """They are declared in classes of options alone."""
+    for function, kind in (
+        (tw.train, tw.TrainingPlan),
+        (tw.harvest_lexicon_files, LexiconOptions),
+        (tw.Model.label_file, LabelOptions),
+    ):
+        shown = inspect.signature(function).parameters
+        for each in declared({"": kind}, leave_out=("target", "sources", "dev", "task", "method", "weights")):
+            assert shown[each.name].default == each.default and shown[each.name].annotation == each.kind
+            assert each.fields[""].metadata["help"] in (function.__doc__ or "")
+            assert each.fields[""].metadata["help"] in (kind.__doc__ or "")

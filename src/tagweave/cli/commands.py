@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
-from typer.core import TyperGroup
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 
 class Commands(TyperGroup):
@@ -27,10 +28,50 @@ class Commands(TyperGroup):
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands as a list of definitions."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _first_sentence(command.help or "")) for name, command in commands if command])
+        """Write the commands as lists of definitions, under the titles of their groups."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            if command := self.get_command(ctx, name):
+                row = (name, _first_sentence(command.help or ""))
+                groups.setdefault(getattr(command, "rich_help_panel", None) or "Commands", []).append(row)
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+_ALL = "tagweave.cli.all"
+
+
+def show_all(ctx: typer.Context, is_set: bool) -> None:
+    """Show the help of a command with all of its options."""
+    if is_set:
+        ctx.meta[_ALL] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+class InPanels(TyperCommand):
+    """A command of many options: `--help` shows the usual ones, `--help-all` all, under the titles of their panels."""
+
+    usual: ClassVar[tuple[str, ...]] = ()
+    """The parameters that `--help` shows beside arguments, in order; () for all of a command without `--help-all`."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each panel, in order."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        params, is_short = self.get_params(ctx), bool(self.usual) and not ctx.meta.get(_ALL)
+        if is_short:
+            names = [each.name for each in params if isinstance(each, TyperArgument)]
+            by_name = {each.name: each for each in params}
+            params = [by_name[name] for name in (*names, *self.usual, "help_all", "help")]
+        for param in params:
+            title = None if is_short else getattr(param, "rich_help_panel", None)
+            if record := param.get_help_record(ctx):
+                plain = "Arguments" if isinstance(param, TyperArgument) else "Options"
+                panels.setdefault(title or plain, []).append(record)
+        for title, rows in panels.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
 def _read_as_text(parameters: Iterable[Any]) -> None:

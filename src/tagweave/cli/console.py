@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from tagweave.tuning.study import Trial
 
 _FIELD = re.compile(r"`([a-z][a-z_]*)(?:=([^`]*))?`")
-_FLAGS = {
+FLAGS = {
     "sources": "source",
     "settings": "set",
+    "templates": "template",
     "lexicons": "lexicon",
     "gazetteers": "gazetteer",
     "weights": "features",
@@ -56,7 +57,7 @@ def in_flags(text: str, known: Callable[[], Container[str]] | None = None) -> st
 
     def flag(match: re.Match[str]) -> str:
         name, value = match.groups()
-        found = f"--{_FLAGS.get(name, name).replace('_', '-')}"
+        found = f"--{FLAGS.get(name, name).replace('_', '-')}"
         if known is not None and found not in known():
             return match.group()
         return found if value is None else f"{found} {value}"

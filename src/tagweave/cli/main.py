@@ -15,35 +15,35 @@ from typing import Annotated, Any
 import typer
 
 from tagweave import __version__
-from tagweave.cli.commands import Commands
+from tagweave.cli.commands import Commands, InPanels
 from tagweave.cli.console import BROKEN_PIPE, INTERRUPTED, USAGE, in_flags
 from tagweave.front.options import message
 from tagweave.streams import notes
 
-COMMANDS = {
-    "train": "train",
-    "tune": "tune",
-    "tag": "use",
-    "complete": "use",
-    "convert": "use",
-    "compare": "evaluate",
-    "evaluate": "evaluate",
-    "info": "evaluate",
-    "label": "sources",
-    "aggregate": "sources",
-    "import": "documents",
-    "export": "documents",
-    "data": "sharing",
-    "card": "sharing",
-    "push": "sharing",
-    "pull": "sharing",
-    "demo": "demo",
-    "warm": "warm",
-    "harvest": "harvest",
-    "annotate": "annotate",
-    "serve": "serve",
+GROUPS = {
+    "Train and use": {
+        "train": "train",
+        "tune": "tune",
+        "tag": "use",
+        "complete": "use",
+        "info": "evaluate",
+        "demo": "demo",
+    },
+    "Get annotation": {
+        "annotate": "annotate",
+        "harvest": "harvest",
+        "label": "sources",
+        "aggregate": "sources",
+        "import": "documents",
+        "export": "documents",
+    },
+    "Compare and convert": {"evaluate": "evaluate", "compare": "evaluate", "convert": "use"},
+    "Serve": {"serve": "serve", "warm": "warm"},
+    "Share": {"data": "sharing", "card": "sharing", "push": "sharing", "pull": "sharing"},
 }
-"""The file of each command, in the order of the help. The file has a function or a Typer of that name."""
+"""The file of each command, by groups in the order of the help. The file has a function or a Typer of that name."""
+COMMANDS = {name: file for group in GROUPS.values() for name, file in group.items()}
+_GROUP_OF = {name: title for title, group in GROUPS.items() for name in group}
 _WITHOUT_ARGUMENTS = {"demo", "warm"}
 _FUNCTIONS = {"import": "import_documents", "export": "export_documents"}
 """Functions of commands whose names Python keeps for itself, or that say too little."""
@@ -94,10 +94,13 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     for name in names:
         command = getattr(import_module(f"tagweave.cli.{COMMANDS[name]}"), _FUNCTIONS.get(name, name))
         if isinstance(command, typer.Typer):
-            app.add_typer(command)
+            app.add_typer(command, rich_help_panel=_GROUP_OF[name])
         else:
             app.command(
-                name, no_args_is_help=name not in _WITHOUT_ARGUMENTS, cls=getattr(command, "command_class", None)
+                name,
+                no_args_is_help=name not in _WITHOUT_ARGUMENTS,
+                cls=getattr(command, "command_class", InPanels),
+                rich_help_panel=_GROUP_OF[name],
             )(command)
     app.callback()(_tagweave)
     return app

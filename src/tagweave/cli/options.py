@@ -1,225 +1,111 @@
-"""The options of `tagweave train` for all methods, and those shared by several commands.
-
-Options of commands that write the card of a model.
-"""
+"""Options of commands: made from the fields of classes of options, and those that several commands share."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 
-Corpora = Annotated[
-    list[str] | None, typer.Argument(metavar="[G=]TRAIN", help="Training corpora of the target guideline G.")
-]
-ModelOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="MODEL", help="The file of the model.")]
-TaskName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="tag|segment|segtag|spans|parse",
-        help="The task of the model; by default tag, or spans if the labels of TRAIN are like B-PER I-PER O.",
-        rich_help_panel="Corpora",
-    ),
-]
-Source = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="[G=]FILE",
-        help="A training corpus of another guideline, or a further one (repeatable).",
-        rich_help_panel="Corpora",
-    ),
-]
-Dev = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Development corpus: the iteration with the best score is kept.")
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="W,W,...", help="How often a sentence of each corpus counts, in their order.", rich_help_panel="Corpora"
-    ),
-]
-Sample = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N,M,...",
-        help="How many sentences of each corpus an iteration visits, or all. Default: all of TRAIN and, for coupled and"
-        " merged, as many words of each --source.",
-        rich_help_panel="Corpora",
-    ),
-]
-Preset = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help="Feature templates: the defaults, words, spans and characters, or those of a paper: li-2015, tsuboi-2008,"
-        " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012, sun-wan-2012-subword; types, gazetteer and clusters,"
-        " beside others (repeatable).",
-        rich_help_panel="Features",
-    ),
-]
-TemplateText = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="TEXT", help="A feature template such as 'form[-1] form[0]' (repeatable).", rich_help_panel="Features"
-    ),
-]
-Lexicons = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--lexicon",
-        metavar="FILE",
-        help="Words, one per line; their occurrences are features of characters (repeatable). Default of --preset with"
-        " it: characters-lexicon.",
-        rich_help_panel="Features",
-    ),
-]
-Gazetteers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--gazetteer",
-        metavar="FILE",
-        help="Phrases, one per line, as TYPE TAB phrase; their occurrences are features of words (repeatable). Without"
-        " --preset and --template, the preset gazetteer is added.",
-        rich_help_panel="Features",
-    ),
-]
-Clusters = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Word clusters, as harvest clusters writes them; the bit strings of words are features. Without --preset"
-        " and --template, the preset clusters is added.",
-        rich_help_panel="Features",
-    ),
-]
-Learner = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", help="adagrad, lbfgs, sgd, rprop, cg, perceptron, pa, arow.", rich_help_panel="Learning"
-    ),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="A setting of the learner (repeatable).", rich_help_panel="Learning"
-    ),
-]
-Features = Annotated[
-    str | None,
-    typer.Option(
-        metavar="all|observed",
-        help="Weights of features for all labels, or only for labels observed in the evidence. Default: by the number"
-        " of labels.",
-        rich_help_panel="Features",
-    ),
-]
-MinimumCount = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Drop features that occur less often.", rich_help_panel="Features")
-]
-SoftLabels = Annotated[
-    str,
-    typer.Option(
-        metavar="KIND",
-        help="What numbers of candidates (NN:0.7|VV:0.3) are: posterior, of a label given what was said; or likelihood,"
-        " of what was said given the label.",
-        rich_help_panel="Features",
-    ),
-]
-DropColumns = Annotated[
-    float | None,
-    typer.Option(
-        min=0,
-        max=1,
-        metavar="SHARE",
-        help="Parsers: train also on copies of this share of sentences without tags and FEATS, to parse text without"
-        " them. Default: 0.5.",
-        rich_help_panel="Features",
-    ),
-]
-NonProjectiveTraining = Annotated[
-    bool,
-    typer.Option(
-        "--non-projective",
-        help="Parsers: arcs may cross, in training as in use. By default trees whose arcs cross are made projective.",
-        rich_help_panel="Features",
-    ),
-]
-Coding = Annotated[
-    str,
-    typer.Option(
-        metavar="BMES|BI|boundary|BIOES|IOB2|IOB1",
-        help="How labels encode words of characters, or spans of words; by default BMES, or BIOES.",
-        rich_help_panel="Features",
-    ),
-]
-Iterations = Annotated[
-    int | None,
-    typer.Option(
-        min=1, metavar="N", help="The maximum number of iterations; by default the learner's, or 100 with --dev."
-    ),
-]
-Patience = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Stop after this many iterations without a better development score.")
-]
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The seed of everything random.")]
-AverageSeeds = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        metavar="N",
-        help="Train with N seeds side by side, and keep the mean of their weights.",
-        rich_help_panel="Learning",
-    ),
-]
-Precision = Annotated[
-    str, typer.Option(metavar="float32|float64", help="The precision of weights and sums.", rich_help_panel="Learning")
-]
-Resume = Annotated[
-    bool, typer.Option(help="Continue from MODEL.checkpoint if there is one.", rich_help_panel="The run")
-]
-Checkpoint = Annotated[
-    bool,
-    typer.Option(
-        help="Save the state in MODEL.checkpoint every half a minute and on an interrupt.", rich_help_panel="The run"
-    ),
-]
-Plan = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE", help="A training plan in JSON, instead of corpora and options.", rich_help_panel="Plans"
-    ),
-]
-Like = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODEL", help="Train as this model was trained, on the given corpora.", rich_help_panel="Plans"
-    ),
-]
-PrintPlan = Annotated[
-    bool, typer.Option("--print-plan", help="Write the plan in JSON without training.", rich_help_panel="Plans")
-]
-Log = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write iterations as JSON lines.", rich_help_panel="The run")
-]
+from tagweave.cli.commands import show_all
+from tagweave.cli.console import FLAGS, OptionError, in_flags
+from tagweave.front.options import Place
+from tagweave.options import Declared, choices, declared
+from tagweave.training.plan import TrainingPlan
+
+Command = TypeVar("Command", bound=Callable[..., None])
+_LAST = ("threads", "cluster", "help_all")
+"""Parameters of commands that stand behind those of `taking` in help texts."""
+
+
+def taking(
+    options: Iterable[Declared], flags: Mapping[str, str] | None = None, panel: Callable[[Declared], str] | None = None
+) -> Callable[[Command], Command]:
+    """Give a command a parameter for every option, in place of its `**`; `given` has those that the user set.
+
+    Args:
+        options: the options.
+        flags: flags of options that are not named like the field, beside `FLAGS`.
+        panel: the heading of an option in help texts.
+    """
+    made = [
+        inspect.Parameter(
+            each.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if each.kind is bool else None,
+            annotation=Annotated[_typed(each.kind), info(each, (flags or {}).get(each.name), panel and panel(each))],
+        )
+        for each in options
+    ]
+
+    def extended(command: Command) -> Command:
+        own = inspect.signature(command, eval_str=True)
+        named = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        at = next((n for n, each in enumerate(named) if each.name in _LAST), len(named))
+        last = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in named[at:]]
+        command.__signature__ = own.replace(parameters=[*named[:at], *made, *last])  # type: ignore[attr-defined]
+        return command
+
+    return extended
+
+
+def info(option: Declared, flag: str | None = None, panel: str | None = None) -> Any:
+    """An option for the command line."""
+    flag = f"--{flag or FLAGS.get(option.name, option.name).replace('_', '-')}"
+    about: dict[str, Any] = {"help": in_flags(option.help), "show_default": False}
+    about["rich_help_panel"] = panel or option.about["panel"] or None
+    if option.kind is not bool:
+        about["metavar"] = option.about["metavar"] or "|".join(choices(option.kind))
+        about |= {"min": option.about["least"], "max": option.about["most"]}
+    elif option.default:
+        flag = f"{flag}/--no-{flag.removeprefix('--')}"
+    return typer.Option(flag, **about)
+
+
+def _typed(kind: Any) -> Any:
+    """The type of an option on the command line; it is `None` where it is not given."""
+    if kind is bool:
+        return bool
+    parts = [each for each in (get_args(kind) if type(None) in get_args(kind) else (kind,)) if each is not type(None)]
+    if any(get_origin(each) in (tuple, Sequence) for part in parts for each in (part, *get_args(part))):
+        return str | None if kind == tuple[float, ...] else list[str] | None
+    numbers = [each for each in parts if each in (int, float)]
+    return numbers[0] | None if numbers and str not in parts else str | None
+
+
+def given(values: Mapping[str, Any], options: Iterable[Declared]) -> dict[str, Any]:
+    """The options that the user set.
+
+    Raises:
+        OptionError: a value that should be a list of numbers and is not.
+    """
+    found = {}
+    for each in options:
+        value = values.get(each.name)
+        if value != each.default if each.kind is bool else value not in (None, [], ""):
+            found[each.name] = _numbers(each.name, str(value)) if each.kind == tuple[float, ...] else value
+    return found
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(f"found --{name.replace('_', '-')} {text}, expected numbers, as in 0,0.3") from None
+
+
+OF_PLAN = declared({"": TrainingPlan}, leave_out=("target", "sources", "dev", "settings"))
+
+
+def _of_plan(name: str) -> Any:
+    return info(next(each for each in OF_PLAN if each.name == name))
+
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model of `tagweave train`, or hf:OWNER/NAME.")]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output.")]
-Guideline = Annotated[str | None, typer.Option(metavar="G", help="The guideline to label under.")]
-Guidelines = Annotated[list[str] | None, typer.Option(metavar="G", help="The guideline to label under (repeatable).")]
-Threads = Annotated[int, typer.Option(min=1, metavar="N", help="How many threads share the work.")]
-SplitRuns = Annotated[
-    bool,
-    typer.Option(
-        "--split-runs", help="Let the model split Latin words, numbers, URLs and e-mail addresses in raw text."
-    ),
-]
-NonProjective = Annotated[
-    bool,
-    typer.Option(
-        "--non-projective",
-        help="Parsers of projective trees: choose among all trees, including those with crossing arcs.",
-    ),
-]
+Threads = Annotated[int, _of_plan("threads")]
+Seed = Annotated[int, _of_plan("seed")]
 InputFormat = Annotated[
     str | None,
     typer.Option("--format", metavar="FORMAT", help="The format of the input, if its name does not imply it."),
@@ -235,36 +121,20 @@ Sources = Annotated[
         " name; or every file, of the same text.",
     ),
 ]
+HelpAll = Annotated[
+    bool, typer.Option("--help-all", is_eager=True, callback=show_all, help="Show all options, by what they are about.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of tables.")]
 
-Cluster = Annotated[
+_PLACE = {each.name: each for each in declared({"": Place})}
+Cluster = Annotated[str | None, info(_PLACE["cluster"])]
+Workers = Annotated[int | None, info(_PLACE["workers"])]
+TextColumn = Annotated[str | None, info(_PLACE["text_column"])]
+OnError = Annotated[
     str | None,
     typer.Option(
-        metavar="local|auto|ADDRESS",
-        help="Work on many processes of this machine (local) or on Ray: at RAY_ADDRESS, on a cluster that runs, or one"
-        " started here (auto), or at an address.",
-        rich_help_panel="Many workers",
-    ),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        min=1, metavar="N", help="With --cluster: the number of workers. Default: all.", rich_help_panel="Many workers"
-    ),
-]
-OnError = Annotated[
-    str,
-    typer.Option(
-        metavar="skip|fail",
-        help="With --cluster: set a bad file aside and go on, or stop.",
-        rich_help_panel="Many workers",
-    ),
-]
-TextColumn = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="With --cluster: the column of Parquet and JSON Lines that holds text.",
+        metavar="fail|skip",
+        help="With --cluster: stop at a bad file, or set it aside and go on. Default: fail.",
         rich_help_panel="Many workers",
     ),
 ]

@@ -19,40 +19,44 @@ _EVERY = 10.0  # seconds between lines of progress where standard error is not a
 
 
 def through_shards(
-    function: Callable[..., Counts], *arguments: Any, output: str, on_error: str, **options: Any
-) -> None:
-    """Call a function of `tagweave.front.shards` with an output folder; show progress, and counts at the end.
+    function: str,
+    *arguments: Any,
+    output: str,
+    cluster: str | None,
+    workers: int | None,
+    on_error: str | None,
+    text_column: str | None = None,
+    **options: Any,
+) -> bool:
+    """Call a function of `tagweave.front.shards` if there is a cluster; show progress, and counts at the end.
+
+    Returns:
+        whether there is a cluster.
 
     Raises:
-        OptionError: no output folder, or another word than skip or fail.
+        OptionError: options for many workers without a cluster, no output folder, or another word than skip or fail.
     """
+    given = {"workers": workers, "on_error": on_error, "text_column": text_column}
+    given = {name: value for name, value in given.items() if value is not None}
+    if cluster is None:
+        for name in given:
+            flag = f"--{name.replace('_', '-')}"
+            raise OptionError(f"found {flag} without --cluster, expected --cluster local, auto or an address as well")
+        return False
+    from tagweave.front import shards
+
     if output == "-":
         raise OptionError("found --cluster without --output, expected the folder for the files (-o OUT/)")
-    if on_error not in ("skip", "fail"):
+    if given.pop("on_error", "fail") not in ("skip", "fail"):
         raise OptionError(f"found --on-error {on_error}, expected skip or fail")
     with _progress() as progress:
-        counts = function(
-            *arguments,
-            output,
-            skip_bad=on_error == "skip",
-            progress=progress,
-            **{name: value for name, value in options.items() if value is not None},
-        )
+        place = {"cluster": cluster, "skip_bad": on_error == "skip", "progress": progress, **given}
+        counts: Counts = getattr(shards, function)(*arguments, output, **place, **options)
     for line in (*counts.notes.values(), *summary(counts, output)):
         say(line)
     if counts.failed:
         raise typer.Exit(1)
-
-
-def check_alone(workers: int | None, on_error: str = "fail", text_column: str = "text") -> None:
-    """Raise if an option for many workers is set, without `--cluster`.
-
-    Raises:
-        OptionError: one is.
-    """
-    given = {"workers": workers is not None, "on-error": on_error != "fail", "text-column": text_column != "text"}
-    for name in (name for name, is_given in given.items() if is_given):
-        raise OptionError(f"found --{name} without --cluster, expected --cluster local, auto or an address as well")
+    return True
 
 
 def summary(counts: Counts, output: str) -> list[str]:

@@ -1,29 +1,23 @@
-"""`tagweave train`: trains a model on corpora.
-
-Converts command-line options to parts of a training plan.
-
-Command-line options of the training methods, made from their fields, with a help panel for each method.
-"""
+"""`tagweave train`: trains a model on corpora. Its options are those of plans and of methods, and some of its own."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperArgument, TyperCommand
 
 from tagweave.cli import options
-from tagweave.cli.console import INTERRUPTED, OptionError, as_option_error, check_outputs, in_flags, training_callback
+from tagweave.cli.commands import InPanels
+from tagweave.cli.console import INTERRUPTED, OptionError, as_option_error, check_outputs, training_callback
+from tagweave.options import declared
 from tagweave.streams.notes import say
-from tagweave.structures import CHAIN, TREE
-from tagweave.training.methods import METHODS, SINGLE, serving, usual
-from tagweave.training.options import choices
+from tagweave.training.methods import METHODS
 
 
 def setting_values(texts: Sequence[str]) -> dict[str, str]:
@@ -92,163 +86,115 @@ def references(
     }
 
 
-_USUAL = "Options"
-
-Method = Annotated[
-    str | None,
-    typer.Option(
-        metavar="|".join(METHODS),
-        help=f"How to combine corpora. {'; '.join(f'{each.name}: {each.summary}' for each in METHODS.values())}."
-        f" For parsers: {', '.join(serving(TREE))}. Default: {SINGLE}, and with a --source of another guideline"
-        f" {usual(CHAIN)}, for parsers {usual(TREE)}.",
-        rich_help_panel="Corpora",
-    ),
-]
+_OF_METHODS = declared({method.name: method.options for method in METHODS.values()})
+_OF_PLAN = [each for each in options.OF_PLAN if each.name != "ratio_corpus"]
 
 
-class InPanels(TyperCommand):
-    """A command whose help lists options under the titles of their panels."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each panel, in order."""
-        panels: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            usual = "Arguments" if isinstance(param, TyperArgument) else _USUAL
-            if record := param.get_help_record(ctx):
-                panels.setdefault(getattr(param, "rich_help_panel", None) or usual, []).append(record)
-        for title in sorted(panels, key=lambda title: title == _USUAL):  # --help comes last
-            with formatter.section(title):
-                formatter.write_dl(panels[title])
-
-
-def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command a parameter for every option of every method; they arrive as keyword arguments."""
-    signature = inspect.signature(command, eval_str=True)
-    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    about: Any = command
-    about.__signature__, about.command_class = signature.replace(parameters=[*own, *_parameters()]), InPanels
-    return command
+class _Command(InPanels):
+    usual = (
+        "model",
+        "dev",
+        "task",
+        "source",
+        "method",
+        "incomplete",
+        "learner",
+        "iterations",
+        "preset",
+        "lexicons",
+        "threads",
+        "resume",
+        "plan",
+    )
 
 
-def user_options(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of methods that the user set.
-
-    Raises:
-        OptionError: a value that should be a list of numbers and is not.
-    """
-    nonempty = {name: value for name, value in values.items() if value or (value == 0 and value is not False)}
-    return {
-        name: _numbers(name, value) if _KINDS[name] == tuple[float, ...] else value for name, value in nonempty.items()
-    }
-
-
-def _numbers(name: str, text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise OptionError(f"found --{_dashed(name)} {text}, expected numbers, as in 0,0.3") from None
-
-
-def _kinds() -> dict[str, Any]:
-    """The type of every option: methods that share a name share its type."""
-    return {name: kind for method in METHODS.values() for name, kind in get_type_hints(method.options).items()}
-
-
-_KINDS = _kinds()
-
-
-def _parameters() -> list[inspect.Parameter]:
-    methods: dict[str, dict[str, Field[Any]]] = {}
-    for method in METHODS.values():
-        for each in fields(method.options):
-            methods.setdefault(each.name, {})[method.name] = each
-    return [_parameter(name, own) for name, own in methods.items()]
-
-
-def _parameter(name: str, own: Mapping[str, Field[Any]]) -> inspect.Parameter:
-    first, kind = next(iter(own.values())), _KINDS[name]
-    flags = [f"--{_dashed(name)}"]
-    metavar = first.metadata["metavar"] or "|".join(choices(kind))
-    least, most = first.metadata["least"], first.metadata["most"]
-    about: dict[str, Any] = {"help": _help(own), "rich_help_panel": f"Method {' or '.join(own)}"}
-    if kind is not bool:
-        about |= {"metavar": metavar, "min": least, "max": most}
-    annotation: Any = Annotated.__class_getitem__((_typed(kind), typer.Option(*flags, **about)))  # type: ignore[attr-defined]
-    default = False if kind is bool else None
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _typed(kind: Any) -> Any:
-    """The type of the option on the command line; it is `None` where it is not given."""
-    if kind is bool:
-        return bool
-    if kind == tuple[str, ...]:
-        return list[str] | None
-    if str in get_args(kind):
-        return str | None
-    plain = [each for each in (get_args(kind) if type(None) in get_args(kind) else (kind,)) if each in (int, float)]
-    return (plain[0] | None) if plain else str | None
-
-
-def _help(own: Mapping[str, Field[Any]]) -> str:
-    """The help and the default of an option, by method if they differ."""
-    texts = {method: _with_default(each) for method, each in own.items()}
-    if len(set(texts.values())) == 1:
-        return next(iter(texts.values()))
-    return " ".join(f"{method.capitalize()}: {text}" for method, text in texts.items())
-
-
-def _with_default(each: Field[Any]) -> str:
-    text, default = in_flags(str(each.metadata["help"])), each.default
-    if default in (None, False, ()) or "Default:" in text:
-        return text
-    shown = ",".join(f"{value:g}" for value in default) if isinstance(default, tuple) else default
-    return f"{text} Default: {shown}."
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
-
-
-@with_method_options
+@options.taking(_OF_METHODS, panel=lambda each: f"Method {' or '.join(each.fields)}")
+@options.taking(_OF_PLAN)
 def train(
-    corpora: options.Corpora = None,
-    model: options.ModelOutput = None,
-    task: options.TaskName = None,
-    method: Method = None,
-    source: options.Source = None,
-    dev: options.Dev = None,
-    weights: options.Weights = None,
-    sample: options.Sample = None,
+    corpora: Annotated[
+        list[str] | None, typer.Argument(metavar="[G=]TRAIN", help="Training corpora of the target guideline G.")
+    ] = None,
+    model: Annotated[str | None, typer.Option("-o", "--output", metavar="MODEL", help="The file of the model.")] = None,
+    dev: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Development corpus: the iteration with the best score is kept."),
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[G=]FILE",
+            help="A training corpus of another guideline, or a further one (repeatable).",
+            rich_help_panel="Corpora",
+        ),
+    ] = None,
+    corpus_weights: Annotated[
+        str | None,
+        typer.Option(
+            "--weights",
+            metavar="W,W,...",
+            help="How often a sentence of each corpus counts, in their order.",
+            rich_help_panel="Corpora",
+        ),
+    ] = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,M,...",
+            help="How many sentences of each corpus an iteration visits, or all. Default: all of TRAIN and, for coupled"
+            " and merged, as many words of each --source.",
+            rich_help_panel="Corpora",
+        ),
+    ] = None,
     format: options.InputFormat = None,  # noqa: A002
-    preset: options.Preset = None,
-    template: options.TemplateText = None,
-    lexicon: options.Lexicons = None,
-    gazetteer: options.Gazetteers = None,
-    clusters: options.Clusters = None,
-    features: options.Features = None,
-    min_count: options.MinimumCount = 1,
-    coding: options.Coding = "",
-    soft_labels: options.SoftLabels = "posterior",
-    drop_columns: options.DropColumns = None,
-    non_projective: options.NonProjectiveTraining = False,
-    learner: options.Learner = "adagrad",
-    settings: options.Settings = None,
-    iterations: options.Iterations = None,
-    patience: options.Patience = 5,
-    seed: options.Seed = 0,
-    average_seeds: options.AverageSeeds = 1,
-    threads: options.Threads = 1,
+    preset: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Feature templates: the defaults, words, spans and characters, or those of a paper: li-2015,"
+            " tsuboi-2008, liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012, sun-wan-2012-subword; types, gazetteer"
+            " and clusters, beside others (repeatable).",
+            rich_help_panel="Features",
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A setting of the learner (repeatable).", rich_help_panel="Learning"
+        ),
+    ] = None,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
-    precision: options.Precision = "float32",
-    resume: options.Resume = False,
-    checkpoint: options.Checkpoint = True,
-    log: options.Log = None,
-    plan: options.Plan = None,
-    like: options.Like = None,
-    print_plan: options.PrintPlan = False,
-    **of_methods: Any,
+    resume: Annotated[
+        bool,
+        typer.Option(help="Continue from MODEL.checkpoint if there is one.", rich_help_panel="The run"),
+    ] = False,
+    checkpoint: Annotated[
+        bool,
+        typer.Option(
+            help="Save the state in MODEL.checkpoint every half a minute and on an interrupt.",
+            rich_help_panel="The run",
+        ),
+    ] = True,
+    log: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write iterations as JSON lines.", rich_help_panel="The run")
+    ] = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="A training plan in JSON, instead of corpora and options.", rich_help_panel="Plans"
+        ),
+    ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="Train as this model was trained, on the given corpora.", rich_help_panel="Plans"
+        ),
+    ] = None,
+    print_plan: Annotated[
+        bool, typer.Option("--print-plan", help="Write the plan in JSON without training.", rich_help_panel="Plans")
+    ] = False,
+    help_all: options.HelpAll = False,
+    **others: Any,
 ) -> None:
     """Train a model on corpora of one guideline or several; missing annotation stays open.
 
@@ -262,46 +208,30 @@ def train(
     from tagweave.training.method_options import check_known
     from tagweave.training.resolve import STRUCTURES
 
-    check_known("task", task or "tag", tuple(STRUCTURES))
+    of_plan, of_method = options.given(others, _OF_PLAN), options.given(others, _OF_METHODS)
+    check_known("task", of_plan.get("task", "tag"), tuple(STRUCTURES))
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
     from tagweave.front.training import job_with_checkpoints, resolve, save_trained
     from tagweave.training import fit
+    from tagweave.training.corpora import LOOKUPS
     from tagweave.training.plan import FileReference, TrainingPlan
     from tagweave.training.plan_parts import learner_settings, template_texts
     from tagweave.training.retraining import like as plan_like
     from tagweave.training.retraining import plan_in
     from tagweave.training.task import guessed_task
 
-    own = references(corpora or (), source or (), dev, format, weights, sample)
+    own = references(corpora or (), source or (), dev, format, corpus_weights, sample)
     if plan or like:
-        _check_alone(locals(), of_methods, "plan" if plan else "like")
+        _check_alone({**locals(), **of_plan, **of_method}, "plan" if plan else "like")
         chosen = plan_in(plan) if plan else plan_like(like or "", *own.values())
     else:
-        task = task or (guessed_task(corpora[0], format, say) if corpora else "tag")
-        chosen = TrainingPlan(
-            **own,
-            task=task,
-            coding=coding,
-            templates=template_texts(task, preset or (), template or ()),
-            lexicons=tuple(FileReference(path) for path in lexicon or ()),
-            gazetteers=tuple(FileReference(path) for path in gazetteer or ()),
-            clusters=() if clusters is None else (FileReference(clusters),),
-            weights=features,
-            minimum_count=min_count,
-            soft_labels=soft_labels,
-            drop_columns=drop_columns,
-            non_projective=non_projective,
-            learner=learner,
-            settings=learner_settings(learner, setting_values(settings or ())),
-            precision=precision,
-            method=method,
-            options=user_options(of_methods),
-            iterations=iterations,
-            patience=patience,
-            seed=seed,
-            average_seeds=average_seeds,
-            threads=threads,
-        )
+        if "task" not in of_plan and corpora:
+            of_plan["task"] = guessed_task(corpora[0], format, say)
+        task = of_plan.get("task", TrainingPlan.task)
+        of_plan["templates"] = template_texts(task, preset or (), of_plan.get("templates", ()))
+        of_plan |= {name: tuple(map(FileReference, of_plan[name])) for name in LOOKUPS if name in of_plan}
+        settings = learner_settings(of_plan.get("learner", TrainingPlan.learner), setting_values(setting or ()))
+        chosen = TrainingPlan(**own, **of_plan, settings=settings, options=of_method)
     if not chosen.target:
         raise OptionError("found no training corpus, expected TRAIN, or --plan")
     if print_plan:
@@ -312,9 +242,8 @@ def train(
     if model is None:
         raise OptionError("found no --output, expected the file of the model")
     inputs = [each.argument for each in (*chosen.corpora, chosen.dev) if each]
-    mapping = of_methods.get("mapping") or ()
     looked_up = [each.path for each in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters)]
-    _check_writable(model, log, [*inputs, *looked_up, *mapping])
+    _check_writable(model, log, [*inputs, *looked_up, *of_method.get("mapping", ())])
     training, callback = None, training_callback(log, resume)
     with job_with_checkpoints(chosen, model, resume, callback, say, cluster, workers, checkpoint) as job:
         training = fit.train(job)
@@ -322,17 +251,30 @@ def train(
         raise typer.Exit(INTERRUPTED)
 
 
-_BESIDE = ("model", "threads", "cluster", "workers", "resume", "checkpoint", "log", "print_plan")
+train.command_class = _Command  # type: ignore[attr-defined]
+_BESIDE = (
+    "model",
+    "threads",
+    "cluster",
+    "workers",
+    "resume",
+    "checkpoint",
+    "log",
+    "print_plan",
+    "plan",
+    "like",
+    "help_all",
+)
 _CORPORA = ("corpora", "source", "dev", "format")
 
 
-def _check_alone(values: Mapping[str, Any], of_methods: Mapping[str, Any], name: str) -> None:
+def _check_alone(values: Mapping[str, Any], name: str) -> None:
     """Raise if an option is set that belongs in the plan."""
-    free = (*_BESIDE, "plan", "like", *(_CORPORA if name == "like" else ()))
-    usual = {each.name: each.default for each in inspect.signature(train).parameters.values()}
-    for option, value in {**values, **of_methods}.items():
-        if option in usual and option not in free and value != usual[option]:
-            raise OptionError(f"found --{option.replace('_', '-')} with --{name}, expected it in the plan")
+    free = (*_BESIDE, *(_CORPORA if name == "like" else ()))
+    for each in inspect.signature(train).parameters.values():
+        if each.name in values and each.name not in free and values[each.name] != each.default:
+            flags = each.annotation.__metadata__[0].param_decls or (f"--{each.name.replace('_', '-')}",)
+            raise OptionError(f"found {flags[-1]} with --{name}, expected it in the plan")
 
 
 def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -> None:

@@ -8,16 +8,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.console import OptionError, check_outputs
-from tagweave.cli.shards import check_alone, through_shards
+from tagweave.cli.console import OptionError, check_outputs, counted
+from tagweave.cli.shards import through_shards
+from tagweave.front.options import TO_CONVERT, TO_LABEL
 from tagweave.streams.notes import say
 
+_OF_COMPLETE = ("to", "format", "output_format", "split_runs", "non_projective")
+_TO_COMPLETE = [each for each in TO_LABEL if each.name in _OF_COMPLETE]
+Corpus = Annotated[str, typer.Argument(metavar="INPUT[#LAYER]", help="A corpus; - is standard input.")]
 
+
+@options.taking(TO_LABEL)
 def tag(
     model: options.Model,
     input: Annotated[  # noqa: A002
@@ -27,34 +33,12 @@ def tag(
         ),
     ] = "-",
     output: options.Output = "-",
-    to: options.Guidelines = None,
-    format: options.InputFormat = None,  # noqa: A002
-    output_format: options.OutputFormat = None,
-    retag: Annotated[bool, typer.Option("--retag", help="Ignore the labels in the input.")] = False,
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Rows of token, label and its marginal probability instead of text.")
-    ] = False,
-    tokens: Annotated[
-        str | None,
-        typer.Option(
-            metavar="blanks|words|characters|spacy:LANGUAGE",
-            help="Cut raw text into tokens for a tagger of words, as serve does; words: punctuation stands alone.",
-        ),
-    ] = None,
-    split_runs: options.SplitRuns = False,
-    best: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="JSON lines of the K best sequences and their probabilities.")
-    ] = None,
-    then: Annotated[
-        list[str] | None,
-        typer.Option(metavar="MODEL", help="A tagger of words or a parser to apply next (repeatable)."),
-    ] = None,
-    non_projective: options.NonProjective = False,
     threads: options.Threads = 1,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
-    on_error: options.OnError = "fail",
-    text_column: options.TextColumn = "text",
+    on_error: options.OnError = None,
+    text_column: options.TextColumn = None,
+    **others: Any,
 ) -> None:
     """Label text: a stream of any length in constant memory.
 
@@ -70,92 +54,46 @@ def tag(
     With --cluster, many workers label many files: `tag MODEL 'in/*.txt.gz' -o OUT/ --cluster local`. Every file becomes
     one of the same name in OUT; if the command is interrupted, the same command continues.
     """
-    own = {
-        "format": format,
-        "output_format": output_format,
-        "to": to or (),
-        "retag": retag,
-        "probabilities": probabilities,
-        "best": best,
-        "tokens": tokens,
-        "split_runs": split_runs,
-        "non_projective": non_projective,
-    }
-    if cluster is not None:
-        from tagweave.front.shards import label_files
-
-        through_shards(
-            label_files,
-            model,
-            input,
-            output=output,
-            on_error=on_error,
-            then=then or (),
-            cluster=cluster,
-            workers=workers,
-            threads=threads,
-            text_column=text_column,
-            **own,
-        )
+    own = options.given(others, TO_LABEL)
+    then = own.get("then", [])
+    place: dict[str, Any] = {"cluster": cluster, "workers": workers, "on_error": on_error, "text_column": text_column}
+    if through_shards("label_files", model, input, output=output, threads=threads, **place, **own):
         return
-    check_alone(workers, on_error, text_column)
     from tagweave.front.loading import load_model
 
-    check_outputs([output], [model, input, *(then or ())])
-    then_models = [load_model(each, threads) for each in then or ()]
-    load_model(model, threads).label_file(input, output, then=then_models, **own)
+    check_outputs([output], [model, input, *then])
+    models = [load_model(each, threads) for each in then]
+    load_model(model, threads).label_file(input, output, **{**own, "then": models})
 
 
+@options.taking(_TO_COMPLETE)
 def complete(
     model: options.Model,
-    input: Annotated[str, typer.Argument(metavar="INPUT[#LAYER]", help="A corpus; - is standard input.")],  # noqa: A002
+    input: Corpus,  # noqa: A002
     output: options.Output = "-",
-    to: options.Guideline = None,
-    format: options.InputFormat = None,  # noqa: A002
-    output_format: options.OutputFormat = None,
-    split_runs: options.SplitRuns = False,
-    non_projective: options.NonProjective = False,
     threads: options.Threads = 1,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
-    on_error: options.OnError = "fail",
-    text_column: options.TextColumn = "text",
+    on_error: options.OnError = None,
+    text_column: options.TextColumn = None,
+    **others: Any,
 ) -> None:
     """Fill in unknown and ambiguous labels of a corpus; known ones never change.
 
     The new labels are those of the most probable sequence that the annotation allows. The format stays the same, but
     text without labels becomes tagged or segmented text.
     """
-    own = {
-        "format": format,
-        "output_format": output_format,
-        "to": (to,) if to else (),
-        "split_runs": split_runs,
-        "non_projective": non_projective,
-    }
-    if cluster is not None:
-        from tagweave.front.shards import complete_files
-
-        through_shards(
-            complete_files,
-            model,
-            input,
-            output=output,
-            on_error=on_error,
-            cluster=cluster,
-            workers=workers,
-            threads=threads,
-            text_column=text_column,
-            **own,
-        )
+    own = options.given(others, _TO_COMPLETE)
+    place: dict[str, Any] = {"cluster": cluster, "workers": workers, "on_error": on_error, "text_column": text_column}
+    if through_shards("complete_files", model, input, output=output, threads=threads, **place, **own):
         return
-    check_alone(workers, on_error, text_column)
     from tagweave.front.loading import load_model
 
     check_outputs([output], [model, input])
     load_model(model, threads).complete_file(input, output, **own)
 
 
+@options.taking(TO_CONVERT)
 def convert(
     model: options.Model,
     input: Annotated[  # noqa: A002
@@ -165,31 +103,15 @@ def convert(
     to: Annotated[
         str | None, typer.Option(metavar="G", help="The guideline to convert to; default: the model's other one.")
     ] = None,
-    format: options.InputFormat = None,  # noqa: A002
-    output_format: options.OutputFormat = None,
-    best: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="JSON lines of the K best sequences and their probabilities.")
-    ] = None,
-    confidence: Annotated[
-        bool, typer.Option("--confidence", help="Write the probability of every label too (columns, CoNLL-U).")
-    ] = False,
-    soft: Annotated[
-        bool, typer.Option("--soft", help="Write all labels with their probabilities: NN:0.7|VV:0.3.")
-    ] = False,
-    review: Annotated[
-        int, typer.Option(min=0, metavar="N", help="List the N least certain tokens, on standard error.")
-    ] = 0,
     review_file: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the list of --review to this file instead.")
     ] = None,
-    retag: Annotated[
-        bool, typer.Option("--retag", help="Ignore labels that the corpus already has under the new guideline.")
-    ] = False,
     threads: options.Threads = 1,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
-    on_error: options.OnError = "fail",
-    text_column: options.TextColumn = "text",
+    on_error: options.OnError = None,
+    text_column: options.TextColumn = None,
+    **others: Any,
 ) -> None:
     """Convert the labels of a corpus to another guideline.
 
@@ -203,49 +125,20 @@ def convert(
 
     A parser with a guide converts the trees of CoNLL-U.
     """
-    own = {
-        "format": format,
-        "output_format": output_format,
-        "best": best,
-        "confidence": confidence,
-        "soft": soft,
-        "review": review,
-        "retag": retag,
-    }
-    if review_file and not review:
+    own = options.given(others, TO_CONVERT)
+    if review_file and not own.get("review"):
         raise OptionError("found --review-file without --review, expected --review N as well")
-    if cluster is not None:
-        from tagweave.front.shards import convert_files
-
-        through_shards(
-            convert_files,
-            model,
-            input,
-            output=output,
-            on_error=on_error,
-            cluster=cluster,
-            workers=workers,
-            threads=threads,
-            text_column=text_column,
-            to=to,
-            **own,
-        )
+    place: dict[str, Any] = {"cluster": cluster, "workers": workers, "on_error": on_error, "text_column": text_column}
+    if through_shards("convert_files", model, input, output=output, threads=threads, **place, to=to, **own):
         return
-    check_alone(workers, on_error, text_column)
-    from tagweave.cli.console import counted
     from tagweave.front.loading import load_model
     from tagweave.streams.inputs import write_lines
 
     check_outputs([output, review_file], [model, input])
-    review_list = load_model(model, threads).convert_file(
-        input,
-        output,
-        to,
-        progress=partial(counted, what="sentences"),
-        **own,
-    )
+    progress = partial(counted, what="sentences")
+    listed = load_model(model, threads).convert_file(input, output, to, progress=progress, **own)
     if review_file:
-        write_lines(review_file, review_list.lines())
-    elif review:
-        for line in review_list.lines():
+        write_lines(review_file, listed.lines())
+    elif own.get("review"):
+        for line in listed.lines():
             say(line)

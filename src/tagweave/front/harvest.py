@@ -20,6 +20,7 @@ from tagweave.corpus.formats.kytea import TAG as TAGS
 from tagweave.corpus.sentence import kind_of, lines_of
 from tagweave.front.options import options_of
 from tagweave.harvest.options import ClusterOptions, File, GazetteerOptions, HarvestError, LexiconOptions, MarkupOptions
+from tagweave.options import declared, taking
 
 if TYPE_CHECKING:
     from tagweave.corpus.gazetteer import Gazetteer
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from tagweave.harvest.phrases import PhraseHarvest, WordMarkupHarvest
     from tagweave.harvest.selection import Selection
 
+_LEXICON, _MARKUP = declared({"": LexiconOptions}), declared({"": MarkupOptions})
+_GAZETTEER, _CLUSTERS = declared({"": GazetteerOptions}), declared({"": ClusterOptions})
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 """Passes items on, and shows how many of them, described by the text, have passed."""
 
@@ -56,6 +59,7 @@ class MarkupCounts(NamedTuple):
     written: int
 
 
+@taking(_LEXICON)
 def harvest_lexicon(
     lines: Iterable[str], *words: Iterable[str], guideline: str = SEGMENTATION, **options: Any
 ) -> Corpus:
@@ -65,8 +69,6 @@ def harvest_lexicon(
         lines: lines of raw text.
         words: the entries of each lexicon, as lines of its file; a word counts where all lexicons find it.
         guideline: the guideline of the words: that of the corpus to train on beside them.
-        options: fields of `LexiconOptions`: `matching`, `minimum`, `phrases`, `agree`, `every`, `like`, `sample`,
-            `seed`.
 
     Returns:
         a corpus of characters with the sentences that contain words of the lexicons; all else in them is unknown. Tags
@@ -85,6 +87,7 @@ def harvest_lexicon(
     return _corpus(_selection(settings).of(harvest.of(lines_of(lines))), guideline)
 
 
+@taking(_LEXICON)
 def harvest_lexicon_files(
     raw: File | Iterable[File],
     lexicons: File | Iterable[File],
@@ -99,7 +102,7 @@ def harvest_lexicon_files(
         lexicons: files of words, one per line.
         output: the file, in KyTea's format, which appears whole or not at all; `-` is standard output.
         progress: shows how many sentences have been read.
-        options: as for `harvest_lexicon`. With `like` or `sample` all sentences are held in memory.
+        options: `LexiconOptions`. With `like` or `sample` all sentences are held in memory.
 
     Raises:
         HarvestError: a wrong option, or standard input named twice.
@@ -122,6 +125,7 @@ def harvest_lexicon_files(
     return LexiconCounts(harvest.sentences, harvest.kept, harvest.words, written)
 
 
+@taking(_MARKUP)
 def harvest_markup(pages: File | Iterable[File], guideline: str | None = None, **options: Any) -> Corpus:
     """Turn links, emphasis and headings of pages into boundaries of words (liu-2014, section 2.2).
 
@@ -131,8 +135,6 @@ def harvest_markup(pages: File | Iterable[File], guideline: str | None = None, *
         pages: files or folders of pages in Markdown, HTML or MediaWiki's markup.
         guideline: the guideline of the evidence: that of the corpus to train on beside it. By default `segmentation`,
             with `words` it is `tag`.
-        options: fields of `MarkupOptions`: `format`, `simplified`, `free_pairs`, `words`, `every`, `like`, `sample`,
-            `seed`.
 
     Returns:
         a corpus of characters, or words, with the sentences that have evidence, each text once; all else in them is
@@ -152,6 +154,7 @@ def harvest_markup(pages: File | Iterable[File], guideline: str | None = None, *
     return _corpus(found, SEGMENTATION if guideline is None else guideline)
 
 
+@taking(_MARKUP)
 def harvest_markup_files(
     pages: File | Iterable[File], output: File = "-", progress: Progress | None = None, **options: Any
 ) -> MarkupCounts:
@@ -162,7 +165,7 @@ def harvest_markup_files(
         output: the file, in KyTea's format or with `words` in the format `columns`, which appears whole or not at all;
             `-` is standard output.
         progress: shows how many pages have been read.
-        options: as for `harvest_markup`. With `like` or `sample` all sentences are held in memory.
+        options: `MarkupOptions`. With `like` or `sample` all sentences are held in memory.
 
     Raises:
         As `harvest_markup`.
@@ -272,6 +275,7 @@ class GazetteerCounts(NamedTuple):
     formats: tuple[str, ...]
 
 
+@taking(_GAZETTEER)
 def harvest_gazetteer(
     text: Corpus | Iterable[str], *entries: Iterable[str], guideline: str = "tag", **options: Any
 ) -> Corpus:
@@ -281,7 +285,6 @@ def harvest_gazetteer(
         text: a corpus of words, whose own labels are left out; or lines of raw text, which are cut into tokens.
         entries: the entries of each gazetteer, as lines of its file: `TYPE TAB phrase`, or `phrase`.
         guideline: the guideline of the labels: that of the corpus to train on beside them.
-        options: fields of `GazetteerOptions` but `format`: `stop`, `fold`, `elsewhere`, `every`.
 
     Returns:
         a corpus of words with the sentences that have evidence.
@@ -306,6 +309,7 @@ def harvest_gazetteer(
     return Corpus(found, guideline, "word", harvest.covered)
 
 
+@taking(_GAZETTEER)
 def harvest_gazetteer_files(
     inputs: File | Iterable[File],
     gazetteers: File | Iterable[File],
@@ -320,7 +324,6 @@ def harvest_gazetteer_files(
         gazetteers: files of phrases with types, one per line.
         output: the file, in the format `columns`, which appears whole or not at all; `-` is standard output.
         progress: shows how many blocks of text, or sentences, have been read.
-        options: fields of `GazetteerOptions`.
 
     Raises:
         HarvestError: a wrong option, files of raw text and of tokens, or standard input named twice.
@@ -399,12 +402,12 @@ def _harvest(gazetteer: Gazetteer, options: GazetteerOptions, layer: str | None 
     return PhraseHarvest(matcher, options.every, layer or LAYER)
 
 
+@taking(_CLUSTERS)
 def harvest_clusters(sentences: Iterable[Sequence[str] | str], **options: Any) -> Clusters:
     """Cluster words by their neighbours (Brown et al. 1992), to be used as features.
 
     Args:
         sentences: the words of each, as a sequence or as text with blanks between them.
-        options: fields of `ClusterOptions`: `classes`, `minimum_count`.
 
     Returns:
         the words, most frequent first, with the bit string and the count of each.
@@ -425,6 +428,7 @@ def harvest_clusters(sentences: Iterable[Sequence[str] | str], **options: Any) -
     return cluster_words(words, settings.classes, settings.minimum_count)
 
 
+@taking(_CLUSTERS)
 def harvest_clusters_files(
     raw: File | Iterable[File],
     output: File = "-",
@@ -439,7 +443,6 @@ def harvest_clusters_files(
         output: the file of the clusters, which appears whole or not at all; `-` is standard output.
         format: the format of the files; by default of each what its name or its first lines show.
         progress: shows how many sentences and words have passed.
-        options: as for `harvest_clusters`.
 
     Returns:
         the clusters that were written.

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.errors import StreamError
-from tagweave.front.options import ConvertOptions, LabelOptions, options_of
+from tagweave.front.options import TO_CONVERT, TO_LABEL, ConvertOptions, LabelOptions, options_of
+from tagweave.options import taking
 from tagweave.streams.notes import Tell, say
 
 if TYPE_CHECKING:
@@ -166,13 +167,13 @@ class Model(ABC):
             CorpusError: labels that the model does not know or that exclude one another.
         """
 
+    @taking(TO_LABEL)
     def label_file(self, input: File = "-", output: File = "-", **options: Any) -> None:  # noqa: A002
         """Label a file of any length in constant memory, as `tagweave tag` does.
 
         Args:
             input: `PATH[#LAYER]`; `-` is standard input. Labels of the layer are kept; the rest is filled in.
             output: the file, which appears whole or not at all; `-` is standard output.
-            options: fields of `LabelOptions`.
 
         Raises:
             StreamError: an option that does not apply to this model, or excludes another one.
@@ -182,11 +183,13 @@ class Model(ABC):
         """
         self._label(fspath(input), fspath(output), options_of(LabelOptions, "model.label_file", options))
 
+    @taking(TO_LABEL)
     def complete_file(self, input: File, output: File = "-", **options: Any) -> None:  # noqa: A002
         """Fill in the unknown positions of a corpus, in its format, as `tagweave complete` does: see `label_file`."""
         settings = options_of(LabelOptions, "model.complete_file", {**options, "completes": True})
         self._label(fspath(input), fspath(output), settings)
 
+    @taking(TO_CONVERT)
     def convert_file(
         self,
         input: File,  # noqa: A002
@@ -200,7 +203,6 @@ class Model(ABC):
             input: `[GUIDELINE=]PATH[#LAYER]`; `-` is standard input.
             output: the file, which appears whole or not at all; `-` is standard output.
             to: the guideline to convert to; by default the other one, if the model has two.
-            options: fields of `ConvertOptions`.
 
         Returns:
             the `review` least certain tokens.

@@ -5,15 +5,16 @@ Options for labelling and converting files, named as on the command line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tagweave.corpus.characters import printable
 from tagweave.errors import StreamError, is_for_users, one_of, shortened
+from tagweave.options import declared, described, option
 
 if TYPE_CHECKING:
-    from tagweave.streams.stream import First, Pipeline, Progress, Successor
+    from tagweave.streams.stream import First, Pipeline
 
 Options = TypeVar("Options")
 _LONGEST = 2000  # characters, also of errors of the system
@@ -50,39 +51,37 @@ def options_of(kind: type[Options], function: str, given: Mapping[str, Any]) -> 
     return kind(**given)
 
 
+_FORMAT = "The format of the input, if its name or first lines do not imply it."
+_BEST = "JSON lines of the K best sequences and their probabilities."
+
+
+@described
 @dataclass(frozen=True, kw_only=True)
 class LabelOptions:
-    """How to label a file.
+    """How to label a file. Options that exclude one another raise a StreamError."""
 
-    Attributes:
-        format: the format of the input; by default recognised by its name or its first lines.
-        output_format: by default the format that the name of the output implies, or that of the input if it can hold
-            labels; a parser and a chain of models write CoNLL-U.
-        to: the guidelines of the output labels, which are predicted together; by default the model's target.
-        retag: ignore the labels in the input.
-        probabilities: write rows of token, label and marginal probability instead of text.
-        best: write JSON lines with this many best sequences and their probabilities.
-        split_runs: let a segmenter split Latin words, numbers, URLs and e-mail addresses in raw text.
-        non_projective: let a parser of projective trees choose among all trees, including those with crossing arcs.
-        tokens: how a tagger of words cuts raw text: at `blanks`, into `words`, `characters`, or by `spacy:LANGUAGE`.
-        then: models to apply next, in order: taggers of words, or parsers.
-        completes: fill in partial annotation and keep its format.
-
-    Raises:
-        StreamError: options that exclude one another.
-    """
-
-    format: str | None = None
-    output_format: str | None = None
-    to: Sequence[str] = ()
-    retag: bool = False
-    probabilities: bool = False
-    best: int | None = None
-    split_runs: bool = False
-    non_projective: bool = False
-    tokens: str | None = None
-    then: Sequence[Successor] = ()
-    completes: bool = False
+    format: str | None = option(None, _FORMAT, "FORMAT")
+    output_format: str | None = option(
+        None,
+        "The format of the output. Default: by its name, or the input's if it can hold labels; CoNLL-U for parsers and"
+        " chains of models.",
+        "FORMAT",
+    )
+    to: Sequence[str] = option((), "The guideline to label under; several are predicted together (repeatable).", "G")
+    retag: bool = option(False, "Ignore the labels in the input.")
+    probabilities: bool = option(False, "Rows of token, label and its marginal probability instead of text.")
+    tokens: str | None = option(
+        None,
+        "Cut raw text into tokens for a tagger of words, as serve does; words: punctuation stands alone.",
+        "blanks|words|characters|spacy:LANGUAGE",
+    )
+    split_runs: bool = option(False, "Let the model split Latin words, numbers, URLs and e-mail addresses in raw text.")
+    best: int | None = option(None, _BEST, "K", 1)
+    then: Sequence[Any] = option((), "A tagger of words or a parser to apply next (repeatable).", "MODEL")
+    non_projective: bool = option(
+        False, "Parsers of projective trees: choose among all trees, including those with crossing arcs."
+    )
+    completes: bool = False  # fill in partial annotation and keep its format
 
     def __post_init__(self) -> None:
         if isinstance(self.to, str):
@@ -104,32 +103,21 @@ class LabelOptions:
         return Pipeline(first, [model.stage(self.retag, self.non_projective) for model in self.then])
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class ConvertOptions:
-    """How to convert a file.
+    """How to convert a file. Options that exclude one another raise a StreamError."""
 
-    Attributes:
-        format: the format of the input; by default recognised by its name or its first lines.
-        output_format: by default the format that the name of the output implies, or that of the input.
-        best: write JSON lines with this many best sequences and their probabilities instead.
-        confidence: also write the probability of every label (columns, CoNLL-U).
-        soft: write all labels with their probabilities, the best first (`NN:0.7|VV:0.3`).
-        review: how many of the least certain tokens to list.
-        retag: ignore annotation that the corpus already has under the new guideline.
-        progress: passes sentences on, and shows how many have passed.
-
-    Raises:
-        StreamError: options that exclude one another.
-    """
-
-    format: str | None = None
-    output_format: str | None = None
-    best: int | None = None
-    confidence: bool = False
-    soft: bool = False
-    review: int = 0
-    retag: bool = False
-    progress: Progress = iter
+    format: str | None = option(None, _FORMAT, "FORMAT")
+    output_format: str | None = option(
+        None, "The format of the output. Default: by its name, or the input's.", "FORMAT"
+    )
+    best: int | None = option(None, _BEST, "K", 1)
+    confidence: bool = option(False, "Write the probability of every label too (columns, CoNLL-U).")
+    soft: bool = option(False, "Write all labels with their probabilities, the best first: NN:0.7|VV:0.3.")
+    review: int = option(0, "List the N least certain tokens, on standard error.", "N", 0)
+    retag: bool = option(False, "Ignore labels that the corpus already has under the new guideline.")
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter  # passes sentences on, and shows how many have passed
 
     def __post_init__(self) -> None:
         if self.best and (self.confidence or self.soft or self.review or self.output_format):
@@ -138,6 +126,32 @@ class ConvertOptions:
             )
         if self.soft and (self.confidence or self.review):
             raise StreamError("found `soft` with `confidence` or `review`, expected it without")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where shards are worked on, and what happens to bad ones."""
+
+    cluster: str = option(
+        "local",
+        "Work on many processes of this machine (local, the default of functions) or on Ray: at RAY_ADDRESS, on a"
+        " cluster that runs, or one started here (auto), or at an address.",
+        "local|auto|ADDRESS",
+        panel="Many workers",
+    )
+    workers: int | None = option(
+        None, "With `cluster`: the number of workers. Default: all.", "N", 1, panel="Many workers"
+    )
+    threads: int = 1
+    skip_bad: bool = option(False, "Set a bad file aside and go on.")
+    text_column: str = option(
+        "text", "With `cluster`: the column of Parquet and JSON Lines that holds text.", "NAME", panel="Many workers"
+    )
+    progress: Callable[[Any], None] = lambda counts: None
+
+
+TO_LABEL, TO_CONVERT = declared({"": LabelOptions}), declared({"": ConvertOptions})
+"""The options of functions that label or convert files."""
 
 
 def check_for_labels(**options: object) -> None:

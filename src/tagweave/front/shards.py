@@ -12,24 +12,27 @@ from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from tagweave.cluster.executor import LOCAL, executor_at
+from tagweave.cluster.executor import executor_at
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.errors import ShardError
 from tagweave.front.harvest import harvest_markup_files, lexicon_matcher, paths, write_partial
 from tagweave.front.model import File, Model
-from tagweave.front.options import ConvertOptions, LabelOptions, options_of
+from tagweave.front.options import TO_CONVERT, TO_LABEL, ConvertOptions, LabelOptions, Place, options_of
 from tagweave.harvest.options import HarvestOptions, LexiconOptions, MarkupOptions
+from tagweave.options import declared, taking
 from tagweave.shards.listing import Store, scheme_of, split_url
-from tagweave.shards.run import Counts, Progress, prepare, run, silent
+from tagweave.shards.run import Counts, prepare, run
 
 if TYPE_CHECKING:
     from tagweave.cluster.executor import Executor
     from tagweave.harvest.matching import LexiconMatcher
     from tagweave.shards.run import Work
 
+_PLACE = declared({"": Place})
 Command = Literal["tag", "complete", "convert"]
 
 
+@taking(_PLACE + TO_LABEL)
 def label_files(model: Model | File, inputs: File | Iterable[File], output: File, **options: Any) -> Counts:
     """Label files, folders and patterns of files, as `tagweave tag --cluster` does.
 
@@ -41,8 +44,8 @@ def label_files(model: Model | File, inputs: File | Iterable[File], output: File
         inputs: files, folders, or patterns (`in/*.txt.gz`), also by URL (`s3://BUCKET/in/*`). Text, any format of
             corpora, and tables with a column of text: Parquet and JSON Lines. PATTERN#LAYER names a layer.
         output: the folder, a path or URL.
-        options: `cluster`, `workers`, `threads`, `skip_bad`, `text_column` and `progress` as for `tagweave.shards.run`,
-            and fields of `LabelOptions`; the models of `then` are files.
+        options: where to work, the `threads` of a worker, `progress`, which is called whenever a shard is done, and how
+            to label; the models of `then` are files.
 
     Returns:
         the counts of the run.
@@ -56,45 +59,49 @@ def label_files(model: Model | File, inputs: File | Iterable[File], output: File
     return _through_model("tag", model, inputs, output, options)
 
 
+@taking(_PLACE + TO_LABEL)
 def complete_files(model: Model | File, inputs: File | Iterable[File], output: File, **options: Any) -> Counts:
     """Fill in the unknown positions of corpora, as `tagweave complete --cluster` does: see `label_files`."""
     return _through_model("complete", model, inputs, output, options)
 
 
+@taking(_PLACE + TO_CONVERT)
 def convert_files(
     model: Model | File, inputs: File | Iterable[File], output: File, to: str | None = None, **options: Any
 ) -> Counts:
     """Convert corpora to another guideline, as `tagweave convert --cluster` does: see `label_files`.
 
-    `options` may have fields of `ConvertOptions` but `review`; `inputs` are `[GUIDELINE=]PATTERN[#LAYER]`.
+    `options` may not have `review`; `inputs` are `[GUIDELINE=]PATTERN[#LAYER]`.
     """
     return _through_model("convert", model, inputs, output, {**options, "to": to})
 
 
+@taking(_PLACE + declared({"": LexiconOptions}))
 def harvest_lexicon_shards(
     inputs: File | Iterable[File], lexicons: File | Iterable[File], output: File, **options: Any
 ) -> Counts:
     """Mark words of lexicons in folders of raw text, as `tagweave harvest lexicon --cluster` does: see `label_files`.
 
-    `options` may have fields of `LexiconOptions` but `like` and `sample`, which choose among all sentences.
+    `options` may not have `like` and `sample`, which choose among all sentences.
     """
     place, own = _divided(options)
     settings = options_of(LexiconOptions, "tw.harvest_lexicon_shards", own)
     return _harvest(place, settings, tuple(map(SharedFile.of, paths(lexicons))), inputs, output)
 
 
+@taking(_PLACE + declared({"": MarkupOptions}))
 def harvest_markup_shards(pages: File | Iterable[File], output: File, **options: Any) -> Counts:
     """Turn the markup of folders of pages into partial annotation, as `tagweave harvest markup --cluster` does.
 
     Every page becomes a file; sentences that occur twice are left out of a page, but not of all pages. See
-    `label_files`; `options` may have fields of `MarkupOptions` but `like` and `sample`.
+    `label_files`; `options` may not have `like` and `sample`.
     """
     place, own = _divided(options)
     return _harvest(place, options_of(MarkupOptions, "tw.harvest_markup_shards", own), (), pages, output)
 
 
 def _harvest(
-    place: _Place,
+    place: Place,
     options: HarvestOptions,
     lexicons: tuple[SharedFile, ...],
     inputs: File | Iterable[File],
@@ -102,34 +109,23 @@ def _harvest(
 ) -> Counts:
     if options.like or options.sample is not None:
         raise ShardError("found `like` or `sample` with `cluster`, expected it without: a shard is read on its own")
-    return place.carry_out(_HarvestWork(lexicons, options), paths(inputs), output)
+    return _carried_out(place, _HarvestWork(lexicons, options), paths(inputs), output)
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where the work is done, and what happens to bad shards: the options of all functions here."""
-
-    cluster: str = LOCAL
-    workers: int | None = None
-    threads: int = 1
-    skip_bad: bool = False
-    text_column: str = "text"
-    progress: Progress = silent
-
-    def carry_out(self, work: Work, inputs: Iterable[str], output: File) -> Counts:
-        """Do the work; workers are started only if there is something to do."""
-        prepared = prepare(work, inputs, fspath(output), self.text_column)
-        if not prepared.waiting:
-            return Counts.before_run(prepared)
-        with executor_at(self.cluster, self.workers, self.threads) as executor:
-            return run(executor, prepared, self.skip_bad, self.progress)
+def _carried_out(place: Place, work: Work, inputs: Iterable[str], output: File) -> Counts:
+    """Do the work; workers are started only if there is something to do."""
+    prepared = prepare(work, inputs, fspath(output), place.text_column)
+    if not prepared.waiting:
+        return Counts.before_run(prepared)
+    with executor_at(place.cluster, place.workers, place.threads) as executor:
+        return run(executor, prepared, place.skip_bad, place.progress)
 
 
-def _divided(options: Mapping[str, Any]) -> tuple[_Place, dict[str, Any]]:
+def _divided(options: Mapping[str, Any]) -> tuple[Place, dict[str, Any]]:
     """The options on where to work, and all others."""
-    names = _Place.__dataclass_fields__
+    names = Place.__dataclass_fields__
     place = {name: value for name, value in options.items() if name in names}
-    return _Place(**place), {name: value for name, value in options.items() if name not in names}
+    return Place(**place), {name: value for name, value in options.items() if name not in names}
 
 
 class _Input(NamedTuple):
@@ -175,7 +171,7 @@ def _through_model(
     with ExitStack() as stack:
         models = tuple(SharedFile.of(stack.enter_context(_file_of(each))) for each in (model, *then))
         work = _ModelWork(command, models, settings, place.threads, guideline, layer)
-        return place.carry_out(work, patterns, output)
+        return _carried_out(place, work, patterns, output)
 
 
 def _settings(command: Command, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

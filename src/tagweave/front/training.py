@@ -26,7 +26,9 @@ from tagweave.front.harvest import paths
 from tagweave.front.loading import of_training
 from tagweave.front.model import Model
 from tagweave.front.options import check_names
+from tagweave.options import declared, taking
 from tagweave.streams.notes import Tell, say
+from tagweave.training.methods import METHODS
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
@@ -39,9 +41,13 @@ if TYPE_CHECKING:
     from tagweave.tuning.study import Trial
 
 Source = Given
-_CORPORA = ("target", "sources", "dev", "options")
+_OPTIONS = declared(
+    {"": TrainingPlan} | {method.name: method.options for method in METHODS.values()},
+    leave_out=("target", "sources", "dev", "task", "method", "weights"),
+)
 
 
+@taking(_OPTIONS)
 def train(
     target: Source | Sequence[Source],
     sources: Source | Sequence[Source] = (),
@@ -54,7 +60,7 @@ def train(
     cancel: Callable[[], bool] | None = None,
     cluster: str | None = None,
     workers: int | None = None,
-    **settings: Any,
+    **options: Any,
 ) -> Model:
     """Train a model: bit for bit the one that `tagweave train` makes from the same corpora and options.
 
@@ -76,19 +82,17 @@ def train(
         cluster: `local`, `auto` or the address of a Ray cluster: the sentences stay on its workers, and corpora are
             given by their file arguments.
         workers: how many workers of the cluster; by default one for every processor.
-        settings: fields of `TrainingPlan` (`learner`, `settings`, `iterations`, `seed`, `threads`, `templates`,
-            `lexicons`, `gazetteers`, `clusters` ...), and options of the method (`mapping`, `rounds`, `folds` ...).
+        options: fields of `TrainingPlan`, and options of the method.
 
     Raises:
         PlanError: unknown values, or values that do not go together.
         CorpusError: corpora that do not suit the plan.
         ClusterError: the cluster cannot be reached.
-        TypeError: an unknown setting, or something that is not a corpus.
+        TypeError: an unknown option, or something that is not a corpus.
         KeyboardInterrupt: the user stopped training before there was a model.
     """
     from tagweave.learning.run import callback_of
     from tagweave.training.method_options import check_known
-    from tagweave.training.methods import METHODS
     from tagweave.training.resolve import STRUCTURES
 
     targets, others = _several(target, "target"), _several(sources, "sources")
@@ -102,7 +106,7 @@ def train(
     if method is not None:
         check_known("method", method, tuple(METHODS))
     check_there(*(each for each in (*targets, *others, dev) if isinstance(each, str)))
-    fields_of_plan = _fields(settings)
+    fields_of_plan = _fields(options)
     shown_by = None if callback is None else callback_of(callback)
     from tagweave.learning.progress import default_progress
     from tagweave.learning.run import Run
@@ -198,22 +202,20 @@ def _reference(corpus: Corpus | str | CorpusFile) -> CorpusReference:
     return CorpusReference(corpus.corpus.path, weight=corpus.corpus.weight)
 
 
-def _fields(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings as fields of a plan, with the options of the method in `options`."""
+def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as fields of a plan, with those of the method in `options`."""
     from tagweave.training.corpora import LOOKUPS
-    from tagweave.training.methods import METHODS
 
-    plan_fields = [each.name for each in fields(TrainingPlan) if each.name not in _CORPORA]
-    options = dict.fromkeys(each.name for method in METHODS.values() for each in fields(method.options))
-    check_names("tw.train", settings, (*plan_fields, *options))
-    of_plan = {name: value for name, value in settings.items() if name in plan_fields}
+    check_names("tw.train", options, [each.name for each in _OPTIONS])
+    of_plan = [each.name for each in fields(TrainingPlan)]
+    values = {name: value for name, value in options.items() if name in of_plan}
     for name in LOOKUPS:
-        if name in of_plan:
-            of_plan[name] = tuple(map(FileReference, paths(of_plan[name])))
-    if "templates" in of_plan:
-        texts = of_plan["templates"]
-        of_plan["templates"] = (texts,) if isinstance(texts, str) else tuple(lines_of(texts))
-    return {**of_plan, "options": {name: value for name, value in settings.items() if name in options}}
+        if name in values:
+            values[name] = tuple(map(FileReference, paths(values[name])))
+    if "templates" in values:
+        texts = values["templates"]
+        values["templates"] = (texts,) if isinstance(texts, str) else tuple(lines_of(texts))
+    return {**values, "options": {name: value for name, value in options.items() if name not in of_plan}}
 
 
 def resolve(plan: TrainingPlan, tell: Tell = say) -> TrainingPlan:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from os import PathLike
 
 from tagweave.errors import TagweaveError
+from tagweave.options import described, option
 
 File = str | PathLike[str]
 
@@ -14,6 +15,9 @@ MATCHINGS = ("agreement", "forward", "backward")
 """Which maximum matching must find a word; `agreement`: both."""
 AGREEMENTS = ("all", "any")
 """How many of the lexicons must find a word."""
+ELSEWHERE = ("unknown", "O", "O-for-others")
+"""What is known of tokens in no phrase: nothing; that they are in no entity; that they are in none of a type that was
+found."""
 MARKUP_FORMATS = ("markdown", "html", "mediawiki")
 
 
@@ -21,64 +25,48 @@ class HarvestError(TagweaveError):
     """An option of a harvest with a wrong value."""
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class HarvestOptions:
-    """Which sentences a harvest keeps.
+    """Which sentences a harvest keeps."""
 
-    Attributes:
-        every: also keep sentences without evidence.
-        like: raw text, one or several files; of the sentences, keep those that mark a span which occurs in it.
-        sample: how many of these to draw at random; by default all are kept.
-        seed: the seed of the sample.
-    """
-
-    every: bool = False
-    like: File | Sequence[File] = ()
-    sample: int | None = None
-    seed: int = 0
+    every: bool = option(False, "Also write sentences without evidence.")
+    like: File | Sequence[File] = option(
+        (), "Keep sentences that mark a span that occurs in this raw text (repeatable).", "RAW"
+    )
+    sample: int | None = option(None, "Keep this many sentences, drawn at random from the rest.", "N", 1)
+    seed: int = option(0, "The seed of the sample.", "N", 0)
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class LexiconOptions(HarvestOptions):
-    """How words of lexicons are found.
+    """How words of lexicons are found. An unknown matching or agreement raises a HarvestError."""
 
-    Attributes:
-        matching: one of `MATCHINGS`.
-        minimum: entries of fewer characters are ignored.
-        phrases: entries of at least so many characters may be several words; by default every entry is one word.
-        agree: one of `AGREEMENTS`. With `any`, overlapping words of different lexicons are left out.
-
-    Raises:
-        HarvestError: an unknown matching or agreement.
-    """
-
-    matching: str = "agreement"
-    minimum: int = 2
-    phrases: int | None = None
-    agree: str = "all"
+    matching: str = option("agreement", "Which maximum matching must find a word.", "|".join(MATCHINGS))
+    minimum: int = option(2, "Ignore entries of fewer characters.", "N", 1)
+    phrases: int | None = option(None, "Entries of N or more characters may be several words.", "N", 2)
+    agree: str = option(
+        "all",
+        "Whether all lexicons must find a word, or any; then overlapping words of different ones are left out.",
+        "|".join(AGREEMENTS),
+    )
 
     def __post_init__(self) -> None:
         check_matching(self.matching, self.agree)
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class MarkupOptions(HarvestOptions):
-    """How the markup of pages is read.
+    """How the markup of pages is read. Options that exclude one another raise a HarvestError."""
 
-    Attributes:
-        format: one of `MARKUP_FORMATS`; by default the names of the files imply it.
-        simplified: convert traditional Chinese characters to simplified ones.
-        free_pairs: do not treat two marked Chinese characters as one word.
-        words: mark links and bold text among words, as spans of unknown type, in place of words among characters.
-
-    Raises:
-        HarvestError: an unknown format, or an option of characters with `words`.
-    """
-
-    format: str | None = None
-    simplified: bool = False
-    free_pairs: bool = False
-    words: bool = False
+    format: str | None = option(
+        None, "The format of the pages, if their names do not imply it.", "|".join(MARKUP_FORMATS)
+    )
+    simplified: bool = option(False, "Convert traditional Chinese characters to simplified ones.")
+    free_pairs: bool = option(False, "Do not treat two marked Chinese characters as one word.")
+    words: bool = option(False, "Mark links and bold text among words, as entities of unknown type.")
 
     def __post_init__(self) -> None:
         if self.format not in (None, *MARKUP_FORMATS):
@@ -88,25 +76,18 @@ class MarkupOptions(HarvestOptions):
             raise HarvestError(f"found `{found}` with `words`, expected it without")
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions:
-    """How words are clustered.
+    """How words are clustered. A number out of its range raises a HarvestError."""
 
-    Attributes:
-        classes: how many clusters.
-        minimum_count: less frequent words get no cluster.
-
-    Raises:
-        HarvestError: fewer than two clusters, or a count below 1.
-    """
-
-    classes: int = 256
-    minimum_count: int = 1
+    classes: int = option(256, "How many clusters.", "N", 2)
+    minimum_count: int = option(1, "Words that occur less often get no cluster.", "N", 1)
 
     def __post_init__(self) -> None:
-        for name, value, least in (("classes", self.classes, 2), ("minimum_count", self.minimum_count, 1)):
-            if value < least:
-                raise HarvestError(f"found `{name}={value}`, expected {least} or more")
+        for each in fields(self):
+            if (value := getattr(self, each.name)) < (least := each.metadata["least"]):
+                raise HarvestError(f"found `{each.name}={value}`, expected {least} or more")
 
 
 def check_matching(matching: str, agree: str) -> None:
@@ -117,32 +98,25 @@ def check_matching(matching: str, agree: str) -> None:
         raise HarvestError(f"unknown agreement {agree!r}, expected one of {', '.join(AGREEMENTS)}")
 
 
-ELSEWHERE = ("unknown", "O", "O-for-others")
-"""What is known of tokens in no phrase: nothing; that they are in no entity; that they are in none of a type that was
-found."""
-
-
+@described
 @dataclass(frozen=True, kw_only=True)
 class GazetteerOptions:
-    """How phrases of gazetteers are found, and what they say about other tokens.
+    """How phrases of gazetteers are found, and what they say about other tokens."""
 
-    Attributes:
-        format: the format of the text; `raw` is text that is still to be cut into tokens. By default a file of rows or
-            labels is read as what it looks like, and any other as raw text.
-        stop: phrases that are not looked for, one or several files with one phrase a line.
-        fold: whether upper and lower case are alike, and all digits.
-        elsewhere: one of `ELSEWHERE`.
-        every: also keep sentences without evidence.
-
-    Raises:
-        HarvestError: an unknown value of `elsewhere`.
-    """
-
-    format: str | None = None
-    stop: File | Sequence[File] = ()
-    fold: bool = False
-    elsewhere: str = "unknown"
-    every: bool = False
+    format: str | None = option(
+        None,
+        "The format of the text; raw is text to cut into tokens. Default: a file of rows or labels as it looks, all"
+        " else raw.",
+        "NAME",
+    )
+    stop: File | Sequence[File] = option((), "Phrases not to look for, one per line (repeatable).", "FILE")
+    fold: bool = option(False, "Ignore case, and take all digits as one.")
+    elsewhere: str = option(
+        "unknown",
+        "What tokens in no phrase are: unknown, in no entity, or in none of a type that was found.",
+        "|".join(ELSEWHERE),
+    )
+    every: bool = option(False, "Also write sentences without evidence.")
 
     def __post_init__(self) -> None:
         if self.elsewhere not in ELSEWHERE:

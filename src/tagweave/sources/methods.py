@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tagweave.learning.options import check_ranges, option
+from tagweave.options import check_ranges, option
 
 if TYPE_CHECKING:
     from tagweave.sources.answers import Answers

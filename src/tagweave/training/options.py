@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from tagweave.learning.options import check_ranges, choices, option
+from tagweave.options import check_ranges, choices, option
 
 __all__ = ["Options", "check_ranges", "choices", "option"]
 

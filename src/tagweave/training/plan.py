@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from tagweave.options import described, option
+from tagweave.structures import CHAIN, TREE
+from tagweave.training.methods import METHODS, SINGLE, serving, usual
 
 SCHEMA = 1
 """The version of the JSON form of plans."""
@@ -64,64 +68,108 @@ class CorpusReference(FileReference):
         return f"{name}{self.path}" + ("" if self.layer is None else f"#{self.layer}")
 
 
+@described
 @dataclass(frozen=True)
 class TrainingPlan:
-    """What to train, on what and how. `None` leaves a choice to the program.
+    """What to train, on what and how. `None` leaves a choice to the program."""
 
-    Attributes:
-        target: corpora of the target guideline.
-        sources: corpora of other guidelines, or more of the target's.
-        dev: the corpus that selects the best iteration.
-        task: `tag`, `segment`, `segtag`, `spans` or `parse`.
-        coding: the coding of words in labels of characters, or of spans in labels of words; "": the task's usual one.
-        templates: feature templates; (): the preset of the task.
-        lexicons: files of words that features look for.
-        gazetteers: files of typed phrases that features look for.
-        clusters: a file of word clusters, whose bit strings are features; () for none.
-        weights: `all` gives every feature a weight for every label, `observed` only for labels that the evidence has
-            observed.
-        minimum_count: features that occur less often are dropped.
-        soft_labels: what the numbers of candidates in corpora are: `posterior`, P(label | what was said), or
-            `likelihood`, P(what was said | label).
-        drop_columns: for parsers, the share of sentences that training also sees in a copy without tags and columns.
-        non_projective: for parsers, whether arcs may cross: training and decoding are over all trees.
-        learner, settings: the name of the learner and its settings by name.
-        precision: of weights and sums, `float32` or `float64`.
-        method: the name of the method.
-        options: the options of the method (`Options`); a mapping of plain values while the method is undecided.
-        ratio_corpus: the corpus that the option `entity_ratio` names, once it has been read.
-        iterations: the maximum number of iterations.
-        patience: stop after this many iterations without a better score on `dev`.
-        seed: the seed of everything random.
-        average_seeds: how many trainings, with this seed and the next ones, every model is the average of.
-        threads: the number of threads.
-    """
-
-    target: tuple[CorpusReference, ...] = ()
-    sources: tuple[CorpusReference, ...] = ()
-    dev: CorpusReference | None = None
-    task: str = "tag"
-    coding: str = ""
-    templates: tuple[str, ...] = ()
-    lexicons: tuple[FileReference, ...] = ()
-    gazetteers: tuple[FileReference, ...] = ()
-    clusters: tuple[FileReference, ...] = ()
-    weights: str | None = None
-    minimum_count: int = 1
-    soft_labels: str = "posterior"
-    drop_columns: float | None = None
-    non_projective: bool = False
-    learner: str = "adagrad"
-    settings: Mapping[str, int | float] = field(default_factory=dict)
-    precision: str = "float32"
-    method: str | None = None
-    options: Any = None  # `Options`, or plain values
-    ratio_corpus: FileReference | None = None
-    iterations: int | None = None
-    patience: int = 5
-    seed: int = 0
-    average_seeds: int = 1
-    threads: int = 1
+    target: tuple[CorpusReference, ...] = option((), "Corpora of the target guideline.")
+    sources: tuple[CorpusReference, ...] = option((), "Corpora of other guidelines, or more of the target's.")
+    dev: CorpusReference | None = option(None, "Development corpus: the iteration with the best score is kept.")
+    task: str = option(
+        "tag",
+        "The task of the model; by default tag, or spans if the labels of the first corpus are like B-PER I-PER O.",
+        "tag|segment|segtag|spans|parse",
+        panel="Corpora",
+    )
+    coding: str = option(
+        "",
+        "How labels encode words of characters, or spans of words; by default BMES, or BIOES.",
+        "BMES|BI|boundary|BIOES|IOB2|IOB1",
+        structure=CHAIN,
+        panel="Features",
+    )
+    templates: tuple[str, ...] = option(
+        (), "A feature template such as 'form[-1] form[0]' (repeatable).", "TEXT", panel="Features"
+    )
+    lexicons: tuple[FileReference, ...] = option(
+        (),
+        "Words, one per line; their occurrences are features of characters (repeatable). Default of `preset` with"
+        " it: characters-lexicon.",
+        "FILE",
+        structure=CHAIN,
+        panel="Features",
+    )
+    gazetteers: tuple[FileReference, ...] = option(
+        (),
+        "Phrases, one per line, as TYPE TAB phrase; their occurrences are features of words (repeatable). Without"
+        " `preset` and `templates`, the preset gazetteer is added.",
+        "FILE",
+        structure=CHAIN,
+        panel="Features",
+    )
+    clusters: tuple[FileReference, ...] = option(
+        (),
+        "Word clusters, as harvest clusters writes them; the bit strings of words are features. Without `preset` and"
+        " `templates`, the preset clusters is added.",
+        "FILE",
+        structure=CHAIN,
+        panel="Features",
+    )
+    weights: str | None = option(
+        None,
+        "Weights of features for all labels, or only for labels observed in the evidence. Default: by the number of"
+        " labels.",
+        "all|observed",
+        structure=CHAIN,
+        panel="Features",
+    )
+    minimum_count: int = option(1, "Drop features that occur less often.", "N", 1, structure=CHAIN, panel="Features")
+    soft_labels: str = option(
+        "posterior",
+        "What numbers of candidates (NN:0.7|VV:0.3) are: posterior, of a label given what was said; or likelihood, of"
+        " what was said given the label.",
+        "KIND",
+        panel="Features",
+    )
+    drop_columns: float | None = option(
+        None,
+        "Parsers: train also on copies of this share of sentences without tags and FEATS, to parse text without them."
+        " Default: 0.5.",
+        "SHARE",
+        0,
+        1,
+        structure=TREE,
+        panel="Features",
+    )
+    non_projective: bool = option(
+        False,
+        "Parsers: arcs may cross, in training as in use. By default trees whose arcs cross are made projective.",
+        structure=TREE,
+        panel="Features",
+    )
+    learner: str = option("adagrad", "adagrad, lbfgs, sgd, rprop, cg, perceptron, pa, arow.", "NAME", panel="Learning")
+    settings: Mapping[str, int | float] = option(dict, "Settings of the learner by name.", panel="Learning")
+    precision: str = option("float32", "The precision of weights and sums.", "float32|float64", panel="Learning")
+    method: str | None = option(
+        None,
+        f"How to combine corpora. {'; '.join(f'{each.name}: {each.summary}' for each in METHODS.values())}."
+        f" For parsers: {', '.join(serving(TREE))}. Default: {SINGLE}, and with `sources` of another guideline"
+        f" {usual(CHAIN)}, for parsers {usual(TREE)}.",
+        "|".join(METHODS),
+        panel="Corpora",
+    )
+    options: Any = None  # of the method: `Options`, or plain values while the method is undecided
+    ratio_corpus: FileReference | None = None  # that which the option `entity_ratio` names, once it has been read
+    iterations: int | None = option(
+        None, "The maximum number of iterations; by default the learner's, or 100 with `dev`.", "N", 1
+    )
+    patience: int = option(5, "Stop after this many iterations without a better development score.", "N", 1)
+    seed: int = option(0, "The seed of everything random.", "N", 0)
+    average_seeds: int = option(
+        1, "Train with N seeds side by side, and keep the mean of their weights.", "N", 1, panel="Learning"
+    )
+    threads: int = option(1, "How many threads share the work.", "N", 1)
 
     @property
     def corpora(self) -> tuple[CorpusReference, ...]:

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, SPANS: CHAIN, "parse": TREE}
 """The structure of each task."""
-_OF_CHAINS = ("weights", "minimum_count", "coding", *LOOKUPS)
-"""Fields of plans that parsers do not use."""
-_LEAST = {"iterations": 1, "patience": 1, "seed": 0, "average_seeds": 1, "threads": 1, "minimum_count": 1}
-"""The least value of whole numbers."""
 _MAY_BE_ZERO = ("average_from", "slack")
 """Whole numbers among the settings of learners that may be 0."""
 
@@ -106,10 +102,10 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
 
 def _check_numbers(plan: TrainingPlan) -> None:
     """Raise if a number of a plan is out of range, or is none."""
-    for name, least in _LEAST.items():
-        value = getattr(plan, name)
-        if (value is not None or name != "iterations") and (type(value) is not int or value < least):
-            raise PlanError(f"found `{name}={value!r}`, expected a whole number from {least}")
+    for each in (field for field in fields(plan) if str(field.type).startswith("int")):
+        value, least = getattr(plan, each.name), each.metadata["least"]
+        if (value is not None or each.default is not None) and (type(value) is not int or value < least):
+            raise PlanError(f"found `{each.name}={value!r}`, expected a whole number from {least}")
     for each in plan.corpora:
         if type(each.weight) not in (int, float) or not 0 < each.weight < float("inf"):
             raise PlanError(f"found a corpus of weight {each.weight!r}, expected a positive number")
@@ -144,8 +140,8 @@ def _check_setting(name: str, value: object, usual: object) -> None:
 
 def _check_tree(plan: TrainingPlan) -> None:
     """Raise if a plan for a parser sets anything that parsers do not use."""
-    usual_plan = TrainingPlan()
-    given = [name for name in _OF_CHAINS if getattr(plan, name) != getattr(usual_plan, name)]
+    of_chains = [each for each in fields(plan) if each.metadata.get("structure") == CHAIN]
+    given = [each.name for each in of_chains if getattr(plan, each.name) != each.default]
     given += ["sample" for each in plan.corpora if each.sample is not None]
     given += _of_chains_alone(plan.options)
     if given:
