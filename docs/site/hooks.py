@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -58,8 +58,7 @@ def _directive(entry: re.Match[str]) -> str:
     else:
         home, _, heading = path.rpartition(".")
         found = getattr(import_module(home), heading)
-    has_options = is_dataclass(found) and any("help" in each.metadata for each in fields(found))
-    table = "\n".join(_of_class(found)) if has_options else ""
+    table = "\n".join(_of_class(found)) if is_dataclass(found) else ""
     return f"::: {path}\n    options:\n      heading: {heading}\n      toc_label: {heading}\n{table}"
 
 

@@ -92,11 +92,12 @@ def declared(kinds: Mapping[str, type], leave_out: Collection[str] = ()) -> list
     found: dict[str, dict[str, Field[Any]]] = {}
     types: dict[str, Any] = {}
     for owner, kind in kinds.items():
-        hints = get_type_hints(kind)
-        for each in fields(kind):
-            if each.name not in leave_out and "help" in each.metadata:
-                found.setdefault(each.name, {})[owner] = each
-                types[each.name] = hints[each.name]
+        own = {each.name: each for each in fields(kind) if each.name not in leave_out and "help" in each.metadata}
+        for base in reversed(kind.__mro__):  # one by one: annotations of other names may not be imported
+            texts = {name: text for name, text in vars(base).get("__annotations__", {}).items() if name in own}
+            types |= get_type_hints(type("", (), {"__annotations__": texts, "__module__": base.__module__}))
+        for name, each in own.items():
+            found.setdefault(name, {})[owner] = each
     return [Declared(name, types[name], own) for name, own in found.items()]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.estimators.parameters import check
 from tagweave.features.rules import ArrayRule
 from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, Trainer, TrainerAround, TrainerState, Watch
 
@@ -79,11 +80,6 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
 )
 """The algorithms by name. The first five are CRFsuite's, with its defaults."""
 
-_ONE_OF: Mapping[str, tuple[Any, ...]] = MappingProxyType(
-    {"linesearch": ("MoreThuente", "Backtracking", "StrongBacktracking"), "pa_type": (0, 1, 2)}
-)
-_AT_LEAST_1 = ("period", "num_memories", "max_linesearch", "calibration_samples")
-
 
 def algorithm_of(name: str | None) -> Algorithm:
     """The algorithm with a name; `None` is L-BFGS.
@@ -108,30 +104,8 @@ def settings_of(name: str | None, parameters: Mapping[str, Any]) -> dict[str, An
     for key, value in present.items():
         if key not in (*algorithm.settings, *algorithm.ignored, *stopping):
             raise ValueError(f"{key}={value!r}: the algorithm {name or 'lbfgs'!r} has no such parameter, leave it None")
-        _check(key, value)
+        check(key, value)
     return {algorithm.settings[key]: value for key, value in present.items() if key in algorithm.settings}
-
-
-def _check(name: str, value: Any) -> None:
-    """Raise unless a parameter is in its range.
-
-    Raises:
-        ValueError: it is not.
-    """
-    if name not in _ONE_OF:
-        at_least(name, value, 1 if name in _AT_LEAST_1 else 0)
-    elif value not in _ONE_OF[name]:
-        raise ValueError(f"found {name}={value!r}, expected one of {', '.join(map(str, _ONE_OF[name]))}")
-
-
-def at_least(name: str, value: float, least: float) -> None:
-    """Raise unless a parameter is at least `least`.
-
-    Raises:
-        ValueError: the value is smaller, or nan.
-    """
-    if not value >= least:
-        raise ValueError(f"found {name}={value!r}, expected at least {least}")
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from tagweave.estimators.crfsuite import Tagger, TrainingLog
-from tagweave.estimators.protocol import Estimator, not_fitted
+from tagweave.estimators.parameters import Parameters
+from tagweave.estimators.protocol import not_fitted
 from tagweave.estimators.sequences import Labels, Predictions, TokenSequence, layers_of, token_sequences, weights_of
+from tagweave.options import described
 
 if TYPE_CHECKING:  # these modules compile kernels, so the methods that need them import them
     from tagweave.estimators.answers import SingleSentences
@@ -38,7 +40,8 @@ _OWN = ("algorithm", "verbose", *_OF_PROCESS, "keep_tempfiles", "coding", "early
 """Parameters that CRFsuite's trainers do not have."""
 
 
-class ChainCRF(Estimator):
+@described
+class ChainCRF(Parameters):
     """A linear-chain conditional random field over the user's own features.
 
     It can replace `sklearn_crfsuite.CRF`: X and the names of the parameters are the same, and so is the objective if
@@ -57,49 +60,6 @@ class ChainCRF(Estimator):
     >>> crf.predict_single([["they"], ["run"]], constraints=["PRP", {"VBP", "VB"}])
     ['PRP', 'VB']
 
-    Args:
-        algorithm: `lbfgs` (also `None`), `l2sgd`, `ap`, `pa` or `arow`, as in CRFsuite, or `adagrad`, `rprop`, `cg`.
-        min_freq: pairs of attribute and label, and pairs of labels, that occur less often have no weight. The
-            frequency of an attribute is the sum of its values. (CRFsuite drops pairs with a negative sum even by
-            default; here the default drops nothing.)
-        all_possible_states: whether every attribute has a weight for every label, or only for labels that it occurs
-            with.
-        all_possible_transitions: whether every pair of labels has a weight, or only pairs that occur: neighbours whose
-            evidence allows the two labels, at least one of the two positions known.
-        c1: the L1 penalty is c1 |w|_1. `lbfgs`.
-        c2: the L2 penalty is c2 |w|^2. `lbfgs`, `l2sgd`, `cg` (default 1 each) and `rprop` (0).
-        max_iterations: default unlimited for `lbfgs`, 1000 for `l2sgd`, 100 for the others.
-        num_memories: how many steps L-BFGS remembers. `lbfgs`, default 6.
-        epsilon: converged when |gradient| < epsilon max(1, |w|). `lbfgs`, default 1e-5. For `pa` and `arow`, converged
-            when the mean cost of a sentence is below it, for `ap` when the share of sentences with a mistake is; 0.
-        period, delta: converged when the loss fell by less than the share `delta` in `period` iterations (default 10;
-            1e-5, `l2sgd` 1e-6). `lbfgs`, `l2sgd`, `adagrad`, `rprop`; `ap`, `arow` and `cg` stop when no mistake, or
-            no slope, is left.
-        linesearch: `MoreThuente`, `Backtracking` or `StrongBacktracking`, which CRFsuite's users set; `lbfgs` always
-            backtracks, and the optimum is the same.
-        max_linesearch: how many steps a line search tries. `lbfgs`, default 20.
-        calibration_eta, calibration_rate, calibration_samples: the rate in the middle of those tried, the factor
-            between one and the next, and the number of sentences they are tried on. `l2sgd`, default 0.1, 2, 1000.
-        calibration_candidates, calibration_max_trials: without effect: `l2sgd` tries at most 12 rates.
-        pa_type: 0 for PA, 1 for PA-I, 2 for PA-II. `pa`, default 1.
-        c: the aggressiveness of PA-I and PA-II. `pa`, default 1.
-        error_sensitive: whether the margin of `pa` is the root of the number of wrong positions; else 1. Default true.
-        averaging: whether the weights are the mean over all steps. `pa`, default true.
-        variance: the variance of every weight at first. `arow`, default 1.
-        gamma: the larger, the shorter the steps. `arow`, default 1.
-        verbose: whether to print every iteration.
-        model_filename: a file to which `fit` writes the model. If it is there, no `fit` is needed: models that `save`
-            or `fit` wrote, or CRFsuite's.
-        keep_tempfiles: without effect: there are no temporary files.
-        trainer_cls: a class that reports training in its own way with `verbose`, as subclasses of
-            `pycrfsuite.Trainer` do: called with `algorithm`, `params` and `verbose`, its objects may have `on_start`,
-            `on_iteration`, `on_optimization_end` and `on_end`. It does not train.
-        coding: `IOB1`, `IOB2` or `BIOES` if labels code spans in it: then only legal sequences are learnt and
-            predicted, and scores are the F of spans. By default any label may follow any other.
-        early_stopping: whether development data select the iteration that is kept and stop training, after `period`
-            iterations without a better score; by default they are only reported.
-        threads: how many threads fit and predict; default 1.
-
     Before `fit`, attributes are `None`.
 
     Attributes:
@@ -110,72 +70,6 @@ class ChainCRF(Estimator):
     training_log_: TrainingLog | None = None
     _model: ChainModel | None = None
     _prepared: SingleSentences | None = None
-
-    def __init__(
-        self,
-        algorithm: str | None = None,
-        min_freq: float | None = None,
-        all_possible_states: bool | None = None,
-        all_possible_transitions: bool | None = None,
-        c1: float | None = None,
-        c2: float | None = None,
-        max_iterations: int | None = None,
-        num_memories: int | None = None,
-        epsilon: float | None = None,
-        period: int | None = None,
-        delta: float | None = None,
-        linesearch: str | None = None,
-        max_linesearch: int | None = None,
-        calibration_eta: float | None = None,
-        calibration_rate: float | None = None,
-        calibration_samples: int | None = None,
-        calibration_candidates: int | None = None,
-        calibration_max_trials: int | None = None,
-        pa_type: int | None = None,
-        c: float | None = None,
-        error_sensitive: bool | None = None,
-        averaging: bool | None = None,
-        variance: float | None = None,
-        gamma: float | None = None,
-        verbose: bool = False,
-        model_filename: Path | str | None = None,
-        keep_tempfiles: bool = False,
-        trainer_cls: Callable[..., Any] | None = None,
-        coding: str | None = None,
-        early_stopping: bool = False,
-        threads: int | None = None,
-    ) -> None:
-        self.algorithm = algorithm
-        self.min_freq = min_freq
-        self.all_possible_states = all_possible_states
-        self.all_possible_transitions = all_possible_transitions
-        self.c1 = c1
-        self.c2 = c2
-        self.max_iterations = max_iterations
-        self.num_memories = num_memories
-        self.epsilon = epsilon
-        self.period = period
-        self.delta = delta
-        self.linesearch = linesearch
-        self.max_linesearch = max_linesearch
-        self.calibration_eta = calibration_eta
-        self.calibration_rate = calibration_rate
-        self.calibration_samples = calibration_samples
-        self.calibration_candidates = calibration_candidates
-        self.calibration_max_trials = calibration_max_trials
-        self.pa_type = pa_type
-        self.c = c
-        self.error_sensitive = error_sensitive
-        self.averaging = averaging
-        self.variance = variance
-        self.gamma = gamma
-        self.verbose = verbose
-        self.model_filename = model_filename
-        self.keep_tempfiles = keep_tempfiles
-        self.trainer_cls = trainer_cls
-        self.coding = coding
-        self.early_stopping = early_stopping
-        self.threads = threads
 
     def fit(
         self,

@@ -25,12 +25,12 @@ from tagweave.estimators.algorithms import (
     PERIOD,
     Algorithm,
     algorithm_of,
-    at_least,
     settings_of,
     trainer_of,
 )
 from tagweave.estimators.answers import GUIDELINE, allowed, best_labels, encode, finite
 from tagweave.estimators.crfsuite import TrainingLog, label_scores, line_of
+from tagweave.estimators.parameters import check
 from tagweave.estimators.sequences import TokenSequence
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
@@ -175,7 +175,7 @@ def fit_sequences(
         threads=parameters["threads"] or 1,
     )
     min_freq = parameters["min_freq"] or 0
-    at_least("min_freq", min_freq, 0)
+    check("min_freq", min_freq)
     begin = time.perf_counter()
     problem = _prepare(train, recipe, min_freq, bool(parameters["all_possible_transitions"]))
     recording = Recording(_log_of(problem, time.perf_counter() - begin), listeners)
@@ -217,7 +217,7 @@ def _evaluation(problem: ChainProblem, dev: Sequences, recording: Recording) -> 
 def _iterations(algorithm: Algorithm, limit: int | None) -> int:
     if limit is None:
         return algorithm.iterations
-    at_least("max_iterations", limit, 1)
+    check("max_iterations", limit)
     return limit
 
 

@@ -102,10 +102,10 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
 
 def _check_numbers(plan: TrainingPlan) -> None:
     """Raise if a number of a plan is out of range, or is none."""
-    for each in (field for field in fields(plan) if str(field.type).startswith("int")):
-        value, least = getattr(plan, each.name), each.metadata["least"]
-        if (value is not None or each.default is not None) and (type(value) is not int or value < least):
-            raise PlanError(f"found `{each.name}={value!r}`, expected a whole number from {least}")
+    for field in (field for field in fields(plan) if str(field.type).startswith("int")):
+        value, least = getattr(plan, field.name), field.metadata["least"]
+        if (value is not None or field.default is not None) and (type(value) is not int or value < least):
+            raise PlanError(f"found `{field.name}={value!r}`, expected a whole number from {least}")
     for each in plan.corpora:
         if type(each.weight) not in (int, float) or not 0 < each.weight < float("inf"):
             raise PlanError(f"found a corpus of weight {each.weight!r}, expected a positive number")
