@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from tagweave.cli import options
 from tagweave.cli.annotate_data import (
     Guideline,
     Share,
@@ -47,75 +48,62 @@ def serve(
     store: StoreUrl,
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Chooses what to ask about RAW, and shows candidates. Without, only what was imported.",
-        ),
+        options.flag("MODEL", "Chooses what to ask about RAW, and shows candidates. Without, only what was imported."),
     ] = None,
     corpus: Annotated[
-        str | None, typer.Option(metavar="RAW", help="Sentences of words to ask about; with --words lines of text.")
+        str | None, options.flag("RAW", "Sentences of words to ask about; with --words lines of text.")
     ] = None,
     guideline: Guideline = None,
     share: Share = 0.2,
     strategy: Strategy = None,
     words: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Show the occurrences of the words of LIST in a concordance.")
+        str | None, options.flag("LIST", "Show the occurrences of the words of LIST in a concordance.")
     ] = None,
     annotators: Annotated[
         str,
-        typer.Option(
-            metavar="N,MORE,MAJORITY",
-            help="N annotate each token; where they differ, MORE of them, and MAJORITY of all must agree.",
+        options.flag(
+            "N,MORE,MAJORITY", "N annotate each token; where they differ, MORE of them, and MAJORITY of all must agree."
         ),
     ] = "2,2,3",
     rule: Annotated[
         str | None,
-        typer.Option(
-            metavar="li-2015|dawid-skene",
-            help="When a label is agreed on: by --annotators (default), or as soon as it is probable enough, given how"
+        options.flag(
+            "li-2015|dawid-skene",
+            "When a label is agreed on: by --annotators (default), or as soon as it is probable enough, given how"
             " reliable everybody is.",
         ),
     ] = None,
     aggregate: Annotated[bool, typer.Option("--aggregate", help="The same as --rule dawid-skene.")] = False,
     sure: Annotated[
-        float | None,
-        typer.Option(metavar="P", help="With --aggregate, the probability of a label that is enough. Default: 0.95."),
+        float | None, options.flag("P", "With --aggregate, the probability of a label that is enough. Default: 0.95.")
     ] = None,
     most: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="With --aggregate, ask at most N annotators; then drop the task. Default: 6."),
+        int | None, options.flag("N", "With --aggregate, ask at most N annotators; then drop the task. Default: 6.")
     ] = None,
     planted: Annotated[
-        float,
-        typer.Option(min=0, max=1, metavar="SHARE", help="The share of tasks from gold data, while there are any."),
+        float, options.flag("SHARE", "The share of tasks from gold data, while there are any.", least=0, most=1)
     ] = 0.05,
     admit: Annotated[
         float | None,
-        typer.Option(min=0, max=1, metavar="SHARE", help="Admit annotators with this share of training tasks right."),
+        options.flag("SHARE", "Admit annotators with this share of training tasks right.", least=0, most=1),
     ] = None,
     train: Annotated[
         list[str] | None,
-        typer.Option(metavar="[G=]TRAIN", help="Train again on this and the answers, in the background (repeatable)."),
+        options.flag("[G=]TRAIN", "Train again on this and the answers, in the background (repeatable)."),
     ] = None,
-    every: Annotated[int, typer.Option(min=1, metavar="N", help="Train after N new judgements.")] = 100,
-    dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Development corpus: show every model's accuracy on it.")
-    ] = None,
-    models: Annotated[str, typer.Option(metavar="FOLDER", help="The folder of new models.")] = "models",
+    every: Annotated[int, options.flag("N", "Train after N new judgements.", least=1)] = 100,
+    dev: Annotated[str | None, options.flag("FILE", "Development corpus: show every model's accuracy on it.")] = None,
+    models: Annotated[str, options.flag("FOLDER", "The folder of new models.")] = "models",
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Listen here; other machines cannot reach a loopback address.")
+        str, options.flag("ADDRESS", "Listen here; other machines cannot reach a loopback address.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="P", help="The port; 0 for any free one.")] = 8765,
+    port: Annotated[int, options.flag("P", "The port; 0 for any free one.", least=0, most=65535)] = 8765,
     public_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Where people reach the pages, for links. Default: the address above."),
+        str | None, options.flag("URL", "Where people reach the pages, for links. Default: the address above.")
     ] = None,
     proxy: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="A proxy server or network whose X-Forwarded headers to trust (repeatable).",
-        ),
+        options.flag("ADDRESS", "A proxy server or network whose X-Forwarded headers to trust (repeatable)."),
     ] = None,
 ) -> None:
     """Serve the pages where annotators answer what MODEL asks about RAW, and what was imported. Ctrl-C ends it."""

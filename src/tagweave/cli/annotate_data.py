@@ -29,13 +29,11 @@ if TYPE_CHECKING:
     from tagweave.models.chain_predictor import ChainPredictor
 
 StoreUrl = Annotated[
-    str,
-    typer.Option("--store", metavar="URL", help="sqlite:///FILE or postgresql://...; created if it does not exist."),
+    str, options.flag("URL", "sqlite:///FILE or postgresql://...; created if it does not exist.", "--store")
 ]
 
 Guideline = Annotated[
-    str | None,
-    typer.Option(metavar="G", help="The guideline of the answers, if the model has several. Default: its first."),
+    str | None, options.flag("G", "The guideline of the answers, if the model has several. Default: its first.")
 ]
 Share = Annotated[
     float,
@@ -45,9 +43,9 @@ Share = Annotated[
 ]
 Strategy = Annotated[
     str | None,
-    typer.Option(
-        metavar="marginal|entropy",
-        help="What counts as uncertain: a low probability of the best label (default for tokens), or a high entropy of"
+    options.flag(
+        "marginal|entropy",
+        "What counts as uncertain: a low probability of the best label (default for tokens), or a high entropy of"
         " the labels (default for words of a list).",
     ),
 ]
@@ -92,13 +90,12 @@ def opened(url: str, settings: Settings | None = None) -> Iterator[Store]:
 
 def adduser(
     store: StoreUrl,
-    name: Annotated[str, typer.Option(metavar="N", help="The name to sign in with.")],
+    name: Annotated[str, options.flag("N", "The name to sign in with.")],
     role: Annotated[
-        str,
-        typer.Option(metavar="annotator|curator", help="Annotators answer; curators also decide, and invite others."),
+        str, options.flag("annotator|curator", "Annotators answer; curators also decide, and invite others.")
     ] = "annotator",
     password: Annotated[
-        str | None, typer.Option(metavar="P", help="By default, asked for on the terminal, where nobody else sees it.")
+        str | None, options.flag("P", "By default, asked for on the terminal, where nobody else sees it.")
     ] = None,
 ) -> None:
     """Add a user to the annotation server."""
@@ -119,28 +116,23 @@ _PURPOSES = ("real", "gold", "training")
 
 
 def import_corpus(
-    corpus: Annotated[str, typer.Argument(metavar="[G=]CORPUS[#LAYER]", help="Sentences; - is standard input.")],
+    corpus: Annotated[str, options.argument("[G=]CORPUS[#LAYER]", "Sentences; - is standard input.")],
     store: StoreUrl,
-    model: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Chooses what to ask, and shows candidates.")
-    ] = None,
+    model: Annotated[str | None, options.flag("MODEL", "Chooses what to ask, and shows candidates.")] = None,
     guideline: Guideline = None,
     purpose: Annotated[
         str,
-        typer.Option(
-            "--as",
-            metavar="real|gold|training",
-            help="real: tokens that CORPUS leaves open. gold: known tokens, mixed in to measure annotators. training:"
+        options.flag(
+            "real|gold|training",
+            "real: tokens that CORPUS leaves open. gold: known tokens, mixed in to measure annotators. training:"
             " known tokens, asked before an annotator is admitted.",
+            "--as",
         ),
     ] = "real",
     share: Share = 0.2,
-    number: Annotated[int, typer.Option(min=1, metavar="N", help="gold, training: how many, drawn at random.")] = 100,
+    number: Annotated[int, options.flag("N", "gold, training: how many, drawn at random.", least=1)] = 100,
     words: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST", help="Ask whether occurrences of the words of LIST are words; MODEL must segment."
-        ),
+        str | None, options.flag("LIST", "Ask whether occurrences of the words of LIST are words; MODEL must segment.")
     ] = None,
     spans: Annotated[
         bool, typer.Option("--spans", help="Without MODEL: ask for the spans of CORPUS that it leaves open.")
@@ -211,26 +203,20 @@ def export(
     store: StoreUrl,
     output: options.Output,
     guideline: Annotated[
-        str | None,
-        typer.Option(metavar="G", help="The guideline of the tasks; not needed for judgements, which cover all."),
+        str | None, options.flag("G", "The guideline of the tasks; not needed for judgements, which cover all.")
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
-        typer.Option(
-            metavar="conllu|columns|kytea|jsonl",
-            help="Words, words, characters, judgements. Default: by the name of FILE.",
+        options.flag(
+            "conllu|columns|kytea|jsonl", "Words, words, characters, judgements. Default: by the name of FILE."
         ),
     ] = None,
     ambiguous: Annotated[
-        bool,
-        typer.Option("--ambiguous", help="Where annotators never agreed, allow all labels that they chose."),
+        bool, typer.Option("--ambiguous", help="Where annotators never agreed, allow all labels that they chose.")
     ] = False,
     soft: Annotated[
         bool,
-        typer.Option(
-            "--soft",
-            help="CoNLL-U, columns: labels with probabilities, by all answers, agreed on or not.",
-        ),
+        typer.Option("--soft", help="CoNLL-U, columns: labels with probabilities, by all answers, agreed on or not."),
     ] = False,
     by_annotator: Annotated[
         bool,
@@ -285,9 +271,9 @@ def _format_of_name(path: str) -> str | None:
 
 
 def notes(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A label per line, a tab, and a note for annotators.")],
+    file: Annotated[str, options.argument("FILE", "A label per line, a tab, and a note for annotators.")],
     store: StoreUrl,
-    guideline: Annotated[str, typer.Option(metavar="G", help="The guideline of the labels.")],
+    guideline: Annotated[str, options.flag("G", "The guideline of the labels.")],
 ) -> None:
     """Store the labels of a guideline with a note on each, including labels that no model knows yet."""
     with opened(store) as labels:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-import typer
-
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs
 from tagweave.exchange import TOOL_NAMES
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.formats.format import Format
 
-Tool = Annotated[str, typer.Argument(metavar="|".join(TOOL_NAMES), help="The tool that exported, or will import.")]
+Tool = Annotated[str, options.argument("|".join(TOOL_NAMES), "The tool that exported, or will import.")]
 _MISALIGNED = ("error", "widen", "unknown")
 _UNMARKED = ("outside", "unknown", "empty-unknown")
 TASKS = ("spans", "tags")
@@ -27,34 +25,34 @@ TASKS = ("spans", "tags")
 
 def import_documents(
     tool: Tool,
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="What it exported.")],
+    files: Annotated[list[str], options.argument("FILE", "What it exported.")],
     output: options.Output,
     tokens: Annotated[
         str,
-        typer.Option(
-            metavar="blanks|words|characters|spacy:LANGUAGE|MODEL",
-            help="How text is cut where the tool has no tokens: at blanks; at these and around punctuation; between"
+        options.flag(
+            "blanks|words|characters|spacy:LANGUAGE|MODEL",
+            "How text is cut where the tool has no tokens: at blanks; at these and around punctuation; between"
             " characters; by spaCy; by a segmenter.",
         ),
     ] = "words",
     misaligned: Annotated[
         str,
-        typer.Option(
-            metavar="|".join(_MISALIGNED),
-            help="What becomes of a span that is not whole tokens of a line: it is refused, widened to them, or they"
+        options.flag(
+            "|".join(_MISALIGNED),
+            "What becomes of a span that is not whole tokens of a line: it is refused, widened to them, or they"
             " are unknown.",
         ),
     ] = "error",
     unmarked: Annotated[
         str,
-        typer.Option(
-            metavar="|".join(_UNMARKED),
-            help="What tokens are that nobody marked: outside of spans; unknown; or unknown only in documents without"
+        options.flag(
+            "|".join(_UNMARKED),
+            "What tokens are that nobody marked: outside of spans; unknown; or unknown only in documents without"
             " any span, as where nobody has begun yet.",
         ),
     ] = "outside",
     task: Annotated[
-        str, typer.Option(metavar="|".join(TASKS), help="What marks are: spans, or labels of each of their tokens.")
+        str, options.flag("|".join(TASKS), "What marks are: spans, or labels of each of their tokens.")
     ] = "spans",
     output_format: options.OutputFormat = None,
 ) -> None:
@@ -105,18 +103,16 @@ def _lost(corpus: Corpus, form: Format | None) -> list[str]:
 
 def export_documents(
     tool: Tool,
-    corpus: Annotated[str, typer.Argument(metavar="[G=]CORPUS[#LAYER]", help="Labels of spans.")],
+    corpus: Annotated[str, options.argument("[G=]CORPUS[#LAYER]", "Labels of spans.")],
     output: options.Output,
     layers: Annotated[
-        list[str] | None,
-        typer.Option("--layer", metavar="LAYER", help="Whose spans; by default those of CORPUS (repeatable)."),
+        list[str] | None, options.flag("LAYER", "Whose spans; by default those of CORPUS (repeatable).", "--layer")
     ] = None,
     task: Annotated[
-        str, typer.Option(metavar="|".join(TASKS), help="What is marked: spans, or every token that has one label.")
+        str, options.flag("|".join(TASKS), "What is marked: spans, or every token that has one label.")
     ] = "spans",
     texts: Annotated[
-        str | None,
-        typer.Option(metavar="CORPUS", help="What `tagweave import` made, if CORPUS lost where its sentences stood."),
+        str | None, options.flag("CORPUS", "What `tagweave import` made, if CORPUS lost where its sentences stood.")
     ] = None,
     format: options.InputFormat = None,  # noqa: A002
 ) -> None:

@@ -23,19 +23,15 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The gold standard, [G=]FILE[#LAYER].")],
-    systems: Annotated[
-        list[str], typer.Argument(metavar="SYSTEM", help="Outputs; the others are compared with the first.")
-    ],
+    gold: Annotated[str, options.argument("GOLD", "The gold standard, [G=]FILE[#LAYER].")],
+    systems: Annotated[list[str], options.argument("SYSTEM", "Outputs; the others are compared with the first.")],
     train: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The training corpus, for scores of unknown words or spans.")
+        str | None, options.flag("FILE", "The training corpus, for scores of unknown words or spans.")
     ] = None,
-    layer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The layer to compare, in files with several.")
-    ] = None,
+    layer: Annotated[str | None, options.flag("NAME", "The layer to compare, in files with several.")] = None,
     punctuation: Annotated[bool, typer.Option(help="Whether punctuation counts in trees.")] = True,
     relations: Annotated[
-        str, typer.Option(metavar="universal|full", help="Relations without or with their subtypes.")
+        str, options.flag("universal|full", "Relations without or with their subtypes.")
     ] = "universal",
     format: options.InputFormat = None,  # noqa: A002
     cluster: options.Cluster = None,
@@ -81,11 +77,11 @@ def evaluate(
 
 
 def compare(
-    first: Annotated[str, typer.Argument(metavar="[G=]A[#LAYER]", help="A corpus under one guideline.")],
-    second: Annotated[str, typer.Argument(metavar="[G=]B[#LAYER]", help="A corpus under the other.")],
-    html: Annotated[str | None, typer.Option(metavar="FILE", help="Also write a page with more examples.")] = None,
+    first: Annotated[str, options.argument("[G=]A[#LAYER]", "A corpus under one guideline.")],
+    second: Annotated[str, options.argument("[G=]B[#LAYER]", "A corpus under the other.")],
+    html: Annotated[str | None, options.flag("FILE", "Also write a page with more examples.")] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="A model of both guidelines, for corpora of different text.")
+        str | None, options.flag("MODEL", "A model of both guidelines, for corpora of different text.")
     ] = None,
     format: options.InputFormat = None,  # noqa: A002
     threads: options.Threads = 1,
@@ -122,7 +118,7 @@ _WIDTH = 60  # characters of the column that lists them
 
 
 def info(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Corpora ([G=]FILE[#LAYER]) and models.")],
+    files: Annotated[list[str], options.argument("FILE", "Corpora ([G=]FILE[#LAYER]) and models.")],
     format: options.InputFormat = None,  # noqa: A002
     sources: options.Sources = None,
     as_json: options.AsJson = False,

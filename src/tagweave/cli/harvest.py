@@ -51,20 +51,15 @@ _OF_CLUSTERS = declared({"": ClusterOptions})
 def lexicon(
     raw: Annotated[
         list[str],
-        typer.Argument(
-            metavar="RAW", help="Raw text, one sentence per line, or with --gazetteer tokens; - is standard input."
-        ),
+        options.argument("RAW", "Raw text, one sentence per line, or with --gazetteer tokens; - is standard input."),
     ],
     output: options.Output,
     lexicons: Annotated[
-        list[str] | None,
-        typer.Option("--lexicon", metavar="FILE", help="Words, one per line, optionally with tags (repeatable)."),
+        list[str] | None, options.flag("FILE", "Words, one per line, optionally with tags (repeatable).", "--lexicon")
     ] = None,
     gazetteers: Annotated[
         list[str] | None,
-        typer.Option(
-            "--gazetteer", metavar="FILE", help="Phrases, one per line, as TYPE TAB phrase or phrase (repeatable)."
-        ),
+        options.flag("FILE", "Phrases, one per line, as TYPE TAB phrase or phrase (repeatable).", "--gazetteer"),
     ] = None,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
@@ -109,9 +104,7 @@ def _refuse(values: Mapping[str, Any], beside: str) -> None:
 
 @options.taking(_OF_MARKUP, _FLAGS)
 def markup(
-    pages: Annotated[
-        list[str], typer.Argument(metavar="INPUT", help="Pages, or folders of pages; - is standard input.")
-    ],
+    pages: Annotated[list[str], options.argument("INPUT", "Pages, or folders of pages; - is standard input.")],
     output: options.Output,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
@@ -145,9 +138,7 @@ def markup(
 
 @options.taking(_OF_CLUSTERS, {"minimum_count": "minimum-count"})
 def clusters(
-    raw: Annotated[
-        list[str], typer.Argument(metavar="RAW", help="Words, in any format; their labels are not looked at.")
-    ],
+    raw: Annotated[list[str], options.argument("RAW", "Words, in any format; their labels are not looked at.")],
     output: options.Output,
     format: options.InputFormat = None,  # noqa: A002
     **others: Any,

@@ -19,6 +19,23 @@ _LAST = ("threads", "cluster", "help_all")
 """Parameters of commands that stand behind those of `taking` in help texts."""
 
 
+def flag(
+    metavar: str,
+    text: str,
+    *names: str,
+    least: float | None = None,
+    most: float | None = None,
+    panel: str | None = None,
+) -> Any:
+    """An option of one command, by default named as its parameter."""
+    return typer.Option(*names, metavar=metavar, help=text, min=least, max=most, rich_help_panel=panel)
+
+
+def argument(metavar: str, text: str) -> Any:
+    """An argument of a command."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
 def taking(
     options: Iterable[Declared], flags: Mapping[str, str] | None = None, panel: Callable[[Declared], str] | None = None
 ) -> Callable[[Command], Command]:
@@ -102,22 +119,19 @@ def _of_plan(name: str) -> Any:
     return info(next(each for each in OF_PLAN if each.name == name))
 
 
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model of `tagweave train`, or hf:OWNER/NAME.")]
-Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output.")]
+Model = Annotated[str, argument("MODEL", "A model of `tagweave train`, or hf:OWNER/NAME.")]
+Output = Annotated[str, flag("FILE", "- is standard output.", "-o", "--output")]
 Threads = Annotated[int, _of_plan("threads")]
 Seed = Annotated[int, _of_plan("seed")]
 InputFormat = Annotated[
-    str | None,
-    typer.Option("--format", metavar="FORMAT", help="The format of the input, if its name does not imply it."),
+    str | None, flag("FORMAT", "The format of the input, if its name does not imply it.", "--format")
 ]
-OutputFormat = Annotated[
-    str | None, typer.Option(metavar="FORMAT", help="The format of the output. Default: by its name, or the input's.")
-]
+OutputFormat = Annotated[str | None, flag("FORMAT", "The format of the output. Default: by its name, or the input's.")]
 Sources = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMNS|files",
-        help="What is a source of annotation: columns by number (3: is the third to the last, 2,4:6 some of them) or by"
+    flag(
+        "COLUMNS|files",
+        "What is a source of annotation: columns by number (3: is the third to the last, 2,4:6 some of them) or by"
         " name; or every file, of the same text.",
     ),
 ]
@@ -132,23 +146,18 @@ Workers = Annotated[int | None, info(_PLACE["workers"])]
 TextColumn = Annotated[str | None, info(_PLACE["text_column"])]
 OnError = Annotated[
     str | None,
-    typer.Option(
-        metavar="fail|skip",
-        help="With --cluster: stop at a bad file, or set it aside and go on. Default: fail.",
-        rich_help_panel="Many workers",
+    flag(
+        "fail|skip",
+        "With --cluster: stop at a bad file, or set it aside and go on. Default: fail.",
+        panel="Many workers",
     ),
 ]
 
 
 Tests = Annotated[
-    list[str] | None,
-    typer.Option("--test", metavar="[G=]TEST", help="Measure the model on this corpus: scores, speed (repeatable)."),
+    list[str] | None, flag("[G=]TEST", "Measure the model on this corpus: scores, speed (repeatable).", "--test")
 ]
-Licence = Annotated[
-    str | None, typer.Option("--licence", metavar="ID", help="Of the model, as the hub names it: mit, cc-by-sa-4.0.")
-]
-Languages = Annotated[
-    list[str] | None, typer.Option("--language", metavar="CODE", help="A language of the model, as zh (repeatable).")
-]
-Use = Annotated[str | None, typer.Option("--use", metavar="TEXT", help="What the model is for.")]
-Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="By default the name of the file.")]
+Licence = Annotated[str | None, flag("ID", "Of the model, as the hub names it: mit, cc-by-sa-4.0.", "--licence")]
+Languages = Annotated[list[str] | None, flag("CODE", "A language of the model, as zh (repeatable).", "--language")]
+Use = Annotated[str | None, flag("TEXT", "What the model is for.", "--use")]
+Title = Annotated[str | None, flag("TEXT", "By default the name of the file.", "--title")]

@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from tagweave.cli import options
 from tagweave.cli.console import OptionError
 from tagweave.streams.notes import say
 
@@ -23,60 +22,53 @@ _NAME = re.compile(r"[\w.-]{1,100}")
 
 def serve(
     models: Annotated[
-        list[str],
-        typer.Argument(metavar="[NAME=]MODEL", help="Taggers, segmenters, parsers; the name is that of the file."),
+        list[str], options.argument("[NAME=]MODEL", "Taggers, segmenters, parsers; the name is that of the file.")
     ],
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Listen here; other machines cannot reach a loopback address.")
+        str, options.flag("ADDRESS", "Listen here; other machines cannot reach a loopback address.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="P", help="The port; 0 for any free one.")] = 8766,
-    workers: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="How many processes answer.")] = 1,
+    port: Annotated[int, options.flag("P", "The port; 0 for any free one.", least=0, most=65535)] = 8766,
+    workers: Annotated[int, options.flag("N", "How many processes answer.", least=1, most=256)] = 1,
     tokens: Annotated[
         str | None,
-        typer.Option(
-            metavar="blanks|words|characters|spacy:LANGUAGE",
-            help="How texts are cut for models of words. Default: by the first segmenter that is served; without one"
+        options.flag(
+            "blanks|words|characters|spacy:LANGUAGE",
+            "How texts are cut for models of words. Default: by the first segmenter that is served; without one"
             " at blanks and around punctuation.",
         ),
     ] = None,
     token: Annotated[
-        str | None,
-        typer.Option(metavar="VARIABLE", help="The environment variable with the token that requests have to bring."),
+        str | None, options.flag("VARIABLE", "The environment variable with the token that requests have to bring.")
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A name by which requests may call the server (repeatable). Default: on a loopback address its own"
+        options.flag(
+            "NAME",
+            "A name by which requests may call the server (repeatable). Default: on a loopback address its own"
             " names, elsewhere any.",
         ),
     ] = None,
-    most_texts: Annotated[int, typer.Option(min=1, metavar="N", help="Texts of a request.")] = 1_000,
-    most_characters: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Characters of all texts of a request.")
-    ] = 200_000,
-    most_bytes: Annotated[int, typer.Option(min=1, metavar="N", help="Bytes of a request.")] = 10_000_000,
-    most_tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Tokens of a sentence that is parsed.")] = 256,
-    most_seconds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Seconds until a request is answered, or refused.")
-    ] = 30,
+    most_texts: Annotated[int, options.flag("N", "Texts of a request.", least=1)] = 1_000,
+    most_characters: Annotated[int, options.flag("N", "Characters of all texts of a request.", least=1)] = 200_000,
+    most_bytes: Annotated[int, options.flag("N", "Bytes of a request.", least=1)] = 10_000_000,
+    most_tokens: Annotated[int, options.flag("N", "Tokens of a sentence that is parsed.", least=1)] = 256,
+    most_seconds: Annotated[int, options.flag("N", "Seconds until a request is answered, or refused.", least=1)] = 30,
     models_folder: Annotated[
         str | None,
-        typer.Option(
+        options.flag(
+            "FOLDER",
+            "Train taggers again on what annotation tools send; annotations and new models are kept here.",
             "--models",
-            metavar="FOLDER",
-            help="Train taggers again on what annotation tools send; annotations and new models are kept here.",
         ),
     ] = None,
     train: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[G=]TRAIN", help="With --models, train on this, too (repeatable)."),
+        list[str] | None, options.flag("[G=]TRAIN", "With --models, train on this, too (repeatable).")
     ] = None,
     label_studio: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL",
-            help="With --models, fetch all annotations of a project from this Label Studio before training; the key is"
+        options.flag(
+            "URL",
+            "With --models, fetch all annotations of a project from this Label Studio before training; the key is"
             " in the environment variable LABEL_STUDIO_API_KEY.",
         ),
     ] = None,

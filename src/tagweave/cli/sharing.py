@@ -26,9 +26,7 @@ def card(
     languages: Languages = None,
     use: Use = None,
     title: Title = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Write here; - is standard output.")
-    ] = "-",
+    output: Annotated[str, options.flag("FILE", "Write here; - is standard output.", "--output", "-o")] = "-",
     threads: options.Threads = 1,
 ) -> None:
     """Write a model card: Markdown with the front matter of the Hugging Face hub.
@@ -48,9 +46,9 @@ def card(
 
 def push(
     model: options.Model,
-    name: Annotated[str, typer.Argument(metavar="OWNER/NAME", help="The repository; it is made unless it is there.")],
+    name: Annotated[str, options.argument("OWNER/NAME", "The repository; it is made unless it is there.")],
     card: Annotated[
-        str | None, typer.Option("--card", metavar="FILE", help="The card; by default one is written, as by card.")
+        str | None, options.flag("FILE", "The card; by default one is written, as by card.", "--card")
     ] = None,
     private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
     tests: Tests = None,
@@ -80,8 +78,8 @@ def push(
 
 
 def pull(
-    name: Annotated[str, typer.Argument(metavar="OWNER/NAME[@REVISION]", help="The repository.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="MODEL", help="Write the model here.")],
+    name: Annotated[str, options.argument("OWNER/NAME[@REVISION]", "The repository.")],
+    output: Annotated[str, options.flag("MODEL", "Write the model here.", "--output", "-o")],
 ) -> None:
     """Download a model from the Hugging Face hub. Other commands take hf:OWNER/NAME in place of a model's file."""
     from tagweave.front.card import pull as download
@@ -97,7 +95,7 @@ data = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="FAMILY:CORPUS[@VERSION][/SPLIT], as ud:English-EWT@2.7.")]
+_Name = Annotated[str, options.argument("NAME", "FAMILY:CORPUS[@VERSION][/SPLIT], as ud:English-EWT@2.7.")]
 
 
 @data.command("list")
@@ -112,10 +110,7 @@ def list_() -> None:
 
 @data.command(no_args_is_help=True)
 def get(
-    names: Annotated[
-        list[str],
-        typer.Argument(metavar="NAME...", help="FAMILY:CORPUS[@VERSION][/SPLIT]; without SPLIT, all."),
-    ],
+    names: Annotated[list[str], options.argument("NAME...", "FAMILY:CORPUS[@VERSION][/SPLIT]; without SPLIT, all.")],
 ) -> None:
     """Fetch the files of corpora that are not there, and check all. Their paths are written, one a line."""
     from tagweave.front.corpora import fetch_corpus
@@ -126,9 +121,7 @@ def get(
 
 
 @data.command(no_args_is_help=True)
-def info(
-    name: _Name,
-) -> None:
+def info(name: _Name) -> None:
     """Show the terms of a corpus, where its files are, and who vouches for them. Nothing is fetched."""
     from tagweave.front.corpora import describe_corpus
 

@@ -77,25 +77,20 @@ def _most(counts: Mapping[str, float]) -> str:
 
 
 def label(
-    text: Annotated[str, typer.Argument(metavar="FILE", help="The text: a corpus, whose labels are only for scores.")],
+    text: Annotated[str, options.argument("FILE", "The text: a corpus, whose labels are only for scores.")],
     output: options.Output,
     functions: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="Labelling functions, declared in JSON (repeatable)."),
+        list[str] | None, options.flag("FILE", "Labelling functions, declared in JSON (repeatable).")
     ] = None,
     python: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="MODULE.py[:NAME,...]", help="Labelling functions in Python; the file is executed (repeatable)."
-        ),
+        options.flag("MODULE.py[:NAME,...]", "Labelling functions in Python; the file is executed (repeatable)."),
     ] = None,
     report: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write the table on functions to a file, .csv or .json."),
+        str | None, options.flag("FILE", "Write the table on functions to a file, .csv or .json.")
     ] = None,
     cache: Annotated[
-        str | None,
-        typer.Option(metavar="FOLDER", help="Keep what functions say, until function or sentence change."),
+        str | None, options.flag("FOLDER", "Keep what functions say, until function or sentence change.")
     ] = None,
     format: options.InputFormat = None,  # noqa: A002
     cluster: options.Cluster = None,
@@ -180,35 +175,26 @@ _TRUTH = {"true": True, "false": False}
 
 def aggregate(
     files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE", help="Corpora in which sources are columns or layers, or a file for each."),
+        list[str], options.argument("FILE", "Corpora in which sources are columns or layers, or a file for each.")
     ],
     output: options.Output,
     sources: Annotated[
-        str,
-        typer.Option(
-            metavar="COLUMNS", help="Which columns are sources: 3:, 2,4:6, names; or files: every FILE is one."
-        ),
+        str, options.flag("COLUMNS", "Which columns are sources: 3:, 2,4:6, names; or files: every FILE is one.")
     ] = "files",
-    method: Annotated[str, typer.Option(metavar="|".join(AGGREGATIONS), help="How to combine what they say.")] = "bsc",
+    method: Annotated[str, options.flag("|".join(AGGREGATIONS), "How to combine what they say.")] = "bsc",
     settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="An option of the method (repeatable)."),
+        list[str] | None, options.flag("NAME=VALUE", "An option of the method (repeatable).", "--set")
     ] = None,
     known: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="SOURCE=SHARE", help="How often a source is right, where that is known; of gold, 1 (repeatable)."
-        ),
+        options.flag("SOURCE=SHARE", "How often a source is right, where that is known; of gold, 1 (repeatable)."),
     ] = None,
     hard: Annotated[bool, typer.Option("--hard", help="The best label alone, without probabilities.")] = False,
     report: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the reliability of every source to a file, .csv or .json.")
+        str | None, options.flag("FILE", "Write the reliability of every source to a file, .csv or .json.")
     ] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the reliability of sources as PNG.")] = None,
-    ask: Annotated[
-        int, typer.Option(min=0, metavar="N", help="List the N sentences that deserve another annotator most.")
-    ] = 0,
+    plot: Annotated[str | None, options.flag("FILE", "Draw the reliability of sources as PNG.")] = None,
+    ask: Annotated[int, options.flag("N", "List the N sentences that deserve another annotator most.", least=0)] = 0,
     seed: options.Seed = 0,
     format: options.InputFormat = None,  # noqa: A002
     output_format: options.OutputFormat = None,

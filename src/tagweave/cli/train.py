@@ -112,61 +112,52 @@ class _Command(InPanels):
 @options.taking(_OF_PLAN)
 def train(
     corpora: Annotated[
-        list[str] | None, typer.Argument(metavar="[G=]TRAIN", help="Training corpora of the target guideline G.")
+        list[str] | None, options.argument("[G=]TRAIN", "Training corpora of the target guideline G.")
     ] = None,
-    model: Annotated[str | None, typer.Option("-o", "--output", metavar="MODEL", help="The file of the model.")] = None,
+    model: Annotated[str | None, options.flag("MODEL", "The file of the model.", "-o", "--output")] = None,
     dev: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Development corpus: the iteration with the best score is kept."),
+        str | None, options.flag("FILE", "Development corpus: the iteration with the best score is kept.")
     ] = None,
     source: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="[G=]FILE",
-            help="A training corpus of another guideline, or a further one (repeatable).",
-            rich_help_panel="Corpora",
+        options.flag(
+            "[G=]FILE", "A training corpus of another guideline, or a further one (repeatable).", panel="Corpora"
         ),
     ] = None,
     corpus_weights: Annotated[
         str | None,
-        typer.Option(
-            "--weights",
-            metavar="W,W,...",
-            help="How often a sentence of each corpus counts, in their order.",
-            rich_help_panel="Corpora",
+        options.flag(
+            "W,W,...", "How often a sentence of each corpus counts, in their order.", "--weights", panel="Corpora"
         ),
     ] = None,
     sample: Annotated[
         str | None,
-        typer.Option(
-            metavar="N,M,...",
-            help="How many sentences of each corpus an iteration visits, or all. Default: all of TRAIN and, for coupled"
+        options.flag(
+            "N,M,...",
+            "How many sentences of each corpus an iteration visits, or all. Default: all of TRAIN and, for coupled"
             " and merged, as many words of each --source.",
-            rich_help_panel="Corpora",
+            panel="Corpora",
         ),
     ] = None,
     format: options.InputFormat = None,  # noqa: A002
     preset: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Feature templates: the defaults, words, spans and characters, or those of a paper: li-2015,"
+        options.flag(
+            "NAME",
+            "Feature templates: the defaults, words, spans and characters, or those of a paper: li-2015,"
             " tsuboi-2008, liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012, sun-wan-2012-subword; types, gazetteer"
             " and clusters, beside others (repeatable).",
-            rich_help_panel="Features",
+            panel="Features",
         ),
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of the learner (repeatable).", rich_help_panel="Learning"
-        ),
+        options.flag("NAME=VALUE", "A setting of the learner (repeatable).", "--set", panel="Learning"),
     ] = None,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
     resume: Annotated[
-        bool,
-        typer.Option(help="Continue from MODEL.checkpoint if there is one.", rich_help_panel="The run"),
+        bool, typer.Option(help="Continue from MODEL.checkpoint if there is one.", rich_help_panel="The run")
     ] = False,
     checkpoint: Annotated[
         bool,
@@ -175,20 +166,12 @@ def train(
             rich_help_panel="The run",
         ),
     ] = True,
-    log: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write iterations as JSON lines.", rich_help_panel="The run")
-    ] = None,
+    log: Annotated[str | None, options.flag("FILE", "Write iterations as JSON lines.", panel="The run")] = None,
     plan: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="A training plan in JSON, instead of corpora and options.", rich_help_panel="Plans"
-        ),
+        str | None, options.flag("FILE", "A training plan in JSON, instead of corpora and options.", panel="Plans")
     ] = None,
     like: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL", help="Train as this model was trained, on the given corpora.", rich_help_panel="Plans"
-        ),
+        str | None, options.flag("MODEL", "Train as this model was trained, on the given corpora.", panel="Plans")
     ] = None,
     print_plan: Annotated[
         bool, typer.Option("--print-plan", help="Write the plan in JSON without training.", rich_help_panel="Plans")

@@ -14,27 +14,27 @@ from tagweave.streams.notes import say
 
 
 def tune(
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A training plan in JSON, with development data.")],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The best plan, in JSON.")],
+    plan: Annotated[str, options.argument("PLAN", "A training plan in JSON, with development data.")],
+    output: Annotated[str, options.flag("FILE", "The best plan, in JSON.", "-o", "--output")],
     search: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=RANGE",
-            help="What to search: log:LOW:HIGH, float:LOW:HIGH, int:LOW:HIGH, int-log:LOW:HIGH or choice:A,B,... for a"
+        options.flag(
+            "NAME=RANGE",
+            "What to search: log:LOW:HIGH, float:LOW:HIGH, int:LOW:HIGH, int-log:LOW:HIGH or choice:A,B,... for a"
             " field of the plan, a setting of its learner or an option of its method; or a file of them in JSON"
             " (repeatable). Default: what suits the learner and the method.",
         ),
     ] = None,
     trials: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How many trials the study is to have, with those it has already.")
+        int, options.flag("N", "How many trials the study is to have, with those it has already.", least=1)
     ] = 40,
     seeds: Annotated[
         int,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="With how many other seeds the plan and the three best trials are trained at the end, to choose among"
+        options.flag(
+            "N",
+            "With how many other seeds the plan and the three best trials are trained at the end, to choose among"
             " them.",
+            least=0,
         ),
     ] = 2,
     prune: Annotated[
@@ -42,14 +42,14 @@ def tune(
     ] = True,
     study: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE|URL",
-            help="Where trials are kept: a file (SQLite) or postgresql://... The same command continues the study."
+        options.flag(
+            "FILE|URL",
+            "Where trials are kept: a file (SQLite) or postgresql://... The same command continues the study."
             " Default: FILE.study beside the output.",
         ),
     ] = None,
     plot: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the scores by trial and by value (.png, .svg, .pdf).")
+        str | None, options.flag("FILE", "Draw the scores by trial and by value (.png, .svg, .pdf).")
     ] = None,
     cluster: options.Cluster = None,
     workers: options.Workers = None,

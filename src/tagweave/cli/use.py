@@ -10,8 +10,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any
 
-import typer
-
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs, counted
 from tagweave.cli.shards import through_shards
@@ -20,7 +18,7 @@ from tagweave.streams.notes import say
 
 _OF_COMPLETE = ("to", "format", "output_format", "split_runs", "non_projective")
 _TO_COMPLETE = [each for each in TO_LABEL if each.name in _OF_COMPLETE]
-Corpus = Annotated[str, typer.Argument(metavar="INPUT[#LAYER]", help="A corpus; - is standard input.")]
+Corpus = Annotated[str, options.argument("INPUT[#LAYER]", "A corpus; - is standard input.")]
 
 
 @options.taking(TO_LABEL)
@@ -28,9 +26,7 @@ def tag(
     model: options.Model,
     input: Annotated[  # noqa: A002
         str,
-        typer.Argument(
-            metavar="INPUT[#LAYER]", help="Text; - is standard input. With --cluster: a file, a folder or a pattern."
-        ),
+        options.argument("INPUT[#LAYER]", "Text; - is standard input. With --cluster: a file, a folder or a pattern."),
     ] = "-",
     output: options.Output = "-",
     threads: options.Threads = 1,
@@ -97,15 +93,11 @@ def complete(
 def convert(
     model: options.Model,
     input: Annotated[  # noqa: A002
-        str, typer.Argument(metavar="[G=]INPUT[#LAYER]", help="A corpus with labels; - is standard input.")
+        str, options.argument("[G=]INPUT[#LAYER]", "A corpus with labels; - is standard input.")
     ],
     output: options.Output = "-",
-    to: Annotated[
-        str | None, typer.Option(metavar="G", help="The guideline to convert to; default: the model's other one.")
-    ] = None,
-    review_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the list of --review to this file instead.")
-    ] = None,
+    to: Annotated[str | None, options.flag("G", "The guideline to convert to; default: the model's other one.")] = None,
+    review_file: Annotated[str | None, options.flag("FILE", "Write the list of --review to this file instead.")] = None,
     threads: options.Threads = 1,
     cluster: options.Cluster = None,
     workers: options.Workers = None,

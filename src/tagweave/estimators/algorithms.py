@@ -25,8 +25,7 @@ class Algorithm:
         learner: the name of the learner in a recipe.
         settings: the parameters it takes, with their names in the recipe.
         iterations: the default of `max_iterations`.
-        delta: the default of the share by which the loss must fall within `period` iterations; `None` if the learner
-            tests for convergence itself.
+        delta: the default of `delta`; `None` if the learner tests for convergence itself.
         weighs: whether it supports sentence weights.
         ignored: parameters of CRFsuite's that it takes and that change nothing.
     """
@@ -50,22 +49,13 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
     {
         "lbfgs": Algorithm(
             "lbfgs",
-            {
-                **_same("c1", "c2", "epsilon", "period", "delta"),
-                "num_memories": "memory",
-                "max_linesearch": "trials",
-            },
+            {**_same("c1", "c2", "epsilon", "period", "delta"), "num_memories": "memory", "max_linesearch": "trials"},
             _UNLIMITED,
             ignored=("linesearch",),
         ),
         "l2sgd": Algorithm(
             "sgd",
-            {
-                **_same("c2"),
-                "calibration_eta": "trial",
-                "calibration_rate": "growth",
-                "calibration_samples": "sample",
-            },
+            {**_same("c2"), "calibration_eta": "trial", "calibration_rate": "growth", "calibration_samples": "sample"},
             1000,
             delta=1e-6,
             ignored=("calibration_candidates", "calibration_max_trials"),
@@ -82,22 +72,14 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
 
 
 def algorithm_of(name: str | None) -> Algorithm:
-    """The algorithm with a name; `None` is L-BFGS.
-
-    Raises:
-        ValueError: no such algorithm.
-    """
+    """Look up an algorithm; `None` is L-BFGS. Raises ValueError for an unknown name."""
     if (name or "lbfgs") not in ALGORITHMS:
         raise ValueError(f"unknown algorithm {name!r}, expected one of {', '.join(ALGORITHMS)}")
     return ALGORITHMS[name or "lbfgs"]
 
 
 def settings_of(name: str | None, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of the recipe's learner: the parameters that are not `None`.
-
-    Raises:
-        ValueError: a parameter that the algorithm does not take, or one out of range.
-    """
+    """Return the settings of the recipe's learner. Raise ValueError for a parameter that is wrong, or not its own."""
     algorithm = algorithm_of(name)
     present = {key: value for key, value in parameters.items() if value is not None}
     stopping = () if algorithm.delta is None else ("period", "delta")
@@ -116,18 +98,18 @@ class UntilSettled(TrainerAround):
     delta: float = 1e-5
 
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        """The trainer's initial state, with an array for the last losses."""
+        """Start the trainer, with an array for the last losses."""
         state = super().start(objective, weights)
         state.arrays["past"] = np.full(self.period, np.inf)
         return state
 
     def rules(self, objective: Objective) -> StateRules:
-        """The trainer's rules, and those of the last losses."""
+        """Add the rules of the last losses."""
         own = super().rules(objective)
         return replace(own, arrays={**own.arrays, "past": ArrayRule(("float64",), (self.period,))})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """One iteration of the trainer."""
+        """Take a step, and compare the loss."""
         super().step(objective, state, watch)
         past, at = state.arrays["past"], state.iteration % self.period
         before, past[at] = past[at], state.loss

@@ -1,9 +1,4 @@
-"""Predictions of a model for encoded sentences, by sentence and with the names of labels.
-
-The user's sentences and labels in a model's terms: features, label sets, and weights by name.
-
-Predicts single sentences fast, for `ChainCRF.predict_single`, with the arrays of the model prepared once.
-"""
+"""Predictions and weights of a model by the names of labels; single sentences fast, for `predict_single`."""
 
 from __future__ import annotations
 
@@ -31,39 +26,27 @@ GUIDELINE = "label"
 
 
 def encode(model: ChainModel, sentences: Sequence[TokenSequence]) -> Encoded:
-    """The features of sentences, without evidence."""
+    """Encode sentences without evidence."""
     assert isinstance(model.encoder, AttributeEncoder)  # noqa: S101 - for the type checker: `ChainCRF` has no other
     return finite(model.encoder.encode_attributes(sentences))
 
 
 def finite(encoded: Encoded) -> Encoded:
-    """The same sentences, if all feature values are finite: nan or infinity would spread to every weight.
-
-    Raises:
-        ValueError: a value is nan or infinite.
-    """
+    """Return the sentences. Raise ValueError if a feature value is nan or infinite: it would spread to every weight."""
     if not np.isfinite(encoded.type_values).all():
         raise ValueError("found an attribute whose value is nan or infinite, expected finite numbers")
     return encoded
 
 
 def evidence(model: ChainModel, encoded: Encoded, layers: Sequence[Layer]) -> tuple[Encoded, NDArray[np.uint8]]:
-    """The sentences with the evidence of `layers`, and the label sets, uint8[sets, Y].
-
-    Raises:
-        UnknownLabelError: a label that the model does not know.
-    """
+    """Add evidence of layers; also return the label sets, uint8[sets, Y]. Raises UnknownLabelError."""
     sets = LabelSets(model.space)
     numbers = [allowed(layer, sets) for layer in layers]
     return encoded.with_evidence(np.concatenate([np.zeros(0, np.int32), *numbers])), sets.masks
 
 
 def allowed(layer: Layer, sets: LabelSets) -> NDArray[np.int32]:
-    """int32[T]: the number of the label set of each position. Names are taken literally, never as wildcards.
-
-    Raises:
-        UnknownLabelError: a label that is not in the space.
-    """
+    """int32[T]: the number of the label set of each position. Names are taken literally. Raises UnknownLabelError."""
     number = sets.space.views[0].number
     for name in {name for candidates in set(layer) for name in candidates or ()} - number.keys():
         raise UnknownLabelError(f"found the label {name!r}, expected labels of the model: {' '.join(number)}")
@@ -99,11 +82,7 @@ _LISTS, _TEXT = frozenset({list, tuple}), frozenset({str})
 
 
 class SingleSentences:
-    """Labels sentences whose tokens are flat: dicts of strings and numbers, or lists of strings.
-
-    Args:
-        model: a model of attributes with one view.
-    """
+    """Labels sentences whose tokens are flat: dicts of strings and numbers, or lists of strings."""
 
     def __init__(self, model: ChainModel) -> None:
         assert isinstance(model.encoder, AttributeEncoder)  # noqa: S101 - for the type checker: `ChainCRF` has no other
@@ -136,16 +115,15 @@ class SingleSentences:
         return self._best(len(sentence), ends, features, np.array(values, np.float64) if has_values else self._none)
 
     def _listed(self, names: list[Any]) -> list[int] | None:
-        """The features of names, -1 for unknown ones; `None` if one is not a string."""
+        """Return the features of names, -1 for unknown ones; `None` if one is not a string."""
         if not _TEXT.issuperset(map(type, names)):
             return None
         return list(map(self._numbers.get, names, repeat(-1)))
 
     def _paired(self, sentence: list[Any]) -> tuple[list[int] | None, list[float]]:
-        """The features of the items of dicts, -1 for unknown ones, and their values if any is not 0 or 1.
+        """Return the features of the items of dicts, -1 for unknown ones, and their values if any is not 0 or 1.
 
-        `None` if an item is not a string or number. Items are kept, since joining a name and a string takes longer than
-        looking up the pair.
+        `None` if an item is not a string or number. Items are kept: joining a name and a string takes longer.
         """
         try:
             found = list(map(self._pairs.get, chain.from_iterable(map(dict.items, sentence))))
@@ -160,10 +138,7 @@ class SingleSentences:
         return whole, [1.0 if isinstance(value, str) else value for _, value in items]  # type: ignore[return-value]
 
     def _number(self, name: Any, value: Any) -> int | None:
-        """The feature of an item, -1 for an unknown one or the value 0; `None` if it is not flat.
-
-        It is kept unless its value matters.
-        """
+        """Return the feature of an item, -1 for an unknown one or the value 0; `None` if it is not flat."""
         if type(name) is not str or type(value) not in _VALUES:
             return None
         if len(self._pairs) >= _MOST_PAIRS:
@@ -214,11 +189,7 @@ def k_best_labels(model: ChainModel, encoded: Encoded, k: int) -> list[Ranking]:
 
 
 def sequence_probability(model: ChainModel, sentence: TokenSequence, labels: Sequence[str]) -> float:
-    """The probability of a label sequence of a sentence.
-
-    Raises:
-        ValueError: another number of labels than tokens, or a label that the model does not know.
-    """
+    """Compute the probability of a label sequence. Raises ValueError for another length or unknown labels."""
     (layer,) = layers_of([labels], [len(sentence)], "labels")
     encoded, masks = evidence(model, encode(model, [sentence]), [layer])
     with one_blas_thread():

@@ -112,7 +112,6 @@ class ChainCRF(Parameters):
         return self
 
     def _listeners(self) -> tuple[Sequence[Callable[[TrainingLog], None]], Hooks | None]:
-        """What is told about iterations, and the hooks among them."""
         from tagweave.estimators.fitting import Hooks, print_iteration
 
         if not self.verbose:
@@ -176,11 +175,7 @@ class ChainCRF(Parameters):
         return self._marginals([xseq])[0]
 
     def predict_best(self, X: Iterable[TokenSequence], k: int) -> list[list[tuple[list[str], float]]]:
-        """The k best label sequences of every sentence, each with its probability, the best first.
-
-        Raises:
-            ValueError: k is less than 1.
-        """
+        """The k best label sequences of every sentence, each with its probability, the best first."""
         from tagweave.estimators.answers import k_best_labels
 
         if k < 1:
@@ -189,11 +184,7 @@ class ChainCRF(Parameters):
         return k_best_labels(self.model_, encoded, k)
 
     def score(self, X: Iterable[TokenSequence], y: Iterable[Labels]) -> float:
-        """The accuracy on the positions with one label in `y`, or the F of spans; other positions do not count.
-
-        Raises:
-            ValueError: no position has one label.
-        """
+        """The accuracy on the positions with one label in `y`, or the F of spans. Raises ValueError without any."""
         from tagweave.training.dev_score import scorer
 
         sentences, encoded = self._encoded(X)
@@ -201,9 +192,10 @@ class ChainCRF(Parameters):
         return scorer(self.model_, encoded, layers, self.model_.space.views[0].guideline)(self.model_.weights)
 
     def save(self, path: Path | str) -> None:
-        """Write the fitted model to a file that `load` and `tagweave.load_model` can read, without `model_filename` and
-        `trainer_cls`, which belong to this process, and without the seconds of its log: equal models are equal
-        files."""
+        """Write the fitted model for `load` and `tagweave.load_model`; equal models are equal files.
+
+        What belongs to this process is left out: `model_filename`, `trainer_cls`, and the seconds of the log.
+        """
         from dataclasses import replace
 
         from tagweave.models.storage import save_model
@@ -236,17 +228,12 @@ class ChainCRF(Parameters):
 
     @property
     def model_(self) -> ChainModel:
-        """The fitted `ChainModel`, with float64 weights.
-
-        Raises:
-            NotFittedError: there is none.
-        """
+        """The fitted `ChainModel`, with float64 weights. Raises NotFittedError if there is none."""
         if (model := self._fitted()) is None:
             raise not_fitted(self)
         return model
 
     def _fitted(self) -> ChainModel | None:
-        """The model that was fitted, or the one in `model_filename`."""
         if self._model is None and self.model_filename is not None and Path(self.model_filename).exists():
             self._model = _attribute_model(self.model_filename)
         return self._model
@@ -302,7 +289,6 @@ class ChainCRF(Parameters):
             return path.stat().st_size
 
     def _repr_html_(self) -> str:
-        """The estimator in a notebook."""
         from tagweave.estimators.protocol import picture
 
         facts: dict[str, Any] = {}
@@ -313,11 +299,9 @@ class ChainCRF(Parameters):
         return picture(type(self).__name__, self._changed(), facts)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The estimator without what is derived from its model."""
         return {name: value for name, value in vars(self).items() if name != "_prepared"}
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether the estimator is fitted, for `sklearn.utils.validation.check_is_fitted`."""
         return self._fitted() is not None
 
     def _check_fitted(self) -> None:
@@ -333,12 +317,6 @@ class ChainCRF(Parameters):
 
 
 def _attribute_model(path: Path | str) -> ChainModel:
-    """The model of a file, if its features are attributes.
-
-    Raises:
-        FileNotFoundError: no such file.
-        ModelFileError: not a model, or one of another kind.
-    """
     from tagweave.features.attributes import AttributeEncoder
     from tagweave.models.chain import ChainModel
     from tagweave.models.storage import ModelFileError, load_model
@@ -350,5 +328,5 @@ def _attribute_model(path: Path | str) -> ChainModel:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as a plain Python value for JSON; a search over NumPy arrays sets NumPy scalars."""
+    """Return a parameter as a plain Python value for JSON; a search over NumPy arrays sets NumPy scalars."""
     return value.item() if isinstance(value, np.generic) else value

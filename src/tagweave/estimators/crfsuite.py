@@ -1,7 +1,4 @@
-"""What happened in a training, iteration by iteration, with the attributes of python-crfsuite's log.
-
-A fitted model with the methods of python-crfsuite's `Tagger`, which answers about one sentence at a time.
-"""
+"""The log of a training, and a fitted model, as python-crfsuite has them."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ if TYPE_CHECKING:
 
 
 class LabelScore(NamedTuple):
-    """How often a label was predicted rightly (`match`), at all (`model`), and is right (`ref`), and rates of these.
-
-    Rates that are nothing by nothing are `None`.
-    """
+    """How often a label was predicted rightly (`match`), predicted (`model`), and right (`ref`); 0 / 0 is `None`."""
 
     match: int
     model: int
@@ -73,19 +67,13 @@ class TrainingLog(list[Iteration]):
 
 
 def line_of(iteration: Iteration) -> str:
-    """An iteration in a line of text."""
+    """Show an iteration in a line of text."""
     score = "" if iteration.score is None else f", development score {iteration.score:.4f}"
     return f"iteration {iteration.number}: loss {iteration.loss:.6f}{score}, {iteration.seconds:.1f} s"
 
 
 def label_scores(gold: list[list[str | None]], found: list[list[str]], labels: list[str]) -> dict[str, Any]:
-    """The scores of development data that the log of an iteration has.
-
-    Args:
-        gold: the labels of each sentence; `None` where there is not exactly one, which does not count.
-        found: those predicted.
-        labels: all labels of the model.
-    """
+    """Score labels found against gold, `None` where it does not count, as the log of an iteration has them."""
     pairs = [[(g, f) for g, f in zip(*rows, strict=True) if g is not None] for rows in zip(gold, found, strict=True)]
     every = [pair for row in pairs for pair in row]
     scores = {label: _label_score(every, label) for label in labels}
@@ -114,14 +102,7 @@ def _label_score(pairs: list[tuple[str, str]], label: str) -> LabelScore:
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """The parts of a model by name, as python-crfsuite's `Tagger.info()` gives them.
-
-    Attributes:
-        header: `size` in bytes, `num_labels`, `num_attrs`, `num_features`, as text.
-        labels, attributes: numbers by name, as text.
-        transitions: nonzero weights by (label, next label).
-        state_features: nonzero weights by (attribute, label).
-    """
+    """The parts of a model by name, as python-crfsuite's `Tagger.info()` gives them; numbers are text."""
 
     header: dict[str, str]
     labels: dict[str, str]
@@ -131,11 +112,7 @@ class ModelInfo:
 
 
 class Tagger:
-    """Answers about one sentence at a time, the one that `set` was given last.
-
-    Args:
-        crf: a fitted estimator.
-    """
+    """Answers about one sentence at a time, the one that `set` was given last, by a fitted estimator."""
 
     def __init__(self, crf: ChainCRF) -> None:
         self._crf = crf
@@ -157,20 +134,11 @@ class Tagger:
         return self._crf.predict_single(self._sentence)
 
     def marginal(self, y: str, pos: int) -> float:
-        """The probability of a label at a position.
-
-        Raises:
-            KeyError: no such label.
-            IndexError: no such position.
-        """
+        """The probability of a label at a position. Raises KeyError, IndexError."""
         return self._marginals[pos][y]
 
     def probability(self, yseq: Sequence[str]) -> float:
-        """The probability of a label sequence.
-
-        Raises:
-            ValueError: another number of labels than tokens, or a label that the model does not know.
-        """
+        """The probability of a label sequence. Raises ValueError for another length or unknown labels."""
         from tagweave.estimators.answers import sequence_probability
 
         return sequence_probability(self._crf.model_, self._sentence, yseq)

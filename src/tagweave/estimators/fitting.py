@@ -1,11 +1,8 @@
 """Fits a chain model to the user's own features, with weights only for pairs that the evidence has observed.
 
-CRFsuite gives a weight to every pair that occurs in the training data. Under evidence sets, a pair of attribute and
-label occurs if a token has the attribute and its set contains the label; a pair of labels occurs if the sets of two
-neighbours contain them. An unknown position counts for no pair of attribute and label, and for pairs of labels only
-next to a known position. If every position has one label, this is CRFsuite's rule.
-
-Records a training for `ChainCRF.training_log_`, and tells others about every iteration.
+A pair of attribute and label occurs if a token has the attribute and its set contains the label; a pair of labels
+occurs if the sets of two neighbours contain them. An unknown position counts only for pairs of labels, next to a known
+one. If every position has one label, this is CRFsuite's rule.
 """
 
 from __future__ import annotations
@@ -20,14 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Layer
-from tagweave.estimators.algorithms import (
-    ALGORITHMS,
-    PERIOD,
-    Algorithm,
-    algorithm_of,
-    settings_of,
-    trainer_of,
-)
+from tagweave.estimators.algorithms import ALGORITHMS, PERIOD, Algorithm, algorithm_of, settings_of, trainer_of
 from tagweave.estimators.answers import GUIDELINE, allowed, best_labels, encode, finite
 from tagweave.estimators.crfsuite import TrainingLog, label_scores, line_of
 from tagweave.estimators.parameters import check
@@ -52,13 +42,7 @@ from tagweave.training.task import Task
 
 @dataclass
 class Recording:
-    """A `Callback` that fills a log.
-
-    Attributes:
-        log: the log.
-        listeners: called with the log after every iteration.
-        details: of the iteration that is running: what others found out about it.
-    """
+    """A `Callback` that fills a log and tells listeners; `details` is what others found out about the iteration."""
 
     log: TrainingLog
     listeners: Sequence[Callable[[TrainingLog], None]] = ()
@@ -95,12 +79,9 @@ def print_iteration(log: TrainingLog) -> None:
 
 @dataclass
 class Hooks:
-    """Calls the methods of an object of `trainer_cls`, which are those of python-crfsuite's trainers.
+    """Calls the methods of an object of `trainer_cls` (`on_start` and others) with lines of text, as pycrfsuite does.
 
-    Attributes:
-        trainer: an object; what it has of `on_start`, `on_iteration`, `on_optimization_end` and `on_end` is called with
-            a line of text, `on_iteration` also with the last of `TrainingLog.iterations`. Its attribute `logparser` is
-            set to the log, in which these methods look things up.
+    Its attribute `logparser` is set to the log, in which these methods look things up.
     """
 
     trainer: Any
@@ -139,7 +120,7 @@ class Sequences:
     weights: Sequence[float]
 
     def where(self, kept: Sequence[bool]) -> Sequences:
-        """The sentences for which `kept` is true."""
+        """Keep the sentences for which `kept` is true."""
         chosen = [i for i, keep in enumerate(kept) if keep]
         return Sequences(
             [self.sentences[i] for i in chosen], [self.layers[i] for i in chosen], [self.weights[i] for i in chosen]
@@ -149,17 +130,7 @@ class Sequences:
 def fit_sequences(
     train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any], listeners: Listeners = ()
 ) -> tuple[ChainModel, TrainingLog]:
-    """Fit a model.
-
-    Args:
-        train: training data.
-        dev: development data, or `None`.
-        parameters: the parameters of `ChainCRF`.
-        listeners: called after every iteration.
-
-    Raises:
-        ValueError: parameters that do not fit together, no sentence, no label, or one that the coding does not have.
-    """
+    """Fit a model by the parameters of `ChainCRF`. Raises ValueError: no data, or what does not fit together."""
     name = parameters["algorithm"]
     algorithm = algorithm_of(name)
     if not algorithm.weighs and set(train.weights) - {0.0, 1.0}:
@@ -193,14 +164,13 @@ def fit_sequences(
 
 
 def _log_of(problem: ChainProblem, seconds: float) -> TrainingLog:
-    """The log before the first iteration."""
     ((_, layout),), observed = problem.model.linear.weighted, problem.model.linear.observed_transitions
     pairs = len(problem.model.space) ** 2 if observed is None else int(observed[0].sum())
     return TrainingLog(featgen_num_features=layout.size + pairs, featgen_seconds=seconds)
 
 
 def _evaluation(problem: ChainProblem, dev: Sequences, recording: Recording) -> Callable[[Floats], float]:
-    """A function from weights to the score on development data, which records those of each label."""
+    """Return a function from weights to the score on development data, which records those of each label."""
     model = problem.model
     encoded = encode(model, dev.sentences)
     score = scorer(model, encoded, dev.layers, GUIDELINE)
@@ -242,12 +212,7 @@ def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions:
 
 
 def _parameters(
-    encoder: AttributeEncoder,
-    encoded: Encoded,
-    sets: LabelSets,
-    recipe: Recipe,
-    min_freq: float,
-    all_transitions: bool,
+    encoder: AttributeEncoder, encoded: Encoded, sets: LabelSets, recipe: Recipe, min_freq: float, all_transitions: bool
 ) -> ChainParameters:
     layout = layout_of(encoder, encoded, sets, sets.space.views[0], recipe.features == "all" and not min_freq)
     if min_freq:  # CRFsuite also drops pairs that do not occur at all

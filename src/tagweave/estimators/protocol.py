@@ -1,7 +1,4 @@
-"""The estimator interface of scikit-learn, without importing it: parameters, tags, and the error before `fit`.
-
-The picture of an estimator in a notebook.
-"""
+"""The estimator interface of scikit-learn, without importing it, and the picture of an estimator in a notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ _STYLE = "border:1px solid #8888;border-radius:4px;padding:.4em .8em;display:inl
 
 
 def picture(name: str, parameters: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """An estimator as HTML: its name, the parameters that differ from the defaults, and facts about its model."""
+    """Show an estimator as HTML: the parameters that differ from the defaults, and facts about its model."""
     title = "fitted" if facts else "not fitted"
     tables = [_table("parameters", parameters), _table("model", facts)]
     return f'<div style="{_STYLE}"><b>{escape(name)}</b> ({title}){"".join(tables)}</div>'
@@ -30,10 +27,7 @@ def _table(title: str, rows: Mapping[str, Any]) -> str:
 
 
 class Estimator:
-    """An estimator whose parameters are the arguments of its constructor, each stored under its own name.
-
-    `clone`, `GridSearchCV`, `cross_val_predict` and similar functions need only these methods.
-    """
+    """An estimator whose parameters are the arguments of its constructor, each stored under its own name."""
 
     @classmethod
     def _parameter_names(cls) -> tuple[str, ...]:
@@ -44,11 +38,7 @@ class Estimator:
         return {name: getattr(self, name) for name in self._parameter_names()}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name; fitted attributes do not change.
-
-        Raises:
-            ValueError: there is no such parameter.
-        """
+        """Set parameters by name; fitted attributes do not change. Raises ValueError for an unknown one."""
         names = self._parameter_names()
         for name, value in parameters.items():
             if name not in names:
@@ -60,7 +50,6 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._changed().items())})"
 
     def _changed(self) -> dict[str, Any]:
-        """The parameters that differ from the defaults."""
         signature = inspect.signature(type(self).__init__).parameters
         return {name: value for name, value in self.get_params().items() if value != signature[name].default}
 
@@ -101,7 +90,6 @@ class Estimator:
         return routing
 
     def _metadata(self) -> tuple[str, ...]:
-        """The arguments of `fit` besides X and y."""
         fit = inspect.signature(type(self).fit)  # type: ignore[attr-defined]
         return tuple(name for name in fit.parameters if name not in ("self", "X", "y"))
 
@@ -118,7 +106,7 @@ class _BeforeFitError(TagweaveError, AttributeError):
 
 
 def not_fitted(estimator: Estimator) -> ValueError:
-    """The error for using an estimator before `fit`: scikit-learn's `NotFittedError` if it is installed."""
+    """Return the error for using an estimator before `fit`: scikit-learn's `NotFittedError` if it is installed."""
     try:
         from sklearn.exceptions import NotFittedError
     except ImportError:

@@ -1,7 +1,4 @@
-"""Checks X, y and constraints from users and brings them into one form. Nothing here guesses a label.
-
-Predictions of many sentences as an array, of the shape that NumPy gives nested lists.
-"""
+"""Checks X, y and constraints from users, and brings them into one form. Nothing here guesses a label."""
 
 from __future__ import annotations
 
@@ -25,17 +22,12 @@ class Predictions(np.ndarray[Any, np.dtype[np.object_]]):
 
     @classmethod
     def of(cls, rows: Sequence[list[Any]]) -> Predictions:
-        """The predictions of sentences, a list each."""
+        """Make predictions of lists, one for each sentence."""
         return np.array(rows, dtype=object).view(cls)
 
     def __array_function__(
-        self,
-        func: Callable[..., Any],
-        types: Iterable[type],
-        args: Iterable[Any],
-        kwargs: Mapping[str, Any],
+        self, func: Callable[..., Any], types: Iterable[type], args: Iterable[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        """NumPy's functions; only `concatenate` differs."""
         if func is np.concatenate and not kwargs:
             (parts,) = args
             return Predictions.of([row for part in parts for row in part.tolist()])
@@ -49,11 +41,7 @@ Labels = Sequence[str | bytes | Collection[str | bytes] | None]
 
 
 def token_sequences(X: Iterable[TokenSequence]) -> list[TokenSequence]:
-    """The sentences of X as a list.
-
-    Raises:
-        ValueError: X is not a list of sentences, or a token is neither a dict nor a list of attributes.
-    """
+    """Return the sentences of X. Raise ValueError unless it is a list of lists of dicts or lists of attributes."""
     _refuse_text(X, "X", "a list of sentences")
     sentences: list[TokenSequence] = []
     for i, sentence in enumerate(X):
@@ -69,15 +57,9 @@ def token_sequences(X: Iterable[TokenSequence]) -> list[TokenSequence]:
 
 
 def layers_of(y: Iterable[Labels], lengths: Sequence[int], name: str = "y") -> list[Layer]:
-    """The evidence of y: every position a tuple of distinct candidates, or `None`.
+    """Return the evidence of y: every position a tuple of distinct candidates, or `None`.
 
-    Args:
-        y: per sentence, per token: a label, several labels, or `None`.
-        lengths: the number of tokens of every sentence of X.
-        name: the name of the argument, for messages.
-
-    Raises:
-        ValueError: the number of sentences or positions differs from X, a set is empty, or a label is not a string.
+    Raise ValueError, beginning with `name`, for other lengths than X has, an empty set, or a label that is no string.
     """
     _refuse_text(y, name, "a list of sentences")
     rows = list(y)
@@ -96,7 +78,6 @@ def _layer(row: Labels, length: int, location: str, known: dict[Any, Candidates]
 
 
 def _candidates(position: Any, location: str, known: dict[Any, Candidates]) -> Candidates:
-    """The candidates of a position; equal candidates share one object."""
     if position is None:
         return None
     if isinstance(position, str | bytes):
@@ -120,7 +101,6 @@ def _candidates(position: Any, location: str, known: dict[Any, Candidates]) -> C
 
 
 def _text(label: Any, location: str) -> Any:
-    """Bytes as text; any other label as it is."""
     try:
         return decoded(label)
     except ValueError as error:
@@ -128,11 +108,7 @@ def _text(label: Any, location: str) -> Any:
 
 
 def weights_of(sample_weight: Iterable[float] | None, sentences: int) -> list[float]:
-    """One weight per sentence, 1 by default.
-
-    Raises:
-        ValueError: the number of weights differs from that of sentences, or one is negative or not finite.
-    """
+    """Return a weight for each sentence, 1 by default. Raise ValueError for other lengths or numbers."""
     if sample_weight is None:
         return [1.0] * sentences
     weights = [float(weight) for weight in sample_weight]

@@ -1,9 +1,4 @@
-"""Model cards: what a model is, as Markdown with the front matter that the Hugging Face hub reads.
-
-What a model scores on a corpus, with intervals, and how fast it is.
-
-Models to and from the Hugging Face hub.
-"""
+"""Model cards, with scores and speed, as Markdown for the Hugging Face hub; models to and from the hub."""
 
 from __future__ import annotations
 
@@ -29,15 +24,7 @@ from tagweave.models.storage import describe_model as check_model
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of a model on a corpus.
-
-    Attributes:
-        corpus: its name.
-        sentences, tokens: its size.
-        metrics: the score and the ends of its 95 % interval by metric, 0..1.
-        seconds: how long one pass took.
-        threads: with how many threads.
-    """
+    """The score of a model on a corpus and the ends of its 95 % interval by metric, 0..1; seconds of one pass."""
 
     corpus: str
     sentences: int
@@ -184,7 +171,6 @@ def _data(about: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _licence(path: str) -> str:
-    """That of a public corpus whose name the plan holds."""
     from tagweave.corpus.named.files import known
     from tagweave.corpus.named.name import data_name
     from tagweave.errors import DataError

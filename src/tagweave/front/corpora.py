@@ -1,7 +1,4 @@
-"""Reads and writes corpora.
-
-Public corpora by name: which there are, what is known of one, and its files.
-"""
+"""Reads and writes corpora, and knows public ones by name."""
 
 from __future__ import annotations
 
@@ -66,11 +63,7 @@ def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -
 
 
 def corpus_of(given: Given, what: str = "corpus") -> Corpus:
-    """Return a corpus as it is, that of a file argument, or sentences in Python as one.
-
-    Args:
-        given: a corpus, a file argument, or what `Corpus` takes.
-        what: its name in messages.
+    """Return a corpus as it is, that of a file argument, or sentences in Python as one; `what` is its name in messages.
 
     Raises:
         TypeError: anything else; the message says what is accepted.
@@ -88,7 +81,7 @@ def corpus_of(given: Given, what: str = "corpus") -> Corpus:
 
 
 def known_corpora() -> dict[str, dict[str, Any]]:
-    """The corpora of which more than the address is known, by name: what they hold, their terms, their splits."""
+    """List the corpora of which more than the address is known, by name: what they hold, their terms, their splits."""
     return {
         f"{prefix}:{name}": {"about": each.about, "licence": each.licence, "splits": list(each.splits)}
         for prefix, family in registry().items()
@@ -97,17 +90,11 @@ def known_corpora() -> dict[str, dict[str, Any]]:
 
 
 def describe_corpus(name: str) -> dict[str, Any]:
-    """What is known of a public corpus, without fetching anything: terms, addresses, digests, and where files are kept.
-
-    Args:
-        name: `FAMILY:CORPUS[@VERSION][/SPLIT]`.
+    """Tell what is known of `FAMILY:CORPUS[@VERSION][/SPLIT]` without fetching it.
 
     Returns:
         `page` and `licence` (`None`: that of the page), and for every split in `files` its `url`, `path`, whether it is
         `kept`, its `sha256`, and who `vouches` for that: `registry`, `first use`, or nobody (`None`).
-
-    Raises:
-        DataError: no such corpus, or a treebank without release.
     """
     parsed = data_name(name)
     corpus, family = known(parsed), registry()[parsed.family]

@@ -36,8 +36,7 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
 
 
 def _is_model(path: str) -> bool:
-    """Whether the file begins like a safetensors file, the length of a JSON header, then the header; or like a model of
-    another program; or whether the name is one of the hub."""
+    """Whether a file begins like one of safetensors or like a model of another program, or a name is one of the hub."""
     from tagweave.models.hub import PREFIX
     from tagweave.models.storage import is_foreign
 
@@ -83,7 +82,6 @@ def _of_chain(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_tree(description: dict[str, Any]) -> dict[str, Any]:
-    """The description of a parser; its labels are relations."""
     return {
         "labels": {description["guideline"]: description.get("relations", [])},
         "bundles": None,
@@ -122,11 +120,8 @@ def describe_sources(files: Sequence[str], selection: str, format: str | None = 
 
     Args:
         files: corpora, or with the selection `files` a file for each source.
-        selection: which columns are sources, as for `tagweave.sources.layers.load_sources`.
+        selection: which columns are sources, as for `tagweave.sources.layers.load_sources`, which raises.
         format: the format of all files.
-
-    Raises:
-        CorpusError, OSError: as `load_sources`; no source says anything.
     """
     from tagweave.sources.layers import load_sources
 

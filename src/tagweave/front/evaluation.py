@@ -76,7 +76,7 @@ def _output(system: Model | Given, gold: Corpus) -> Corpus:
 
 
 def _with_layer_of(gold: Corpus, models: Mapping[str, Model]) -> Corpus:
-    """The gold standard with the layer that models learned as its own; says so if it is another or missing."""
+    """Choose the layer that models learned; say so if it is another or missing."""
     layers = {name: model.layer_in(gold) for name, model in models.items()}
     found = list(dict.fromkeys(filter(None, layers.values())))
     if len(found) > 1:
@@ -133,7 +133,7 @@ def compare(
 
 
 def _first_difference(first: Corpus, second: Corpus) -> str:
-    """Where the sentences first differ, if they differ only in their Unicode normal forms."""
+    """Tell where the sentences first differ, if they differ only in their Unicode normal forms."""
     from tagweave.errors import CorpusError
     from tagweave.evaluation.alignment import check_tokens
 

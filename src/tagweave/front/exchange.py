@@ -68,7 +68,7 @@ def read_documents(
 
 
 def _refuse_options(tool: str, **options: object) -> None:
-    """Raise if an option that is about offsets is not the default: the files of this tool have tokens."""
+    """Raise if an option about offsets is set: the files of this tool have tokens."""
     from tagweave.errors import ExchangeError
 
     defaults = {"tokens": "words", "misaligned": "error", "unmarked": "outside", "task": "spans"}
@@ -80,7 +80,7 @@ def _refuse_options(tool: str, **options: object) -> None:
 def _read_tokens(
     tool: TokenTool, paths: Sequence[str | PathLike[str]], notes: Notes, tell: Callable[[str], None]
 ) -> Corpus:
-    """The corpus of a library's files: layers in which something is known, of which the last is the corpus's own."""
+    """Read a library's files: the last layer in which something is known is the corpus's own."""
 
     from tagweave.exchange.load import known_layers
     from tagweave.exchange.members import Memory
@@ -127,7 +127,6 @@ def _report(notes: Notes, misaligned: Misalignment, tell: Callable[[str], None])
 
 
 def _report_empty(notes: Notes, unmarked: Unmarked, tell: Callable[[str], None]) -> None:
-    """Tell how documents without spans were taken."""
     if notes.empty:
         taken, other = ("outside of spans", "empty-unknown") if unmarked == "outside" else ("unknown", "outside")
         tell(
@@ -184,7 +183,7 @@ def write_documents(
 
 
 def _write_tokens(tool: TokenTool, corpus: Corpus, path: str | PathLike[str], layers: Sequence[str]) -> int:
-    """Write the sentences of a corpus, by default with all their layers; returns how many there are."""
+    """Write sentences, by default with all their layers; return how many there are."""
     from tagweave.corpus.files import written_bytes
 
     there = list(dict.fromkeys(name for sentence in corpus for name in sentence.layers))

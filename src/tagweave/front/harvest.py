@@ -1,9 +1,4 @@
-"""Partial annotation for free, from lexicons and from the markup of pages: as a corpus, or from files to a file.
-
-Evidence for spans from phrases of gazetteers: as a corpus of words, or from files to a file.
-
-Word clusters from raw text, for features: of sentences, or from files to a file.
-"""
+"""Partial annotation from lexicons, gazetteers and markup, and word clusters: in memory, or from files to a file."""
 
 from __future__ import annotations
 
@@ -75,8 +70,7 @@ def harvest_lexicon(
         of the lexicons are in the layer `tag`.
 
     Raises:
-        ValueError: no lexicon, or a wrong option.
-        TypeError: an unknown option.
+        ValueError, TypeError: no lexicon, or a wrong or unknown option.
     """
     from tagweave.harvest.lexicon import parse
 
@@ -102,12 +96,11 @@ def harvest_lexicon_files(
         lexicons: files of words, one per line.
         output: the file, in KyTea's format, which appears whole or not at all; `-` is standard output.
         progress: shows how many sentences have been read.
-        options: `LexiconOptions`. With `like` or `sample` all sentences are held in memory.
+        options: `like` and `sample` hold all sentences in memory.
 
     Raises:
-        HarvestError: a wrong option, or standard input named twice.
+        HarvestError, TypeError: a wrong or unknown option, or standard input named twice.
         CorpusError, OSError: a file cannot be read or written.
-        TypeError: an unknown option.
     """
     from tagweave.corpus.files import read_lines
     from tagweave.harvest.lexicon import read
@@ -141,10 +134,8 @@ def harvest_markup(pages: File | Iterable[File], guideline: str | None = None, *
         unknown.
 
     Raises:
-        HarvestError: a wrong option.
-        CorpusError: a page in an unknown format, or one that cannot be read, or a parser that is not installed.
-        OSError: a file cannot be read.
-        TypeError: an unknown option.
+        HarvestError, TypeError: a wrong or unknown option.
+        CorpusError, OSError: a page that cannot be read, or a parser that is not installed.
     """
     settings = options_of(MarkupOptions, "tw.harvest_markup", options)
     files = page_files(pages, settings.format)
@@ -158,17 +149,14 @@ def harvest_markup(pages: File | Iterable[File], guideline: str | None = None, *
 def harvest_markup_files(
     pages: File | Iterable[File], output: File = "-", progress: Progress | None = None, **options: Any
 ) -> MarkupCounts:
-    """Turn the markup of pages into partial annotation, as `tagweave harvest markup` does.
+    """Turn the markup of pages into partial annotation, as `tagweave harvest markup` does. Raises as `harvest_markup`.
 
     Args:
         pages: files or folders of pages; `-` is standard input.
         output: the file, in KyTea's format or with `words` in the format `columns`, which appears whole or not at all;
             `-` is standard output.
         progress: shows how many pages have been read.
-        options: `MarkupOptions`. With `like` or `sample` all sentences are held in memory.
-
-    Raises:
-        As `harvest_markup`.
+        options: `like` and `sample` hold all sentences in memory.
     """
     from tagweave.harvest.phrases import WordMarkupHarvest
 
@@ -182,7 +170,7 @@ def harvest_markup_files(
 
 
 def page_files(pages: File | Iterable[File], format: str | None = None) -> list[tuple[str, str]]:  # noqa: A002
-    """The files of pages, also those in folders, each with its format. Raises as `tagweave.harvest.page.find`."""
+    """List the files of pages, also those in folders, with their formats. Raises as `tagweave.harvest.page.find`."""
     from tagweave.harvest.page import find
 
     return [file for page in paths(pages) for file in find(page, format)]
@@ -230,7 +218,7 @@ def _selection(options: HarvestOptions, inputs: tuple[str, ...] = ()) -> Selecti
 def _corpus(
     sentences: Iterable[Sentence], guideline: str, layer: str = SEGMENTATION, unit: Unit = "character"
 ) -> Corpus:
-    """The sentences under a guideline, which their layer gets as name, as they would be loaded from a file."""
+    """Give the layer of the sentences the name of the guideline, as if they were loaded from a file."""
     return Corpus(tuple(each.renamed({layer: guideline}) for each in sentences), guideline, unit)
 
 
@@ -258,7 +246,7 @@ def paths(files: File | Iterable[File]) -> tuple[str, ...]:
 
 
 def silently(items: Iterable[Any], _: str) -> Iterable[Any]:
-    """Shows nothing."""
+    """Pass items on, and show nothing."""
     return items
 
 
@@ -290,10 +278,8 @@ def harvest_gazetteer(
         a corpus of words with the sentences that have evidence.
 
     Raises:
-        ValueError: no gazetteer, a corpus of characters, or a wrong option.
-        CorpusError: an entry that cannot be read.
-        OSError: a file of `stop` cannot be read.
-        TypeError: an unknown option.
+        ValueError, TypeError: no gazetteer, a corpus of characters, or a wrong or unknown option.
+        CorpusError, OSError: an entry or a file of `stop` that cannot be read.
     """
     from tagweave.corpus.gazetteer import joined, parse
     from tagweave.harvest.phrases import tokenised
@@ -326,9 +312,8 @@ def harvest_gazetteer_files(
         progress: shows how many blocks of text, or sentences, have been read.
 
     Raises:
-        HarvestError: a wrong option, files of raw text and of tokens, or standard input named twice.
+        HarvestError, TypeError: a wrong or unknown option, files of raw text and of tokens, or standard input twice.
         CorpusError, OSError: a file cannot be read or written.
-        TypeError: an unknown option.
     """
     from tagweave.corpus.files import STANDARD_STREAM, read_blocks, written
     from tagweave.corpus.formats import columns
@@ -373,12 +358,7 @@ def _below_covered(harvest: PhraseHarvest, write: Callable[[IO[str]], None], str
 
 
 def format_of(path: str, given: str | None = None) -> str:
-    """The format of an input: as given, or by its name; a file of rows or labels as it looks, all else raw text.
-
-    Raises:
-        HarvestError: a format of characters other than raw text.
-        CorpusError, OSError: a file that cannot be read, or an unknown format.
-    """
+    """Choose the format of an input: as given, by its name, or as its rows and labels look; all else is raw text."""
     from tagweave.corpus.files import STANDARD_STREAM
     from tagweave.corpus.formats.registry import chosen_format
     from tagweave.corpus.load import stream
@@ -413,9 +393,8 @@ def harvest_clusters(sentences: Iterable[Sequence[str] | str], **options: Any) -
         the words, most frequent first, with the bit string and the count of each.
 
     Raises:
-        HarvestError: a wrong option.
+        HarvestError, TypeError: a wrong or unknown option.
         CorpusError: fewer than two words to cluster.
-        TypeError: an unknown option.
     """
     from tagweave.corpus.characters import split_blanks
     from tagweave.harvest.clusters import cluster_words
@@ -436,7 +415,7 @@ def harvest_clusters_files(
     progress: Progress = lambda items, _: items,
     **options: Any,
 ) -> Clusters:
-    """Cluster the words of files, as `tagweave harvest clusters` does.
+    """Cluster the words of files, as `tagweave harvest clusters` does, and return the clusters that were written.
 
     Args:
         raw: files of words, in any format; `-` is standard input. Annotation is not looked at.
@@ -444,13 +423,9 @@ def harvest_clusters_files(
         format: the format of the files; by default of each what its name or its first lines show.
         progress: shows how many sentences and words have passed.
 
-    Returns:
-        the clusters that were written.
-
     Raises:
-        HarvestError: a wrong option, or standard input named twice.
+        HarvestError, TypeError: a wrong or unknown option, or standard input named twice.
         CorpusError, OSError: a file cannot be read or written, or has characters for tokens; fewer than two words.
-        TypeError: an unknown option.
     """
     from tagweave.harvest.clusters import cluster_words, write
 

@@ -1,11 +1,4 @@
-"""The common base of models of labels, for words and for characters.
-
-Reads what models are given: words, texts, sentences, corpora and data frames, one or several.
-
-From texts to sentences of tokens with their offsets: every line of a text is a sentence.
-
-Marginal probabilities of one sentence, with the names of their rows and columns.
-"""
+"""Models of labels: what they are given (words, texts, sentences, corpora, data frames) and do with it."""
 
 from __future__ import annotations
 
@@ -45,12 +38,7 @@ CutLines = Callable[[Sequence[str]], list[list[Offsets]]]
 
 @dataclass(frozen=True, slots=True)
 class Tokenised:
-    """A text or a list of tokens.
-
-    Attributes:
-        sentences: of tokens.
-        offsets: of the tokens of each sentence in the text; `None`, where tokens were given.
-    """
+    """A text or a list of tokens, with the offsets of the tokens of each sentence; `None` where tokens were given."""
 
     sentences: tuple[Sentence, ...]
     offsets: tuple[tuple[Offsets, ...], ...] | None = None
@@ -69,7 +57,7 @@ def of_texts(texts: Sequence[str], cut: CutLines) -> list[Tokenised]:
 
 
 def by_line(cut: Tokenizer) -> CutLines:
-    """Return a tokenizer of lines for many of them."""
+    """Let a tokenizer take many lines."""
     return lambda several: list(map(cut, several))
 
 
@@ -107,11 +95,7 @@ class Given:
 
 
 def read(data: Any, cut: Cut) -> tuple[list[Given], bool]:
-    """Return what was given, and whether it was several things.
-
-    Raises:
-        TypeError: something else, such as a dict; the message says what is accepted.
-    """
+    """Return what was given, and whether it was several things. Anything else, such as a dict, is a TypeError."""
     one = _one(data, cut)
     if one is not None:
         return [one], False
@@ -244,7 +228,6 @@ class LabelModel(Model):
         return self._tagger.layer_in(names) or (None if trained else own)
 
     def _under_guideline_of(self, corpus: Corpus) -> ChainPredictor:
-        """The tagger of the guideline of a corpus if the model has it, or else of the target."""
         return self.under((corpus.guideline,)) if corpus.guideline in self.guidelines[1:] else self._tagger
 
     @cached_property
@@ -253,16 +236,13 @@ class LabelModel(Model):
 
     @abstractmethod
     def _sentence(self, data: Any) -> Sentence:
-        """Return the sentence that was given, in the tokens of the model; raise a TypeError if it is not one."""
+        """Return the sentence that was given, in the tokens of the model, or raise a TypeError."""
 
     @abstractmethod
-    def _in_tokens(self, corpus: Corpus) -> Corpus:
-        """The corpus in the tokens of the model."""
-
+    def _in_tokens(self, corpus: Corpus) -> Corpus: ...
     @abstractmethod
     def _labelling(self, input: str, options: LabelOptions) -> Labelling:  # noqa: A002
-        """The stream of a file that the model labels."""
-
+        ...
     def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
         if options.non_projective and not options.then:
             problem = "found a model of labels and `non_projective`"

@@ -69,7 +69,7 @@ def of_content(content: bytes, threads: int, name: str) -> Model:
 
 
 def _put_to_use(trained: StoredModel, threads: int, name: str = "the model") -> Model:
-    """The model in its class. Only that class is imported, so a tagger need not wait for the parser's modules."""
+    """Return the model in its class. Only that is imported: a tagger need not wait for the parser's modules."""
     from tagweave.models.chain import ChainModel
 
     if not isinstance(trained, ChainModel):

@@ -1,8 +1,4 @@
-"""Trained models, which take words, text, sentences or corpora and return the same type.
-
-There are three classes with a common base: `Tagger` labels words, `Segmenter` cuts text into words (and tags them, if
-trained to), `Parser` finds trees.
-"""
+"""Trained models: `Tagger` labels words, `Segmenter` cuts text into words, `Parser` finds trees."""
 
 from __future__ import annotations
 
@@ -33,7 +29,7 @@ File = str | PathLike[str]
 
 @dataclass(eq=False, repr=False)
 class Model(ABC):
-    """A trained model.
+    """A trained model, which takes words, text, sentences or corpora and returns the same type.
 
     Attributes:
         trained: the model with its weights.
@@ -74,11 +70,7 @@ class Model(ABC):
 
     @property
     def chain(self) -> ChainModel:
-        """The model over label sequences.
-
-        Raises:
-            StreamError: the model is a parser.
-        """
+        """The model over label sequences. Raises StreamError for a parser."""
         raise StreamError(f"{self.name}: found {self._what}, expected a model of labels")
 
     def __repr__(self) -> str:
@@ -100,11 +92,7 @@ class Model(ABC):
         return picture(model_picture(self._what, self.name, self.guidelines, labels, self.about))
 
     def under(self, guidelines: Sequence[str] = ()) -> ChainPredictor:
-        """A tagger of sentences in the model's tokens, for some guidelines or by default its target.
-
-        Raises:
-            StreamError: the model does not know a guideline, or is a parser.
-        """
+        """A tagger for guidelines, by default the target. Raises StreamError for an unknown guideline, or a parser."""
         from tagweave.models.chain_predictor import ChainPredictor
         from tagweave.streams.conversion import check_guideline
 
@@ -118,11 +106,7 @@ class Model(ABC):
         """The guidelines of the model, the target first."""
 
     def save(self, path: File) -> None:
-        """Write the model; the file appears whole or not at all.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Write the model; the file appears whole or not at all. Raises OSError."""
         from tagweave.models.storage import save_model
 
         save_model(self.trained, fspath(path))
@@ -226,19 +210,14 @@ class Model(ABC):
 
     @abstractmethod
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
-        """The model as a stage after another model: see `LabelOptions.then`.
-
-        Raises:
-            StreamError: the model is one of characters.
-        """
+        """The model as a stage after another: see `LabelOptions.then`. Raises StreamError for a model of characters."""
 
     @abstractmethod
     def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
-        """See `label_file`."""
-
+        ...
     @abstractmethod
     def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
-        """The conversion of a file, and a note on how the file was interpreted, or ""."""
+        """Return the conversion of a file, and a note on how the file was interpreted, or ""."""
 
     def _shared(self, options: ConvertOptions) -> dict[str, Any]:
         """The fields common to the conversions of all models."""
@@ -277,4 +256,4 @@ class Model(ABC):
     @property
     @abstractmethod
     def _what(self) -> str:
-        """What kind of model it is, for messages."""
+        """The kind of model, for messages."""

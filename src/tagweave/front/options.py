@@ -1,7 +1,4 @@
-"""Errors that users can fix: their messages in one line, and misspelt options.
-
-Options for labelling and converting files, named as on the command line.
-"""
+"""Options for labelling and converting files, checks of their names, and messages in one line."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _LONGEST = 2000  # characters, also of errors of the system
 
 
 def message(error: BaseException) -> str | None:
-    """The line to show for an error in the input, the options or the file system; `None` for a bug of this package."""
+    """Return the line to show for an error that users can fix; `None` for a bug of this package."""
     if not is_for_users(error):
         return None
     if isinstance(error, OSError) and error.filename and error.strerror:
@@ -34,11 +31,7 @@ def _one_line(text: str) -> str:
 
 
 def check_names(function: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise unless a function has all the options that it was given.
-
-    Raises:
-        TypeError: it has not; the message names the nearest option.
-    """
+    """Raise TypeError, with the nearest option, unless a function has all the options that it was given."""
     names = list(known)
     for name in given:
         if name not in names:
@@ -155,11 +148,7 @@ TO_LABEL, TO_CONVERT = declared({"": LabelOptions}), declared({"": ConvertOption
 
 
 def check_for_labels(**options: object) -> None:
-    """Raise if an option is set that parsers do not take.
-
-    Raises:
-        StreamError: one is set.
-    """
+    """Raise StreamError if an option is set that parsers do not take."""
     for name, value in options.items():
         if value:
             raise StreamError(f"found `{name}` with a parser, expected it without: it is for models of labels")

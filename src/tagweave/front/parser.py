@@ -28,16 +28,11 @@ class Parser(Model):
 
     @property
     def guidelines(self) -> tuple[str, ...]:
-        """The guideline of the parser's trees."""
+        """The guideline of the trees."""
         return (self.trained.guideline,)
 
     def parse(self, data: Sentence | Corpus | Iterable[Sentence]) -> Any:
-        """Parse sentences that have the tags that the parser uses; returns the type that was passed in.
-
-        Raises:
-            CorpusError: a sentence is too long.
-            TypeError: something other than sentences.
-        """
+        """Parse sentences that have the tags that the parser uses; returns the type that was passed in."""
         if isinstance(data, Sentence):
             return next(self._sentences([data]))
         if isinstance(data, Corpus):

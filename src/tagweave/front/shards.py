@@ -101,11 +101,7 @@ def harvest_markup_shards(pages: File | Iterable[File], output: File, **options:
 
 
 def _harvest(
-    place: Place,
-    options: HarvestOptions,
-    lexicons: tuple[SharedFile, ...],
-    inputs: File | Iterable[File],
-    output: File,
+    place: Place, options: HarvestOptions, lexicons: tuple[SharedFile, ...], inputs: File | Iterable[File], output: File
 ) -> Counts:
     if options.like or options.sample is not None:
         raise ShardError("found `like` or `sample` with `cluster`, expected it without: a shard is read on its own")
@@ -122,7 +118,7 @@ def _carried_out(place: Place, work: Work, inputs: Iterable[str], output: File) 
 
 
 def _divided(options: Mapping[str, Any]) -> tuple[Place, dict[str, Any]]:
-    """The options on where to work, and all others."""
+    """Separate the options on where to work from all others."""
     names = Place.__dataclass_fields__
     place = {name: value for name, value in options.items() if name in names}
     return Place(**place), {name: value for name, value in options.items() if name not in names}
@@ -135,11 +131,7 @@ class _Input(NamedTuple):
 
 
 def _patterns(inputs: File | Iterable[File], has_guideline: bool) -> tuple[list[str], str | None, str | None]:
-    """The patterns of `[GUIDELINE=]PATTERN[#LAYER]`, and the guideline and layer that all of them name.
-
-    Raises:
-        ShardError: they name different ones.
-    """
+    """Return the patterns of `[GUIDELINE=]PATTERN[#LAYER]`, and the guideline and layer that all of them name."""
     parsed = [_parsed(each, has_guideline) for each in paths(inputs)]
     names = {(each.guideline, each.layer) for each in parsed}
     if len(names) > 1:
@@ -175,7 +167,7 @@ def _through_model(
 
 
 def _settings(command: Command, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """The options that differ from their defaults, checked before anything is started. Raises as `label_files`."""
+    """Return the options that differ from their defaults, checked before anything is started."""
     if options.get("review"):
         raise ShardError("found `review` with `cluster`, expected it without: shards are reviewed one by one")
     own = {name: value for name, value in options.items() if name != "to" or command != "convert"}
@@ -208,15 +200,7 @@ def _file_of(model: Model | File) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _ModelWork:
-    """A shard through models, as `Model.label_file` and its siblings take a file.
-
-    Attributes:
-        command: which of them.
-        models: the model, and those that come after it.
-        settings: names and values of options.
-        threads: of a worker.
-        guideline, layer: of the inputs.
-    """
+    """A shard through models, as `Model.label_file` and its siblings take a file."""
 
     command: Command
     models: tuple[SharedFile, ...]
@@ -226,7 +210,6 @@ class _ModelWork:
     layer: str | None
 
     def describe(self) -> dict[str, Any]:
-        """See `Work.describe`."""
         return {
             "command": self.command,
             "models": [each.sha256 for each in self.models],
@@ -236,11 +219,9 @@ class _ModelWork:
         }
 
     def shared(self, executor: Executor) -> _ModelWork:
-        """See `Work.shared`."""
         return replace(self, models=tuple(map(executor.share, self.models)))
 
     def carry_out(self, source: str, target: str) -> list[str]:
-        """See `Work.carry_out`."""
         notes: list[str] = []
         model = _loaded(self.models[0], self.threads)
         model.tell = notes.append
@@ -272,16 +253,13 @@ class _HarvestWork:
     options: HarvestOptions
 
     def describe(self) -> dict[str, Any]:
-        """See `Work.describe`."""
         lexicons = [each.sha256 for each in self.lexicons]
         return {"command": "harvest", "lexicons": lexicons, "options": {**asdict(self.options), "like": []}}
 
     def shared(self, executor: Executor) -> _HarvestWork:
-        """See `Work.shared`."""
         return replace(self, lexicons=tuple(map(executor.share, self.lexicons)))
 
     def carry_out(self, source: str, target: str) -> list[str]:
-        """See `Work.carry_out`."""
         from tagweave.corpus.files import read_lines
         from tagweave.harvest.matching import LexiconHarvest
 
@@ -295,7 +273,6 @@ class _HarvestWork:
 
 @cache
 def _matcher(work: _HarvestWork) -> LexiconMatcher:
-    """What finds the words of the lexicons, in the memory of this worker."""
     from tagweave.harvest.lexicon import read
 
     assert isinstance(work.options, LexiconOptions)  # noqa: S101 - lexicons come with them

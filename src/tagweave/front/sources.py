@@ -1,7 +1,4 @@
-"""Many sources of annotation to one layer with probabilities.
-
-Labelling functions: every function a source of annotation.
-"""
+"""Combines many sources of annotation; labelling functions are such sources."""
 
 from __future__ import annotations
 
@@ -59,11 +56,7 @@ class Aggregated:
         return source_rows(self.result.reliability)
 
     def plot(self, path: str | PathLike[str]) -> None:
-        """Draw the reliability of the sources with most answers as PNG, the most reliable first.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Draw the reliability of the sources with most answers as PNG, the most reliable first. Raises OSError."""
         from pathlib import Path
 
         from tagweave.evaluation.plots import intervals
@@ -137,7 +130,7 @@ def aggregate(
 
 
 def _note(answers: Answers) -> str:
-    """A warning where hardly any token has several answers."""
+    """Warn where hardly any token has several answers."""
     if not answers.hardly_overlap:
         return ""
     found = f"{100 * answers.overlap():.1f} % of the labelled tokens have answers of several sources"
@@ -182,11 +175,7 @@ def apply_functions(
 
 
 def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:
-    """Return the layer that labels of functions are compared with: that which all of them learned, or the corpus's own.
-
-    Raises:
-        FunctionError, OSError: a function that cannot be read.
-    """
+    """Return the layer to compare labels of functions with: that which all of them learned, or the corpus's own."""
     from tagweave.sources.functions.builtin import TagweaveModel
 
     names = [*corpus[0].layers] if len(corpus) else []
@@ -207,14 +196,9 @@ def _functions(given: Callable[..., Any] | str | PathLike[str]) -> Sequence[Labe
     return [given if isinstance(given, PythonFunction) else labelling_function(given)]
 
 
-def _silently(done: int, total: int) -> None:
-    """Hear of progress, and do nothing."""
+def _silently(done: int, total: int) -> None: ...
 
 
 def functions_in(argument: str) -> Sequence[Callable[..., Any]]:
-    """The Python functions that `MODULE.py` or `MODULE.py:NAME,NAME` names. Runs the file.
-
-    Raises:
-        FunctionError: no such file or function, or an exception in the file.
-    """
+    """Return the Python functions that `MODULE.py[:NAME,...]` names. Runs the file. Raises FunctionError."""
     return load_functions(argument)

@@ -1,9 +1,4 @@
-"""The spans that a tagger finds, with their probabilities and offsets.
-
-Taggers, which label words.
-
-Segmenters, which cut text into words and may tag them.
-"""
+"""Taggers, which label words and find spans, and segmenters, which cut text into words and may tag them."""
 
 from __future__ import annotations
 
@@ -67,15 +62,10 @@ class LabelledSpan:
 def labelled_spans(
     tagger: ChainPredictor, labelled: Sequence[Sentence], probable: bool, tables: Sequence[Any] | None = None
 ) -> list[list[LabelledSpan]]:
-    """Return the spans of each sentence.
+    """Return the spans of each sentence that a tagger labelled, with probabilities if they are wanted.
 
-    The probability of a span is exact if the model has one guideline. Of several it is the smallest of its labels.
-
-    Args:
-        tagger: the tagger.
-        labelled: sentences that it labelled.
-        probable: whether spans get a probability.
-        tables: the probabilities of all labels in each sentence, if they are known.
+    The probability of a span is exact if the model has one guideline. Of several it is the smallest of its labels, from
+    `tables` of the probabilities of all labels in each sentence, if they are known.
     """
     found = [list(_coded(each, tagger.guideline)) for each in labelled]
     if not probable:
@@ -160,15 +150,13 @@ class Tagger(LabelModel):
         """Find spans, such as entities, with their probabilities, as `tagweave serve` does.
 
         Args:
-            data: as for `tag`; spans of a text have offsets of characters, too.
-            tokens: as for `tag`.
+            data, tokens: as for `tag`; spans of a text have offsets of characters, too.
 
         Returns:
             a list of `LabelledSpan`; for several things a list of lists.
 
         Raises:
             TypeError: the labels of the model code no spans, or another type.
-            ExchangeError: another way to cut.
         """
         if not codes_spans(self._tagger.labels):
             raise TypeError(f"found {self.name}, whose labels code no spans, expected a model of the task spans")
@@ -219,7 +207,6 @@ class Tagger(LabelModel):
         return [candidates[0] for sentence in labelled for candidates in sentence.layers[own] or () if candidates]
 
     def _in_layer(self, layer: str, given: Sentence, labelled: Sentence) -> Sentence:
-        """Return a sentence with labels in a layer, and its other layers as they were."""
         own = self._tagger.guideline
         return labelled.with_valid_layers({**given.layers, layer: labelled.layers[own]})
 
@@ -238,21 +225,13 @@ class Segmenter(LabelModel):
     """A model that cuts text into words."""
 
     def cut(self, text: str) -> list[str]:
-        """Cut a text into words. Blanks are boundaries; Latin words, numbers, URLs and e-mail addresses stay whole.
-
-        Raises:
-            TypeError: not a text.
-        """
+        """Cut a text into words. Blanks are boundaries; Latin words, numbers, URLs and e-mail addresses stay whole."""
         if not isinstance(text, str):
             raise TypeError(f"found {kind_of(text)}, expected a text; cut_all takes several")
         return [word for words in self.cut_all(text.splitlines()) for word in words]
 
     def cut_all(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """Cut lines into words: a stream of any length, in the memory of one block.
-
-        Raises:
-            TypeError: `lines` is one text.
-        """
+        """Cut lines into words: a stream of any length, in the memory of one block."""
         if isinstance(lines, str):
             raise TypeError("found one text, expected lines; cut takes one text")
         if not isinstance(lines, Iterable):
@@ -264,11 +243,7 @@ class Segmenter(LabelModel):
             yield from (line.split() for line in segmenter.segment(lines))
 
     def tag(self, data: Any) -> Any:
-        """Tag a text: words as `word/TAG`, separated by blanks; for several texts, a list.
-
-        Raises:
-            TypeError: the model has no tags, or the argument is not text.
-        """
+        """Tag a text: words as `word/TAG`, separated by blanks; for several texts, a list."""
         if self.chain.task != "segtag":
             raise TypeError("found tag() with a segmenter without tags, expected cut(), or a model of the task segtag")
         if isinstance(data, str):
@@ -287,12 +262,11 @@ class Segmenter(LabelModel):
         return Corpus(tuple(sentences), name, "word", path=corpus.path)
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
-        """Raise StreamError: see `Model.stage`."""
+        """Raise StreamError."""
         raise StreamError(f"found `then={self.name}`, a model of characters, expected a tagger of words or a parser")
 
     def _by_tables(self, whole_runs: bool) -> TableSegmenter | None:
-        """The fast path from raw text to words, if the model has one; its tables are made once, those of a file for all
-        processes."""
+        """Return the fast path from raw text to words, if there is one; all processes share tables of a file."""
         if whole_runs not in self._tables:
             folder = None
             with suppress(OSError):
@@ -305,7 +279,7 @@ class Segmenter(LabelModel):
         return {}
 
     def words(self, lines: Iterable[str], tagger: ChainPredictor | None = None) -> Iterator[Sentence]:
-        """Each line as a sentence of words, with tags if the model has any; by default of the target guideline."""
+        """Cut each line into words, with tags if the model has any; by default of the target guideline."""
         tagger = tagger or self._tagger
         for block in ready_blocks(Sentence(tuple(line)) for line in lines):
             for sentence in tagger.complete(raw_evidence(tagger, block)):

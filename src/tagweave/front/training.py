@@ -1,9 +1,4 @@
-"""Trains from Python exactly as the command line does.
-
-Resolves plans, and trains by them: from a plan to the file of a model, with checkpoints beside it.
-
-Tunes plans: finds values of their fields that make a better model.
-"""
+"""Train from Python as the command line does, resolve and carry out plans, and tune them."""
 
 from __future__ import annotations
 
@@ -154,7 +149,6 @@ def _several(given: Source | Sequence[Source], what: str) -> list[Corpus | str]:
 
 
 def _source(given: Source, what: str) -> Corpus | str:
-    """Return a corpus, or the file argument of one."""
     is_path = isinstance(given, PathLike) or (isinstance(given, str) and "\n" not in given)
     return fspath(given) if is_path else corpus_of(given, what)  # type: ignore[arg-type]
 
@@ -179,7 +173,6 @@ def _weighted(corpora: Corpora, references: Sequence[CorpusReference]) -> Corpor
 def _references(
     corpora: Sequence[Corpus | str | CorpusFile], weights: Sequence[float] | None, sample: Sequence[int | str] | None
 ) -> list[CorpusReference]:
-    """References to corpora, with their weights and samples."""
     for name, values in (("weights", weights), ("sample", sample)):
         if values is not None and (isinstance(values, str) or not isinstance(values, Sequence)):
             raise TypeError(f"found {kind_of(values)} as {name}, expected a list, one number for each corpus")
@@ -219,12 +212,7 @@ def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def resolve(plan: TrainingPlan, tell: Tell = say) -> TrainingPlan:
-    """The plan with everything filled in: digests of its files, the method, and the values of its options.
-
-    Raises:
-        PlanError: values that do not exist or do not go together.
-        CorpusError, OSError: a corpus that cannot be read.
-    """
+    """Fill in a plan: digests of its files, the method, and its options. Raises PlanError, CorpusError, OSError."""
     from tagweave.learning.run import Run
     from tagweave.training.resolve import job_of
 
