@@ -19,6 +19,27 @@ from numba.extending import intrinsic
 
 from tagweave.kernels import inlined, inner
 
+Given = tuple[Any, ...]
+"""What the code of an intrinsic is generated from: context, builder, signature and arguments."""
+
+
+def address(given: Given, array: int, index: Any, kind: Any = None) -> Any:
+    """Return the address, as one of this kind, of array[index]; the array is the argument of an intrinsic at `array`.
+
+    Without a kind, it is that of an element.
+    """
+    context, builder, signature, arguments = given
+    view = context.make_array(signature.args[array])(context, builder, arguments[array])
+    at = builder.gep(view.data, [index])
+    return at if kind is None else builder.bitcast(at, kind.as_pointer())
+
+
+def _run(given: Given, array: int, lanes: int) -> tuple[Any, int]:
+    """Return the address of a vector that begins at the index that follows the array, and the size of its elements."""
+    context, _, signature, arguments = given
+    element = context.get_value_type(signature.args[array].dtype)
+    return address(given, array, arguments[array + 1], ir.VectorType(element, lanes)), context.get_abi_sizeof(element)
+
 
 @intrinsic
 def prefetch(_context: Any, array: Any, index: Any) -> Any:
@@ -28,13 +49,12 @@ def prefetch(_context: Any, array: Any, index: Any) -> Any:
     halves the time of the emission kernels (measured on 0.75M characters: 54 to 30 ms).
     """
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        view = context.make_array(signature.args[0])(context, builder, arguments[0])
-        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), ir.IntType(8).as_pointer())
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+    def generate(*given: Any) -> Any:
+        context, builder, _, arguments = given
+        place, number = address(given, 0, arguments[1], ir.IntType(8)), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [address, number(0), number(3), number(1)])
+        builder.call(function, [place, number(0), number(3), number(1)])
         return context.get_dummy_value()
 
     return types.void(array, index), generate
@@ -46,18 +66,12 @@ def add_lanes(_context: Any, target: Any, to: Any, source: Any, at: Any, lanes: 
 
     `lanes` is a literal. The compiler vectorises long loops only, and the windows of grams are short.
     """
-    count = lanes.literal_value
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        element = context.get_value_type(signature.args[0].dtype)
-        pointers = []
-        for array, index in ((0, 1), (2, 3)):
-            view = context.make_array(signature.args[array])(context, builder, arguments[array])
-            address = builder.gep(view.data, [arguments[index]])
-            pointers.append(builder.bitcast(address, ir.VectorType(element, count).as_pointer()))
-        size = context.get_abi_sizeof(element)
-        total = builder.fadd(*(builder.load(pointer, align=size) for pointer in pointers))
-        builder.store(total, pointers[0], align=size)
+    def generate(*given: Any) -> Any:
+        context, builder, _, _ = given
+        (here, size), (there, _) = _run(given, 0, lanes.literal_value), _run(given, 2, lanes.literal_value)
+        total = builder.fadd(*(builder.load(pointer, align=size) for pointer in (here, there)))
+        builder.store(total, here, align=size)
         return context.get_dummy_value()
 
     return types.void(target, to, source, at, lanes), generate
@@ -74,8 +88,8 @@ def largest_sum(_context: Any, one: Any, at: Any, other: Any, to: Any) -> Any:
     The compiler takes the maximum of floats one after the other, each waiting for the one before.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        found = _sums(context, builder, signature, arguments)
+    def generate(*given: Any) -> Any:
+        builder, found = given[1], _sums(given)
         for half in (4, 2, 1):
             indices = [i ^ half for i in range(LANES)]
             turned = builder.shuffle_vector(found, found, Constant(ir.VectorType(ir.IntType(32), LANES), indices))
@@ -92,24 +106,18 @@ def sums_at_least(_context: Any, one: Any, at: Any, other: Any, to: Any, least: 
     It is one[at + i] + other[to + i].
     """
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        found = _sums(context, builder, signature, arguments)
+    def generate(*given: Any) -> Any:
+        builder, found = given[1], _sums(given)
         finite = builder.fcmp_ordered(">", found, Constant(found.type, [float("-inf")] * LANES))
-        bits = builder.and_(finite, builder.fcmp_ordered(">=", found, _many(builder, arguments[4], LANES)))
+        bits = builder.and_(finite, builder.fcmp_ordered(">=", found, spread(builder, given[3][4], LANES)))
         return builder.zext(builder.bitcast(bits, ir.IntType(LANES)), ir.IntType(64))
 
     return types.uint64(one, at, other, to, one.dtype), generate
 
 
-def _sums(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _sums(given: Given) -> Any:
     """Return the vector of one[at + i] + other[to + i], i < `LANES`."""
-    element, parts = context.get_value_type(signature.args[0].dtype), []
-    for array, index in ((0, 1), (2, 3)):
-        view = context.make_array(signature.args[array])(context, builder, arguments[array])
-        address = builder.gep(view.data, [arguments[index]])
-        pointer = builder.bitcast(address, ir.VectorType(element, LANES).as_pointer())
-        parts.append(builder.load(pointer, align=context.get_abi_sizeof(element)))
-    return builder.fadd(*parts)
+    return given[1].fadd(*(given[1].load(at, align=size) for at, size in (_run(given, k, LANES) for k in (0, 2))))
 
 
 @intrinsic
@@ -128,25 +136,21 @@ def raise_lanes(_context: Any, target: Any, to: Any, number: Any, source: Any, a
     for i < lanes, a literal, as vectors."""
     count = lanes.literal_value
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        element, pointers = context.get_value_type(signature.args[0].dtype), []
-        for array, index in ((0, 1), (3, 4)):
-            view = context.make_array(signature.args[array])(context, builder, arguments[array])
-            address = builder.gep(view.data, [arguments[index]])
-            pointers.append(builder.bitcast(address, ir.VectorType(element, count).as_pointer()))
-        size = context.get_abi_sizeof(element)
-        before, after = (builder.load(pointer, align=size) for pointer in pointers)
-        total = builder.fadd(_many(builder, arguments[2], count), after)
+    def generate(*given: Any) -> Any:
+        context, builder, _, arguments = given
+        (here, size), (there, _) = _run(given, 0, count), _run(given, 3, count)
+        before, after = builder.load(here, align=size), builder.load(there, align=size)
+        total = builder.fadd(spread(builder, arguments[2], count), after)
         # not `select`: that becomes a store under a mask, which a load right after it has to wait for
         name = f"llvm.maxnum.v{count}f{8 * size}"
         maximum = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(total.type, [total.type] * 2))
-        builder.store(builder.call(maximum, [total, before], fastmath=("nnan",)), pointers[0], align=size)
+        builder.store(builder.call(maximum, [total, before], fastmath=("nnan",)), here, align=size)
         return context.get_dummy_value()
 
     return types.void(target, to, target.dtype, source, at, lanes), generate
 
 
-def _many(builder: Any, number: Any, count: int) -> Any:
+def spread(builder: Any, number: Any, count: int) -> Any:
     """Return a vector of one number."""
     one = builder.insert_element(Constant(ir.VectorType(number.type, count), ir.Undefined), number, ir.IntType(32)(0))
     return builder.shuffle_vector(one, one, Constant(ir.VectorType(ir.IntType(32), count), [0] * count))
@@ -273,19 +277,7 @@ _ROWS = np.uintp(32)
 
 
 @intrinsic(prefer_literal=True)
-def multiply_tile(
-    _context: Any,
-    left: Any,
-    at: Any,
-    right: Any,
-    column: Any,
-    out: Any,
-    size: Any,
-    low: Any,
-    high: Any,
-    rows: Any,
-    vectors: Any,
-) -> Any:
+def multiply_tile(_context, left, at, right, column, out, size, low, high, rows, vectors):
     """multiply_tile(left, at, right, column, out, size, low, high, rows, vectors): a tile of left @ right, all flat.
 
     Adds sum_i left[at + r size + i] right[i size + column + c], low <= i < high, to out[at + r size + column + c], or
@@ -294,23 +286,18 @@ def multiply_tile(
     """
     height, width = rows.literal_value, vectors.literal_value
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(*given: Any) -> Any:
+        context, builder, signature, arguments = given
         number = context.get_value_type(signature.args[0].dtype)
         itemsize = context.get_abi_sizeof(number)
-        lanes = BYTES // itemsize
+        lanes, index = BYTES // itemsize, arguments[1].type
         vector = ir.VectorType(number, lanes)
-        index, many = arguments[1].type, [ir.Constant(ir.IntType(32), 0)] * lanes
         name = f"llvm.fmuladd.v{lanes}f{8 * itemsize}"
         add_product = cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector] * 3), name)
-
-        def address(array: int, at: Any, kind: Any) -> Any:
-            data = context.make_array(signature.args[array])(context, builder, arguments[array]).data
-            return builder.bitcast(builder.gep(data, [at]), kind.as_pointer())
-
         first = [builder.add(arguments[1], builder.mul(arguments[5], index(r))) for r in range(height)]
         cells = list(product(range(height), range(width)))
         targets = {
-            (r, v): address(4, builder.add(builder.add(first[r], arguments[3]), index(v * lanes)), vector)
+            (r, v): address(given, 4, builder.add(builder.add(first[r], arguments[3]), index(v * lanes)), vector)
             for r, v in cells
         }
         sums = {cell: cgutils.alloca_once(builder, vector) for cell in cells}
@@ -321,13 +308,13 @@ def multiply_tile(
         with cgutils.for_range_slice(builder, arguments[6], arguments[7], index(1), intp=index) as (i, _):
             start = builder.add(builder.mul(i, arguments[5]), arguments[3])
             row = [
-                builder.load(address(2, builder.add(start, index(v * lanes)), vector), align=itemsize)
+                builder.load(address(given, 2, builder.add(start, index(v * lanes)), vector), align=itemsize)
                 for v in range(width)
             ]
             for r in range(height):
-                value = builder.load(address(0, builder.add(first[r], i), number), align=itemsize)
-                one = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.IntType(32)(0))
-                factor = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), lanes), many))
+                factor = spread(
+                    builder, builder.load(address(given, 0, builder.add(first[r], i)), align=itemsize), lanes
+                )
                 for v in range(width):
                     total = builder.call(add_product, [factor, row[v], builder.load(sums[r, v])])
                     builder.store(total, sums[r, v])

@@ -22,28 +22,14 @@ from numba.extending import intrinsic
 
 from tagweave.kernels import inner, kernel
 from tagweave.kernels.hashing import mix, of_window
-from tagweave.kernels.instructions import allocate, prefetch
+from tagweave.kernels.instructions import address, allocate, prefetch
+from tagweave.kernels.text_arrays import put
 
 LANES = 4
 
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 _NUMBERS = ir.VectorType(ir.IntType(32), LANES)
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
-
-
-class _Arrays:
-    """Addresses and values inside the arrays among the arguments of an intrinsic."""
-
-    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
-        self._context, self._builder = context, builder
-        self._types, self._arguments = signature.args, arguments
-
-    def address(self, array: int, index: Any, kind: Any) -> Any:
-        view = self._context.make_array(self._types[array])(self._context, self._builder, self._arguments[array])
-        return self._builder.bitcast(self._builder.gep(view.data, [index]), kind.as_pointer())
-
-    def floats(self, array: int, index: Any) -> Any:
-        return self._builder.load(self.address(array, index, _FLOATS), align=4)
 
 
 @intrinsic
@@ -53,16 +39,15 @@ def add_window(_context: Any, score: Any, weights: Any, rows: Any, anchor: Any, 
     score[:4] += sum over j < window of weights[rows[anchor - j] + 4 j :][:4], all indices unsigned and of 64 bits.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        arrays, index = _Arrays(context, builder, signature, arguments), arguments[3].type
-        target = arrays.address(0, index(0), _FLOATS)
+    def generate(*given: Any) -> Any:
+        context, builder, _, arguments = given
+        index, target = arguments[3].type, address(given, 0, arguments[3].type(0), _FLOATS)
         total = cgutils.alloca_once_value(builder, builder.load(target, align=4))
-        row_type = context.get_value_type(signature.args[2].dtype)
         with cgutils.for_range(builder, arguments[4], intp=index) as loop:
-            at = arrays.address(2, builder.sub(arguments[3], loop.index), row_type)
-            row = builder.zext(builder.load(at), index)
+            row = builder.zext(builder.load(address(given, 2, builder.sub(arguments[3], loop.index))), index)
             cell = builder.add(row, builder.mul(loop.index, index(LANES)))
-            builder.store(builder.fadd(builder.load(total), arrays.floats(1, cell)), total)
+            weights_of_cell = builder.load(address(given, 1, cell, _FLOATS), align=4)
+            builder.store(builder.fadd(builder.load(total), weights_of_cell), total)
         builder.store(builder.load(total), target, align=4)
         return context.get_dummy_value()
 
@@ -76,19 +61,23 @@ def step(_context: Any, delta: Any, score: Any, transition: Any, back: Any, at: 
     delta[j] = score[j] + max_i (delta[i] + transition[4 i + j]), and back[at + j] = the first such i, a byte.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        arrays, index = _Arrays(context, builder, signature, arguments), arguments[4].type
-        before, none = arrays.floats(0, index(0)), ir.Constant(_FLOATS, ir.Undefined)
+    def generate(*given: Any) -> Any:
+        context, builder, _, arguments = given
+
+        def floats(array: int, at: int) -> Any:
+            return address(given, array, arguments[4].type(at), _FLOATS)
+
+        before, none = builder.load(floats(0, 0), align=4), ir.Constant(_FLOATS, ir.Undefined)
         pairs = []
         for i in range(LANES):
             alike = builder.shuffle_vector(before, none, ir.Constant(_NUMBERS, [i] * LANES))
-            reached = builder.fadd(alike, arrays.floats(2, index(LANES * i)))
+            reached = builder.fadd(alike, builder.load(floats(2, LANES * i), align=4))
             pairs.append((reached, ir.Constant(_NUMBERS, [i] * LANES)))
         while len(pairs) > 1:  # pairwise comparison of neighbours; the first of equal ones wins
             pairs = [_larger(builder, *pairs[i], *pairs[i + 1]) for i in range(0, len(pairs), 2)]
         best, label = pairs[0]
-        builder.store(builder.fadd(best, arrays.floats(1, index(0))), arrays.address(0, index(0), _FLOATS), align=4)
-        builder.store(builder.trunc(label, _BYTES), arrays.address(3, arguments[4], _BYTES), align=1)
+        builder.store(builder.fadd(best, builder.load(floats(1, 0), align=4)), floats(0, 0), align=4)
+        builder.store(builder.trunc(label, _BYTES), address(given, 3, arguments[4], _BYTES), align=1)
         return context.get_dummy_value()
 
     return types.void(delta, score, transition, back, at), generate
@@ -333,29 +322,10 @@ def _mark_words(labels, label, first, last, back, breaks):
 def _write(seen, breaks, first, last, out, at):
     """Entries first .. last - 1 as UTF-8, a blank before every word but the first, and a line break."""
     for i in range(_U(first), _U(last)):
-        point = seen[i]
         if breaks[i]:
             out[at] = _SPACE
             at += _U(1)
-        if point < 0x80:
-            out[at] = point
-            at += _U(1)
-            continue
-        if point < 0x800:
-            out[at] = 0xC0 | (point >> 6)
-            at += _U(1)
-        else:
-            if point < 0x10000:
-                out[at] = 0xE0 | (point >> 12)
-                at += _U(1)
-            else:
-                out[at] = 0xF0 | (point >> 18)
-                out[at + _U(1)] = 0x80 | ((point >> 12) & 0x3F)
-                at += _U(2)
-            out[at] = 0x80 | ((point >> 6) & 0x3F)
-            at += _U(1)
-        out[at] = 0x80 | (point & 0x3F)
-        at += _U(1)
+        at = put(seen[i], out, at)
     out[at] = _LINE
     return at + _U(1)
 

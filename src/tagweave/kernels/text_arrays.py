@@ -29,7 +29,7 @@ from tagweave.kernels.hashing import mix
 RUN, ALONE, BLANK, TOKEN, SENTENCE = range(5)
 """Classes of characters: one of a run, a piece of its own, between pieces, the end of a token, that of a sentence."""
 
-_ZERO = np.uint64(0)
+_ZERO, _ONE = np.uint64(0), np.uintp(1)
 _LINE = np.uint8(10)
 
 
@@ -87,11 +87,11 @@ def mark(starts, stops, types, labels):
 
 
 @inner
-def _put(point, out, at):
-    """Write a code point as UTF-8; returns the place after it."""
+def put(point, out, at):
+    """Write a code point as UTF-8; returns the place after it. Places are unsigned."""
     if point < 0x80:
         out[at] = point
-        return at + 1
+        return at + _ONE
     if point < 0x800:
         out[at] = 0xC0 | (point >> 6)
     else:
@@ -99,12 +99,12 @@ def _put(point, out, at):
             out[at] = 0xE0 | (point >> 12)
         else:
             out[at] = 0xF0 | (point >> 18)
-            at += 1
+            at += _ONE
             out[at] = 0x80 | ((point >> 12) & 0x3F)
-        at += 1
+        at += _ONE
         out[at] = 0x80 | ((point >> 6) & 0x3F)
-    out[at + 1] = 0x80 | (point & 0x3F)
-    return at + 2
+    out[at + _ONE] = 0x80 | (point & 0x3F)
+    return at + _ONE + _ONE
 
 
 @kernel
@@ -121,7 +121,7 @@ def rows(points, start, stop, labels, text, text_ptr, everything, out, counts):
 
     Returns how many bytes were written.
     """
-    at = 0
+    at = np.uintp(0)
     first = 0
     known = False
     for k in range(start.shape[0]):
@@ -133,15 +133,15 @@ def rows(points, start, stop, labels, text, text_ptr, everything, out, counts):
             counts[1] += 1
             for j in range(first, k):
                 for i in range(start[j], stop[j]):
-                    at = _put(points[i], out, at)
+                    at = put(points[i], out, at)
                 for i in range(text_ptr[labels[j]], text_ptr[labels[j] + 1]):
                     out[at] = text[i]
-                    at += 1
+                    at += _ONE
             out[at] = _LINE
-            at += 1
+            at += _ONE
         first = k + 1
         known = False
-    return at
+    return np.int64(at)
 
 
 LETTER, DIGIT = np.uint8(1), np.uint8(2)
