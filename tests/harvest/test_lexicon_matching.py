@@ -143,10 +143,10 @@ def test_unknown_names():
 
 
 def test_the_trie_shares_prefixes():
-    trie = Trie(["甲乙", "甲", "甲丙", "乙"], [5, 6, 7, 8]).nodes
-    assert (len(trie.label), trie.root[ord("甲")], trie.root[ord("乙")]) == (4, 1, 0)
-    assert trie.entry.tolist() == [8, 6, 7, 5]  # 丙 is before 乙 in order of code points
-    assert trie.child.tolist() == [2, 2, 4, 4, 4]
+    root, label, child, entry = Trie(["甲乙", "甲", "甲丙", "乙"], [5, 6, 7, 8]).nodes.arrays
+    assert (len(label), root[ord("甲")], root[ord("乙")]) == (4, 1, 0)
+    assert entry.tolist() == [8, 6, 7, 5]  # 丙 is before 乙 in order of code points
+    assert child.tolist() == [2, 2, 4, 4, 4]
 
 
 def test_which_characters_make_runs():

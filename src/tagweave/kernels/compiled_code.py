@@ -45,6 +45,16 @@ _compiling: list[str] = []
 _kernels: set[str] = set()
 
 
+def _write(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def say(line: str) -> None:
     """Write a line to standard error, once per process."""
     if line not in _written:
@@ -70,16 +80,6 @@ def end() -> None:
         _write(_CLEARED)
 
 
-def _write(text: str) -> None:
-    if sys.stderr is not None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
-
-
-def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
 try:
     import fcntl
 except ImportError:  # Windows
@@ -93,14 +93,10 @@ _held: list[tuple[int, int]] = []  # depths, and the files that this process has
 
 
 def take(path: Path, depth: int) -> None:
-    """Wait until no other process has the turn, and hold it until `give_back`.
+    """Wait until no other process has the turn at the file of a kernel, and hold it until `give_back`.
 
-    Args:
-        path: the file of a kernel.
-        depth: how many callers of this kernel are being compiled. They keep their turns.
-
-    Raises:
-        OSError: the file cannot be created, or the folder does not support locks.
+    `depth` callers of this kernel are being compiled; they keep their turns. Raises OSError where the file cannot be
+    created, or the folder does not support locks.
     """
     give_back(depth)  # after an error, or Control-C, there was nothing to keep
     if fcntl is None:
@@ -108,7 +104,10 @@ def take(path: Path, depth: int) -> None:
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     _held.append((depth, file))
     end = time.monotonic() + LIMIT
-    while not _locked(file) and time.monotonic() < end:
+    while time.monotonic() < end:
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
         time.sleep(_PAUSE)
 
 
@@ -116,14 +115,6 @@ def give_back(depth: int) -> None:
     """Release the turn at this depth and all deeper ones."""
     while _held and _held[-1][0] >= depth:
         os.close(_held.pop()[1])
-
-
-def _locked(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 @cache
@@ -217,7 +208,7 @@ class CompiledCode(NullCache):
         if code is None:
             begin(self._name)
             depth = len(ConfigStack())
-            self._take_turn(depth)
+            _first_writable(lambda folder: take(folder / f"{self._name}-turn", depth))
             code = self._kept(key)  # another process may have compiled it meanwhile
             if code is None:
                 postpone_blas()
@@ -229,32 +220,19 @@ class CompiledCode(NullCache):
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep the code compiled for a signature, if a folder is writable."""
         end()
+        key, code = _key(sig, cres.codegen), cres._reduce()
         try:
-            is_kept = self._keep(_key(sig, cres.codegen), cres._reduce())
+            is_kept = _first_writable(lambda folder: self._files(folder).save(key, code))
         finally:
             give_back(len(ConfigStack()))
         if not is_kept:
             places = ", ".join(str(each.parent) for each in folders())
             say(f"compiled code cannot be kept ({places}): so at every start")
 
-    def _take_turn(self, depth: int) -> None:
-        """Wait if another process is compiling this kernel, instead of compiling it twice."""
-        for folder in _writable():
-            with suppress(OSError):
-                take(folder / f"{self._name}-turn", depth)
-                return
-
     def _kept(self, key: tuple[Any, ...]) -> Any:
         """Return the code of a key from the first folder that has it, or `None`."""
         found = (self._read(folder, key) for folder in folders())
         return next((code for code in found if code is not None), None)
-
-    def _keep(self, key: tuple[Any, ...], code: Any) -> bool:
-        for folder in _writable():
-            with suppress(OSError):
-                self._files(folder).save(key, code)
-                return True
-        return False
 
     def _files(self, folder: Path) -> IndexDataCacheFile:
         return IndexDataCacheFile(str(folder), self._name, llvmlite.__version__)
@@ -276,6 +254,15 @@ def _key(sig: Any, codegen: Any) -> tuple[Any, ...]:
     return sig, codegen.magic_tuple()
 
 
+def _first_writable(use: Callable[[Path], None]) -> bool:
+    """Use the first folder where that raises no OSError. Return whether there is one."""
+    for folder in _writable():
+        with suppress(OSError):
+            use(folder)
+            return True
+    return False
+
+
 def _writable() -> Iterator[Path]:
     """Return the writable folders, created if needed."""
     for folder in folders():
@@ -285,7 +272,8 @@ def _writable() -> Iterator[Path]:
             if is_last_resort and not _is_own(folder.parent):
                 continue
             if not folder.exists():
-                _drop_other_editions(folder)
+                for other in folder.parent.glob("kernels-*"):  # of kernels that have been edited since
+                    shutil.rmtree(other, ignore_errors=True)
                 folder.mkdir(exist_ok=True)
         except OSError:
             continue
@@ -293,9 +281,3 @@ def _writable() -> Iterator[Path]:
             if is_last_resort:
                 say(f"no folder for compiled code can be written to: it is kept in {folder.parent}")
             yield folder
-
-
-def _drop_other_editions(folder: Path) -> None:
-    """Remove the code of kernels that have been edited since."""
-    for other in folder.parent.glob("kernels-*"):
-        shutil.rmtree(other, ignore_errors=True)

@@ -30,7 +30,7 @@ import math
 
 import numpy as np
 
-from tagweave.kernels import inner, kernel
+from tagweave.kernels import inlined, inner, kernel
 from tagweave.kernels.decode import span_entropy
 
 _U = np.uintp
@@ -226,49 +226,43 @@ def link_previous(sentence_ptr, position, source, previous):
         last_start, last_stop, start = start, stop, stop
 
 
+@inlined
+def _add(rows, t, w, table, k, context, l, backwards):  # noqa: E741
+    if backwards:
+        for y in range(_U(rows.shape[1])):
+            table[k, context, l, y] += w * rows[t, y]
+    else:
+        for y in range(_U(rows.shape[1])):
+            rows[t, y] += w * table[k, context, l, y]
+
+
 @kernel
-def add_likelihoods(position, source, label, share, previous, initial, table, first, last, rows):
-    """rows[t, y] += w table[k, context, l, y] for the rows first .. last - 1 of answers; share may be empty (all 1)."""
-    Y = _U(rows.shape[1])
+def _over_answers(position, source, label, share, previous, initial, rows, first, last, table, backwards):
+    """`add_likelihoods`, or `count_answers` if backwards."""
     has_context, has_shares = table.shape[1] > 1, share.shape[0] > 0
+    alone = _U(initial if has_context else 0)
     for a in range(_U(first), _U(last)):
         t, k, l = _U(position[a]), _U(source[a]), _U(label[a])  # noqa: E741
         w = rows.dtype.type(share[a]) if has_shares else rows.dtype.type(1)
-        if not has_context:
-            for y in range(Y):
-                rows[t, y] += w * table[k, _U(0), l, y]
-        elif previous[a] < 0:
-            for y in range(Y):
-                rows[t, y] += w * table[k, _U(initial), l, y]
+        if not has_context or previous[a] < 0:
+            _add(rows, t, w, table, k, alone, l, backwards)
         else:
             q = _U(previous[a])
             before = position[q]
             while position[q] == before and _U(source[q]) == k:
                 part = w * rows.dtype.type(share[q]) if has_shares else w
-                for y in range(Y):
-                    rows[t, y] += part * table[k, _U(label[q]), l, y]
+                _add(rows, t, part, table, k, _U(label[q]), l, backwards)
                 q += _U(1)
 
 
-@kernel
-def count_answers(position, source, label, share, previous, initial, gamma, first, last, counts):
-    """counts[k, context, l, y] += w gamma[t, y] for the rows first .. last - 1 of answers."""
-    Y = _U(gamma.shape[1])
-    has_context, has_shares = counts.shape[1] > 1, share.shape[0] > 0
-    for a in range(_U(first), _U(last)):
-        t, k, l = _U(position[a]), _U(source[a]), _U(label[a])  # noqa: E741
-        w = gamma.dtype.type(share[a]) if has_shares else gamma.dtype.type(1)
-        if not has_context:
-            for y in range(Y):
-                counts[k, _U(0), l, y] += w * gamma[t, y]
-        elif previous[a] < 0:
-            for y in range(Y):
-                counts[k, _U(initial), l, y] += w * gamma[t, y]
-        else:
-            q = _U(previous[a])
-            before = position[q]
-            while position[q] == before and _U(source[q]) == k:
-                part = w * gamma.dtype.type(share[q]) if has_shares else w
-                for y in range(Y):
-                    counts[k, _U(label[q]), l, y] += part * gamma[t, y]
-                q += _U(1)
+def add_likelihoods(position, source, label, share, previous, initial, table, first, last, rows):
+    """rows[t, y] += w table[k, context, l, y] for the rows first .. last - 1 of answers; share may be empty (all 1)."""
+    _over_answers(position, source, label, share, previous, initial, rows, first, last, table, False)
+
+
+def count_answers(*arguments):
+    """counts[k, context, l, y] += w gamma[t, y]; the arguments, but for these two at the end, are the same.
+
+    They are position, source, label, share, previous, initial, gamma, first, last and counts.
+    """
+    _over_answers(*arguments, True)

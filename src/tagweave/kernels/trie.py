@@ -31,17 +31,14 @@ _RUN = ("Lu", "Ll", "Lt", "Nd", "Mn")
 
 
 class Spans(NamedTuple):
-    """Words in a text, or phrases among tokens, from left to right.
-
-    symbols[start[k]:stop[k]] is the entry with the number word[k]; int64[K], int64[K], int32[K].
-    """
+    """Words in a text, or phrases among tokens, from left to right: symbols[start[k]:stop[k]] is entry word[k]."""
 
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
     word: NDArray[np.int32]
 
     def only(self, chosen: slice | NDArray[Any]) -> Spans:
-        """Some of the spans, by a slice, a mask or their numbers."""
+        """Select some of the spans, by a slice, a mask or their numbers."""
         return Spans(self.start[chosen], self.stop[chosen], self.word[chosen])
 
 
@@ -58,13 +55,9 @@ def run_characters() -> NDArray[np.bool_]:
 
 
 class SymbolTrie:
-    """A trie of rows of symbols, as arrays for `tagweave.kernels.trie`.
+    """A trie of rows of symbols below `size`, row r being symbols[ptr[r] : ptr[r + 1]], which matches as entries[r].
 
-    Args:
-        symbols: int32, all rows one after the other, each number below `size`.
-        ptr: int64[R + 1], where every row begins; rows are different, not empty, and rise.
-        entries: int32[R], the number of each row in matches.
-        size: how many symbols there are.
+    Rows are different, not empty, and rise.
     """
 
     def __init__(
@@ -75,10 +68,9 @@ class SymbolTrie:
         count_nodes(symbols, ptr, common, counts)
         nodes, following = int(counts.sum()), np.cumsum(counts) - counts
         following = np.append(following, nodes)
-        self.root = np.full(size + 1, NONE, np.int32)
-        self.label, self.entry = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
-        self.child = np.empty(nodes + 1, np.int32)
-        grow(symbols, ptr, common, following, entries, self.label, self.child, self.entry, self.root)
+        label, child, entry = np.empty(nodes, np.int32), np.empty(nodes + 1, np.int32), np.empty(nodes, np.int32)
+        self.arrays = np.full(size + 1, NONE, np.int32), label, child, entry
+        grow(symbols, ptr, common, following, entries, *self.arrays)
 
     def match(self, symbols: NDArray[np.int32], border: NDArray[np.bool_]) -> Spans:
         """Return the entries that maximum matching finds from left to right, without overlaps.
@@ -94,22 +86,13 @@ class SymbolTrie:
     def _spans(
         self, kernel: Callable[..., int], symbols: NDArray[np.int32], border: NDArray[np.bool_], capacity: int
     ) -> Spans:
-        """Return the spans that a kernel finds; `capacity` is that of the first attempt."""
         spans = Spans(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.int32))
-        count = kernel(symbols, border, self.root, self.label, self.child, self.entry, *spans)
+        count = kernel(symbols, border, *self.arrays, *spans)
         return spans.only(slice(count)) if count <= capacity else self._spans(kernel, symbols, border, count)
 
 
 class Trie:
-    """The trie of words, whose symbols are their code points.
-
-    Args:
-        words: distinct and non-empty.
-        numbers: the number of each word in matches.
-
-    Attributes:
-        nodes: the trie of code points.
-    """
+    """The trie of distinct, non-empty words, whose symbols are their code points; numbers[i] is word i in matches."""
 
     def __init__(self, words: Sequence[str], numbers: Sequence[int]) -> None:
         order = sorted(range(len(words)), key=words.__getitem__)
@@ -129,9 +112,9 @@ class Trie:
 
 def _with_borders(points: NDArray[np.uint32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Return the code points as symbols, and where words may begin and end: not inside a run."""
-    symbols, border = points.view(np.int32), np.empty(len(points) + 1, np.bool_)
-    run_borders(symbols, run_characters(), border)
-    return symbols, border
+    is_run, border = run_characters()[points], np.ones(len(points) + 1, np.bool_)
+    border[1:-1] = ~(is_run[1:] & is_run[:-1])
+    return points.view(np.int32), border
 
 
 NONE = -1
@@ -157,15 +140,14 @@ def count_nodes(symbols, ptr, common, counts):
 
 
 @kernel
-def grow(symbols, ptr, common, following, entries, label, child, entry, root):
-    """The trie of sorted, different, non-empty entries.
+def grow(symbols, ptr, common, following, entries, root, label, child, entry):
+    """Lay out the trie of sorted, different, non-empty entries.
 
     following int64[D + 2]   the first node of every depth; advances as nodes are made
     entries   int32[W]       the value of entry[node] at the end of entry i
-    label     int32[N]       (out)
-    child     int32[N + 1]   (out)
-    entry     int32[N]       (out) NONE where no entry ends
     root      int32[symbols + 1]  (out) NONE where no entry begins; the last one is that of symbol -1
+    label     int32[N], child int32[N + 1]  (out)
+    entry     int32[N]       (out) NONE where no entry ends
     """
     for i in range(ptr.shape[0] - 1):
         length = ptr[i + 1] - ptr[i]
@@ -289,20 +271,6 @@ def cover(starts, stops, entries, first, last, entry):
                 first[i], last[i], entry[i] = starts[k], stops[k] - 1, entries[k]
 
 
-@kernel
-def run_borders(points, joined, border):
-    """border[i] = whether a word may begin or end before points[i]: not between two points that are both `joined`.
-
-    points int32[n]
-    joined bool[code points]   letters and digits of runs
-    border bool[n + 1]         (out)
-    """
-    n = points.shape[0]
-    border[0] = border[n] = True
-    for i in range(1, n):
-        border[i] = not (joined[points[i]] and joined[points[i - 1]])
-
-
 _PLAIN = 0x20000  # from here on there is neither punctuation nor case
 _TOKEN, _SENTENCE = "\ud800", "\ud801"  # after tokens and sentences; no file has halves of surrogate pairs
 _HALF = re.compile("[\ud800\ud801]")
@@ -343,14 +311,10 @@ def folding(folded: bool) -> NDArray[np.uint32]:
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of a text.
+    """The pieces of a text, as `text_arrays.cut` finds them: piece k is points[start[k]:stop[k]], with a hash `code`.
 
-    Attributes:
-        points: int32[n], its code points.
-        start, stop: int64[K], piece k is points[start[k]:stop[k]].
-        code: uint64[K], the hash of each piece.
-        border: bool[K + 1], whether a token or the end of a sentence begins at a piece, and after the last one.
-        ends: bool[K], whether a piece is the end of a sentence.
+    border bool[K + 1]: whether a token or the end of a sentence begins at a piece, and after the last one; ends
+    bool[K]: whether a piece is the end of a sentence.
     """
 
     points: NDArray[np.int32]
@@ -361,7 +325,7 @@ class Pieces:
     ends: NDArray[np.bool_]
 
     def of_tokens(self, spans: Spans) -> Spans:
-        """Spans of pieces as spans of tokens, which are counted over all sentences."""
+        """Turn spans of pieces into spans of tokens, which are counted over all sentences."""
         token = np.cumsum(self.border[:-1] & ~self.ends) - 1
         return Spans(token[spans.start], token[spans.stop - 1] + 1, spans.word)
 
@@ -390,32 +354,28 @@ def _cut(text: str, given: bool, folded: bool) -> Pieces:
 
 
 class PhraseTrie:
-    """Finds phrases of one token or several.
+    """Finds phrases of one token or several, except `stop`; if folded, upper and lower case, and all digits, are alike.
 
-    Args:
-        phrases: texts; those that are alike under folding are one entry.
-        stop: phrases that are not looked for.
-        folded: whether upper and lower case, and all digits, are alike.
-
-    Attributes:
-        entry: int64[P], the number of the entry of each phrase; -1 for one that is not looked for.
-        size: the number of entries.
+    entry int64[P] is the number of each phrase among `size` entries, equal for phrases that are alike; -1 for one that
+    is not looked for.
     """
 
     def __init__(self, phrases: Sequence[str], stop: Sequence[str] = (), folded: bool = False) -> None:
         self.folded = folded
         cut = pieces_of_text("".join(f"{phrase}\n" for phrase in (*phrases, *stop)), folded)
         codes, numbers = np.unique(cut.code[~cut.ends], return_inverse=True)
-        ptr = np.flatnonzero(cut.ends) - np.arange(int(cut.ends.sum()))
-        rows = _rows(numbers, np.concatenate([[0], ptr]))
+        ends = np.flatnonzero(cut.ends) - np.arange(int(cut.ends.sum()))
+        text = numbers.astype(_NUMBER).tobytes()  # rows of bytes rise as the numbers do
+        bounds = (np.concatenate([[0], ends]) * _NUMBER.itemsize).tolist()
+        rows = [text[low:high] for low, high in pairwise(bounds)]
         distinct = sorted({*rows[: len(phrases)]}.difference(rows[len(phrases) :], [b""]))
         number = {row: i for i, row in enumerate(distinct)}
         self.entry = np.array([number.get(row, -1) for row in rows[: len(phrases)]], np.int64)
         self.size = len(distinct)
-        self._vocabulary(codes)
-        self._trie = _trie(distinct, len(codes))
-
-    def _vocabulary(self, codes: NDArray[np.uint64]) -> None:
+        lengths = np.fromiter(map(len, distinct), np.int64, len(distinct)) // _NUMBER.itemsize
+        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        symbols = np.frombuffer(b"".join(distinct), _NUMBER).astype(np.int32)
+        self._trie = SymbolTrie(symbols, ptr, np.arange(len(distinct), dtype=np.int32), len(codes))
         slots = 1 << max(4, (_FILL * len(codes)).bit_length())
         self._keys, self._values = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
         hashing.place(self._keys, self._values, codes, np.arange(len(codes), dtype=np.int32), slots)
@@ -434,17 +394,3 @@ class PhraseTrie:
     def occurrences(self, cut: Pieces) -> Spans:
         """Return all occurrences of phrases: spans of pieces."""
         return self._trie.occurrences(self.numbers(cut), cut.border)
-
-
-def _rows(numbers: NDArray[np.int64], ptr: NDArray[np.int64]) -> list[bytes]:
-    """Return the rows numbers[ptr[i]:ptr[i + 1]] as bytes, which rise as the numbers do."""
-    text = numbers.astype(_NUMBER).tobytes()
-    bounds = (ptr * _NUMBER.itemsize).tolist()
-    return [text[low:high] for low, high in pairwise(bounds)]
-
-
-def _trie(rows: Sequence[bytes], size: int) -> SymbolTrie:
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows)) // _NUMBER.itemsize
-    ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    symbols = np.frombuffer(b"".join(rows), _NUMBER).astype(np.int32)
-    return SymbolTrie(symbols, ptr, np.arange(len(rows), dtype=np.int32), size)
