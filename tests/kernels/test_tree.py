@@ -1,4 +1,4 @@
-"""The best projective trees against enumeration."""
+"""The best trees, projective or any, against enumeration."""
 
 from __future__ import annotations
 
@@ -12,46 +12,54 @@ from hypothesis import strategies as st
 
 import naive_trees
 from forests import Forest, forests
-from tagweave.kernels import tree
+from tagweave.kernels import arborescence, tree
+
+PROJECTIVE = pytest.mark.parametrize("projective", [True, False])
 
 
-def best(forest: Forest) -> list[tuple[int, ...]]:
+def best(forest: Forest, projective: bool = True) -> list[tuple[int, ...]]:
     scores, heads = forest.flat(), np.full(forest.lengths.sum(), -7, np.int32)
     tree.exclude(scores, forest.evidence())
-    tree.best_heads(scores, forest.ptr, forest.pair_ptr, forest.lengths, forest.single_root, heads)
-    ptr = forest.token_ptr
-    return [tuple(heads[a:b].tolist()) for a, b in pairwise(ptr)]
+    if projective:
+        tree.best_heads(scores, forest.ptr, forest.pair_ptr, forest.lengths, forest.single_root, heads)
+    else:
+        arborescence.best_arborescence(scores, forest.ptr, forest.lengths, forest.single_root, heads)
+    return [tuple(heads[a:b].tolist()) for a, b in pairwise(forest.token_ptr)]
 
 
+@PROJECTIVE
 @settings(max_examples=60)
-@given(st.sampled_from([0.5, 3.0, 300.0]).flatmap(lambda spread: forests(5, spread, pairs=True)))
-def test_the_best_tree(forest: Forest) -> None:
-    for s, found in enumerate(best(forest)):
-        weights = forest.trees(s)
-        if not weights:
-            assert set(found) == {-1}
-        else:
+@given(data=st.data(), spread=st.sampled_from([0.5, 3.0, 300.0]))
+def test_the_best_tree(projective: bool, data: st.DataObject, spread: float) -> None:
+    forest = data.draw(forests(5, spread, pairs=projective))
+    for s, found in enumerate(best(forest, projective)):
+        weights = forest.trees(s, projective)
+        if weights:
             assert weights[found] == pytest.approx(max(weights.values()), rel=1e-6, abs=1e-6)
+        else:
+            assert set(found) == {-1}
 
 
-@given(forests(free=True))
-def test_the_diagonal_and_column_0_are_not_read(forest: Forest) -> None:
-    expected = best(forest)
+@PROJECTIVE
+@given(forest=forests(free=True))
+def test_the_diagonal_and_column_0_are_not_read(projective: bool, forest: Forest) -> None:
+    expected = best(forest, projective)
     for table in forest.scores:
         np.fill_diagonal(table, math.nan)
         table[:, 0] = math.inf
-    assert best(forest) == expected
+    assert best(forest, projective) == expected
 
 
-@given(forests(), st.data())
-def test_evidence_of_one_tree_is_that_tree(forest: Forest, data: st.DataObject) -> None:
+@PROJECTIVE
+@given(forest=forests(), data=st.data())
+def test_evidence_of_one_tree_is_that_tree(projective: bool, forest: Forest, data: st.DataObject) -> None:
     expected = []
     for s, n in enumerate(forest.lengths.tolist()):
-        heads = data.draw(st.sampled_from(naive_trees.trees(n, True, forest.single_root)))
+        heads = data.draw(st.sampled_from(naive_trees.trees(n, projective, forest.single_root)))
         forest.allowed[s][:] = 0
         forest.allowed[s][list(heads), range(1, n + 1)] = 1
         expected.append(heads)
-    assert best(forest) == expected
+    assert best(forest, projective) == expected
 
 
 @given(st.integers(1, 5), st.booleans(), st.data())
@@ -99,3 +107,47 @@ def random_projective(random: np.random.Generator, n: int) -> list[int]:
     attach(1, root, root)
     attach(root + 1, n + 1, root)
     return heads
+
+
+def test_one_root_may_cost_more_than_the_widest_gap_between_two_arcs() -> None:
+    """To hang word 2 from no root, word 3 must change its head too: 20 worse, where two arcs are 10 apart at most."""
+    scores, allowed = np.zeros((4, 4)), np.zeros((4, 4), np.uint8)
+    for head, word in ((0, 1), (0, 2), (2, 3), (3, 2), (1, 3)):
+        allowed[head, word] = 1
+    scores[3, 2] = scores[1, 3] = -10
+    assert best(Forest([scores], [allowed], single_root=True), False) == [(0, 3, 1)]
+    assert best(Forest([scores], [allowed], single_root=False), False) == [(0, 0, 2)]
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("n", [30, 120])
+def test_cycles_within_cycles(n: int, single_root: bool) -> None:
+    """Words in pairs, pairs of pairs and so on, the smaller the more closely bound; then a planted tree above all."""
+    random = np.random.default_rng(n)
+    words = np.arange(n + 1)
+    near = [(words[:, None] >> level) == (words >> level) for level in range(8)]
+    scores = (np.sum(near, axis=0) + random.uniform(size=(n + 1, n + 1)) * 0.5).astype(np.float32)
+    all_of_them = np.ones_like(scores, np.uint8)
+    found = best(Forest([scores], [all_of_them], single_root), False)[0]
+    assert naive_trees.is_tree(found)
+    assert not single_root or found.count(0) == 1
+    assert naive_trees.score(scores.tolist(), found) >= max(
+        naive_trees.score(scores.tolist(), other) for other in changed(found, random, single_root)
+    )
+    planted = [0] * n
+    order = random.permutation(words[1:])
+    for place in range(1, n):
+        planted[order[place] - 1] = int(random.choice(order[:place]))
+    scores[planted, words[1:]] += 20
+    assert best(Forest([scores], [all_of_them], single_root), False)[0] == tuple(planted)
+
+
+def changed(heads: tuple[int, ...], random: np.random.Generator, single_root: bool) -> list[tuple[int, ...]]:
+    """Trees in which one word has another head, and the tree itself."""
+    others = [heads]
+    for _ in range(300):
+        m, h = random.integers(1, len(heads) + 1, 2).tolist()
+        other = (*heads[: m - 1], h, *heads[m:])
+        if naive_trees.is_tree(other) and (not single_root or other.count(0) == 1):
+            others.append(other)
+    return others

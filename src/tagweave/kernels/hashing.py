@@ -79,12 +79,8 @@ def hash_grams(ids, sentence_ptr, table, table_ptr, terms, seeds, reach, edge, g
     whether the column is the same `to` tokens further on. A gram is absent (0) if any value is absent, or if no token
     of the sentence sees it: the gram at p is seen by the tokens p - high .. p - low.
 
-        ids          int32[sources, N]     the table entry of each token, per source of values
-        sentence_ptr int64[S + 1]
-        terms        int64[K, J, 4]
-        reach        int64[K, 2]           low and high of every family
-        edge         int64[2]              lead and trail: anchors run from -lead to length + trail - 1
-        grams        uint64[M, K] (out)    M = N + S (lead + trail)
+    ids int32[sources, N] are the table entries of each token, reach int64[K, 2] low and high of every family, and edge
+    lead and trail: anchors run from -lead to length + trail - 1. grams uint64[N + S (lead + trail), K].
     """
     K, extra = terms.shape[0], edge[0] + edge[1]
     codes = flat(grams)

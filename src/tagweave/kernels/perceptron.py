@@ -88,9 +88,9 @@ class Weights(NamedTuple):
 
 
 class ViewWeights(NamedTuple):
-    """The weights of one view, their totals, their layout (`Layout`), and which labels project to which tag.
+    """The weights of one view, their totals and layout, which label projects to which tag, and whether each to its own.
 
-    `whole`: every label is a tag of its own. `pairs` bool[tags, tags]: the transitions that have a weight.
+    pairs bool[tags, tags] are the transitions that have a weight.
     """
 
     weights: Weights
@@ -103,7 +103,7 @@ class ViewWeights(NamedTuple):
 
 
 class Transitions(NamedTuple):
-    """The initial transition scores: 0, or -inf where forbidden; and whether weights are added."""
+    """The initial transition scores, 0 or -inf where forbidden; and whether weights are added."""
 
     score: NDArray[Any]
     start: NDArray[Any]
@@ -132,10 +132,9 @@ class Moves(NamedTuple):
 class Buffers(NamedTuple):
     """The arrays that the kernel writes, made by NumPy, since every allocation in a kernel takes long to compile.
 
-    `views` is how many of the views passed count: at least three are passed for every model, so that one compiled
-    kernel serves models of one guideline and of two.
-    `scores`, `again` and `of_view` have a cell for every tag, or label, of the longest sentence. `best` and `target`
-    int32[n] and `mistaken` bool[S] are those of all tokens and sentences of the call.
+    `views` of the views passed count: three are passed at least, so that one compiled kernel serves models of one
+    guideline and of two. `scores`, `again` and `of_view` have a cell for every tag, or label, of the longest sentence.
+    `best` and `target` int32[n] and `mistaken` bool[S] are those of all tokens and sentences of the call.
     """
 
     views: int
@@ -184,9 +183,8 @@ def _score(views, count, e, s, scores, buffer):
         view = views[v]
         n, tags = scores.shape[0], view.weights.start.shape[0]
         own = scores if first and view.whole else buffer[: n * tags].reshape(n, tags)
-        weight_vectors.type_scores(
-            view.weights.emission, view.ptr, view.cell, e.type_ptr, e.type_features, e.type_values, word_types, own
-        )
+        types = (e.type_ptr, e.type_features, e.type_values, word_types)
+        weight_vectors.type_scores(view.weights.emission, view.ptr, view.cell, *types, own)
         weight_vectors.over_grams(
             view.weights.emission, view.ptr, view.cell, e.grams, e.low, e.high, e.lead, e.ptr, s, s + 1, own, False
         )
@@ -209,15 +207,6 @@ def _is_mistaken(labels, allow, masks):
         if labels[t] < 0 or masks[_U(allow[t]), _U(labels[t])] == 0:
             return True
     return False
-
-
-@inlined
-def _is_one_sequence(allow, only):
-    """Return whether the sets allow exactly one label for every token."""
-    for t in range(_U(allow.shape[0])):  # noqa: SIM110
-        if only[_U(allow[t])] < 0:
-            return False
-    return True
 
 
 @inlined
@@ -327,30 +316,27 @@ def _move_sentence(view, base, e, s, best, target, step, moves):
 
 
 @inner
-def _best(scores, now, labels):
-    """Set labels to the best sequence; scores are overwritten."""
-    decode.best_sequence(scores, now.score, now.transposed, now.bounds, now.start, now.end, labels)
-
-
-@inner
 def _decode(views, e, s, buffers, best, target):
     """Set best and target int32[n] for sentence s. Returns whether it is mistaken; target is set only then."""
     now, n, labels = buffers.now, best.shape[0], buffers.now.start.shape[0]
+    transitions = (now.score, now.transposed, now.bounds, now.start, now.end)
     scores, again = buffers.scores[: n * labels].reshape(n, labels), buffers.again[: n * labels].reshape(n, labels)
     allow = e.allow[e.ptr[s] : e.ptr[s + 1]]
     _score(views, buffers.views, e, s, scores, buffers.of_view)
-    is_one = _is_one_sequence(allow, e.only)
+    is_one = True  # the sets allow exactly one label for every token
+    for t in range(_U(n)):
+        is_one = is_one and e.only[_U(allow[t])] >= 0
     if not is_one:
         for i in range(_U(n * labels)):
             buffers.again[i] = buffers.scores[i]
-    _best(scores, now, best)
+    decode.best_sequence(scores, *transitions, best)
     if not _is_mistaken(best, allow, e.masks):
         return False
     if is_one:
         _only_sequence(scores, now, allow, e.only, target)
     else:
         decode.exclude(again, allow, e.masks)
-        _best(again, now, target)
+        decode.best_sequence(again, *transitions, target)
     return True
 
 
@@ -358,8 +344,7 @@ def _decode(views, e, s, buffers, best, target):
 def correct(views, base, e, first, last, batch, step, buffers):
     """Steps `step` and on, of `batch` sentences each, over sentences first .. last - 1.
 
-    Returns:
-        The number of mistakes, and the number of a sentence whose evidence allows no sequence, else -1.
+    Returns the number of mistakes, and the number of a sentence whose evidence allows no sequence, else -1.
     """
     origin, mistakes, has_moved = e.ptr[first], 0, True
     for low in range(first, last, batch):

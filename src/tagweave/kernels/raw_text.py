@@ -103,10 +103,9 @@ _SPACE = np.uint8(32)
 class Slot(NamedTuple):
     """The grams of two entries, (p, p + reach), or of one.
 
-    weights float32: rows of `width`, which begin with `window` positions times four labels, the first position being
-    token p - high. An entry alone has the row of its own number. The row of a pair is in table
-    uint64[1 << (32 - shift)], pair << 32 | row, the pair being a * known + b; of other pairs it is otherwise[class,
-    class, whether the characters are the same], int32.
+    weights float32: rows of `width`, which begin with `window` positions times four labels, from token p - high. An
+    entry alone has the row of its number. The row of a pair is in table uint64[1 << (32 - shift)], pair << 32 | row,
+    the pair being a * known + b; of other pairs it is otherwise[class, class, whether the characters are the same].
     """
 
     reach: int

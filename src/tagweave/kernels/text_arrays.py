@@ -35,15 +35,12 @@ _LINE = np.uint8(10)
 
 @kernel
 def cut(points, classes, fold, given, start, stop, code, border):
-    """Cut text into pieces. Returns how many there are, at most one for each point.
+    """Cut text int32[n] into pieces. Returns how many there are, at most one for each point.
 
-    points  int32[n]
-    classes uint8[code points]
-    fold    uint32[code points]  what a character counts as
-    given                        whether tokens are given, each followed by TOKEN; otherwise every piece is one
-    start, stop int64[n]  (out)  piece k is points[start[k]:stop[k]], empty for the end of a sentence
-    code    uint64[n]     (out)  the hash of a piece; 0 for an empty one
-    border  bool[n + 1]   (out)  whether a token or the end of a sentence begins at a piece, and after the last one
+    A character counts as fold uint32[code points]. given: whether tokens are given, each followed by TOKEN; otherwise
+    every piece is one. Out: piece k is points[start[k]:stop[k]], empty for the end of a sentence; code uint64[n] is its
+    hash, 0 for an empty one; border bool[n + 1] is whether a token, or the end of a sentence, begins at a piece, and
+    after the last one.
     """
     n = points.shape[0]
     k = 0
@@ -75,12 +72,7 @@ def cut(points, classes, fold, given, start, stop, code, border):
 
 @kernel
 def mark(starts, stops, types, labels):
-    """labels[i] of the spans' tokens: 2 * type + 2 for the first one of a span, and 1 more for the others.
-
-    starts, stops int64[K]  spans of tokens that do not overlap
-    types         int32[K]
-    labels        int32[T]  (in, out)
-    """
+    """Label the tokens of spans that do not overlap: 2 * type + 2 for the first of a span, 1 more for others."""
     for k in range(starts.shape[0]):
         for i in range(starts[k], stops[k]):
             labels[i] = 2 * types[k] + (2 if i == starts[k] else 3)
@@ -109,17 +101,12 @@ def put(point, out, at):
 
 @kernel
 def rows(points, start, stop, labels, text, text_ptr, everything, out, counts):
-    """Write pieces as rows of a column file: piece, tab, label; an empty line after each sentence.
+    """Write pieces of `cut`, up to the end of a sentence, as rows of a column file: piece, tab, label; an empty line
+    after each sentence. Returns how many bytes were written.
 
-        points      int32[n]
-        start, stop int64[K]    as of `cut`; the last piece is the end of a sentence
-        labels      int32[K]    0: unknown
-        text        uint8, text_ptr int64[L + 1]: of labels, each with its tab and line end
-        everything              whether to write sentences without a known label
-        out         uint8 (out) long enough: four bytes for each point, and the text of each label
-        counts      int64[2]    (in, out) adds the sentences, empty ones left out, and those written
-
-    Returns how many bytes were written.
+    labels int32[K] are 0 if unknown; text uint8, from text_ptr int64[L + 1], is that of labels, with tab and line end.
+    Sentences without a known label are left out unless `everything`. out uint8 has four bytes for each point, and room
+    for labels. counts int64[2] gains the sentences that are not empty, and those written.
     """
     at = np.uintp(0)
     first = 0
@@ -225,10 +212,9 @@ _WAITING = 256  # most parts that wait: the smallest of three goes first, so eac
 
 @kernel
 def first_characters(text, counts, order):
-    """order = all positions but those of END, by their own character.
+    """Set order uint32[n] to all positions but those of END, by their own character.
 
-    counts int64[code points + 2]   zeros; (out) the run of character c is order[counts[c - 1]:counts[c]]
-    order  uint32[n]                (out)
+    counts int64[code points + 2], zeros: the run of character c becomes order[counts[c - 1]:counts[c]].
     """
     for p in range(text.shape[0]):
         counts[text[p] + 1] += 1
@@ -243,11 +229,7 @@ def first_characters(text, counts, order):
 
 @kernel
 def sort_run(text, step, order, key):
-    """Sort positions that have their own character in common.
-
-    order uint32[n]   positions in the order of the text; (out) sorted
-    key   uint64[n]   a buffer
-    """
+    """Sort positions uint32[n] that have their own character in common, from the order of the text; key is a buffer."""
     parts = np.empty((_WAITING, 3), np.int64)
     parts[0] = (0, order.shape[0], 1)
     _pack(text, step, order, key, 0, order.shape[0], 1)
@@ -258,7 +240,8 @@ def sort_run(text, step, order, key):
         if b - a <= _FEW:
             _insert(text, step, order, a, b, d)
             continue
-        pivot = _middle(key[a], key[(a + b) // 2], key[b - 1])
+        x, y, z = key[a], key[(a + b) // 2], key[b - 1]
+        pivot = max(min(x, y), min(max(x, y), z))
         less, more = _divide(order, key, a, b, pivot)
         equal = less, more, d + _PACKED
         if pivot & _LAST == END or d + _PACKED >= DEPTH:
@@ -299,11 +282,6 @@ def _pack(text, step, order, key, a, b, d):
                 inside = text[p] != END
             p += step
         key[i] = packed
-
-
-@inner
-def _middle(x, y, z):
-    return max(min(x, y), min(max(x, y), z))
 
 
 @inner

@@ -181,9 +181,7 @@ def _child(label, child, node, symbol):
 def match(symbols, border, root, label, child, entry, starts, stops, entries):
     """Maximum matching: from left to right, the longest entry at each position, then on after it. Returns how many.
 
-    symbols int32[n]
-    border  bool[n + 1]   whether an entry may begin or end before symbol i
-    starts, stops, entries (out): symbols[starts[k]:stops[k]] is the entry entries[k]
+    border bool[n + 1]: whether an entry may begin or end before symbol i. symbols[starts[k]:stops[k]] is entries[k].
     """
     n = symbols.shape[0]
     found = 0
@@ -241,11 +239,9 @@ def occurrences(symbols, border, root, label, child, entry, starts, stops, entri
 
 @kernel
 def longest(starts, stops, most, lengths):
-    """The length of the longest word that begins at, strictly contains, and ends at each character; 0 for none.
+    """Set lengths int32[3, n] to those of the longest word that begins at, strictly contains, and ends at a character.
 
-    starts, stops int64[K]       words, overlapping or not: those of two points and more
-    most                         longer words count as this long
-    lengths       int32[3, n]    (out) zeros before
+    They are 0 before. Words of two points and more may overlap; longer ones than `most` count as this long.
     """
     for k in range(starts.shape[0]):
         length = min(stops[k] - starts[k], most)
@@ -257,13 +253,8 @@ def longest(starts, stops, most, lengths):
 
 @kernel
 def cover(starts, stops, entries, first, last, entry):
-    """The longest of the spans that contain each position; of equal ones the first.
-
-    starts, stops int64[K]       spans by rising start, overlapping or not
-    entries       int32[K]       what they are
-    first, last   int64[n]       (out) the first position of the longest span, and the last
-    entry         int32[n]       (in) NONE everywhere (out) what it is; NONE where there is no span
-    """
+    """Set the entry of the longest span that contains each position, of equal ones the first, and its first and last
+    position. Spans rise by start; entry int32[n] is NONE before, and stays so where there is no span."""
     for k in range(starts.shape[0]):
         length = stops[k] - starts[k]
         for i in range(starts[k], stops[k]):

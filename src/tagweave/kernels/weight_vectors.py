@@ -302,19 +302,20 @@ def touched_features(grams, low_row, high_row, type_ptr, features, word_types, s
     count = 0
     for row in range(low_row, high_row):
         for k in range(grams.shape[1]):
-            g = grams[_U(row), _U(k)]
-            if g >= 0 and seen[_U(g)] != now:
-                seen[_U(g)] = now
-                touched[_U(count)] = g
-                count += 1
+            count = _touch(grams[_U(row), _U(k)], seen, now, touched, count)
     for i in range(_U(word_types.shape[0])):
         word_type = _U(word_types[i])
         for j in range(_U(type_ptr[word_type]), _U(type_ptr[word_type + _ONE])):
-            g = features[j]
-            if g >= 0 and seen[_U(g)] != now:
-                seen[_U(g)] = now
-                touched[_U(count)] = g
-                count += 1
+            count = _touch(features[j], seen, now, touched, count)
+    return count
+
+
+@inlined
+def _touch(g, seen, now, touched, count):
+    if g >= 0 and seen[_U(g)] != now:
+        seen[_U(g)] = now
+        touched[_U(count)] = g
+        count += 1
     return count
 
 

@@ -39,10 +39,8 @@ _TABLE = 1 << 20  # values of f that are looked up; larger ones are computed
 class Neighbours(NamedTuple):
     """The neighbours of V words, on side 0 the following ones, on side 1 those before.
 
-    Attributes:
-        ptr: int64[2, V + 1], the first entry of every word.
-        word: int32[2, B], the neighbours; V stands for all words that never get a class of their own.
-        times: int32[2, B], how often.
+    ptr int64[2, V + 1] is the first entry of every word, word int32[2, B] a neighbour (V for all words that never get a
+    class of their own), times int32[2, B] how often it occurs.
     """
 
     ptr: NDArray[np.int64]
@@ -82,7 +80,7 @@ class Classes(NamedTuple):
 
     @classmethod
     def empty(cls, words: int, classes: int, bigrams: int) -> Classes:
-        """No class yet, of so many words that are to come, for texts of so many bigrams."""
+        """Return no class yet, for so many words to come, in texts of so many bigrams."""
         x = np.arange(1, min(bigrams + 1, _TABLE), dtype=np.float64)
         slots: dict[str, Any] = {
             "n": np.zeros((2, classes + 2, classes + 2), np.int32),
@@ -150,8 +148,7 @@ def step(c, neighbours, first, last):
 def tree(c, nodes, children):
     """Merge all classes into one, the cheapest pair first.
 
-    nodes    int32[C + 1]      the node of every slot; a merger makes the next one
-    children int32[size-1, 2]  (out) the two nodes of every merger
+    nodes int32[C + 1] are those of slots; a merger makes the next one, and sets its two children int32[size - 1, 2].
     """
     following = c.size[0]
     for at in range(children.shape[0]):
