@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import naive
 from batches import Case, cases, run
-from tagweave.kernels import decode
+from tagweave.kernels import decode, distributions
 
 
 def single(case: Case) -> Case:
@@ -153,10 +153,10 @@ def test_entropy_of_every_span(case: Case) -> None:
             continue
         length, size = len(twin.scores), len(twin.start)
         pairs = np.concatenate([np.full((1, size, size), np.nan), found.xi[s]])
-        for first in range(length):
-            for last in range(first + 1, length + 1):
-                entropy = decode.span_entropy(found.gamma[s][first:last].copy(), pairs[first:last].copy())
-                assert entropy == pytest.approx(naive.entropy(twin, first, last), abs=1e-3)
+        spans = np.array([(a, b) for a in range(length) for b in range(a + 1, length + 1)])
+        entropies = np.empty(len(spans))
+        distributions.span_entropies(found.gamma[s], pairs, *spans.T.copy(), entropies)
+        assert entropies.tolist() == pytest.approx([naive.entropy(twin, *span) for span in spans], abs=1e-3)
 
 
 @given(cases(spread=2.0, noisy=False))

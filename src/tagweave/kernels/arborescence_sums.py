@@ -224,7 +224,7 @@ def marginals(scores, allowed, ptr, lengths, single_root, marginal, log_z):
 
 @inner
 def _sentence(scores, allowed, n, single_root, memory, best, marginal):
-    """log Z of one sentence; sets its marginals."""
+    """Set the marginals of one sentence. Return its log Z."""
     marginal[:] = 0
     if n == 0:
         return 0.0
@@ -253,8 +253,7 @@ def _sentence(scores, allowed, n, single_root, memory, best, marginal):
 
 @inner
 def _potentials(p, gauge, into):
-    """Set into[m, h] to the potential of the arc from h, 0 the root, into word 1 + m. Returns log of the product of all
-    sums."""
+    """Set into[m, h] to the potential of h -> word 1 + m, 0 the root. Returns log of the product of all sums."""
     log_product = 0.0
     for m in range(into.shape[0]):
         total = 0.0

@@ -51,12 +51,6 @@ def _feature(codes, first, sizes, i, k, x, left, t):
     return code + codes[h, first + t] if t < sizes[0] else code
 
 
-@inner
-def _distance(i, k, x, left):
-    """Return the bin of the distance between sibling and modifier; 0, whose weight always counts, of none."""
-    return _U(0) if k == i else _U(distance_bin(k - i if left else x - k))
-
-
 @kernel
 def score_pairs(weights, codes, first, sizes, ptr, pair_ptr, scores):
     """Set the scores of the pairs of all sentences of `ptr` that have room in `pair_ptr`.
@@ -171,7 +165,7 @@ def add_pair_gradient(gradient, codes, first, sizes, ptr, pair_ptr, difference, 
                         if abs(d) <= threshold:
                             continue
                         written = enlarge(written, size + features)
-                        distance = _distance(i, k, x, left)
+                        distance = _U(0) if k == i else _U(distance_bin(k - i if left else x - k))  # of no sibling 0
                         for t in range(features):
                             at = _U(_feature(own, first, sizes, i, k, x, left, t) & rows) * _U(BINS)
                             size = note(flat, at, written, size)

@@ -237,24 +237,3 @@ def path_score(scores, transition, start, end, labels):
         if t > 0:
             total += transition[labels[t - 1], labels[t]]
     return total + end[labels[-1]]
-
-
-@kernel
-def span_entropy(gamma, pairs):
-    """Entropy of the labels of a span, in nats, from its marginals (tsuboi-2008, 5.1, which omits the minus sign).
-
-    gamma float[n, Y] are the state marginals of the span, pairs float[n, Y, Y] the pair marginals into each position
-    (pairs[0] is not read). A chain's posterior is a chain:
-
-        H(y_1 .. y_n) = - sum_j gamma[0, j] log gamma[0, j] - sum_t sum_ij xi[t, i, j] log (xi[t, i, j] / gamma[t-1, i])
-    """
-    total = 0.0
-    for j in range(gamma.shape[1]):
-        if gamma[0, j] > 0:
-            total -= gamma[0, j] * np.log(gamma[0, j])
-    for t in range(1, gamma.shape[0]):
-        for i in range(gamma.shape[1]):
-            for j in range(gamma.shape[1]):
-                if pairs[t, i, j] > 0 and gamma[t - 1, i] > 0:
-                    total -= pairs[t, i, j] * np.log(pairs[t, i, j] / gamma[t - 1, i])
-    return total

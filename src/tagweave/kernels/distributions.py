@@ -31,7 +31,6 @@ import math
 import numpy as np
 
 from tagweave.kernels import inlined, inner, kernel
-from tagweave.kernels.decode import span_entropy
 
 _U = np.uintp
 
@@ -45,10 +44,9 @@ def fit(E, shift, rows, ptr, T, start, end, allow, of_set, group, share, sweeps,
     posterior or -1, group int32[P, Y] the group of each label (-1: none), share float64[P, G] their probabilities.
     gain float64[B] becomes sum_t sum_g share log f.
     """
-    longest = 0
+    Y, longest = E.shape[1], 0
     for b in range(ptr.shape[0] - 1):
         longest = max(longest, ptr[b + 1] - ptr[b])
-    Y = E.shape[1]
     own, beta = np.empty((longest, Y)), np.empty((longest, Y))
     alpha, pred, mass, factor = np.empty(Y), np.empty(Y), np.empty(share.shape[1]), np.empty(share.shape[1])
     for b in range(ptr.shape[0] - 1):
@@ -65,7 +63,12 @@ def fit(E, shift, rows, ptr, T, start, end, allow, of_set, group, share, sweeps,
         for _ in range(sweeps):
             _backward(own, T, end, beta, length)
             for t in range(length):
-                _predict(alpha, T, start, t, pred)
+                for j in range(Y):
+                    pred[j] = start[j] if t == 0 else 0.0
+                for i in range(Y if t > 0 else 0):
+                    if alpha[i] > 0:
+                        for j in range(Y):
+                            pred[j] += alpha[i] * T[i, j]
                 number = of_set[allow[first + t]]
                 if number >= 0:
                     gain[b] += _scale(own[t], pred, beta[t], group[number], share[number], mass, factor)
@@ -107,20 +110,6 @@ def _backward(own, T, end, beta, length):
 
 
 @inner
-def _predict(alpha, T, start, t, pred):
-    """pred = start at the first position, else alpha of the position before times T."""
-    Y = pred.shape[0]
-    for j in range(Y):
-        pred[j] = start[j] if t == 0 else 0.0
-    if t == 0:
-        return
-    for i in range(Y):
-        if alpha[i] > 0:
-            for j in range(Y):
-                pred[j] += alpha[i] * T[i, j]
-
-
-@inner
 def _scale(own, pred, beta, group, share, mass, factor):
     """Give the groups of a position their shares; returns sum_g share log f."""
     gain = 0.0
@@ -150,12 +139,24 @@ BEFORE, BEGIN, INSIDE, END, SINGLE, AFTER = range(6)
 
 @kernel
 def span_entropies(gamma, pairs, starts, stops, entropies):
-    """entropies[k] = the entropy of the labels of tokens starts[k] .. stops[k] - 1, in nats.
+    """Set the entropies, in nats, of the labels of tokens starts[k] .. stops[k] - 1 (tsuboi-2008, 5.1, less its sign).
 
-    gamma float[n, Y] and pairs float[n, Y, Y] as `decode.span_entropy` takes them, of all sentences of a batch.
+    gamma float[n, Y] are state marginals, pairs float[n, Y, Y] those of pairs into each position. A chain's posterior
+    is a chain:
+
+        H(y_1 .. y_n) = - sum_j gamma[0, j] log gamma[0, j] - sum_t sum_ij xi[t, i, j] log (xi[t, i, j] / gamma[t-1, i])
     """
     for k in range(starts.shape[0]):
-        entropies[k] = span_entropy(gamma[starts[k] : stops[k]], pairs[starts[k] : stops[k]])
+        total = 0.0
+        for j in range(gamma.shape[1]):
+            if gamma[starts[k], j] > 0:
+                total -= gamma[starts[k], j] * np.log(gamma[starts[k], j])
+        for t in range(starts[k] + 1, stops[k]):
+            for i in range(gamma.shape[1]):
+                for j in range(gamma.shape[1]):
+                    if pairs[t, i, j] > 0 and gamma[t - 1, i] > 0:
+                        total -= pairs[t, i, j] * np.log(pairs[t, i, j] / gamma[t - 1, i])
+        entropies[k] = total
 
 
 @kernel

@@ -273,16 +273,6 @@ def _look_up(slot, e, numbers, seen, count, rows):
 
 
 @inner
-def _last(delta, end):
-    """Return the first label with the largest delta + end."""
-    best, label = delta[0] + end[0], 0
-    for y in range(1, LANES):
-        if delta[y] + end[y] > best:
-            best, label = delta[y] + end[y], y
-    return label
-
-
-@inner
 def _forward(slots, labels, rows, known, first, last, back):
     """Run the recurrence over entries first .. last - 1; back[4 * at + y] is the best label before label y.
 
@@ -304,7 +294,11 @@ def _forward(slots, labels, rows, known, first, last, back):
                 delta[y] = score[y] + labels.start[y]
         else:
             step(delta, score, labels.transition, back, _U(LANES) * at)
-    return _last(delta, labels.end)
+    label = 0  # of equal ones the first
+    for y in range(1, LANES):
+        if delta[y] + labels.end[y] > delta[label] + labels.end[label]:
+            label = y
+    return label
 
 
 @inner

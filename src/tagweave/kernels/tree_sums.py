@@ -1,12 +1,8 @@
 """Sum-product over projective dependency trees, under evidence: log Z and the probability of every arc and pair.
 
-The recurrence of `kernels.tree` with sums for maxima and products for sums. With p[h, m] = exp(s[h, m] - shift[h, m]),
-and exactly 0 where the evidence excludes an arc, and potentials q of pairs of siblings, 1 if these have no scores:
-
-    S[i, j] = sum_k R[i, k] L[k+1, j]
-    r[i, j] = p[i, j] (q(i, i, j) L[i+1, j] + sum_k r[i, k] q(i, k, j) S[k, j])        R[i, j] = sum_m r[i, m] R[m, j]
-    l[i, j] = p[j, i] (q(i, i, j) R[i, j-1] + sum_k S[i, k] q(i, k, j) l[k, j])        L[i, j] = sum_m L[i, m] l[m, j]
-    Z       = R[0, n],  or with one child of the root  sum_m p[0, m] q(0, 0, m) L[1, m] R[m, n]
+The recurrence of `kernels.tree` with sums for maxima and products for sums; with p[h, m] = exp(s[h, m] - shift[h, m]),
+exactly 0 where the evidence excludes an arc, for s, and potentials q of pairs of siblings, 1 if these have no scores,
+for b. So S[i, j] = sum_k R[i, k] L[k+1, j], and Z is what `best` is there.
 
 The derivative of log Z with respect to each cell comes from running the pushes backwards; times the cell of an arc it
 is the arc's probability, and that of a pair is the product of its parts and the derivative of their whole. The evidence
@@ -19,14 +15,8 @@ sum of its completions to trees at most that over all others. So underflow is ha
 with the product of all A; and there is none if no cell is very small. If neither holds, because strong scores disagree
 with every tree, the sentence is summed again with shifts that make Z about 1; and if that does not help, in logarithms.
 
-Logarithms are slower, for any range of scores. With (+) the logarithm of the sum of exponentials, and the names of
-`kernels.tree`:
-
-    S[i, j] = (+)_k R[i, k] + L[k+1, j]
-    r[i, j] = s[i, j] + o[i, j]        o[i, j] = (b(i, i, j) + L[i+1, j]) (+) (+)_k r[i, k] + b(i, k, j) + S[k, j]
-    l[i, j] = s[j, i] + e[i, j]        e[i, j] = (b(i, i, j) + R[i, j-1]) (+) (+)_k S[i, k] + b(i, k, j) + l[k, j]
-    R[i, j] = (+)_m r[i, m] + R[m, j]              L[i, j] = (+)_m L[i, m] + l[m, j]
-
+Logarithms are slower, for any range of scores: the same recurrence, with the logarithm of the sum of exponentials for
+maxima. There, o[i, j] = r[i, j] - s[i, j] and e[i, j] = l[i, j] - s[j, i] are what arcs are added to.
 Downwards, a cell passes its probability to its parts: R[i, j], for example, passes the share
 exp(r[i, m] + R[m, j] - R[i, j]), which is at most 1, to its parts at m. So there are no differences of two infinities,
 and nothing can overflow; probabilities below 1e-30 are treated as 0.
@@ -68,8 +58,7 @@ _NO_PROBABILITY, _NO_SHARE = 1e-30, -70.0
 
 @kernel
 def log_marginals(n, single_root, step, pairs, charts, marginal, of_pairs):
-    """Set marginal float[n + 1, n + 1] and of_pairs, and return log Z of one sentence; -inf and all 0 where no tree is
-    allowed.
+    """Set marginal float[n + 1, n + 1] and of_pairs of a sentence. Return log Z; -inf, and all 0, if it allows no tree.
 
     charts float64[10, n + 2, n + 2] has the scores s[h, m] in charts[0], -inf where an arc is excluded and in column 0.
     pairs are the scores b, whose rows begin at `step` times those of `kernels.tree.row`.
@@ -230,7 +219,7 @@ def entropies(scores, ptr, pair_ptr, lengths, marginal, log_z, entropy):
 
 @inner
 def _sentence(scores, pairs, allowed, n, step, single_root, space, rows, q, marginal, of_pairs):
-    """log Z of one sentence; sets its marginals."""
+    """Set the marginals of one sentence. Return its log Z."""
     marginal[:] = 0
     if n == 0:
         return 0.0
@@ -259,8 +248,7 @@ def _sentence(scores, pairs, allowed, n, step, single_root, space, rows, q, marg
 
 @inner
 def _sums(n, step, single_root, gauge, charts, rows, q):
-    """Z of the scores in charts[0], each less the gauge, and q, in potentials; and whether the result is exact
-    enough."""
+    """Return Z of the scores in charts[0], each less the gauge, and q, in potentials; and whether it is exact."""
     log_product, least, largest = potentials(n, gauge, charts[0], rows)
     if not largest < _LARGEST:
         return np.inf, False
@@ -280,8 +268,7 @@ def _sums(n, step, single_root, gauge, charts, rows, q):
 
 @inner
 def _gauge(n, step, single_root, total, charts, rows, q):
-    """Return the amount to subtract from all scores, in charts[0], to bring Z near 1, from the last Z and the best
-    tree."""
+    """Return what to subtract from all scores, in charts[0], so that Z is near 1, from the last Z and the best tree."""
     if not total < np.inf:
         return _LOG_TREES
     best = fill(n, charts[0], q, step, single_root, charts[1:6], rows)

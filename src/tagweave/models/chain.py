@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
-from tagweave.kernels import decode
+from tagweave.kernels import decode, distributions
 from tagweave.labels import OF_CHARACTERS
 from tagweave.labels.sets import LabelRows
 from tagweave.labels.space import LabelSpace
@@ -201,7 +201,9 @@ class ChainModel:
         if not 0 <= start < stop <= length:
             raise ValueError(f"found the span {start} to {stop}, expected a span of tokens 0 to {length}")
         gamma, pairs = self.pair_marginals(encoded, sentence)
-        return float(decode.span_entropy(gamma[start:stop], pairs[start:stop]))
+        entropy = np.empty(1)
+        distributions.span_entropies(gamma, pairs, np.array([start]), np.array([stop]), entropy)
+        return float(entropy[0])
 
     def _sums(
         self, encoded: Encoded, first: int, last: int, scores: Floats, transitions: Transitions, masks: Masks | None
