@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from model_files import write
 
-from tagweave.corpus.characters import printable, printable_lines
+from tagweave.corpus.characters import printable
 from tagweave.models.storage import load_model, save_model
 
 EVIL = "\x1b]0;x\x07\x1b[31mN\x9b2J\u202e"
@@ -31,7 +31,6 @@ COMMANDS = {
 
 def test_text_that_a_terminal_may_have():
     assert printable("é\x1b[31m\n\x9b\u202e我") == r"é\x1b[31m\n\x9b\u202e我"
-    assert printable_lines("a\x1b\nb\tc") == "a\\x1b\nb\tc"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

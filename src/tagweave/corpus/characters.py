@@ -37,13 +37,11 @@ def public_points() -> Iterator[int]:
     return chain(range(0x40000), range(0xE0000, 0xF0000))
 
 
-def _folding() -> dict[int, str]:
-    normal = {point: unicodedata.normalize("NFKC", chr(point)) for point in _HALF_AND_FULL_WIDTH}
-    changed = {point: form for point, form in normal.items() if len(form) == 1 and form != chr(point)}
-    return {0x3000: " ", **changed}
-
-
-_FOLDING = _folding()
+_FOLDING = {
+    point: form
+    for point in (0x3000, *_HALF_AND_FULL_WIDTH)
+    if len(form := unicodedata.normalize("NFKC", chr(point))) == 1 and form != chr(point)
+}
 
 
 def folded(text: str) -> str:
@@ -112,11 +110,6 @@ def last_unescaped(text: str, separator: str) -> int:
 def printable(text: str) -> str:
     """Escape control characters (except tabs), direction marks and halves of surrogate pairs."""
     return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
-
-
-def printable_lines(text: str) -> str:
-    """Apply `printable` to every line of a text."""
-    return "\n".join(map(printable, text.split("\n")))
 
 
 def decoded(value: Any) -> Any:

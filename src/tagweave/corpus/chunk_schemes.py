@@ -71,11 +71,6 @@ def parse(label: str) -> ChunkLabel:
     return ChunkLabel(letter, kind or None)
 
 
-def type_of(name: str) -> str | None:
-    """Return the type of a label, or a name that is a type itself."""
-    return parse(name).type if _LABEL.fullmatch(name) else name
-
-
 def codes_chunks(names: Iterable[str]) -> bool:
     """Return whether labels look like those of a scheme: only `O` and letters with a type, and some of these."""
     given = set(names) - {OUTSIDE.letter}
@@ -251,7 +246,7 @@ def ends_only(candidates: Candidates) -> bool:
 def _covered(names: Iterable[str], target: str) -> tuple[str, ...]:
     """Return the covered labels in the target scheme; names may be labels or types."""
     given = tuple(names)
-    types = dict.fromkeys(type_of(name) for name in given if name != OUTSIDE.letter)
+    types = dict.fromkeys(parse(name).type if _LABEL.fullmatch(name) else name for name in given if name != "O")
     inside = [str(ChunkLabel(letter, each)) for each in types for letter in LETTERS[target]]
     return (*inside, "O") if OUTSIDE.letter in given else tuple(inside)
 
@@ -280,8 +275,7 @@ def recoded(sentence: Sentence, positions: Layer, target: str, source: str | Non
 def _numbered(
     sentence: Sentence, own: Soft[str], labels: ChunkLabels, named: tuple[str | None, ...], source: str, target: str
 ) -> Soft[str]:
-    """Return the labels of a position whose candidates have numbers, which all that spell a candidate share; numbers of
-    candidates that are in no consistent sequence go to the others, in proportion."""
+    """Return labels that share the number of the candidate that they spell; lost numbers go to the others."""
     if "IOB1" in (source, target) or (source == "BIOES" and target != source):
         found = f"numbers of candidates from the scheme {source} to {target}"
         raise sentence.error(found, "labels with numbers in IOB2, and IOB2 or BIOES to code them")

@@ -82,7 +82,14 @@ def read_blocks(path: str) -> Iterator[str]:
         for block in _whole_lines(file):
             if len(block) > LONGEST and block.find(b"\n", 0, LONGEST) < 0:
                 raise _too_long(path, number)
-            text = _text(block, path, number)
+            try:
+                text = block.decode("utf-8")
+            except UnicodeDecodeError:
+                text = "\r"  # the line that is wrong is found below
+            if "\r" in text or "\0" in text or (number == 1 and text.startswith("\ufeff")):
+                lines = enumerate(io.BytesIO(block), number)
+                text = "".join(decode_line(line, path, at) + "\n" for at, line in lines)
+            text = text if text.endswith("\n") else text + "\n"
             number += text.count("\n")
             yield text
 
@@ -135,10 +142,7 @@ def is_awaited(seconds: float = 0.0) -> bool:
 
 @contextmanager
 def opened(path: str, at_line: Callable[[], int]) -> Iterator[IO[bytes]]:
-    """Open the bytes of a file (`-`: standard input), decompressed if it begins with the gzip magic number.
-
-    Broken gzip data are a CorpusError; `at_line` returns the line that is being read.
-    """
+    """Open the bytes of a file (`-`: standard input), unpacked if gzip; `at_line` returns the line for errors."""
     with nullcontext(sys.stdin.buffer) if path == STANDARD_STREAM else Path(located(path)).open("rb") as file:
         buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
         try:
@@ -168,18 +172,6 @@ def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
         size += len(pieces[-1])
     if last := b"".join(pieces):
         yield last
-
-
-def _text(block: bytes, path: str, number: int) -> str:
-    """Decode a block whose first line has this number, line by line only if something needs repair."""
-    try:
-        text = block.decode("utf-8")
-    except UnicodeDecodeError:
-        text = "\r"  # the line that is wrong is found below
-    if "\r" in text or "\0" in text or (number == 1 and text.startswith("\ufeff")):
-        lines = enumerate(io.BytesIO(block), number)
-        text = "".join(decode_line(line, path, at) + "\n" for at, line in lines)
-    return text if text.endswith("\n") else text + "\n"
 
 
 def decode_line(line: bytes, path: str, number: int) -> str:

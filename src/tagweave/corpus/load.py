@@ -126,10 +126,7 @@ def parse_argument(argument: str) -> Argument:
 
 
 def check_there(*arguments: str) -> None:
-    """Raise OSError if a file of corpus arguments is missing: at once, before anything slow is imported.
-
-    Standard input and public corpora, which may have to be fetched, are not looked at.
-    """
+    """Raise OSError if a file is missing, before anything slow is imported; public corpora may have to be fetched."""
     for argument in arguments:
         path = parse_argument(argument).path
         if path != STANDARD_STREAM and not is_name(path):
@@ -201,16 +198,12 @@ class CorpusOutline(NamedTuple):
     characters: int
 
     def named(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield sentences with the corpus's own layer under the name of its guideline.
-
-        A sentence that lacks the layer is unknown. A string column of its name is removed, so that no template can read
-        the answer.
-        """
+        """Yield sentences with the corpus's own layer, known or not, under its guideline's name and as no column."""
         own, layer = self.corpus.guideline, self.layer
         for sentence in sentences:
             named = sentence
             if layer is not None:
-                if layer in named.columns:
+                if layer in named.columns:  # no template may read the answer
                     columns = {name: column for name, column in named.columns.items() if name != layer}
                     named = replace(named, columns=columns)
                 if layer not in named.layers and layer not in named.heads:
@@ -280,19 +273,12 @@ def _covered(value: str | None) -> tuple[str, ...] | None:
 
 
 def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # noqa: A002
-    """Yield the sentences of a file, including empty ones, with the file's layer names, in constant memory.
-
-    If neither `format` nor the extension determines the format, 50 lines are read before the first sentence. Raises as
-    `load`, when the line is reached.
-    """
+    """Yield all sentences of a file, also empty ones, with the file's layer names, in constant memory."""
     return stream(argument, format).sentences
 
 
 def stream(argument: str, format: str | None = None, labels: ModelLabels | None = None) -> CorpusStream:  # noqa: A002
-    """Open a file as `iterate`, with the format that was given or recognised.
-
-    `labels` are those of a model of words that the text is for; they help to recognise the format.
-    """
+    """Open a file as `iterate`; `labels`, of a model of words that the text is for, help to recognise the format."""
     path = parse_argument(argument).path
     lines = read_lines(path)
     form = chosen_format(format, located(path))

@@ -25,10 +25,7 @@ Candidates = tuple[str, ...] | None
 
 
 class Arc(NamedTuple):
-    """A candidate attachment: the head's position (1 is the first token, 0 the root) and the relation.
-
-    Either is `None` where it is unknown.
-    """
+    """A candidate attachment: the head's position (0 is the root) and the relation; `None` where one is unknown."""
 
     head: int | None
     relation: str | None
@@ -210,7 +207,12 @@ def narrow(layer: Layer, choose: Callable[[tuple[str, ...]], Candidates]) -> Lay
 
 def tokens_of(given: Any) -> tuple[str, ...]:
     """Return tokens as a tuple of text."""
-    tokens = tuple(_token(each) for each in _in_order(given, "tokens, as in text.split()"))
+    tokens = tuple(_in_order(given, "tokens, as in text.split()"))
+    for each in tokens:
+        if not isinstance(each, str):
+            how = " (pandas.read_csv reads NA as nan: keep_default_na=False)" if _is_missing(each) else ""
+            raise TypeError(f"found {each!r} as a token, expected text{how}")
+    tokens = tuple(map(str, tokens))
     if "" in tokens:
         raise CorpusError(f"an empty token among {' '.join(tokens)!r}", "text in every token")
     return tokens
@@ -225,10 +227,7 @@ def lines_of(given: Any) -> Iterator[str]:
 
 
 def labels_of(given: Any) -> Layer:
-    """Return labels as the positions of a layer.
-
-    Text is one label, `None` and nan are unknown, and a tuple, a list or a set has several candidates.
-    """
+    """Return labels as positions of a layer: text is one label, `None` and nan are unknown, several are candidates."""
     return tuple(map(_candidates, _in_order(given, "labels, one for each token")))
 
 
@@ -284,13 +283,6 @@ def _in_order(given: Any, expected: str) -> Iterable[Any]:
 def _is_missing(given: Any) -> bool:
     """Return whether a value is `None`, nan or pandas' NA, which is neither equal nor unequal to anything."""
     return given is None or type(given).__name__ == "NAType" or (isinstance(given, float) and isnan(given))
-
-
-def _token(given: Any) -> str:
-    if not isinstance(given, str):
-        how = " (pandas.read_csv reads NA as nan: keep_default_na=False)" if _is_missing(given) else ""
-        raise TypeError(f"found {given!r} as a token, expected text{how}")
-    return str(given)
 
 
 def _candidates(given: Any) -> Candidates:

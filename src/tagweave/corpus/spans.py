@@ -189,9 +189,7 @@ def _alternatives(layer: Layer, start: int, kind: str) -> Iterator[Span]:
 def take_rejected(
     comments: Sequence[str], location: tuple[str, int]
 ) -> tuple[tuple[str, ...], dict[str, tuple[Span, ...]]]:
-    """Return comments without those on rejected spans, and these spans by layer. Raises CorpusError for a malformed
-    one.
-    """
+    """Split comments from those on rejected spans, and return these spans by layer."""
     rest, rejected = [], dict[str, tuple[Span, ...]]()
     for comment in comments:
         if not _REJECTED.match(comment):
@@ -205,10 +203,7 @@ def take_rejected(
 
 
 def rejected_comments(sentence: Sentence, names: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Yield comments on the rejected spans of a sentence; `names` maps its layers to those of the file.
-
-    Raises CorpusError for a layer that the file does not have, or whose name has blanks.
-    """
+    """Yield comments on the rejected spans of a sentence; `names` maps its layers to those of the file."""
     for layer, spans in sentence.rejected.items():
         name = layer if names is None else names.get(layer, "")
         if spans and len(name.split()) != 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
@@ -13,11 +14,12 @@ from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.front.options import ConvertOptions, LabelOptions, check_for_labels
 from tagweave.models.tree_predictor import TreePredictor
-from tagweave.streams.trees import Parsing, ParsingStage
+from tagweave.streams.trees import Parsing, fill_in_trees
 
 if TYPE_CHECKING:
     from tagweave.streams.conversion import Conversion
     from tagweave.streams.inputs import Input
+    from tagweave.streams.stream import Stage
 
 _OF_LABELS = ("to", "probabilities", "best", "split_runs", "tokens")
 """Options that parsers do not take."""
@@ -60,9 +62,9 @@ class Parser(Model):
             raise ValueError(f"found to={to!r}, expected {self.trained.guideline!r}, the guideline of the parser")
         return convert_trees(self.trained, corpus_of(corpus), self.threads)
 
-    def stage(self, retag: bool = False, non_projective: bool = False) -> ParsingStage:
+    def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
         """See `Model.stage`."""
-        return ParsingStage(self._parser(non_projective), self.name, retag=retag, tell=self.tell)
+        return partial(fill_in_trees, parser=self._parser(non_projective), name=self.name, retag=retag, tell=self.tell)
 
     def _sentences(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         names = self.trained.inputs

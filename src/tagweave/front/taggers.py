@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from tagweave.front.label_model import Given, LabelModel, as_text, cut_by, read,
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.streams.characters import CharacterLabelling, by_tables, raw_evidence
 from tagweave.streams.inputs import ready_blocks
-from tagweave.streams.labelling import TaggingStage, WordLabelling
+from tagweave.streams.labelling import WordLabelling, fill_in_tags
 from tagweave.training.task import Task
 
 if TYPE_CHECKING:
@@ -182,9 +182,9 @@ class Tagger(LabelModel):
         """The k best label sequences of a sentence with their probabilities, the most probable first."""
         return self._tagger.k_best(self._sentence(words), index(k))
 
-    def stage(self, retag: bool = False, non_projective: bool = False) -> TaggingStage:
+    def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
         """See `Model.stage`."""
-        return TaggingStage(self._tagger, retag)
+        return partial(fill_in_tags, tagger=self._tagger, retag=retag)
 
     def _labelling(self, input: str, options: LabelOptions) -> WordLabelling:  # noqa: A002
         tagger = self.under(options.to)

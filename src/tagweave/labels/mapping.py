@@ -62,7 +62,7 @@ class TagMapping:
 
     @property
     def pairs(self) -> frozenset[tuple[str, str]]:
-        """Return all pairs: the relaxed mapping."""
+        """All pairs: the relaxed mapping."""
         return frozenset(self.counts)
 
     def allowed(self, first_tags: Sequence[str], second_tags: Sequence[str]) -> NDArray[np.bool_]:

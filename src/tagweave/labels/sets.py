@@ -71,7 +71,7 @@ class LabelRows:
 
     @cached_property
     def only(self) -> NDArray[np.int32]:
-        """Return int32[R]: the label of each set of one label, -1 for the others."""
+        """int32[R]: the label of each set of one label, -1 for the others."""
         is_single = (self.masks > 0).sum(axis=1) == 1
         return np.where(is_single, self.masks.argmax(axis=1), -1).astype(np.int32)
 
@@ -111,28 +111,28 @@ class LabelSets:
 
     @property
     def masks(self) -> NDArray[Any]:
-        """Return uint8[sets, Y], 1 where the set has the label; float64, divided by the largest, with likelihoods."""
+        """uint8[sets, Y], 1 where the set has the label; float64, divided by the largest, with likelihoods."""
         return np.stack(self._masks)
 
     @property
     def log_scales(self) -> NDArray[np.float64]:
-        """Return float64[sets]: the logarithm of what the numbers of each likelihood were divided by."""
+        """float64[sets]: the logarithm of what the numbers of each likelihood were divided by."""
         return np.array(self._log_scales)
 
     @property
     def rows(self) -> LabelRows:
-        """Return the table as it stands."""
+        """The table as it stands."""
         log_scales = self.log_scales
         return LabelRows(self.masks, self.posteriors, log_scales if log_scales.any() else None)
 
     @property
     def has_numbers(self) -> bool:
-        """Return whether there are likelihoods or posteriors among the sets."""
+        """Whether there are likelihoods or posteriors among the sets."""
         return bool(self._posteriors) or any(mask.dtype != np.uint8 for mask in self._masks)
 
     @property
     def posteriors(self) -> Posteriors | None:
-        """Return the posteriors; `None` without any."""
+        """The posteriors; `None` without any."""
         if not self._posteriors:
             return None
         of_set = np.full(len(self), -1, np.int32)
@@ -190,7 +190,7 @@ class LabelSets:
 
     @property
     def are_likelihoods(self) -> NDArray[np.bool_]:
-        """Return bool[sets]: whether the candidates of a set have numbers that are likelihoods."""
+        """bool[sets]: whether the candidates of a set have numbers that are likelihoods."""
         pairs = zip(self._masks, self._log_scales, strict=True)
         return np.array([mask.dtype != np.uint8 or scale != 0 for mask, scale in pairs])
 

@@ -39,12 +39,12 @@ class View:
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """Return the position of every tag in `names`."""
+        """The position of every tag in `names`."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def is_identity(self) -> bool:
-        """Return whether every label is its own tag."""
+        """Whether every label is its own tag."""
         return bool(np.array_equal(self.projection, np.arange(len(self.names))))
 
     def knows(self, candidate: str) -> bool:
@@ -107,7 +107,7 @@ class LabelSpace:
 
     @property
     def guidelines(self) -> tuple[str, ...]:
-        """Return the names of the views."""
+        """The names of the views."""
         return tuple(view.guideline for view in self.views)
 
     def allow(self, guideline: str, candidates: Iterable[str]) -> NDArray[np.int32]:

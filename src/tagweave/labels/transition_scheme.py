@@ -88,10 +88,7 @@ class TransitionScheme:
 
     @classmethod
     def bundled(cls, schemes: Sequence[TransitionScheme], projections: Sequence[NDArray[np.int32]]) -> TransitionScheme:
-        """Return the constraints of bundles: they allow what every side allows.
-
-        `projections` have for each side int32[Y], its label in each of the Y bundles.
-        """
+        """Return what every side allows of bundles; `projections` have a side's label in each bundle, int32[Y]."""
         lengths = [len(projection) for projection in projections]
         if len(lengths) != len(schemes) or len(set(lengths)) != 1:
             raise ValueError(f"found projections of the lengths {lengths}, expected {len(schemes)} of one length")

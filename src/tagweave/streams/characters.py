@@ -72,7 +72,7 @@ class CharacterLabelling(Labelling):
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
         """Return the sentences in characters, with the known boundaries and tags of their words."""
         layer, form = self.input_layer, self.input_format
-        if not form.tells_words:
+        if not form.labels and form.unit == "character":
             return raw_evidence(self.tagger, given, self.whole_runs)
         if form.unit == "word":
             given = [s if layer in s.layers else s.with_layer(layer, (None,) * len(s)) for s in given]
@@ -90,10 +90,8 @@ class CharacterLabelling(Labelling):
         return plain.SEGMENTED if self.tagger.model.task == "segment" else tagged.SLASH
 
     def check_format(self, form: Format) -> None:
-        """Raise StreamError for a format of characters without words, and for several guidelines, whose words may
-        differ.
-        """
-        if form.unit == "character" and not form.tells_words:
+        """Raise StreamError for a format of characters without words, and for several guidelines: words may differ."""
+        if form.unit == "character" and not form.labels:
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words")
         if len(self.tagger.guidelines) > 1:
             raise StreamError("found several `to` and a model of characters, expected one: words may differ")

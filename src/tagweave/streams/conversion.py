@@ -188,8 +188,7 @@ class LabelConversion(Conversion):
             yield Block(given, consistent)
 
     def _evidence(self, sentence: Sentence, used: set[str]) -> Sentence:
-        """Return a sentence with the layer under the name of its guideline, and the other layers that the model
-        uses."""
+        """Return a sentence with the layer to convert, and the others that the model uses, by guideline."""
         rest = [name for name in sentence.layers if name != self.input_layer]
         found = {name: self.tagger.layer_in(rest, name) for name in used}
         layers = {name: sentence.layers[layer] for name, layer in found.items() if layer is not None}
@@ -242,8 +241,7 @@ class LabelConversion(Conversion):
         return written
 
     def layer(self, form: Format) -> str:
-        """Return the layer that a format writes as the corpus's own: the new one, unless the input has a field of its
-        own."""
+        """Return the layer that is the corpus's own: the new one, unless the input has a field for its labels."""
         is_new = form.names_layers or not form.holds_several or self._leads(form)
         return self._new_layer(self.input.first, form) if is_new else self.input_layer
 
@@ -259,8 +257,7 @@ class LabelConversion(Conversion):
         return self.tagger.layer_in(form.layers, self.source) or self.source
 
     def _leads(self, form: Format) -> bool:
-        """Return whether the new labels take the first field of a format with fixed fields, none of which the input
-        has."""
+        """Return whether new labels take the first field of a format with fixed fields, none of which the input has."""
         return form.holds_several and not form.names_layers and self.input_layer not in form.layers
 
     def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -309,8 +306,7 @@ def label_conversion(
 
 
 def probability_rows(labelling: Labelling) -> Iterator[str]:
-    """Yield a row per token with its labels and their marginal probabilities, the label of the best sequence first, and
-    "" after each sentence."""
+    """Yield a row per token with its labels and probabilities, the best sequence's label first; "" ends a sentence."""
     tagger = labelling.tagger
     for block in labelling.blocks():
         labelled = tagger.complete(block.evidence)

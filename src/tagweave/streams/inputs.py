@@ -91,9 +91,7 @@ class Input:
             raise CorpusError(f"{self.format.name} text, characters", expected, self.path)
 
     def layer(self, guidelines: Sequence[str] = (), trained: Sequence[str] = ()) -> str:
-        """Return the layer LAYER, or one named after the guidelines or `trained`, the layers that the model learned
-        from, or the default of the format. Raises CorpusError if the input has no such layer, or only layers of other
-        things."""
+        """Return the layer LAYER, or the first that guidelines or training (`trained`) name, or the default."""
         layer, layers = parse_argument(self.argument).layer, self.layers
         if layer is not None:
             if layer not in layers:
@@ -156,8 +154,7 @@ def ready_blocks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def flushing(items: Iterable[Item], stream: IO[str]) -> Iterator[Item]:
-    """Pass items to a writer, and flush its stream whenever the input has nothing more for now: who reads the output
-    may write the next line of the input."""
+    """Pass items on, and flush the stream when no more come for now: who reads it may write the next line."""
     for item in items:
         yield item
         if is_awaited():

@@ -196,23 +196,16 @@ class WordLabelling(Labelling):
         return with_layers(filled, {there.get(name, name): labelled.layers[name] for name in others}, form)
 
 
-@dataclass(frozen=True)
-class TaggingStage:
-    """A tagger of words as a stage; with `retag`, the layer of its guideline is ignored."""
-
-    tagger: ChainPredictor
-    retag: bool = False
-
-    def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield the sentences with the tags of the tagger's guideline."""
-        own = self.tagger.guideline
-        for block in ready_blocks(sentences):
-            evidence = []
-            for sentence in block:
-                layer = None if self.retag else self.tagger.layer_in(sentence.layers)
-                tags: Layer = (None,) * len(sentence) if layer is None else sentence.layers[layer]
-                evidence.append(replace(sentence, layers={own: tags}))
-            labelled = self.tagger.complete(Corpus(tuple(evidence), own))
-            for given, sentence in zip(block, labelled, strict=True):
-                layer = self.tagger.layer_in((*given.layers, *conllu.FORMAT.layers)) or own
-                yield with_layers(given, {layer: sentence.layers[own]}, conllu.FORMAT)
+def fill_in_tags(sentences: Iterable[Sentence], tagger: ChainPredictor, retag: bool = False) -> Iterator[Sentence]:
+    """Yield sentences with the tags of the tagger's guideline; with `retag`, the layer of that guideline is ignored."""
+    own = tagger.guideline
+    for block in ready_blocks(sentences):
+        evidence = []
+        for sentence in block:
+            layer = None if retag else tagger.layer_in(sentence.layers)
+            tags: Layer = (None,) * len(sentence) if layer is None else sentence.layers[layer]
+            evidence.append(replace(sentence, layers={own: tags}))
+        labelled = tagger.complete(Corpus(tuple(evidence), own))
+        for given, sentence in zip(block, labelled, strict=True):
+            layer = tagger.layer_in((*given.layers, *conllu.FORMAT.layers)) or own
+            yield with_layers(given, {layer: sentence.layers[own]}, conllu.FORMAT)

@@ -112,12 +112,8 @@ class First(Protocol):
         ...
 
 
-class Stage(Protocol):
-    """A model that adds annotation to sentences of words."""
-
-    def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield the sentences with the model's annotation, in order."""
-        ...
+Stage = Callable[[Iterable[Sentence]], Iterator[Sentence]]
+"""Adds a model's annotation to sentences of words, in order."""
 
 
 class Successor(Protocol):
@@ -139,5 +135,5 @@ class Pipeline(TreeStream):
         """Yield the sentences, filled in by all models."""
         sentences = self.first.as_conllu()
         for stage in self.stages:
-            sentences = stage.filled(sentences)
+            sentences = stage(sentences)
         return sentences

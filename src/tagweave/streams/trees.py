@@ -29,39 +29,30 @@ if TYPE_CHECKING:
     from tagweave.models.tree_predictor import TreePredictor
 
 
-@dataclass(frozen=True)
-class ParsingStage:
-    """A parser that fills in the heads of sentences.
+def fill_in_trees(
+    sentences: Iterable[Sentence],
+    parser: TreePredictor,
+    name: str,
+    layer: str = HEAD,
+    retag: bool = False,
+    tell: Tell = say,
+) -> Iterator[Sentence]:
+    """Yield sentences with their trees in the layer `head`; `layer` is evidence, unless `retag`.
 
-    Attributes:
-        name: the name of the model, for notes.
-        layer: the head layer of the sentences that is evidence, unless `retag`.
-        tell: receives notes on missing layers and columns.
+    A note names layers and columns that the parser, called `name`, uses and the first block lacks.
     """
-
-    parser: TreePredictor
-    name: str
-    layer: str = HEAD
-    retag: bool = False
-    tell: Tell = say
-
-    def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield the sentences with their trees in the layer `head`.
-
-        A note names layers and columns that the parser uses and the first block lacks.
-        """
-        names, own = self.parser.model.inputs, self.parser.model.guideline
-        for number, block in enumerate(ready_blocks(sentences)):
-            if missing := [] if number else lacking(block, names):
-                self.tell(f"the input has no {', '.join(missing)}, which {self.name} looks at: its trees will be worse")
-            evidence = []
-            for sentence in block:
-                unknown: HeadLayer = (None,) * len(sentence)
-                heads = unknown if self.retag else sentence.heads.get(self.layer, unknown)
-                # without other head layers, one of which might have the name of the guide's
-                evidence.append(with_columns(replace(sentence, heads={own: heads}), names))
-            for sentence in self.parser.complete(evidence):
-                yield replace(sentence, heads={HEAD: sentence.heads[own]})
+    names, own = parser.model.inputs, parser.model.guideline
+    for number, block in enumerate(ready_blocks(sentences)):
+        if missing := [] if number else lacking(block, names):
+            tell(f"the input has no {', '.join(missing)}, which {name} looks at: its trees will be worse")
+        evidence = []
+        for sentence in block:
+            unknown: HeadLayer = (None,) * len(sentence)
+            heads = unknown if retag else sentence.heads.get(layer, unknown)
+            # without other head layers, one of which might have the name of the guide's
+            evidence.append(with_columns(replace(sentence, heads={own: heads}), names))
+        for sentence in parser.complete(evidence):
+            yield replace(sentence, heads={HEAD: sentence.heads[own]})
 
 
 @dataclass(frozen=True)
@@ -94,7 +85,7 @@ class Parsing(TreeStream):
             self.tell(self.input.note)
         given = (sentence for block in self.input.blocks() for sentence in block)
         layer = parse_argument(self.argument).layer or HEAD
-        yield from ParsingStage(self.parser, self.name, layer, self.retag, self.tell).filled(given)
+        yield from fill_in_trees(given, self.parser, self.name, layer, self.retag, self.tell)
 
     def as_conllu(self) -> Iterator[Sentence]:
         """Yield the sentences as input of the next model."""

@@ -98,10 +98,7 @@ def _escaped(text: str, special: str, sentence: Sentence) -> str:
 
 
 def _look(text: FirstLines) -> Look | None:
-    """Recognise rows whose fields after the label mostly are `name=value`; for a model, if labels of its come first.
-
-    Two columns may as well be words and their morphology.
-    """
+    """Recognise rows (not pairs) of mostly `name=value` after the label; for a model, if labels of its come first."""
     fields = [field for row in text.tabbed for field in row[1:]]
     are_named = 2 * sum(_NAMED.fullmatch(field) is not None for field in fields) > len(fields)
     if not are_named or {*map(len, text.tabbed)} == {2} or 2 * len(text.tabbed) <= len(text.rows):

@@ -245,8 +245,7 @@ def _end_with_labels(text: FirstLines) -> bool:
 
 
 def _are_blocks(lines: Sequence[str]) -> bool:
-    """Return whether there are blocks between blank lines, some of several rows, of equally many fields, at least two;
-    of many rows some may differ, which the reader refuses."""
+    """Return whether (nearly) all rows have equally many fields, at least two, and some stand between blank lines."""
     counts = [len(split_blanks(line)) for line in lines]
     widths = Counter(count for count in counts if count)
     blocks = sum(count > 0 and not before for before, count in pairwise([0, *counts]))

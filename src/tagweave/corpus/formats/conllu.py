@@ -193,10 +193,7 @@ def _parse_arc(text: str, location: Location) -> Arc:
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos: str = XPOS, head: str = HEAD) -> None:
-    """Write each sentence as a block that ends with a blank line; the named layers become UPOS, XPOS, HEAD and DEPREL.
-
-    Empty sentences are left out, since they have no rows.
-    """
+    """Write each sentence with tokens as a block; the named layers become UPOS, XPOS, HEAD and DEPREL."""
     for sentence in sentences:
         if not sentence.forms:
             continue

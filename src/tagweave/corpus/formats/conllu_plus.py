@@ -129,10 +129,7 @@ def _candidates(field: str, location: Location) -> Candidates:
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
-    """Write a header, and each sentence as a block that ends with a blank line; a layer that CoNLL-U lacks comes last.
-
-    Empty sentences are left out, since they have no rows.
-    """
+    """Write a header, and each sentence with tokens as a block; a layer that CoNLL-U lacks comes last."""
     header: _Written | None = None
     for sentence in sentences:
         if sentence.forms:

@@ -77,11 +77,6 @@ class Format:
         return self.unit if self.layers else None
 
     @property
-    def tells_words(self) -> bool:
-        """Whether files can say where words end."""
-        return self.unit == "word" or bool(self.layers)
-
-    @property
     def layer(self) -> str | None:
         """The usual layer of labels; `None` if that is the last one of a file, or there are no labels."""
         return self.layers[0] if self.layers and not self.names_layers else None
@@ -100,10 +95,7 @@ class Format:
             yield sentence
 
     def with_labels(self, sentence: Sentence, name: str, layer: Layer, beside: str | None = None) -> Sentence:
-        """Add the labels of a guideline to a sentence; they replace its own if the format holds one layer only.
-
-        If the new labels may replace others, `beside` names the layer of the sentence that has to stay.
-        """
+        """Add labels of a guideline, or replace the only layer that files hold; the layer `beside` has to stay."""
         if self.put_beside is None:
             return replace(sentence, layers={name: layer})
         return self.put_beside(sentence, name, layer, beside)
@@ -204,9 +196,8 @@ def layer_to_write(sentence: Sentence, name: str) -> Layer:
 
 
 def fields_to_write(sentence: Sentence, name: str, unknown: Sequence[str]) -> Sequence[str]:
-    """Return the fields of a layer, or else of a string column; a missing layer is unknown everywhere.
-
-    Raises CorpusError for a label that is written like one of `unknown`, the first of which is written.
+    """Return the fields of a layer, or of a column; `unknown[0]` is written for unknown, and no label is like
+    `unknown`.
     """
     if name in sentence.columns and name not in sentence.layers:
         return sentence.columns[name]

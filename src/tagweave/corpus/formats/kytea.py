@@ -143,10 +143,7 @@ def _spread(words: Sequence[Candidates], boundaries: Sequence[str]) -> Layer:
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SEGMENTATION, tag: str = TAG) -> None:
-    """Write each sentence as one line, every special character escaped.
-
-    A boundary that the labels on one side determine is written, so the other side is restricted when the line is read.
-    """
+    """Write each sentence as one line; a boundary is known if the labels on one side of it are."""
     for sentence in sentences:
         if long := [form for form in sentence.forms if len(form) != 1]:
             raise sentence.error(f"the form {long[0]!r}", "forms of one character in KyTea's format")

@@ -102,10 +102,7 @@ _EXPORTS = (  # the keys at the beginning of an export, what it is, and what can
 
 
 def foreign(lines: Sequence[str]) -> tuple[str, str] | None:
-    """Recognise a file of another program that is not text to learn from, by its first lines.
-
-    Returns what it is, and what can be read instead; `None` if it is none of the known ones.
-    """
+    """Return what a file of another program is that is no text to learn from, and what to read instead, or `None`."""
     text = "\n".join(lines)[:_CHARACTERS]
     if _JSON.match(text):
         keys = set(_KEYS.findall(text))

@@ -148,10 +148,7 @@ def read(
     layer: str = "tag",
     is_label: Callable[[str], bool] | None = None,
 ) -> Iterator[Sentence]:
-    """Yield the sentences of tagged text, with their tags in `layer`; constant memory.
-
-    `is_label` decides which fields are labels; a token with anything else after its separator is a form.
-    """
+    """Yield the sentences of tagged text; `is_label` decides which fields are labels, tokens with others are forms."""
     known = _Tokens(separator, is_label)
     for number, line in enumerate(lines, 1):
         try:

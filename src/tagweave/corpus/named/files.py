@@ -83,10 +83,7 @@ def known(name: DataName) -> KnownCorpus | None:
 
 
 def remote_file(name: DataName) -> RemoteFile:
-    """Return the file of a corpus's split. Raises DataError if there is none, or a treebank's version is missing.
-
-    Files of treebanks have the names that they have since UD 2.2.
-    """
+    """Return the file of a corpus's split. Raises DataError if there is none, or a treebank's version is missing."""
     split, family, corpus = name.split, registry()[name.family], known(name)
     if split is None:
         raise DataError(str(name), "no split", f"one of {', '.join(f'{name}/{each}' for each in splits_of(name))}")
