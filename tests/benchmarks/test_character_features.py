@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,9 +79,3 @@ def _cut(text: str, cut: list[bool]) -> list[str]:
 
 def _corpus(sentences: list[list[str]]) -> Corpus:
     return Corpus(tuple(Sentence(tuple(words)) for words in sentences), "pd", "word")
-
-
-def test_python_crfsuite_needs_no_memory_for_numba() -> None:
-    root = Path(__file__).parents[2]
-    code = "import sys, benchmarks.characters, benchmarks.partial_measure; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0

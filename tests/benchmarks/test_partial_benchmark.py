@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rich.progress import Progress
 
-from benchmarks import kytea, partial, partial_measure
+from benchmarks import partial_measure
 from benchmarks.characters import attributes, bmes, plain_words
-from benchmarks.partial import ROWS, page, table
 from benchmarks.partial_measure import (
     COMPLETED,
     PARTIAL,
@@ -81,38 +78,3 @@ def test_unknown_positions_are_learnt_from(folder: Path) -> None:
         assert found["iterations"] == (3 if learner == "lbfgs" else AdaGrad.epochs)
     again = tagweave(folder, "partial", "lbfgs", 3, 2)
     assert again["weights"] == tagweave(folder, "partial", "lbfgs", 3, 1)["weights"]
-
-
-def row(program: str, **more: Any) -> dict[str, Any]:
-    numbers = {"features": 2.0, "train": 3.5, "iteration": 0.125, "iterations": 20, "loss": 70000.0}
-    scores = {"weights": 1_500_000, "f": 0.9012, "oov": 0.7, "peak_megabytes": 1234}
-    return {"program": program, **numbers, **scores, **more}
-
-
-def test_the_page_has_a_row_for_every_measurement() -> None:
-    rows = [row("alone", sentences=1541, known=0.11), *(row(name, c2=1.0) for name in ROWS)]
-    lines = table(rows)
-    assert len(lines) == 2 + len(rows) and len({line.count("|") for line in lines}) == 1
-    assert lines[2] == "| alone | 2.0 | 0.125 | 20 | 3.5 | 5.5 | 1,234 | 1.5 | 90.12 | 70.00 |"
-    assert "first 9,000 lines of the People's Daily" in "\n".join(page(rows, 9000))
-    untold = table([{"program": "KyTea, partial", "whole": 61.25, "peak_megabytes": 99, "f": 0.5, "oov": 0.25}])
-    assert untold[2] == "| KyTea, partial |  |  |  |  | 61.2 | 99 |  | 50.00 | 25.00 |"
-    whole = "\n".join(page(rows, None))
-    assert "first 9,000" not in whole and "1,541 sentences" in whole and "11% of their characters" in whole
-
-
-def test_every_row_is_measured_but_those_of_programs_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[tuple[str, ...]] = []
-
-    def measure(what: str, _folder: str, *words: str) -> dict[str, Any]:
-        ran.append((what, *words))
-        return row("", sentences=9, known=0.5, c2=1.0)
-
-    monkeypatch.setattr(partial, "measure", measure)
-    monkeypatch.setattr(kytea, "is_installed", lambda: False)
-    rows = partial.run(700, 7, Progress(disable=True))
-    assert ran[2] == ("data", "--lines", "700"), "after two runs that only compile"
-    assert all(words[-2:] == ("--iterations", "7") for words in ran[3:])
-    assert len(ran) == 2 + 1 + len(ROWS) - 1
-    assert rows[-1] == {"program": "KyTea, partial: not installed"}
-    assert len(table(rows)) == 2 + 1 + len(ROWS)

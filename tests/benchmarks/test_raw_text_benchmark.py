@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rich.progress import Progress
 
-from benchmarks import kytea, raw_text, raw_text_training
-from benchmarks.raw_text import page, table
-from benchmarks.raw_text_measure import PROGRAMS, segmented, timed, write_text
+from benchmarks import kytea, raw_text_training
+from benchmarks.raw_text_measure import segmented, timed, write_text
 from benchmarks.raw_text_training import TRAINERS
 from tagweave.corpus import sample
 
@@ -55,35 +53,3 @@ def test_what_the_others_learn_from_the_same_lines_is_of_use(program: str, tmp_p
     assert 0.6 < found["f"] < 1 and few < found["f"]
     if program == "kytea":
         assert timed("vaporetto", text, model)["f"] == pytest.approx(found["f"], abs=0.02)
-
-
-@pytest.mark.usefixtures("_corpora")
-def test_a_program_that_changes_the_text_has_no_f(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = str(tmp_path / "text")
-    write_text(text, 0.001)
-    monkeypatch.setitem(PROGRAMS, "rjieba", lambda _: lambda lines: (line[1:] for line in lines))
-    with pytest.raises(SystemExit, match="rjieba changes the text"):
-        timed("rjieba", text, "")
-
-
-def test_a_program_that_is_not_installed_has_a_row_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = {"characters": 5, "seconds": 1.0, "f": 0.9, "peak_megabytes": 9}
-    ran: list[str] = []
-    monkeypatch.setattr(raw_text, "find_spec", lambda _: "there")
-    monkeypatch.setattr(kytea, "is_installed", lambda: False)
-    monkeypatch.setattr(raw_text, "measure", lambda program, *_: ran.append(program) or measured)
-    monkeypatch.setattr(raw_text, "trained", lambda *_: {"training_seconds": 1.0, "training_megabytes": 2})
-    rows = raw_text.run(1, None, None, Progress(disable=True))
-    assert "kytea" not in ran and "vaporetto" not in ran and ran.count("tagweave") == 3
-    assert [row["program"] for row in rows if "seconds" not in row] == ["KyTea"]
-    assert "| KyTea | not installed |  |  |  |  |" in table(rows)
-
-
-def test_the_table_has_a_row_for_every_measurement() -> None:
-    row = {"program": "tagweave, 1 thread", "characters": 5_000_000, "seconds": 0.5, "f": 0.95, "peak_megabytes": 1234}
-    lines = table([{**row, "training_seconds": 12.3, "training_megabytes": 1999}, {**row, "program": "rjieba"}])
-    assert lines[2] == "| tagweave, 1 thread | 10.00 | 95.00 | 1,234 | 12 | 1,999 |"
-    assert lines[3] == "| rjieba | 10.00 | 95.00 | 1,234 |  |  |"
-    assert len(lines) == 4 and len({line.count("|") for line in lines}) == 1
-    assert "The text is 50 MB" in "\n".join(page([row], 50, None))
-    assert "the first 1,000 lines of its training data" in "\n".join(page([row], 50, 1000))

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.scale import network, processors
 from benchmarks.simulated_cluster import AHEAD, LEVEL, Assumptions, driver_seconds, simulate
 from benchmarks.task_times import fitted
 from benchmarks.task_times_measure import SIZES
@@ -39,14 +38,6 @@ def test_machines_share_equal_shards(machines: int, shards: int) -> None:
     assert seconds(machines) == pytest.approx(3.0 * shards, rel=1e-3)
 
 
-def test_work_begins_when_machines_are_up() -> None:
-    assert seconds(3, boot=100) == pytest.approx(112, rel=1e-3)
-
-
-def test_slow_machines_take_longer() -> None:
-    assert seconds(12, slow=1.0, slowness=2.0) == pytest.approx(6, rel=1e-3)
-
-
 def test_the_driver_gives_out_one_shard_after_the_other() -> None:
     """A hundred workers, a thousand shards, and a second of the driver for each."""
     assert seconds(100, 1000e6, calls=[{**CALLS[0], "seconds": 1.0}]) >= 1000
@@ -69,15 +60,6 @@ def test_times_of_shards_are_fitted() -> None:
     found = fitted({"start": 1.0, "shards": shards})
     assert (found["per_shard"], found["per_million"]) == pytest.approx((0.5, 2.0))
     assert found["spread"] == pytest.approx(0, abs=1e-9)
-
-
-def test_hours_of_processors_and_bytes_of_the_network() -> None:
-    measured = {"tasks": {"tag": TASK}, "calls": CALLS}
-    _, plain, packed = processors(measured, replace(EVEN, shard=10e6, price=2.0))
-    assert plain[2:] == ["476,190", "583", "194", "1,167"]  # 2.1 s for a million characters
-    assert packed[3] == f"{(0.1 + 2 + 0.3 + 0.8) * 1e6 / 3600:,.0f}"
-    _, plain, _ = network(measured, replace(EVEN, shard=10e6, network=1.0, store=10.0))
-    assert plain[2:] == ["3.33", "3.3 (3% of its network)", "375"]
 
 
 def test_the_simulation_does_as_the_package() -> None:

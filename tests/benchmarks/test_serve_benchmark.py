@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from benchmarks.serve import QUICK, ROWS, page, table
 from benchmarks.serve_load import load, requests
 from tagweave.web.http import listening, server
 
@@ -56,26 +55,3 @@ def test_the_load_is_answered_and_counted(port: int) -> None:
     assert found.a_second > 10 and 0 < found.median <= found.p95 < 200
     assert {each["text"] for each in SEEN} == {"a", "b", "c"}  # type: ignore[index]
     assert len(SEEN) >= found.a_second * 0.2
-
-
-def test_an_answer_that_is_none(port: int) -> None:
-    with pytest.raises(ValueError, match="expected an answer"):
-        load(port, requests("/none", ["a"], 1), 1, 0.1, 0)
-
-
-def test_the_page() -> None:
-    numbers = {"a_second": 1234.5, "median": 2.04, "p95": 3.06, "single": {"median": 1.0}}
-    rows = [
-        {**row._asdict(), "1": numbers, "100": {**numbers, "a_second": 10.0}} for row in ROWS if row.program != "spacy"
-    ]
-    rows += [row._asdict() for row in ROWS if row.program == "spacy"]
-    one, hundred = table(rows, 1), table(rows, 100)
-    assert one[2] == "| tagweave, tagger | 1 | 1,234 | 1,234 | 2.0 | 3.1 | 1.0 |"
-    assert hundred[2] == "| tagweave, tagger | 1 | 10 | 1,000 | 2.0 | 3.1 | 1.0 |"
-    assert one[-1] == "| spaCy, tagger | 2 | not installed |  |  |  |  |"
-    lines = page(rows, {"tagweave": {"accuracy": 0.951, "training": 1.0}}, QUICK)
-    assert (
-        "data: tagweave's has 95.10. Texts" in "\n".join(lines)
-        and [*one, "", "## A hundred sentences a request"]
-        == lines[lines.index(one[0]) : lines.index("## A hundred sentences a request") + 1]
-    )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, StreamError
 from tagweave.front.training import train
 from tagweave.learning.run import Silence
@@ -28,27 +28,10 @@ def coupled() -> Any:
     return _trained(A, [B])
 
 
-def test_a_tagger_shows_its_labels() -> None:
-    shown = _trained(A)._repr_html_()
-    assert "a tagger of words" in shown
-    assert "2 iterations" in shown
-    assert "2 labels: N V" in shown
-
-
 def test_a_coupled_model_shows_its_pairs(coupled: Any) -> None:
     shown = coupled._repr_html_()
     assert "guidelines g, h" in shown
     assert 'title="N and n"' in shown
-
-
-def test_a_segmenter_and_a_parser_are_shown_too() -> None:
-    words = Corpus((Sentence(("ab", "c"), {"g": (("N",), ("N",))}),) * 3, "g")
-    segmenter = _trained(words, task="segment")
-    assert "segment" in segmenter._repr_html_()
-    assert segmenter.marginals(Sentence(tuple("abc"))).probabilities.shape == (3, 4)
-    heads = ((Arc(2, "x"),), (Arc(0, "root"),), (Arc(2, "x"),))
-    trees = Corpus((Sentence(WORDS, {"upos": (("N",), ("V",), ("N",))}, heads={"g": heads}),) * 3, "g")
-    assert "a parser" in _trained(trees, task="parse")._repr_html_()
 
 
 def test_what_a_file_says_of_a_model_may_be_anything() -> None:

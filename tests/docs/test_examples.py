@@ -140,29 +140,3 @@ def test_every_block_says_what_it_is(page: str) -> None:
         assert block.language != "python" or ">>> " in block.text, f"{where}: a session with >>>"
         assert block.language != "console" or block.text.startswith("$ "), f"{where}: a command after $"
         assert not block.file or f"`{block.file}`" in text_of(page), f"{where}: a file that the text names"
-
-
-class TestConsoleBlocks:
-    def test_a_command_may_go_on_and_print(self) -> None:
-        found = commands(Block("console", "", "$ echo a \\\n    b\na b\n$ true\n", 1))
-        assert found == [Command("echo a \\\n    b", "a b\n"), Command("true", "")]
-
-    def test_other_output_fails(self, tmp_path: Path) -> None:
-        run_console(Block("console", "", "$ echo one; echo two\none\n...\n", 1), tmp_path)
-        with pytest.raises(AssertionError, match="echo one"):
-            run_console(Block("console", "", "$ echo one\ntwo\n", 1), tmp_path)
-
-    def test_a_command_that_fails_fails(self, tmp_path: Path) -> None:
-        with pytest.raises(AssertionError, match="exit 3"):
-            run_console(Block("console", "", "$ exit 3\n", 1), tmp_path)
-
-
-class TestPythonBlocks:
-    def test_names_stay_from_block_to_block(self) -> None:
-        names: dict[str, object] = {}
-        run_python(Block("python", "", ">>> number = 41\n", 1), names, "page")
-        run_python(Block("python", "", ">>> number + 1\n42\n", 9), names, "page")
-
-    def test_another_value_fails(self) -> None:
-        with pytest.raises(AssertionError, match="Expected"):
-            run_python(Block("python", "", ">>> 1 + 1\n3\n", 1), {}, "page")

@@ -37,20 +37,3 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
             if "://" not in target and found.suffix == ".md" and found.is_relative_to(ROOT):
                 waiting.append(found.relative_to(ROOT).as_posix())
     assert sorted(set(PAGES) - reached) == []
-
-
-class TestLinks:
-    def test_links_and_images_are_found_outside_blocks_only(self) -> None:
-        text = 'a [b](c.md#d) ![e](f.svg)\n```text\n[no](no.md)\n```\n<img alt="g" src="h.svg">'
-        assert links(text) == ["c.md#d", "f.svg", "h.svg"]
-
-    def test_anchors_are_those_of_headings(self) -> None:
-        assert anchors("# What a set means\n\n## `tagged`: word/TAG\n```sh\n# none\n```") == {
-            "what-a-set-means",
-            "tagged-wordtag",
-        }
-
-    def test_a_missing_file_and_a_missing_heading_are_broken(self) -> None:
-        assert broken("README.md", "docs/none.md") == "README.md: no file docs/none.md"
-        assert broken("README.md", "LICENSE#none") == "README.md: no heading for LICENSE#none"
-        assert broken("README.md", "LICENSE") is None

@@ -44,12 +44,6 @@ def test_dotted_names_resolve(page: str) -> None:
         resolve(name)
 
 
-@pytest.mark.parametrize("name", ["tagweave.none", "tagweave.corpus.load.none", "tagweave.corpus.none.load"])
-def test_a_name_that_does_not_exist_does_not_resolve(name: str) -> None:
-    with pytest.raises((AttributeError, ModuleNotFoundError)):
-        resolve(name)
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_files_named_exist(page: str) -> None:
     assert [path for path in _FILE.findall(prose(text_of(page))) if not (ROOT / path).exists()] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -28,26 +27,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_blocks_have_the_names_of_files(site: Path) -> None:
-    assert 'class="filename"' in (site / "evidence.html").read_text("utf-8")
-
-
-def test_notebooks_are_pages_with_outputs(site: Path) -> None:
-    assert '<pre style="overflow-x: auto">' in (site / "notebooks" / "incomplete-annotation.html").read_text("utf-8")
-
-
 def test_the_reference_has_the_names_that_users_write(site: Path) -> None:
     page = (site / "reference.html").read_text("utf-8")
     assert re.search(r'<h3 id="tagweave[\w.]+\.load" class="doc doc-heading">\s*tw\.load\b', page)
-
-
-def test_results_and_papers_are_not_searched(site: Path) -> None:
-    found = {
-        each["location"].partition("#")[0]
-        for each in json.loads((site / "search/search_index.json").read_text())["docs"]
-    }
-    assert "evidence.html" in found
-    assert not [each for each in found if each.startswith(("results/", "papers/"))]
 
 
 def test_every_option_of_every_command_and_method_is_on_the_site(site: Path) -> None:

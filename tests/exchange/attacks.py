@@ -44,51 +44,6 @@ def zipped(path: Path, files: Iterable[tuple[str, bytes | str]]) -> Path:
 
 
 @attack("doccano")
-def doccano_of_lines_in_gzip(folder: Path) -> Path:
-    return written(folder / "a.jsonl", gzip.compress((b'{"text":"' + b"a" * 100_000 + b'","label":[]}\n') * 8000, 1))
-
-
-@attack("doccano")
-def doccano_of_a_text_again_and_again(folder: Path) -> Path:
-    return written(folder / "a.jsonl", b'{"text":"a","label":[]}\n' * 60_000)
-
-
-@attack("doccano")
-def doccano_of_many_short_lines(folder: Path) -> Path:
-    return lines(folder, [{"text": "a\n" * 5_000_000, "label": [MARK]}])
-
-
-@attack("doccano")
-def doccano_of_spans_over_all_lines(folder: Path) -> Path:
-    return lines(folder, [{"text": "a\n" * 50_000, "label": [[0, 100_000, "X"]] * 50_000}])
-
-
-@attack("doccano")
-def doccano_of_spans_of_the_whole_line(folder: Path) -> Path:
-    return lines(folder, [{"text": "a " * 500_000, "label": [[0, 1_000_000, "X"]] * 60_000}])
-
-
-@attack("doccano")
-def doccano_of_spans_of_blanks(folder: Path) -> Path:
-    return lines(folder, [{"text": "a" + " " * 2_000_000 + "b", "label": [[0, 2_000_002, "X"]] * 60_000}])
-
-
-@attack("doccano")
-def doccano_of_a_long_label(folder: Path) -> Path:
-    return lines(folder, [{"text": "a " * 500_000, "label": [[0, 1_000_000, "X" * 8_000_000]]}])
-
-
-@attack("doccano")
-def doccano_of_lists_in_a_line(folder: Path) -> Path:
-    return written(folder / "a.jsonl", '{"text":"a","label":[' + ",".join(["[]"] * 2_000_000) + "]}")
-
-
-@attack("doccano")
-def doccano_in_lists(folder: Path) -> Path:
-    return written(folder / "a.jsonl", '{"text":"a","label":' + "[" * 5_000_000)
-
-
-@attack("doccano")
 def doccano_of_lists_as_deep_as_can_be(folder: Path) -> Path:
     texts = ('{"text":"a","id":' + "[" * deep + "]" * deep + ',"label":["x"]}' for deep in range(900, 1000))
     return written(folder / "a.jsonl", "\n".join(texts))
@@ -106,16 +61,6 @@ def prodigy_of_lines_by_tokens(folder: Path) -> Path:
     return lines(folder, [{"text": "a\n" * 100_000, "tokens": tokens, "spans": []}])
 
 
-@attack("prodigy")
-def prodigy_of_annotators(folder: Path) -> Path:
-    return lines(folder, ({"text": f"{at}", "spans": [], "_annotator_id": f"{at}"} for at in range(30_000)))
-
-
-@attack("prodigy")
-def prodigy_of_annotators_of_a_text(folder: Path) -> Path:
-    return lines(folder, ({"text": "a", "spans": [], "_annotator_id": f"{at}"} for at in range(30_000)))
-
-
 def task(text: str, *results: object, **more: object) -> dict[str, object]:
     return {"id": 1, "data": {"text": text}, "annotations": [{"result": results, **more}]}
 
@@ -123,11 +68,6 @@ def task(text: str, *results: object, **more: object) -> dict[str, object]:
 def result(start: object, end: object, label: object = "X", **more: Any) -> dict[str, object]:
     value = {"start": start, "end": end, "labels": [label], **more.pop("value", {})}
     return {"type": "labels", "value": value, **more}
-
-
-@attack("label-studio")
-def label_studio_of_scores_and_offsets(folder: Path) -> Path:
-    return written(folder / "a.json", json.dumps([task("a", result(0, 1, score=10**400))]))
 
 
 @attack("label-studio")
@@ -154,16 +94,6 @@ def label_studio_of_odd_names(folder: Path) -> Path:
     return written(folder / "a.json", json.dumps(tasks))
 
 
-@attack("label-studio")
-def label_studio_of_an_object_without_end(folder: Path) -> Path:
-    return written(folder / "a.json", '[{"data": ["' + ("a" * 1000 + '",\n"') * 20_000)
-
-
-@attack("label-studio")
-def label_studio_in_gzip(folder: Path) -> Path:
-    return written(folder / "a.json", gzip.compress(b"[" + b'{"data":{"text":"a"}},\n' * 10_000_000, 1))
-
-
 # Texts with annotation beside them
 
 
@@ -183,16 +113,6 @@ def brat_of_gaps_of_blanks(folder: Path) -> Path:
 def brat_of_folders(folder: Path) -> Path:
     pairs = ((f"{at}/a.{kind}", text) for at in range(3000) for kind, text in (("txt", "a"), ("ann", "")))
     return zipped(folder / "a.zip", pairs)
-
-
-@attack("brat")
-def brat_of_blanks(folder: Path) -> Path:
-    return zipped(folder / "a.zip", [("a.txt", bytes(1 << 28)), ("a.ann", "")])
-
-
-@attack("brat")
-def brat_of_long_names(folder: Path) -> Path:
-    return zipped(folder / "a.zip", ((f"{'a' * 60_000}{at}.ann", "") for at in range(300)))
 
 
 @attack("brat")
@@ -245,11 +165,6 @@ def xmi(count: int, text: str = "a", end: int = 1, first: int = 10) -> str:
 
 
 @attack("inception")
-def xmi_of_annotations(folder: Path) -> Path:
-    return zipped(folder / "a.zip", [("a.xmi", xmi(600_000)), ("TypeSystem.xml", ONE_TYPE)])
-
-
-@attack("inception")
 def xmi_of_annotations_in_a_folder(folder: Path) -> Path:
     written(folder / "TypeSystem.xml", ONE_TYPE)
     return written(folder / "a.xmi", xmi(600_000))
@@ -259,11 +174,6 @@ def xmi_of_annotations_in_a_folder(folder: Path) -> Path:
 def xmi_of_offsets_beyond_the_text(folder: Path) -> Path:
     files = [("a.xmi", xmi(20_000, "a" * 1_000_000, 1_000_000_000)), ("TypeSystem.xml", ONE_TYPE)]
     return zipped(folder / "a.zip", files)
-
-
-@attack("inception")
-def xmi_of_a_long_text(folder: Path) -> Path:
-    return zipped(folder / "a.zip", [("a.xmi", xmi(1, "a" * 9_900_000)), ("TypeSystem.xml", ONE_TYPE)])
 
 
 @attack("inception")
@@ -297,16 +207,6 @@ def types_below_types(folder: Path) -> Path:
 
 
 @attack("inception")
-def types_below_themselves(folder: Path) -> Path:
-    return zipped(folder / "a.zip", _pair(type_system([("t.T", "t.S", ["value"]), ("t.S", "t.T", [])])))
-
-
-@attack("inception")
-def types_by_the_thousand(folder: Path) -> Path:
-    return zipped(folder / "a.zip", _pair(type_system((f"t.T{at}", ANNOTATION, ["a"]) for at in range(50_000))))
-
-
-@attack("inception")
 def xml_of_entities(folder: Path) -> Path:
     doctype = '<!DOCTYPE x [<!ENTITY a "' + "a" * 100_000 + '">]>'
     content = xmi(1, "&a;" * 50_000).replace("<xmi:XMI", f"{doctype}<xmi:XMI", 1)
@@ -334,36 +234,6 @@ def cas_zip(folder: Path, content: str) -> Path:
 
 
 @attack("inception")
-def cas_json_of_objects(folder: Path) -> Path:
-    return cas_zip(folder, cas(",".join(["{}"] * 25_000_000)))
-
-
-@attack("inception")
-def cas_json_of_some_objects(folder: Path) -> Path:
-    return cas_zip(folder, cas(",".join(["{}"] * 5_000_000)))
-
-
-@attack("inception")
-def cas_json_of_a_long_text(folder: Path) -> Path:
-    return cas_zip(folder, cas(f"{SOFA},{SPAN}".replace('"a"', f'"{"a" * 15_000_000}"')))
-
-
-@attack("inception")
-def cas_json_of_texts(folder: Path) -> Path:
-    return cas_zip(folder, cas(",".join([SOFA.replace("1,", '1, "@sofaArray": 7,', 1)] * 20_000)))
-
-
-@attack("inception")
-def cas_json_without_offsets(folder: Path) -> Path:
-    return cas_zip(folder, cas(f"{SOFA},{SPAN}".replace('"begin": 0', '"begin": null')))
-
-
-@attack("inception")
-def cas_json_with_halves_of_offsets(folder: Path) -> Path:
-    return cas_zip(folder, cas(f"{SOFA},{SPAN}".replace('"begin": 0', '"begin": 0.5')))
-
-
-@attack("inception")
 def cas_json_of_itself(folder: Path) -> Path:
     types = {"t.T": {"%NAME": "t.T", "%SUPER_TYPE": "t.T", "value": {"%NAME": "value", "%RANGE": "t.T"}}}
     return cas_zip(folder, cas(f"{SOFA},{SPAN}".replace('"value": "X"', '"@value": 2'), types))
@@ -375,30 +245,15 @@ def cas_json_of_references_to_itself(folder: Path) -> Path:
     return cas_zip(folder, cas(f"{SOFA},{SPAN}".replace('"value": "X"', '"@value": 2'), {"t.T": own}))
 
 
-@attack("inception")
-def cas_json_in_lists(folder: Path) -> Path:
-    return cas_zip(folder, "[" * 10_000_000)
-
-
 # WebAnno TSV
 
 TSV = "#FORMAT=WebAnno TSV 3.3\n"
 
 
 @attack("webanno-tsv")
-def tsv_of_columns(folder: Path) -> Path:
-    return zipped(folder / "a.zip", [("a.tsv", f"{TSV}#T_SP=x.T|{'|' * 10_000_000}\n\n\n#Text=a\n1-1\t0-1\ta\t_\n")])
-
-
-@attack("webanno-tsv")
 def tsv_of_gaps(folder: Path) -> Path:
     rows = "".join(f"\n#Text=a\n{at}-1\t{at * 65_000}-{at * 65_000 + 1}\ta\t_\n" for at in range(1, 30_000))
     return zipped(folder / "a.zip", [("a.tsv", f"{TSV}#T_SP=x.T|v\n\n{rows}")])
-
-
-@attack("webanno-tsv")
-def tsv_of_a_long_text(folder: Path) -> Path:
-    return zipped(folder / "a.zip", [("a.tsv", f"{TSV}#T_SP=x.T|v\n\n\n#Text={'a' * 15_000_000}\n1-1\t0-1\ta\t_\n")])
 
 
 @attack("webanno-tsv")
@@ -425,26 +280,6 @@ def of_one_value(count: int, rows: int, text: str = "a") -> Any:
 
     every = pyarrow.DictionaryArray.from_arrays(pyarrow.array(np.zeros(count, np.int8)), pyarrow.array([text]))
     return pyarrow.ListArray.from_arrays(pyarrow.array([count // rows * at for at in range(rows + 1)], "int32"), every)
-
-
-@attack("datasets")
-def parquet_of_a_long_row(folder: Path) -> Path:
-    return parquet(folder, {"tokens": of_one_value(50_000_000, 1)})
-
-
-@attack("datasets")
-def parquet_of_a_row_below_the_limit(folder: Path) -> Path:
-    return parquet(folder, {"tokens": of_one_value(1_900_000, 1), "tags": of_one_value(1_900_000, 1)})
-
-
-@attack("datasets")
-def parquet_of_rows(folder: Path) -> Path:
-    return parquet(folder, {"tokens": of_one_value(1_900_000, 1_900_000)})
-
-
-@attack("datasets")
-def parquet_of_a_long_text(folder: Path) -> Path:
-    return parquet(folder, {"tokens": of_one_value(100_000, 10, "a" * 1_000_000)}, compression="zstd")
 
 
 @attack("datasets")
@@ -503,11 +338,6 @@ def arrow_of_nothing(folder: Path) -> Path:
 
 
 @attack("datasets")
-def arrow_of_a_long_text(folder: Path) -> Path:
-    return arrow(folder, {"tokens": of_one_value(1_000_000, 100, "a" * 1_000_000)})
-
-
-@attack("datasets")
 def arrow_of_views(folder: Path) -> Path:
     import pyarrow
 
@@ -536,16 +366,6 @@ def arrow_of_runs(folder: Path) -> Path:
     return arrow(folder, {"tokens": [["a"]], "tags": lists})
 
 
-@attack("datasets")
-def arrow_that_is_compressed(folder: Path) -> Path:
-    return arrow(folder, {"tokens": [["a" * 100_000_000]]}, compression="zstd")
-
-
-@attack("datasets")
-def jsonl_of_a_long_row(folder: Path) -> Path:
-    return written(folder / "a.jsonl", '{"tokens":[' + ",".join(['"a"'] * 4_000_000) + "]}")
-
-
 # DocBin
 
 
@@ -567,29 +387,118 @@ def docbin(folder: Path, **values: object) -> Path:
     return written(folder / "a.spacy", zlib.compress(srsly.msgpack_dumps(message), 1))
 
 
-@attack("spacy")
-def docbin_of_lists(folder: Path) -> Path:
-    return docbin(folder, cats=[[]] * 60_000_000)
-
-
-@attack("spacy")
-def docbin_of_some_lists(folder: Path) -> Path:
-    return docbin(folder, cats=[[]] * 11_000_000)
-
-
-@attack("spacy")
-def docbin_of_documents(folder: Path) -> Path:
-    return docbin(folder, lengths=bytes(60_000_000))
-
-
-@attack("spacy")
-def docbin_of_zeros(folder: Path) -> Path:
-    return written(folder / "a.spacy", zlib.compress(bytes(1 << 27), 1))
-
-
-@attack("spacy")
-def docbin_of_an_array_in_a_list(folder: Path) -> Path:
-    return docbin(folder, tokens=[{}] * 20_000_000)
+PLAIN: dict[str, dict[str, Callable[[Path], Path]]] = {
+    "doccano": {
+        "doccano_of_lines_in_gzip": lambda folder: written(
+            folder / "a.jsonl", gzip.compress((b'{"text":"' + b"a" * 100_000 + b'","label":[]}\n') * 8000, 1)
+        ),
+        "doccano_of_a_text_again_and_again": lambda folder: written(
+            folder / "a.jsonl", b'{"text":"a","label":[]}\n' * 60_000
+        ),
+        "doccano_of_many_short_lines": lambda folder: lines(folder, [{"text": "a\n" * 5_000_000, "label": [MARK]}]),
+        "doccano_of_spans_over_all_lines": lambda folder: lines(
+            folder, [{"text": "a\n" * 50_000, "label": [[0, 100_000, "X"]] * 50_000}]
+        ),
+        "doccano_of_spans_of_the_whole_line": lambda folder: lines(
+            folder, [{"text": "a " * 500_000, "label": [[0, 1_000_000, "X"]] * 60_000}]
+        ),
+        "doccano_of_spans_of_blanks": lambda folder: lines(
+            folder, [{"text": "a" + " " * 2_000_000 + "b", "label": [[0, 2_000_002, "X"]] * 60_000}]
+        ),
+        "doccano_of_a_long_label": lambda folder: lines(
+            folder, [{"text": "a " * 500_000, "label": [[0, 1_000_000, "X" * 8_000_000]]}]
+        ),
+        "doccano_of_lists_in_a_line": lambda folder: written(
+            folder / "a.jsonl", '{"text":"a","label":[' + ",".join(["[]"] * 2_000_000) + "]}"
+        ),
+        "doccano_in_lists": lambda folder: written(folder / "a.jsonl", '{"text":"a","label":' + "[" * 5_000_000),
+    },
+    "prodigy": {
+        "prodigy_of_annotators": lambda folder: lines(
+            folder, ({"text": f"{at}", "spans": [], "_annotator_id": f"{at}"} for at in range(30_000))
+        ),
+        "prodigy_of_annotators_of_a_text": lambda folder: lines(
+            folder, ({"text": "a", "spans": [], "_annotator_id": f"{at}"} for at in range(30_000))
+        ),
+    },
+    "label-studio": {
+        "label_studio_of_scores_and_offsets": lambda folder: written(
+            folder / "a.json", json.dumps([task("a", result(0, 1, score=10**400))])
+        ),
+        "label_studio_of_an_object_without_end": lambda folder: written(
+            folder / "a.json", '[{"data": ["' + ("a" * 1000 + '",\n"') * 20_000
+        ),
+        "label_studio_in_gzip": lambda folder: written(
+            folder / "a.json", gzip.compress(b"[" + b'{"data":{"text":"a"}},\n' * 10_000_000, 1)
+        ),
+    },
+    "brat": {
+        "brat_of_blanks": lambda folder: zipped(folder / "a.zip", [("a.txt", bytes(1 << 28)), ("a.ann", "")]),
+        "brat_of_long_names": lambda folder: zipped(
+            folder / "a.zip", ((f"{'a' * 60_000}{at}.ann", "") for at in range(300))
+        ),
+    },
+    "inception": {
+        "xmi_of_annotations": lambda folder: zipped(
+            folder / "a.zip", [("a.xmi", xmi(600_000)), ("TypeSystem.xml", ONE_TYPE)]
+        ),
+        "xmi_of_a_long_text": lambda folder: zipped(
+            folder / "a.zip", [("a.xmi", xmi(1, "a" * 9_900_000)), ("TypeSystem.xml", ONE_TYPE)]
+        ),
+        "types_below_themselves": lambda folder: zipped(
+            folder / "a.zip", _pair(type_system([("t.T", "t.S", ["value"]), ("t.S", "t.T", [])]))
+        ),
+        "types_by_the_thousand": lambda folder: zipped(
+            folder / "a.zip", _pair(type_system((f"t.T{at}", ANNOTATION, ["a"]) for at in range(50_000)))
+        ),
+        "cas_json_of_objects": lambda folder: cas_zip(folder, cas(",".join(["{}"] * 25_000_000))),
+        "cas_json_of_some_objects": lambda folder: cas_zip(folder, cas(",".join(["{}"] * 5_000_000))),
+        "cas_json_of_a_long_text": lambda folder: cas_zip(
+            folder, cas(f"{SOFA},{SPAN}".replace('"a"', f'"{"a" * 15_000_000}"'))
+        ),
+        "cas_json_of_texts": lambda folder: cas_zip(
+            folder, cas(",".join([SOFA.replace("1,", '1, "@sofaArray": 7,', 1)] * 20_000))
+        ),
+        "cas_json_without_offsets": lambda folder: cas_zip(
+            folder, cas(f"{SOFA},{SPAN}".replace('"begin": 0', '"begin": null'))
+        ),
+        "cas_json_with_halves_of_offsets": lambda folder: cas_zip(
+            folder, cas(f"{SOFA},{SPAN}".replace('"begin": 0', '"begin": 0.5'))
+        ),
+        "cas_json_in_lists": lambda folder: cas_zip(folder, "[" * 10_000_000),
+    },
+    "webanno-tsv": {
+        "tsv_of_columns": lambda folder: zipped(
+            folder / "a.zip", [("a.tsv", f"{TSV}#T_SP=x.T|{'|' * 10_000_000}\n\n\n#Text=a\n1-1\t0-1\ta\t_\n")]
+        ),
+        "tsv_of_a_long_text": lambda folder: zipped(
+            folder / "a.zip", [("a.tsv", f"{TSV}#T_SP=x.T|v\n\n\n#Text={'a' * 15_000_000}\n1-1\t0-1\ta\t_\n")]
+        ),
+    },
+    "datasets": {
+        "parquet_of_a_long_row": lambda folder: parquet(folder, {"tokens": of_one_value(50_000_000, 1)}),
+        "parquet_of_a_row_below_the_limit": lambda folder: parquet(
+            folder, {"tokens": of_one_value(1_900_000, 1), "tags": of_one_value(1_900_000, 1)}
+        ),
+        "parquet_of_rows": lambda folder: parquet(folder, {"tokens": of_one_value(1_900_000, 1_900_000)}),
+        "parquet_of_a_long_text": lambda folder: parquet(
+            folder, {"tokens": of_one_value(100_000, 10, "a" * 1_000_000)}, compression="zstd"
+        ),
+        "arrow_of_a_long_text": lambda folder: arrow(folder, {"tokens": of_one_value(1_000_000, 100, "a" * 1_000_000)}),
+        "arrow_that_is_compressed": lambda folder: arrow(folder, {"tokens": [["a" * 100_000_000]]}, compression="zstd"),
+        "jsonl_of_a_long_row": lambda folder: written(
+            folder / "a.jsonl", '{"tokens":[' + ",".join(['"a"'] * 4_000_000) + "]}"
+        ),
+    },
+    "spacy": {
+        "docbin_of_lists": lambda folder: docbin(folder, cats=[[]] * 60_000_000),
+        "docbin_of_some_lists": lambda folder: docbin(folder, cats=[[]] * 11_000_000),
+        "docbin_of_documents": lambda folder: docbin(folder, lengths=bytes(60_000_000)),
+        "docbin_of_zeros": lambda folder: written(folder / "a.spacy", zlib.compress(bytes(1 << 27), 1)),
+        "docbin_of_an_array_in_a_list": lambda folder: docbin(folder, tokens=[{}] * 20_000_000),
+    },
+}
+ATTACKS |= {name: (tool, write) for tool, attacks in PLAIN.items() for name, write in attacks.items()}
 
 
 def made(name: str, folder: Path) -> tuple[str, Path]:

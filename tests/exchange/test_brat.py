@@ -56,13 +56,6 @@ def test_folders_of_the_same_texts_are_annotators(tmp_path: Path) -> None:
     assert corpus[1].layers["bob"] == (("O",), ("B-LOC",), ("I-LOC",), ("O",)) and not told
 
 
-def test_what_is_left_out_is_told(tmp_path: Path) -> None:
-    told: list[str] = []
-    tw.read_documents("brat", pair(tmp_path / "x", "a", MARKED), misaligned="unknown", tell=told.append)
-    assert told[-1].startswith("1 of 3 spans overlap") or "not kept: 1 attributes, 1 equivalences, 1 events" in told[2]
-    assert any(line.startswith("not kept: 1 attributes, 1 equivalences") for line in told)
-
-
 def test_either_file_of_a_pair(tmp_path: Path) -> None:
     pair(tmp_path, "a", "T1\tPER 0 3\tAnn\r\nT2\tLOC 22 24;25 31\tSt Pölten\n")
     for name in ("a.txt", "a.ann"):

@@ -192,11 +192,6 @@ def test_a_large_corpus_is_no_bomb(tmp_path: Path) -> None:
     assert len(sentence) == tokens
 
 
-def test_options_of_offsets_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ExchangeError, match="found unmarked unknown, expected none: the files of spacy have tokens"):
-        tw.read_documents("spacy", written(tmp_path, doc("a")), unmarked="unknown")
-
-
 def test_by_the_command(tmp_path: Path) -> None:
     """A format that has no place for a layer is told; CoNLL-U Plus holds all."""
     given = doc("a b", heads=[1, 1], deps=["x", "ROOT"], ents=["B-X", "O"], pos=["X", "X"])

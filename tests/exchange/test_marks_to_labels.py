@@ -47,10 +47,6 @@ class TestTokens:
         with pytest.raises(ExchangeError, match="found the words 'x', expected those of the text 'ab'"):
             of_words(lambda _: ["x"])("ab")
 
-    def test_an_unknown_name(self) -> None:
-        with pytest.raises(ExchangeError, match="found the tokens 'x', expected one of blanks, words"):
-            tokenizer("x")
-
 
 class TestReading:
     def test_spans_are_labels_in_iob2(self) -> None:

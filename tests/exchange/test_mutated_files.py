@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from attacks import ATTACKS, made
 
-from benchmarks.exchange_child import Child, Taken, child
-from benchmarks.exchange_formats import LABELS, MEGABYTES, SECONDS, Kind, Outcomes, kept, kinds, outcomes, table
+from benchmarks.exchange_child import Child, child
+from benchmarks.exchange_formats import MEGABYTES, SECONDS, Kind, kept, kinds, outcomes
 
 KINDS = {each.name: each for each in kinds()}
 NEEDS = {"inception": "cassis", "datasets": "pyarrow", "spacy": "spacy"}
@@ -53,11 +53,3 @@ def test_what_is_kept(kind: Kind, tmp_path: Path) -> None:
         "scores": "yes" if kind.name in SCORED else "no" if kind.name in BY_OFFSETS else "refused",
     }
     assert {each: kept(kind, each, tmp_path) for each in expected} == expected
-
-
-def test_the_table_names_what_went_wrong() -> None:
-    cells, found = dict.fromkeys((*LABELS, "trees"), "yes"), Outcomes()
-    for taken in (("read", "", 99, 1), ("refused", "", 2000, 20), ("KeyError", "a", 1, 1), ("read", "b", 2000, 1)):
-        found.add(Taken(*taken))
-    assert "| x | yes | yes | yes | yes | yes | 1 | 1 | 2 | 2000 | 20.0 |" in table([("x", cells, found)], 4)
-    assert found.faults == ["KeyError: a (1 MB, 1.0 s)", "too much: b (2000 MB, 1.0 s)"]

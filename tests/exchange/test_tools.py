@@ -228,8 +228,3 @@ def test_folders_and_zips_of_another_tool(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text("{")
     found = {each.name: recognized(str(each)) for each in tmp_path.iterdir()}
     assert found == {"x": "brat", "x.zip": "inception", "broken.zip": None, "none.jsonl": None}
-
-
-def test_an_unknown_tool() -> None:
-    with pytest.raises(ExchangeError, match="found the tool 'x', expected one of doccano, label-studio, prodigy, brat"):
-        tool("x")

@@ -61,11 +61,6 @@ def test_the_format(tmp_path: Path) -> None:
     assert other.marks == {"annotator": (Mark(0, 1, "Empty"),)}
 
 
-def test_several_layers(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"found the layers Empty, NamedEntity\.identifier, NamedEntity\.value"):
-        list(TOOL.read(file(tmp_path, EXAMPLE)))
-
-
 def test_as_a_corpus_and_back(tmp_path: Path) -> None:
     rows = "#Text=Ann left.\n1-1\t0-3\tAnn\tPER\t\n1-2\t4-8\tleft\t_\t\n1-3\t8-9\t.\t_\t\n"
     corpus = tw.read_documents("webanno-tsv", file(tmp_path, f"{HEADER}\n\n{rows}"))

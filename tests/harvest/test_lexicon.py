@@ -93,11 +93,6 @@ def test_the_most_frequent_words_of_corpora():
     assert frequent_words([one], 2).tags == (None, None)
 
 
-def test_characters_are_no_words_to_count():
-    with pytest.raises(CorpusError, match=r"^a\.kytea: found a corpus of characters, expected words"):
-        frequent_words([Corpus((Sentence(("a",)),), "g", "character", None, "a.kytea")], 1)
-
-
 def test_entries_that_a_corpus_contradicts():
     """AB is a word twice, and once a part of ABC; BC is a word once, and once a part of it; a text may end with it."""
     lexicon = Lexicon(("AB", "ABC", "BC", "XY"), (("N",), None, None, ("V",)), "f")

@@ -31,11 +31,6 @@ def test_a_word_is_settled_and_narrows_its_neighbours():
     assert layers("他在图书馆看书吧", "图书馆")["segmentation"] == expected
 
 
-def test_words_side_by_side_and_at_both_ends():
-    assert marked(["甲乙丙丁", "甲乙戊丙丁"], "甲乙", "丙丁") == ["甲-乙|丙-丁", "甲-乙|戊|丙-丁"]
-    assert layers("甲", "甲", minimum=1)["segmentation"] == (("S",),)
-
-
 def test_tags_stand_at_every_character_of_a_word():
     assert layers("去开会了", "开会\tn|v", "了")["tag"] == (None, ("n", "v"), ("n", "v"), None)
     assert "tag" not in layers("去开会了", "开会")
@@ -99,8 +94,3 @@ def test_a_corpus_of_the_lines_with_words():
     corpus = annotated_corpus(["好", "开会", "", "去开会"], LexiconMatcher((parse(["开会"]),)), "a.raw")
     assert (corpus.guideline, corpus.unit, corpus.path) == ("segmentation", "character", "a.raw")
     assert [tuple(sentence.location) for sentence in corpus] == [("a.raw", 2), ("a.raw", 4)]
-
-
-def test_the_number_of_words_of_every_line():
-    found = annotated(["开会开会", "开", "会开会"], LexiconMatcher((parse(["开会"]),)))
-    assert [words for _, words in found] == [2, 0, 1]

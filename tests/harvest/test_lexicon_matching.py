@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tagweave.harvest.lexicon import parse
 from tagweave.harvest.matching import LexiconMatcher, common, united
-from tagweave.kernels.trie import Spans, Trie, code_points, run_characters
+from tagweave.kernels.trie import Spans, code_points, run_characters
 
 ALPHABET = "甲乙丙aB1\n"
 words = st.lists(st.text(ALPHABET.strip(), min_size=1, max_size=4), max_size=12, unique=True)
@@ -92,21 +92,6 @@ def test_no_word_is_cut_out_of_a_run_of_letters(text, found):
         assert pairs(LexiconMatcher((parse(["AI"]),), scheme).spans(code_points(text))) == found
 
 
-def test_a_shorter_entry_is_found_where_the_longest_would_cut_a_run():
-    matcher = LexiconMatcher((parse(["用车", "用车A"]),), "forward")
-    assert pairs(matcher.spans(code_points("用车AB用车A"))) == [(0, 2), (4, 7)]
-
-
-def test_the_schemes_differ_where_entries_overlap():
-    lexicon = parse(["研究", "研究生", "生命", "命"])
-    points = code_points("研究生命")
-    assert [pairs(LexiconMatcher((lexicon,), scheme).spans(points)) for scheme in ("forward", "backward")] == [
-        [(0, 3)],
-        [(0, 2), (2, 4)],
-    ]
-    assert pairs(LexiconMatcher((lexicon,)).spans(points)) == []
-
-
 def test_characters_outside_the_basic_plane_and_lone_surrogates():
     matcher = LexiconMatcher((parse(["𠮷野", "野家"]),), "forward")
     assert pairs(matcher.spans(code_points("\ud800𠮷野家\U0010ffff"))) == [(1, 3)]
@@ -140,13 +125,6 @@ def test_unknown_names():
     for names in ({"matching": "both"}, {"agree": "most"}):
         with pytest.raises(ValueError, match="unknown"):
             LexiconMatcher((), **names)
-
-
-def test_the_trie_shares_prefixes():
-    root, label, child, entry = Trie(["甲乙", "甲", "甲丙", "乙"], [5, 6, 7, 8]).nodes.arrays
-    assert (len(label), root[ord("甲")], root[ord("乙")]) == (4, 1, 0)
-    assert entry.tolist() == [8, 6, 7, 5]  # 丙 is before 乙 in order of code points
-    assert child.tolist() == [2, 2, 4, 4, 4]
 
 
 def test_which_characters_make_runs():

@@ -112,15 +112,6 @@ def test_sentences_end_after_their_marks_and_closing_quotes(text, expected):
     assert [sentence.text for sentence in sentences(Passage(text))] == expected
 
 
-def test_spans_move_with_their_sentences():
-    block = Passage("一二。三四。五", ((0, 2), (1, 5), (3, 5), (6, 7)))
-    assert list(sentences(block)) == [
-        Passage("一二。", ((0, 2),)),
-        Passage("三四。", ((0, 2),)),
-        Passage("五", ((0, 1),)),
-    ]
-
-
 @given(st.text("一二。！”a", min_size=1, max_size=20), st.data())
 def test_sentences_are_the_block_and_keep_the_spans_that_one_of_them_holds(text, data):
     bounds = st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(lambda span: span[0] < span[1])
@@ -156,10 +147,6 @@ def test_sentences_are_the_block_and_keep_the_spans_that_one_of_them_holds(text,
 )
 def test_what_spans_tell(text, spans, expected):
     assert "".join(boundaries(Passage(text, tuple(sorted(spans))))) == expected
-
-
-def test_two_characters_may_be_left_free():
-    assert boundaries(Passage("在北京住", ((1, 3),)), words_of_two=False) == ["|", " ", "|"]
 
 
 @given(st.text("一二三a1。", min_size=1, max_size=12), st.data())
@@ -214,10 +201,6 @@ def test_a_blank_between_words_is_a_boundary_and_no_character():
 )
 def test_runs_of_letters_and_of_digits_are_not_segmented(text, expected):
     assert harvested(Passage(text, ((0, 1), (len(text) - 1, len(text))))) == [expected]
-
-
-def test_runs_alone_are_no_evidence():
-    assert harvested(Passage("用Vue吧", ((1, 4),))) == []
 
 
 def test_counts():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tagweave as tw
-from tagweave.corpus.spans import Span, spans_of
+from tagweave.corpus.spans import spans_of
 from tagweave.harvest.options import HarvestError
 from tagweave.harvest.phrases import outermost
 
@@ -54,11 +54,6 @@ def test_outermost_spans(spans: list[tuple[int, int]]) -> None:
     outer = [a for a in set(spans) if not any(b != a and b[0] <= a[0] and a[1] <= b[1] for b in spans)]
     crossed = [a for a in outer for b in outer if a != b and a[0] < b[1] and b[0] < a[1]]
     assert outermost(spans) == sorted(set(outer) - set(crossed))
-
-
-def test_a_span_of_unknown_type_is_written_as_spans_are() -> None:
-    found = tw.Sentence(("a", "b"), {"tag": (("B-*",), ("I-*",))})
-    assert spans_of(found.layers["tag"]) == ((Span(0, 2, None),),)
 
 
 @pytest.mark.parametrize("options", [{"free_pairs": True}, {"like": "x"}])

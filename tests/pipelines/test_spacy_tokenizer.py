@@ -69,13 +69,3 @@ def test_in_python(piped: Path) -> None:
 def test_another_model(piped: Path) -> None:
     with pytest.raises(PipelineError, match=r"names\.model: found a model of words, expected a segmenter"):
         blank(piped / "names.model")
-
-
-def test_no_such_file() -> None:
-    with pytest.raises(FileNotFoundError, match=r"missing\.model: no such model file"):
-        blank("missing.model")
-
-
-def test_no_model() -> None:
-    with pytest.raises(PipelineError, match="found no model"):
-        blank(None)("他")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from reproductions.annotation_value import study
-from reproductions.annotation_value.rounds import CHOICES, METHODS, Pool, right, rounds
-from reproductions.annotation_value.study import lines, main, read_data, summarise
+from reproductions.annotation_value.rounds import CHOICES, Pool, rounds
+from reproductions.annotation_value.study import main, read_data
 from tagweave.models.chain_predictor import ChainPredictor
 
 
@@ -53,16 +53,6 @@ def test_what_is_known_is_not_asked_again(pool, choice):
     assert not known[chosen].any()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_model_learns_from_the_answers(pool, method):
-    test = pool.data.test
-    few, many = (
-        sum(right(pool.trained(method, known_of(pool, *range(0, int(pool.begins[-1]), step)), 0), test))
-        for step in (40, 2)
-    )
-    assert few < many
-
-
 @pytest.mark.parametrize("choice", CHOICES)
 def test_every_round_knows_so_many_more(pool, choice, monkeypatch):
     seen = []
@@ -73,33 +63,6 @@ def test_every_round_knows_so_many_more(pool, choice, monkeypatch):
     assert [(row["answers"], int(known.sum())) for row, known in zip(rows, seen, strict=True)] == [(50, 50), (120, 120)]
     assert not (seen[0] & ~seen[1]).any()
     assert all(len(row["right"]) == len(pool.data.test) for row in rows)
-
-
-def made(method, choice, answers, share):
-    """A row in which so large a share of every sentence of the sample is right."""
-    test = read_data(0, True).test
-    right = [round(share * len(sentence)) for sentence in test]
-    return {
-        "method": method,
-        "choice": choice,
-        "seed": 0,
-        "answers": answers,
-        "labels": 9,
-        "seconds": 1.0,
-        "right": right,
-    }
-
-
-@pytest.mark.parametrize(("share", "said"), [(0.9, "250 of its answers"), (0.2, "No number of its answers")])
-def test_the_verdict_counts_answers(share, said):
-    shares = {"in proportion": share, "least certain": 0.4, "random": 0.5}
-    rows = [made("coupled", choice, answers, each) for choice, each in shares.items() for answers in (250, 500)]
-    page = "\n".join(lines(summarise(read_data(0, True), rows, 100), "the command"))
-    verdict = page.partition("`in proportion` is better")[2].partition("`least certain` is better")[0]
-    assert said in verdict
-    assert "`coupled` is trained on both" in page
-    assert "two-stage" not in page
-    assert ("250, 500" in verdict.partition("It is worse")[0]) == (share > 0.5)
 
 
 def test_the_command(tmp_path, monkeypatch):

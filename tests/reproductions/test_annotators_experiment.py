@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from reproductions.annotators import saved, saved_page
-from reproductions.annotators.page import AT_FOUR, AT_TWO, DROPPED, lines
+from reproductions.annotators.page import lines
 from reproductions.annotators.room import Room, RoomDesk
-from reproductions.annotators.study import Kind, expected, hard_tasks, hardest, main, read_data, simulate
-from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, uneven, work_all
+from reproductions.annotators.study import Kind, hardest, main, read_data, simulate
+from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all
 from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.reliability import PosteriorRule
 from tagweave.annotate.store import Store
@@ -43,15 +43,6 @@ def test_the_least_certain_fifth_is_asked_for_without_its_labels() -> None:
         assert gold[task.sentence.location][task.start] == (answer.label,)
     assert all(0 < task.uncertainty <= 1 for task, _ in found)  # its place in a draw
     assert max(task.candidates[0].probability for task, _ in found) < 1
-
-
-def test_hard_tasks_are_found_that_make_the_shares_of_the_paper() -> None:
-    tasks = known(200)
-    share, accuracy = hard_tasks(tasks)
-    shares = expected(tasks, uneven(share, accuracy))
-    assert [round(100 * shares[name], 1) for name in ("two", "four", "dropped")] == pytest.approx(
-        [AT_TWO, AT_FOUR, DROPPED], abs=0.4
-    )
 
 
 def test_what_is_counted_adds_up(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import pytest
 from reproductions.lab.baselines import choose_tags, treated
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Location, Sentence
-from tagweave.errors import CorpusError
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit
@@ -63,11 +62,6 @@ def test_by_hand(strategy: str, expected: list[str]) -> None:
     assert (recipe.transitions, recipe.edges) == ((False, False) if strategy == "pointwise" else (True, True))
 
 
-def test_equal_frequencies_go_by_the_alphabet() -> None:
-    for text in ("V/D", "D/V"):
-        assert layers(treated("frequent", [corpus("N", text)], Recipe())[0]) == ["N", "D"]
-
-
 def test_frequencies_are_those_of_each_corpus() -> None:
     found, _ = treated("frequent", [corpus("N N", "N/V"), corpus("V V", "N/V")], Recipe())
     assert layers(found) == ["N N", "N", "V V", "V"]
@@ -81,24 +75,12 @@ def test_random_takes_each_candidate_about_as_often_and_repeats() -> None:
     assert all(150 < found.count(tag) < 250 for tag in "NVD")
 
 
-def test_a_missing_layer_stays_missing() -> None:
-    bare = Corpus((Sentence(("a",)), *corpus("N/V").sentences), "g")
-    for strategy in ("first", "random", "frequent"):
-        ((first, _),) = treated(strategy, [bare], Recipe())[0]
-        assert first.layers == {}
-
-
 # What is complete
 
 
 def characters(letters: str, tags: str = "", line: int = 0) -> Sentence:
     rows = {"segmentation": layer_of(letters)} | ({"tag": layer_of(tags)} if tags else {})
     return Sentence(tuple("字" * len(rows["segmentation"])), rows, location=Location("k", line))
-
-
-def test_nothing_left() -> None:
-    with pytest.raises(CorpusError, match="f: found no sentence whose annotation is complete, expected some"):
-        treated("discard", [corpus("N", "V"), corpus("? N", "N/V")], Recipe())
 
 
 # Tags of characters
@@ -118,13 +100,6 @@ def test_a_word_gets_one_tag() -> None:
     assert all(len(set(tags[at : at + 3])) == 1 for at in range(0, 90, 3))
     assert len({tuple(tags[at : at + 3]) for at in range(0, 90, 3)}) == 2
     assert any(a != b for a, b in pairwise(tags))
-
-
-def test_unknown_tags_and_unknown_boundaries_stay() -> None:
-    found = chosen(characters("B E/S S", "? N/V ?"), characters("S S"))
-    assert found[0][0] is None
-    assert found[0][1] in (("N",), ("V",))
-    assert found[1] == ()
 
 
 @pytest.mark.parametrize("strategy", ["random", "first", "frequent"])
@@ -155,14 +130,6 @@ def test_argmax_is_the_best_sequence_of_the_first_model(rows: tuple[str, ...]) -
     (found,) = treated("argmax", [given], recipe, run=Run(SHORT))[0]
     assert layers([found]) == layers([expected])
     assert all(is_complete(sentence, "g") for sentence in found)
-
-
-def test_argmax_may_need_labels_that_no_complete_sentence_has() -> None:
-    """The first model sees N and V alone, the annotation asks for D."""
-    found, _ = treated("argmax", [corpus("N V", "V N", "D/Q ?", "D N/D")], Recipe(), run=Run(SHORT))
-    filled = layers(found)
-    assert filled[2].split()[0] in "DQ"
-    assert filled[3].split()[0] == "D"
 
 
 def test_argmax_leaves_no_outside_open() -> None:
@@ -197,13 +164,3 @@ def test_argmax_on_characters(task: str, coding: str, complete: bool) -> None:
             assert b is not None
             assert a is None or b[0] in a or f"{b[0].partition('-')[0]}-*" in a
     assert np.isfinite(fit(*treated("argmax", [given], recipe, run=Run(SHORT)), run=Run(SHORT)).model.weights).all()
-
-
-# Posterior
-
-
-def test_argmax_on_words_to_be_segmented_has_nothing_to_fill_in() -> None:
-    given = corpus("N ?", "? ? V")
-    recipe = Recipe(Task("segment"))
-    (found,), _ = treated("argmax", [given], recipe, run=Run(SHORT))
-    assert recipe.task.prepare(found).sentences == recipe.task.prepare(given).sentences

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from reproductions.lab.comparison import Finding, Measured, against, compare, judged, verdict
+from reproductions.lab.comparison import Finding, Measured, compare, judged, verdict
 from tagweave.evaluation.score import f_of_counts, share_of_counts
 
 
@@ -42,15 +42,6 @@ def test_a_difference_in_every_seed_counts_once_a_sentence() -> None:
     assert found["difference"] == pytest.approx(40)
     assert found["p_all"] == pytest.approx(2 / 16, abs=0.03), "four sentences, however many seeds"
     assert compare(worse, better, 2000)["difference"] == pytest.approx(-40)
-
-
-def test_a_method_against_the_references_that_there_are() -> None:
-    found = {name: {"dev": each, "test": each} for name, each in (("a", GOOD), ("b", BAD))}
-    references = [Rival("a"), Rival("b"), Rival("c")]
-    assert against("a", found, references, 50).keys() == {"b"}
-    test = against("b", found, references, 50, lambda measure: measure != "dev")
-    assert test["a"].keys() == {"test"}
-    assert test["a"]["test"]["difference"] == pytest.approx(-40)
 
 
 def test_findings_of_methods_that_there_are() -> None:

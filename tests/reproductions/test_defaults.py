@@ -5,28 +5,13 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 
-from reproductions.defaults.cell import NOW, REGRESSION, Cell, Text, features, part
-from reproductions.defaults.page import summary
+from reproductions.defaults.cell import features
 from reproductions.defaults.study import main
 from reproductions.lab.cache import Cache
-from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-
-CORPUS = Corpus(tuple(Sentence((str(number),) * 3) for number in range(9)), "g")
-
-
-def numbers(corpus: Corpus) -> list[int]:
-    return [int(sentence.forms[0]) for sentence in corpus]
-
-
-@pytest.mark.parametrize(("tokens", "subset", "expected"), [(5, 0, [0, 1]), (6, 1, [3, 4]), (10, 2, [6, 7, 8, 0])])
-def test_parts_are_whole_sentences_from_several_places(tokens: int, subset: int, expected: list[int]) -> None:
-    assert numbers(part(CORPUS, tokens, subset)) == expected
-    assert part(CORPUS, 0, subset) is CORPUS
 
 
 def test_a_feature_is_a_column_for_every_place_in_its_window() -> None:
@@ -38,18 +23,6 @@ def test_a_feature_is_a_column_for_every_place_in_its_window() -> None:
     assert (matrix[0] * matrix[2]).sum() == 1  # the edge
     assert (matrix[1] * matrix[2]).sum() == 2  # the token and its prefix
     assert set(np.unique(matrix)) == {0, 1}
-
-
-def test_the_regression_is_compared_on_the_subsets_that_it_has(tmp_path) -> None:
-    text = Text("t", "t.txt")
-    runs = [(NOW, 0, 90.0), (NOW, 1, 70.0), ("before", 0, 80.0), ("before", 1, 60.0), (REGRESSION, 0, 89.0)]
-    results = [
-        (Cell(tmp_path, text, "tag", 1000, subset, trained), {"score": score, "tokens": 1001, "seconds": 1.0})
-        for trained, subset, score in runs
-    ]
-    (row,) = summary(results)["rows"]
-    assert row["trained"][NOW] == {"score": 80.0, "seconds": 1.0, "subsets": 2}
-    assert row["over regression"] == 1.0
 
 
 def test_the_command_writes_a_page_and_keeps_its_results(tmp_path, capsys) -> None:

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproductions.incomplete import cells, study
 from reproductions.incomplete import page as pages
-from reproductions.incomplete import run as runs
-from reproductions.incomplete.cells import Cell, Data, fit_marginal
-from reproductions.incomplete.run import LEARNER, run
+from reproductions.incomplete import study
+from reproductions.incomplete.cells import Cell, Data
+from reproductions.incomplete.run import run
 from reproductions.incomplete.scores import (
     Scored,
     ambiguous_scores,
@@ -35,7 +34,6 @@ from reproductions.incomplete.settings import (
     TAGGING,
     WARM,
     know_beginnings,
-    label_tokens,
     leave_candidates,
     mark_words,
 )
@@ -44,9 +42,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import average_precision_of_ambiguous_words
 from tagweave.evaluation.score import share_of_counts
 from tagweave.evaluation.words import segmentations
-from tagweave.learning.run import Run, Schedule
-from tagweave.training.fit import fit, fit_problem
-from tagweave.training.recipe import Recipe
+from tagweave.learning.run import Schedule
 from tagweave.training.task import Task
 
 
@@ -91,14 +87,6 @@ def test_segmentation_never_loses_the_gold_label(setting, segmenting):
         assert sentence.forms == gold.forms
         for left, label in zip(sentence.layers[guideline], gold.layers[guideline], strict=True):
             assert left is None or set(label) <= set(left)
-
-
-@pytest.mark.parametrize("setting", [*TAGGING, *SEGMENTATION], ids=lambda setting: setting.name)
-def test_a_seed_repeats_and_another_differs(setting, tagging):
-    first, again, other = (setting.step(tagging.train, seed) for seed in (0, 0, 1))
-    assert first == again
-    if setting.name not in ("full", "candidates"):
-        assert first != other
 
 
 def test_leave_candidates_replaces_every_ambiguous_word():
@@ -173,27 +161,6 @@ def test_segmentation_gives_lengths_of_words(method, segmenting):
     assert result["dev"] > 0.4
 
 
-@pytest.mark.parametrize("share", [0.1, 0.9])
-@pytest.mark.parametrize("warm", [False, True])
-def test_the_start_is_what_it_says_whatever_is_unknown(share, warm, tagging, monkeypatch):
-    starts = []
-
-    def spy(problem, *rest):
-        starts.append(problem.model.weights)
-        return fit_problem(problem, *rest)
-
-    monkeypatch.setattr(cells, "fit_problem", spy)
-    recipe, corpus, schedule = Recipe(), label_tokens(share)(tagging.train, 0), Schedule(2, 2)
-    model = fit_marginal(corpus, recipe, tagging.dev, Run(schedule), warm).model
-    pointwise = fit([corpus], replace(recipe, transitions=False, edges=False), tagging.dev, Run(schedule)).model
-    assert len(starts) == 1 + warm
-    assert not starts[0].any()
-    if warm:
-        np.testing.assert_array_equal(starts[1], pointwise.weights)
-    assert not pointwise.parameters.split(pointwise.weights)[0].transition.any()
-    assert model.parameters.split(model.weights)[0].transition.any()
-
-
 # scores
 
 
@@ -241,20 +208,7 @@ def test_many_sentences_tell_methods_apart():
     assert max(*found["p"], found["p_all"]) < 0.01
 
 
-def test_seeds_that_disagree_cancel_out():
-    better, worse = scored([9] * 30), scored([8] * 30)
-    found = compare([better, worse], [worse, better], 200)
-    assert max(found["p"]) < 0.05
-    assert found["p_all"] == 1.0
-
-
 # the command
-
-
-def test_learner_settings_are_the_best_on_dev():
-    assert runs._best([0.5, 0.7, 0.6]) == LEARNER[1]
-    assert runs._best([0.5, 0.5, 0.5]) == LEARNER[0]
-    assert runs._best([None, None, None]) == LEARNER[0]
 
 
 @pytest.fixture(scope="module")
@@ -272,13 +226,6 @@ def written(tagging, tmp_path_factory):
     return folder
 
 
-def test_the_page_states_its_command_and_keeps_the_discussion(written):
-    text = (written / "page.md").read_text(encoding="utf-8")
-    assert "\n    the command\n" in text
-    assert text.count("## Discussion") == 1
-    assert text.endswith("By hand.\n")
-
-
 def test_every_score_of_the_json_is_on_the_page(written):
     text = (written / "page.md").read_text(encoding="utf-8")
     summary = json.loads((written / "data" / "page.json").read_text(encoding="utf-8"))
@@ -293,19 +240,6 @@ def test_every_score_of_the_json_is_on_the_page(written):
     assert set(summary["settings"][1]["methods"][0]["measures"]) == {"P", "APA"}
     assert [len(setting["choices"]) for setting in summary["settings"]] == [0, 2]
     assert "`first` " in text
-
-
-def test_verdicts_name_the_better_of_either_start():
-    def measure(**differences: float) -> dict[str, object]:
-        names = {"zero": "marginal, from zero", "warm": "marginal, from pointwise"}
-        against = {names[key]: {"difference": value, "p_all": 0.01} for key, value in differences.items()}
-        return {"P": {"tested": True, "against": against}}
-
-    rows = {"marginal, from zero": measure(warm=1.0), "argmax": measure(zero=-2.0, warm=1.0)}
-    methods = [{"name": name, "measures": measures} for name, measures in rows.items()]
-    said = "".join(pages._verdict({"methods": methods}))
-    assert "`marginal, from zero` is worse (p < 0.05) than `argmax`." in said
-    assert "`marginal, from pointwise` is better (p < 0.05) than `marginal, from zero`, `argmax`." in said
 
 
 def test_the_command(tmp_path, monkeypatch):

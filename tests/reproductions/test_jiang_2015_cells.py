@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reproductions.jiang_2015.adaptation import Adaptation, Way
-from reproductions.jiang_2015.cells import Cells
 from reproductions.jiang_2015.methods import (
-    BASELINE,
-    FILTERED,
-    MERGING,
-    MODEL_1,
-    MODEL_2,
     MODEL_3,
     ROUNDS,
-    SOURCE,
     WAYS_BACK,
     in_rounds,
     way_back,
@@ -29,8 +20,7 @@ from reproductions.jiang_2015.trainings import Trainings
 from reproductions.jiang_2015.words import Words
 from reproductions.lab.cache import Cache
 from reproductions.lab.words import segmented
-from tagweave.learning.run import Iteration, Run
-from tagweave.models.storage import load_model
+from tagweave.learning.run import Run
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.guided import fit_stages
 from tagweave.training.problem import Fitted
@@ -117,79 +107,3 @@ def test_the_best_lambda_and_the_best_round_are_those_of_development_data(cache:
     assert few.best == (1, max((0.2, 0.0), key=lambda share: scores[share]), False)
     assert found.way(in_rounds(3, True)) == (3, found.way_back, False)
     assert found.way(way_back(0.7)) == (1, 0.7, False)
-
-
-def test_what_did_not_lead_back_is_dropped(cache: Cache) -> None:
-    pair = sample()
-    found = adaptation(pair, cache)
-    marks = found.round(1, 0.0).source.led_back
-    assert 0 < sum(marks) < len(marks) == len(pair.source.train)
-    result = Cells(cache)(pair, FILTERED, 0)
-    assert result["sentences"] == sum(marks)
-    assert Cells(cache)(pair, MODEL_2, 0)["sentences"] == len(marks)
-
-
-# cells
-
-
-class Counter:
-    """Counts the trainings."""
-
-    def __init__(self) -> None:
-        self.iterations = 0
-
-    def iteration(self, _iteration: Iteration, _limit: int) -> None:
-        self.iterations += 1
-
-
-def test_methods_share_their_steps(tmp_path: Path) -> None:
-    counter = Counter()
-    pair, cells = sample(), Cells(Cache(tmp_path), 1, counter)
-
-    def trained(*methods: Any) -> int:
-        before = counter.iterations
-        for method in methods:
-            cells(pair, method, 0)
-        assert pair.schedule.iterations
-        return (counter.iterations - before) // pair.schedule.iterations
-
-    assert trained(BASELINE, SOURCE, MERGING) == 3
-    assert trained(MODEL_1) == 1
-    assert trained(MODEL_2) == 3  # both ways, and the final model
-    assert trained(in_rounds(1, False), way_back(0.0)) == 0
-    assert cells(pair, in_rounds(1, False), 0) == cells(pair, way_back(0.0), 0) == cells(pair, MODEL_2, 0)
-    assert trained(way_back(0.5), FILTERED) <= 2
-    assert trained(in_rounds(2, False)) == 3
-    cells._last = None
-    assert trained(BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, in_rounds(2, False)) == 0
-
-
-def test_sizes_share_the_source_model(tmp_path: Path) -> None:
-    cells, settings = Cells(Cache(tmp_path)), PARTS["sizes"](None)
-    sizes = []
-    for setting in settings[-2:]:
-        pair = setting.draw(0)
-        sizes.append(len(pair.target.train))
-        cells(pair, MODEL_1, 0)
-    assert sizes == [16, 32]
-    names = [path.name for path in tmp_path.iterdir()]
-    assert len([name for name in names if name.startswith("source-model-course")]) == 1
-    assert len([name for name in names if name.endswith(".model") and name.startswith("source-model")]) == 1
-
-
-def test_a_model_that_is_needed_again_is_trained_again_and_is_the_same(tmp_path: Path) -> None:
-    pair = sample()
-    first = adaptation(pair, Cache(tmp_path)).baseline
-    words = first.found(pair.target.test)
-    assert not list(tmp_path.glob("*.model"))
-    again = adaptation(pair, Cache(tmp_path)).baseline
-    again.keep()
-    assert segmented(again.model, pair.target.test) == words
-    (file,) = tmp_path.glob("*.model")
-    assert segmented(load_model(file), pair.target.test) == words
-
-
-# decoding
-
-
-# settings

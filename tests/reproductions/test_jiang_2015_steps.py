@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reproductions.jiang_2015 import word_lines as lines
-from reproductions.jiang_2015.newspaper import in_sentences, some
 from reproductions.jiang_2015.recall import by_kind
 from reproductions.jiang_2015.words import Words
 from tagweave.corpus.corpus import Corpus
@@ -34,35 +33,6 @@ def test_lines_are_words_and_labels_without_text(corpus: Corpus) -> None:
     assert lines.labels(found) == labels
     assert lines.of_labels(labels) == found
     assert lines.cut(corpus, found, "pd").sentences == corpus.sentences
-
-
-# sentences
-
-
-@given(CORPORA)
-def test_sentences_end_at_full_stops_alone(corpus: Corpus) -> None:
-    found = in_sentences(corpus)
-    words = [form for sentence in corpus for form in sentence.forms]
-    assert [form for sentence in found for form in sentence.forms] == words
-    assert all("。" not in sentence.forms[:-1] for sentence in found)
-    ends = {sum(map(len, (sentence.forms for sentence in corpus.sentences[:at]))) for at in range(1, len(corpus) + 1)}
-    for end in accumulate(len(sentence) for sentence in found):
-        assert words[end - 1] == "。" or end in ends
-
-
-def test_tags_stay_with_their_words() -> None:
-    paragraph = Sentence(("我", "去", "。", "好"), {"pd": (("r",), None, ("w",), ("a", "v"))})
-    first, second = in_sentences(Corpus((paragraph,), "pd"))
-    assert (first.forms, first.layers) == (("我", "去", "。"), {"pd": (("r",), None, ("w",))})
-    assert (second.forms, second.layers) == (("好",), {"pd": (("a", "v"),)})
-
-
-@given(CORPORA, st.integers(0, 7), st.integers(0, 3))
-def test_some_sentences_in_their_order(corpus: Corpus, count: int, seed: int) -> None:
-    numbered = corpus.with_sentences(Sentence((str(at),)) for at in range(len(corpus)))
-    found = [int(sentence.forms[0]) for sentence in some(numbered, count, seed)]
-    assert len(found) == min(count, len(corpus))
-    assert found == sorted(set(found))
 
 
 # recall

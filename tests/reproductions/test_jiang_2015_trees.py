@@ -71,32 +71,6 @@ def test_scores_are_those_of_the_evaluation(drawn: list) -> None:  # type: ignor
 # corpora
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_invented_trees_are_trees_of_two_guidelines(seed: int) -> None:
-    both = invented.treebank(40, seed)
-    assert both == invented.treebank(40, seed) != invented.treebank(40, seed + 1)
-    for first, second in zip(both.first, both.second, strict=True):
-        assert (first.forms, first.layers) == (second.forms, second.layers)
-        for sentence, guideline in ((first, "content"), (second, "function")):
-            tags = ["ROOT", *(tag for (tag,) in sentence.layers["upos"])]
-            heads = [0, *(arc.head for (arc,) in sentence.heads[guideline])]
-            assert sum(head == 0 for head in heads[1:]) == 1
-            for number in range(1, len(heads)):
-                path = {number}
-                while (number := heads[number]) and number not in path:
-                    path.add(number)
-                assert number == 0  # no circle
-            governors = {tags[head] for head in heads[1:]} & {"ADP", "AUX"}
-            assert governors == (set() if guideline == "content" else {"ADP", "AUX"} & {*tags})
-    trees = [tree_lines.of_corpus(corpus) for corpus in (both.first, both.second)]
-    assert sum(a != b for a, b in zip(*trees, strict=True)) > 20
-
-
-def twice(first: list[list[str]], second: list[list[str]]) -> tuple[Corpus, Corpus]:
-    one, other = (Corpus(tuple(Sentence(tuple(forms)) for forms in text)) for text in (first, second))
-    return one, other
-
-
 def test_each_guideline_sees_its_own_half_of_the_trees() -> None:
     dev, test = invented.treebank(47), invented.treebank(9, 1)
     pair = halves("name", dev, test, 10, "adagrad", PARTS["parsing-french"](None)[0].draw(0).schedule)
@@ -158,21 +132,6 @@ def test_model_2_is_the_transformed_parser(cache: Cache) -> None:
     system, target, source = structure(pair).system(Run(pair.schedule)), pair.target, pair.source
     fitted = fit_transformed(system, [target.train], [source.train], target.dev, [source.dev])
     assert adaptation(pair, cache).transformed(Way(1, 0)).found(target.test) == on_test(fitted, pair)
-
-
-def test_model_2_of_the_paper_learns_from_one_head_for_a_token(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the learner: the probabilities of the package are those of other methods."""
-    pair, trained = pair_of("parsing-models-0.25"), list[Corpus]()
-
-    def recorded(corpora: list[Corpus], *_rest: Any) -> None:
-        trained.extend(corpora)
-
-    own = adaptation(pair, cache)
-    own.round(1, 0.0)
-    monkeypatch.setattr(Trees, "fit", lambda _self, corpora, *rest: recorded(corpora, *rest))
-    own.transformed(Way(1, 0)).fit()
-    assert [len(each) for each in trained] == [len(pair.target.train), len(pair.source.train)]
-    assert all(len(arcs or ()) == 1 for corpus in trained for s in corpus for arcs in s.heads[corpus.guideline])
 
 
 @pytest.mark.parametrize("method", PROBABILITIES, ids=lambda method: method.name)

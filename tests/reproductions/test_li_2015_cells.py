@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,18 +15,14 @@ from reproductions.lab.comparison import Measured
 from reproductions.li_2015.cells import Cell, shown, tags_of
 from reproductions.li_2015.methods import (
     BASELINE,
-    COMPLETE,
     CONVERTED,
     COUPLED,
-    JOINT,
     MERGED,
-    SEPARATE,
-    TIGHT,
     TWO_STAGE,
     Method,
 )
-from reproductions.li_2015.pair import Pair, with_layers
-from reproductions.li_2015.scores import least_certain, right_and_scored
+from reproductions.li_2015.pair import Pair
+from reproductions.li_2015.scores import right_and_scored
 from reproductions.li_2015.settings import settings
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -89,37 +84,6 @@ def test_what_a_result_depends_on(tagging: Pair, cache: Cache) -> None:
     assert len({cache.path("x", cell.description()) for cell in changed}) == len(changed)
 
 
-def test_the_baseline_tells_of_every_token_of_the_source(tagging: Pair, cache: Cache) -> None:
-    result = Cell(tagging, BASELINE, 0, cache).result()
-    pd = Counter(tag for sentence in tagging.source.train for (tag,) in sentence.layers["pd"])
-    found: Counter[str] = Counter()
-    for ctb, tag, count in result["pairs"]:
-        assert ctb in tags_of(tagging.target.train)
-        found[tag] += count
-    assert found == pd
-    assert [len(row) for row in result["certainty"]] == [len(sentence) for sentence in tagging.target.test]
-
-
-def test_the_automatic_mapping_is_that_of_the_baseline_of_the_seed(tagging: Pair, tmp_path: Path) -> None:
-    cell = Cell(tagging, COUPLED, 0, Cache(tmp_path))
-    own = cell.coupling()
-    assert len(list(tmp_path.iterdir())) == 1
-    assert own == cell.coupling()
-    assert own.mappings != replace(cell, seed=1).coupling().mappings
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_couplings(tagging: Pair, cache: Cache) -> None:
-    couplings = {
-        method: Cell(tagging, method, 0, cache).coupling() for method in (COUPLED, TIGHT, COMPLETE, SEPARATE, JOINT)
-    }
-    assert couplings[COMPLETE].mappings == ()
-    assert len(couplings[TIGHT].mappings) == 1
-    assert [(c.joint, c.separate) for c in couplings.values()] == [(True, True)] * 3 + [(True, False), (False, True)][
-        ::-1
-    ]
-
-
 def test_the_converted_corpus_is_what_the_coupled_model_says(tagging: Pair, cache: Cache) -> None:
     converted = Cell(tagging, CONVERTED, 0, cache).converted()
     assert converted.guideline == "ctb"
@@ -151,19 +115,6 @@ def test_what_is_given_is_shown_and_the_answer_is_not(conversion: Pair) -> None:
             assert found == (None if tag in unknown else (tag,))
 
 
-def test_given_tags_help_all_but_the_baseline(conversion: Pair, cache: Cache) -> None:
-    bare = replace(conversion.target, test=with_layers(conversion.target.test, "pd"))
-    for method, helps in ((BASELINE, False), (TWO_STAGE, True), (COUPLED, True)):
-        lines = [
-            Cell(replace(conversion, target=target), method, 0, cache).result()["test"]
-            for target in (conversion.target, bare)
-        ]
-        assert (lines[0] != lines[1]) == helps
-        if method == TWO_STAGE:
-            right = [share_right(conversion.target.test, each) for each in lines]
-            assert right[0] > right[1]
-
-
 # scores
 
 
@@ -182,15 +133,3 @@ def test_counts_are_those_of_accuracy(sentences: list[list[tuple[str, str]]]) ->
     counts = right_and_scored(corpus(0), output)
     np.testing.assert_array_equal(counts, expected.counts)
     assert Measured(counts[None], share_of_counts).values == [pytest.approx(100 * expected.tokens.value)]
-
-
-@given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1, max_size=6))
-def test_the_least_certain_tokens(certainty: list[list[float]]) -> None:
-    values = np.concatenate(certainty)
-    chosen = least_certain(certainty, 0.2)
-    assert chosen.sum() == round(0.2 * len(values))
-    if chosen.any() and not chosen.all():
-        assert values[chosen].max() <= values[~chosen].min()
-
-
-# all cells

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproductions.lab.corpora import read_parts, share_of
-from reproductions.li_2015.mappings import completed, often
-from reproductions.li_2015.pair import halves, retagged
-from reproductions.li_2015.settings import PARTS, settings, simplified
+from reproductions.lab.corpora import share_of
+from reproductions.li_2015.pair import halves
+from reproductions.li_2015.settings import PARTS, settings
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.labels.mapping import TagMapping
 
 
 def both(count: int) -> Corpus:
@@ -47,62 +45,6 @@ def test_a_share_is_that_many_sentences_in_their_order(count: int, share: float,
     assert len(part) == round(share * count)
     numbers = [int(s.forms[0]) for s in part]
     assert numbers == sorted(set(numbers))
-
-
-def test_retagging_unites_candidates_of_one_name() -> None:
-    corpus = Corpus((Sentence(("x", "y", "z"), {"a": (("p", "q"), None, ("r",))}),), "a")
-    assert retagged(corpus, {"p": "n", "q": "n"})[0].layers["a"] == (("n",), None, ("r",))
-
-
-def test_brown_tags_lose_their_marks() -> None:
-    tags = ["nn-tl", "fw-in-tl", "nn-hl", "in-tl-hl", "vb-nc", "--", "ppss+bem", "nn$-tl", "-hl"]
-    corpus = Corpus((Sentence(tuple(tags), {"brown": tuple((tag,) for tag in tags)}),), "brown")
-    found = [candidates[0] for candidates in simplified(corpus)[0].layers["brown"] if candidates]
-    assert found == ["nn", "in", "nn", "in", "vb", "--", "ppss+bem", "nn$", "-hl"]
-
-
-# reading
-
-
-def test_parts_are_read_in_any_format(tmp_path: Path) -> None:
-    (tmp_path / "train.txt").write_text("a/N b/V\n", "utf-8")
-    (tmp_path / "dev.tsv").write_text("a\tN\n", "utf-8")
-    (tmp_path / "test.txt").write_text("a/N\n\nb/V\n", "utf-8")
-    parts = read_parts(tmp_path, "g")
-    assert {part.guideline for part in parts} == {"g"}
-    assert parts.sizes() == {"train": [1, 2], "dev": [1, 1], "test": [2, 2]}
-
-
-# mapping functions
-
-COUNTED = TagMapping(
-    "ctb", "pd", {("NN", "n"): 50_000, ("NN", "v"): 4, ("NN", "zz"): 5, ("ON", "o"): 3, ("VV", "o"): 1}
-)
-
-
-def test_often_keeps_what_is_frequent_and_the_best_of_every_tag() -> None:
-    assert often(COUNTED).pairs == {("NN", "n"), ("NN", "zz"), ("NN", "v"), ("ON", "o"), ("VV", "o")}
-    more = TagMapping("ctb", "pd", {**COUNTED.counts, ("VV", "v"): 5, ("ON", "n"): 2, ("VV", "n"): 6})
-    assert often(more).pairs == {("NN", "n"), ("NN", "zz"), ("VV", "v"), ("ON", "o"), ("VV", "n")}
-
-
-@given(st.dictionaries(st.tuples(st.sampled_from("ABCD"), st.sampled_from("wxyz")), st.integers(1, 10**6), min_size=1))
-def test_often_names_every_tag(counts: dict[tuple[str, str], int]) -> None:
-    kept, minimum = often(TagMapping("a", "b", counts)), sum(counts.values()) / 10_000
-    for side in (0, 1):
-        assert {pair[side] for pair in kept.pairs} == {pair[side] for pair in counts}
-    assert kept.pairs >= {pair for pair, count in counts.items() if count >= minimum}
-
-
-def test_completed_adds_the_tags_that_are_not_named() -> None:
-    mapping = TagMapping("ctb", "pd", {("NN", "n"): 1, ("VV", "v"): 1})
-    assert completed(mapping, COUNTED).pairs == {
-        ("NN", "n"),
-        ("VV", "v"),
-        ("NN", "zz"),
-        ("ON", "o"),
-        ("VV", "o"),
-    }
 
 
 # parts

@@ -6,12 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reproductions.lab.cache import Cache
-from reproductions.lab.corpora import drawn
-from reproductions.lab.words import word_counts
 from reproductions.liu_2014 import own_words
 from reproductions.liu_2014.cells import Cell
 from reproductions.liu_2014.domain import Domain
@@ -26,16 +22,10 @@ from reproductions.liu_2014.methods import (
     COMBINED,
     EDGES,
     LEXICON,
-    NEW,
     OWN,
-    OWN_CHOSEN,
-    OWN_LIGHT,
     PHRASES,
     RANDOM,
-    RAW,
     SELECTED,
-    SHARES,
-    UNAMBIGUOUS,
     Method,
     Source,
     posterior,
@@ -50,7 +40,6 @@ from tagweave.harvest.selection import marked_spans
 from tagweave.learning.run import Schedule
 
 METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH, ALL, RANDOM, SELECTED, COMBINED, EDGES, BELIEVED, posterior(ALL))
-OWN_METHODS = (BASELINE, RAW, OWN, *OWN_LIGHT, OWN_CHOSEN, NEW, posterior(OWN), posterior(UNAMBIGUOUS))
 
 
 @pytest.fixture(scope="module")
@@ -102,49 +91,11 @@ def test_long_entries_as_phrases_leave_their_inside_open() -> None:
     assert open_.layers["segmentation"][3:5] == (None, None)
 
 
-@given(st.lists(st.integers(), max_size=40), st.sampled_from(SHARES), st.integers(0, 9))
-def test_a_share_is_drawn_in_order(items: list[int], share: float, seed: int) -> None:
-    found = list(drawn(items, share, seed))
-    assert len(found) == round(share * len(items))
-    rest = iter(items)
-    assert all(item in rest for item in found)
-
-
 def test_selected_sentences_mark_a_word_of_the_target(sample: Domain) -> None:
     raw, chosen = "\n".join(sample.raw), of(sample, "selected").corpus
     for sentence in sample.natural.corpus:
         has = any(word in raw for word in marked_spans(sentence, "segmentation"))
         assert has == (sentence.forms in {s.forms for s in chosen})
-
-
-def test_lists_of_own_and_of_new_words(small: Domain) -> None:
-    own = {form for sentence in small.train for form in sentence.forms}
-    marked = {method: partial(small, method.partial[0], 0).corpus for method in (OWN, NEW)}
-    assert set(small.lexicon.words) == {form for form in own if len(form) > 1}
-    assert small.words is not None
-    new = {form for sentence in small.words for form in sentence.forms} - own
-    for method, words in ((OWN, own), (NEW, new)):
-        layers = [sentence.layers["segmentation"] for sentence in marked[method]]
-        found = [
-            (s.forms, at)
-            for s, layer in zip(marked[method], layers, strict=True)
-            for at, c in enumerate(layer)
-            if c == ("B",)
-        ]
-        assert found
-        assert all(any("".join(forms[at:]).startswith(word) for word in words) for forms, at in found)
-    assert len(of(small, "raw").corpus) == len(small.raw)
-    assert not any(any(s.layers["segmentation"]) for s in of(small, "raw").corpus)
-
-
-def test_titles_end_without_a_full_stop_and_pairs_may_be_open(tmp_path: Path, sample: Domain) -> None:
-    (tmp_path / "a.md").write_text("# 标题\n\n我在**北京**看[电影院](x)。\n\n- 在**北京**看\n", "utf-8")
-    domain = replace(sample, natural=harvested(tmp_path))
-    assert ["".join(s.forms) for s in of(domain, "unended").corpus] == ["标题", "在北京看"]
-    whole, edges = (of(domain, kind).corpus[-1].layers["segmentation"] for kind in ("all", "edges"))
-    assert (whole[1], edges[1]) == (("B",), ("B", "S"))
-    (believed,) = {s.confidence for s in partial(domain, BELIEVED.partial[0], 0).corpus if len(s) == 4}
-    assert believed == (0.5,) * 4
 
 
 # what they tell
@@ -228,23 +179,6 @@ def test_every_method_learns_and_keeps_its_words(method: Method, sample: Domain,
     assert result["labels"] == 4
 
 
-@pytest.mark.parametrize("method", OWN_METHODS, ids=lambda method: method.name)
-def test_methods_with_a_list_of_own_words_learn(method: Method, small: Domain, cache: Cache) -> None:
-    result = Cell(small, method, 0, cache).result()
-    assert len(result["test"]) == len(small.gold["test"])
-    assert bool(method.partial) == (result["sentences"] > 0)
-    if method.chosen:
-        results = {each.name: Cell(small, each, 0, cache).result() for each in method.chosen}
-        right = {name: int(word_counts(small.gold["dev"], each["dev"])[:, 0].sum()) for name, each in results.items()}
-        assert len(set(right.values())) > 1, "they do not differ"
-        assert result == {**results[result["chosen"]], "chosen": result["chosen"]}
-
-
-def test_weights_and_posteriors_change_what_is_learned(small: Domain, cache: Cache) -> None:
-    losses = {m: Cell(small, m, 0, cache).result()["history"][-1] for m in (OWN, *OWN_LIGHT, posterior(OWN))}
-    assert len(set(losses.values())) == len(losses)
-
-
 def test_what_a_result_depends_on(sample: Domain, cache: Cache) -> None:
     fewer = replace(sample, train=sample.train.with_sentences(sample.train.sentences[:9]))
     words = replace(sample, lexicon=Lexicon(sample.lexicon.words[:9], (None,) * 9))
@@ -263,8 +197,3 @@ def test_what_a_result_depends_on(sample: Domain, cache: Cache) -> None:
     assert Cell(words, BASELINE, 0, cache).description() == Cell(sample, BASELINE, 0, cache).description()
     no_pages = replace(sample, natural=Pages())
     assert Cell(no_pages, LEXICON, 0, cache).description() == Cell(sample, LEXICON, 0, cache).description()
-
-
-def test_only_methods_with_columns_know_the_lexicon(sample: Domain, cache: Cache) -> None:
-    known = {method: Cell(sample, method, 0, cache).recipe().chosen_templates().lexicon_columns for method in METHODS}
-    assert {method for method, columns in known.items() if columns} == {COLUMNS, BOTH}

@@ -26,16 +26,3 @@ def test_the_numbers_of_the_paper_stand_beside_ours(pages: Pages) -> None:
     assert table[SELECTED.name][-5:] == ["95.00", "88.28", "93.93", "87.53", "93.61"]
     assert rows(pages["natural"].text, "Table 7")[SELECTED.name][-2:] == ["92.47", "93.93"]
     assert "paper:" not in rows(pages["raw-text"].text, "Figure 3")
-
-
-def test_partial_annotation_is_tested_against_baseline_and_features(pages: Pages) -> None:
-    text, methods = pages["lexicon"].text, pages["lexicon"].settings[0]["methods"]
-    against = {name: list(found["against"]) for name, found in methods.items()}
-    assert against["baseline"] == []
-    assert against[COLUMNS.name] == ["baseline"]
-    assert against[LEXICON.name] == ["baseline", COLUMNS.name]
-    test = methods[LEXICON.name]["against"][COLUMNS.name]["test OOV"]
-    (line,) = (line for line in text.splitlines() if line.startswith(f"| {LEXICON.name} | {COLUMNS.name} |"))
-    assert line.endswith(
-        f"| {test['difference']:+.2f} | {test['p_all']:.4f} ({test['p'][0]:.4f}, {test['p'][1]:.4f}) |"
-    )

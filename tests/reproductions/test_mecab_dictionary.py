@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproductions.tsuboi_2008 import unidic
 from reproductions.tsuboi_2008.unidic import read_dictionary, unidic_words
 from tagweave.errors import CorpusError
 
@@ -62,12 +61,6 @@ def test_something_else_is_told(content: bytes, tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="expected a dictionary that MeCab has compiled") as told:
         read_dictionary(path)
     assert str(path) in str(told.value)
-
-
-def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unidic, "find_spec", lambda _: None)
-    with pytest.raises(CorpusError, match="pip install unidic-lite"):
-        unidic_words()
 
 
 def test_unidic() -> None:

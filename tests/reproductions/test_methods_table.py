@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
-from reproductions.lab.cache import Cache
 from reproductions.methods import cell as of_cell
 from reproductions.methods import study
-from reproductions.methods.cell import Cell, FailedError, Files, _plan, _timed, _train, words
-from reproductions.methods.label import RUNS, told
+from reproductions.methods.cell import Files, _plan, _timed, _train, words
+from reproductions.methods.label import told
 from reproductions.methods.page import CHOICE, counts, lines, summary
-from reproductions.methods.study import METHODS, corpora, main, results
+from reproductions.methods.study import METHODS, corpora, main
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.chain_predictor import ChainPredictor
@@ -73,30 +71,6 @@ def test_only_named_methods_are_given_the_source(files):
         assert (plan.iterations, plan.threads, plan.task) == (2, 1, "segtag")
 
 
-# the corpora
-
-
-@pytest.fixture
-def shared(tmp_path, monkeypatch):
-    """A folder of corpora of nine sentences each."""
-    for name in ("zx", "pd199801"):
-        folder = tmp_path / "zh" / name
-        folder.mkdir(parents=True)
-        for part in ("train", "dev", "test"):
-            (folder / f"{part}.txt").write_text("".join(f"{name}_{part}\n" for _ in range(9)), encoding="utf-8")
-    monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path))
-    return tmp_path
-
-
-def test_lines_cut_what_is_trained_on_alone(shared, tmp_path):
-    cut = corpora(False, 4, tmp_path)
-    assert [len(path.read_text().splitlines()) for path in (cut.train, cut.source, cut.dev, cut.test)] == [4, 4, 9, 9]
-    assert cut.train.read_text().startswith("zx_train")
-    assert cut.source.read_text().startswith("pd199801_train")
-    assert "4 sentences" in cut.name
-    assert "(4 paragraphs)" in cut.name
-
-
 # scores
 
 
@@ -124,13 +98,6 @@ def test_the_best_method_is_that_of_tagged_words_on_test(page):
     assert "best" not in page["methods"]["guided"]
 
 
-def test_a_summary_keeps_costs_and_no_text(page):
-    told_of = json.dumps(page, ensure_ascii=False)
-    assert page["methods"]["merged"]["processor"] == 90
-    assert "图书馆" not in told_of
-    assert "dev" not in page["methods"]["merged"]
-
-
 def test_the_page_has_a_row_for_every_method(page):
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines(page, "COMMAND") if line[:1] == "|"]
     by_name = {row[0]: row for row in rows if row[0] in METHODS and len(row) == 8}
@@ -143,67 +110,7 @@ def test_the_page_has_a_row_for_every_method(page):
     assert "iterate" not in costs
 
 
-# the cells
-
-
-def test_a_process_is_measured():
-    program = "data = bytearray(60_000_000)\nfor _ in range(2_000_000): pass\nprint('found')"
-    found = _timed([sys.executable, "-c", program])
-    assert found["output"] == "found\n"
-    assert found["megabytes"] > 55
-    assert found["processor"] > 0
-    assert found["seconds"] > 0
-
-
-def test_a_process_that_fails_says_why():
-    with pytest.raises(FailedError, match="ValueError: too bad"):
-        _timed([sys.executable, "-c", "raise ValueError('too bad')"])
-    with pytest.raises(FailedError, match="no message"):
-        _timed([sys.executable, "-c", "raise SystemExit(3)"])
-
-
-class Recorded:
-    """In place of a cell's run: which methods ran."""
-
-    def __init__(self, monkeypatch):
-        self.names: list[str] = []
-        record = self
-
-        def run(cell):
-            if cell.name == "merged":
-                raise FailedError("broken")
-            record.names.append(cell.name)
-            return {"made": cell.name}
-
-        monkeypatch.setattr(of_cell.Cell, "run", run)
-
-
-def test_a_method_that_fails_does_not_stop_others_and_is_tried_again(files, tmp_path, monkeypatch):
-    recorded = Recorded(monkeypatch)
-    found = results(files, Cache(tmp_path), (), 2)
-    assert found.keys() == METHODS.keys()
-    assert found["merged"] == {"failed": "broken"}
-    assert recorded.names == [name for name in METHODS if name != "merged"]
-    monkeypatch.setattr(of_cell.Cell, "run", lambda cell: {"made": "at last"})
-    assert results(files, Cache(tmp_path), (), 2)["merged"] == {"made": "at last"}
-
-
 # the real thing
-
-
-@pytest.fixture(scope="module")
-def cell_result(files):
-    """A run of one cell."""
-    return Cell("ordinary", files, {}, 2).run()
-
-
-def test_a_cell_trains_and_labels(cell_result):
-    assert len(cell_result["dev"]) == len(cell_result["test"]) == 20
-    assert len(cell_result["times"]) == RUNS
-    assert cell_result["size"] > 4 * cell_result["weights"] / 2
-    assert cell_result["megabytes"] > 50
-    assert cell_result["megabytes of tagging"] > 50
-    assert cell_result["processor"] > 0
 
 
 def test_labels_are_those_of_the_tagger(files, tmp_path):

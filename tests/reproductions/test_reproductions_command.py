@@ -7,9 +7,6 @@ from pathlib import Path
 import pytest
 
 from reproductions.__main__ import main, names
-from reproductions.missing_columns import study as missing_columns
-from reproductions.word_clusters import study as word_clusters
-from tagweave.corpus.corpus import Corpus
 
 
 @pytest.fixture(autouse=True)
@@ -62,15 +59,6 @@ def test_mistakes(words: list[str], told: str, capsys: pytest.CaptureFixture[str
     assert told in capsys.readouterr().err
 
 
-def test_missing_columns_writes_its_page_into_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(missing_columns, "parts", lambda name, size: (Corpus(()), Corpus(())))
-    monkeypatch.setattr(
-        missing_columns, "rows", lambda *_: iter([["0.5", "80.0 / 70.0", "60.0 / 50.0", "40.0 / 30.0"]])
-    )
-    missing_columns.main(["--treebanks", "en/ewt", "--out", str(tmp_path / "new")])
-    assert "| 0.5 | 80.0 / 70.0 | 60.0 / 50.0 | 40.0 / 30.0 |" in (tmp_path / "new" / "missing-columns.md").read_text()
-
-
 @pytest.mark.filterwarnings("ignore:.*lack labels")  # the sample is small
 def test_three_guidelines_of_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["three-guidelines", "--quick", "--seeds", "1", "--out", str(tmp_path)]
@@ -85,14 +73,3 @@ def test_three_guidelines_of_the_sample(tmp_path: Path, capsys: pytest.CaptureFi
     scores = capsys.readouterr().out
     main(words)
     assert (tmp_path / "three-guidelines.md").read_text("utf-8") == page and capsys.readouterr().out == scores
-
-
-def test_word_clusters_writes_its_page_into_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = {"es": {"path": "es.paths", "words": 3, "tokens": 4000}}
-    monkeypatch.setattr(word_clusters, "cluster_files", lambda *_: made)
-    monkeypatch.setattr(word_clusters, "parts", lambda name, size: (Corpus(()), Corpus(())))
-    monkeypatch.setattr(word_clusters, "score", lambda *of: 70.0 + len(of[3]) + of[5])
-    word_clusters.main(["--corpora", "es/conll2002", "--seeds", "2", "--out", str(tmp_path / "new")])
-    page = (tmp_path / "new" / "word-clusters.md").read_text()
-    assert "es: 4,000 words, 3 different ones, of `es/conll2002`" in page
-    assert "| none | 70.50 | 70.50 |" in page and "| whole, window 1 | 73.50 | 73.50 |" in page

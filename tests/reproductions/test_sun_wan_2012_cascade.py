@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,25 +19,18 @@ from reproductions.lab.tagged_words import (
 )
 from reproductions.lab.twice import Twice
 from reproductions.sun_wan_2012 import cascade as cascades
-from reproductions.sun_wan_2012.cascade import Cascade, cells
-from reproductions.sun_wan_2012.likeness import Bigrams, label_likeness, most, text_likeness
+from reproductions.sun_wan_2012.cascade import Cascade
 from reproductions.sun_wan_2012.methods import (
     BOTH_AGAIN,
     CHARACTERS,
-    CHARACTERS_AGAIN,
     GUIDED,
     GUIDED_GIVEN,
     PIECES,
     PIECES_AGAIN,
     PIECES_GIVEN,
     PIECES_ON_AGAIN,
-    SOURCE_SHARES,
-    UNTAGGED,
     Method,
-    alike,
     sampled,
-    with_source,
-    with_target,
 )
 from reproductions.sun_wan_2012.pair import Pair
 from reproductions.sun_wan_2012.parallel import halves
@@ -47,10 +38,9 @@ from reproductions.sun_wan_2012.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.coding import as_layer
-from tagweave.learning.run import SILENCE, Run, Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import fit
 from tagweave.training.guided import fit_stages
 from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
@@ -165,92 +155,7 @@ def test_feature_stacking_is_that_of_fit_stages(cascade: Cascade, sample: Pair) 
     check(GUIDED, fitted, cascade)
 
 
-def test_the_source_corpus_is_relabelled_with_the_tags_of_the_target(cascade: Cascade, sample: Pair) -> None:
-    converted = cascade._converted
-    assert converted.guideline == "ctb"
-    texts = [["".join(sentence.forms) for sentence in corpus] for corpus in (converted, sample.source)]
-    assert texts[0] == texts[1]
-    named = [{c[0] for s in corpus for c in s.layers["ctb"] if c} for corpus in (converted, sample.target)]
-    assert named[0] <= named[1]
-    pieces, columns = cascade._converted_pieces(False)
-    assert list(columns) == ["ctb", "pd"]
-    assert [sum(map(len, s.forms)) for s in pieces] == [len(labels) for labels in columns["pd"]]
-    assert columns["pd"] != character_labels(sample.source, sample.recipe.task)  # noise, as there will be in use
-
-
-# shares
-
-
-def test_shares_of_the_corpora(cascade: Cascade, sample: Pair) -> None:
-    sources = [replace(cascade, source_share=share).source.sentences for share in SOURCE_SHARES]
-    assert [len(each) for each in sources] == [round(share * len(sample.source)) for share in SOURCE_SHARES]
-    for few, many in pairwise(sources):
-        rest = iter(many)
-        assert all(sentence in rest for sentence in few)
-    assert sources[-1] == sample.source.sentences
-    assert replace(cascade, target_share=0.5, seed=3).target != replace(cascade, target_share=0.5).target
-
-
-# likeness
-
-
-def test_sentences_like_the_target_in_their_text() -> None:
-    def corpus(*texts: str) -> Corpus:
-        return Corpus(tuple(Sentence(tuple(text)) for text in texts), "g")
-
-    source, target = corpus("甲乙丙", "丁戊", "甲乙", "丁戊丁"), corpus("丁戊", "戊丁戊丁")
-    scores = text_likeness(source, target)
-    assert max(scores[0], scores[2]) < 0 < min(scores[1], scores[3])
-    assert [sentence.forms for sentence in most(source, scores, 0.5)] == [tuple("丁戊"), tuple("丁戊丁")]
-    model = Bigrams.of(["甲乙", "乙"])
-    assert sum(model._share("甲", each) for each in ("甲", "乙", "\n", "new")) == pytest.approx(1)
-
-
-def test_sentences_whose_labels_the_tagger_of_the_target_believes(sample: Pair) -> None:
-    tagger = fit([sample.target], sample.recipe, None, Run(Schedule(4))).model
-    wrong = sample.target.map(
-        lambda each: Sentence(tuple("".join(each.forms)), {"ctb": as_layer(["NN"] * len("".join(each.forms)))})
-    )
-    pairs = [label_likeness(corpus, tagger, sample.recipe.task) for corpus in (sample.target, wrong)]
-    assert all(right > other for right, other in zip(*pairs, strict=True))
-    assert max(pairs[0]) <= 0
-
-
-@pytest.mark.parametrize("like", ["random", "alike", "likely"])
-def test_a_share_of_the_relabelled_source(like: str, cascade: Cascade) -> None:
-    few, many = (replace(cascade, like=like, kept=share)._converted.sentences for share in (0.25, 0.5))
-    whole = cascade._converted.sentences
-    assert (len(few), len(many)) == (round(len(whole) / 4), round(len(whole) / 2))
-    assert {s.forms for s in few} <= {s.forms for s in many} <= {s.forms for s in whole}
-    method = alike(CHARACTERS_AGAIN, like, 0.25)
-    assert cascade.result(method)["weights"] < cascade.result(CHARACTERS_AGAIN)["weights"]
-
-
 # the cache
-
-
-def test_rows_share_what_they_have_in_common(sample: Pair, tmp_path: Path, trained: list[str]) -> None:
-    cell = cells(Cache(tmp_path), 1, SILENCE)
-
-    def count(method: Method) -> int:
-        del trained[:]
-        cell(sample, method, 0)
-        return len(trained)
-
-    folds = sample.folds
-    assert count(CHARACTERS) == 1
-    assert count(GUIDED) == 2  # and the source tagger
-    assert count(PIECES) == 1 + folds
-    assert count(UNTAGGED) == 1
-    assert count(CHARACTERS_AGAIN) == 2  # and what relabels the source corpus
-    assert count(PIECES_ON_AGAIN) == 1 + folds
-    assert count(PIECES_AGAIN) == 3 + folds  # and the tagger and the model of pieces that label the source corpus
-    assert count(BOTH_AGAIN) == 2
-    assert count(with_source(GUIDED, 0.2)) == 2
-    assert count(with_source(PIECES, 0.2)) == 1
-    assert count(with_target(CHARACTERS, 0.5)) == 1
-    assert count(with_target(GUIDED, 0.5)) == 1
-    assert count(with_target(PIECES, 0.5)) == 1 + folds
 
 
 def test_what_a_result_depends_on(cascade: Cascade, sample: Pair, trained: list[str]) -> None:

@@ -59,20 +59,3 @@ def test_scores_are_those_of_the_answers(pages: Pages) -> None:
     assert found["values"] == [pytest.approx(100 * f_of_counts(each)) for each in counts]
     assert found["precision"] == pytest.approx(sum(100 * each[0] / each[2] for each in counts) / SEEDS)
     assert found["recall"] == pytest.approx(sum(100 * each[0] / each[1] for each in counts) / SEEDS)
-
-
-def test_rows_are_tested_against_the_tagger_and_the_neighbour(pages: Pages) -> None:
-    for part in PARTS:
-        for setting in pages[part].settings:
-            methods = setting["methods"]
-            first, above = next(iter(methods)), dict[tuple[float, ...], list[str]]()
-            for name, found in methods.items():
-                neighbours = above.setdefault(tuple(found["shares"]), [])
-                assert set(found["against"]) == {first, *neighbours[-1:], *({PIECES.name} & set(neighbours))} - {name}
-                neighbours.append(name)
-
-
-def test_rows_below_one_another_are_compared(pages: Pages) -> None:
-    test = pages["stacking"].settings[0]["methods"][PIECES.name]["against"][UNTAGGED.name]["dev"]
-    found = f"{test['difference']:+.2f} | {test['p_all']:.4f} ({test['p'][0]:.4f}, {test['p'][1]:.4f}) |"
-    assert f"| {PIECES.name} | {UNTAGGED.name} | {found}" in pages["stacking"].text

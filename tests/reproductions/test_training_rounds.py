@@ -7,14 +7,12 @@ from dataclasses import replace
 import pytest
 
 from reproductions.tsuboi_2008.annotator import Annotator
-from reproductions.tsuboi_2008.retraining import TREATMENTS, completed, retrained
+from reproductions.tsuboi_2008.retraining import completed, retrained
 from reproductions.tsuboi_2008.rounds import Rounds
 from tagweave.annotate.selection import occurrences
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.features.lookups import Lookups
-from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.training.fit import fit
@@ -61,26 +59,10 @@ def test_what_is_marked_stays_and_the_rest_is_filled_in(source: Corpus, annotate
             assert allowed is None or chosen[0] in allowed
 
 
-def test_treatments_train_different_models(model: ChainModel, source: Corpus, annotated: Corpus) -> None:
-    models = {name: retrained(name, model, source, annotated, RECIPE, run=Run(Schedule(2))) for name in TREATMENTS}
-    assert {name: each.parameters.transitions for name, each in models.items()} == {
-        "marginal": True,
-        "argmax": True,
-        "pointwise": False,
-    }
-    first, second = models["marginal"].weights, models["argmax"].weights
-    assert first.shape == second.shape and not (first == second).all()
-
-
 def test_without_annotation_it_is_the_model_of_the_source(model: ChainModel, source: Corpus) -> None:
     nothing = Corpus((), "g", "character")
     again = retrained("marginal", model, source, nothing, RECIPE, run=Run(Schedule(2)))
     assert (again.weights == model.weights).all()
-
-
-def test_an_unknown_treatment(model: ChainModel, source: Corpus, annotated: Corpus) -> None:
-    with pytest.raises(ValueError, match="unknown treatment 'first', expected one of marginal, argmax, pointwise"):
-        retrained("first", model, source, annotated, RECIPE)
 
 
 def test_more_words_are_the_same_words_and_more(model: ChainModel, source: Corpus) -> None:
@@ -95,13 +77,3 @@ def test_more_words_are_the_same_words_and_more(model: ChainModel, source: Corpu
         for before, after in zip(sentence.layers["segmentation"], known[sentence.location], strict=True):
             assert before is None or (after is not None and set(after) <= set(before))
     assert rounds.annotated("entropy", 2).guideline == source.guideline
-
-
-@pytest.mark.parametrize("treatment", TREATMENTS)
-def test_words_of_a_lexicon_come_from_the_model(source: Corpus, annotated: Corpus, treatment: str) -> None:
-    recipe = replace(RECIPE, templates=PRESETS["liu-2014-lexicon"])
-    model = fit([source], recipe, run=Run(Schedule(2)), lookups=Lookups(words=WORDS)).model
-    again = retrained(treatment, model, source, annotated, recipe, run=Run(Schedule(2)))
-    assert again.encoder.lexicon.words == model.encoder.lexicon.words == tuple(sorted(w for w in WORDS if len(w) > 1))
-    plain = retrained(treatment, model, source, annotated, RECIPE, run=Run(Schedule(1)))
-    assert plain.encoder.lexicon.words == ()

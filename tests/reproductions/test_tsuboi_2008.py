@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 from reproductions.lab.run import run
 from reproductions.tsuboi_2008.annotator import Annotator
-from reproductions.tsuboi_2008.cells import description
 from reproductions.tsuboi_2008.domain import Domain, split
 from reproductions.tsuboi_2008.methods import (
     ARGMAX,
@@ -37,7 +35,6 @@ from reproductions.tsuboi_2008.trial import Trial
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import wilcoxon_test
-from tagweave.learning.run import Schedule
 
 
 @pytest.fixture(scope="module")
@@ -122,29 +119,6 @@ def test_models(method: Method, same: bool, domain: Domain) -> None:
     assert words == (tuple(sorted(domain.words)) if method.features else ())
 
 
-def test_the_order_of_questions_is_that_of_the_choice_and_the_seed(domain: Domain) -> None:
-    trial, other = Trial(domain, 0), Trial(domain, 1)
-    orders = {choice: trial.rounds.ranked(choice)[0].start.tolist() for choice in ("entropy", "random", "marginal")}
-    assert len({tuple(order) for order in orders.values()}) == 3
-    assert orders["random"] != other.rounds.ranked("random")[0].start.tolist()
-
-
-def test_what_a_result_depends_on(domain: Domain) -> None:
-    point = PROPOSED.at(5)
-    changed = [
-        description(domain, point, 0),
-        description(domain, point, 1),
-        description(domain, PROPOSED.at(10), 0),
-        description(domain, ARGMAX.at(5), 0),
-        description(domain, EVERYTHING, 0),
-        description(domain, replace(EVERYTHING, features=True), 0),
-        description(replace(domain, words=domain.words[1:]), point, 0),
-        description(replace(domain, asked=domain.test), point, 0),
-        description(replace(domain, schedule=Schedule(4, 2)), point, 0),
-    ]
-    assert len({json.dumps(each) for each in changed}) == len(changed)
-
-
 # scores
 
 
@@ -165,19 +139,6 @@ def test_scores_are_those_of_the_words(domain: Domain) -> None:
 
 
 # pages
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_tables_are_whole(part: str, folder: Path) -> None:
-    text = (folder / f"tsuboi-2008-{part}.md").read_text("utf-8")
-    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
-    assert len(tables) == 8
-    for table in tables:
-        assert len({line.count("|") for line in table.splitlines()}) == 1, table
-    assert "nan" not in text
-    plots = re.findall(r"!\[.*\]\((.*)\)", text)
-    assert plots == [f"pictures/tsuboi-2008-{part}.png"]
-    assert (folder / plots[0]).read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_page_has_the_numbers_of_all_folds(page: str, numbers: dict[str, Any]) -> None:

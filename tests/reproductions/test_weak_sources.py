@@ -8,7 +8,7 @@ import pytest
 import tagweave as tw
 from reproductions.lab.cache import Cache
 from reproductions.sources import weak, weak_training
-from reproductions.sources.rules import country_names, docstrings, rules
+from reproductions.sources.rules import rules
 from reproductions.sources.weak_page import weak_lines
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
@@ -49,12 +49,6 @@ def test_what_functions_find(name, text, found):
     said = {form: each[0] for form, each in zip(sentence.forms, layer, strict=True) if each}
     assert said.keys() == found.keys()
     assert all(said[form].startswith(label) for form, label in found.items())
-
-
-def test_ten_functions_and_what_each_finds():
-    assert len(docstrings()) == 10
-    assert all(docstrings().values())
-    assert "PERU" in country_names(LISTS)
 
 
 def test_a_study_from_functions_to_taggers(tmp_path, monkeypatch):

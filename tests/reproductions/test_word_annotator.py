@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproductions.tsuboi_2008.annotator import Annotator, until_words
+from reproductions.tsuboi_2008.annotator import Annotator
 from tagweave.annotate.selection import Occurrences, occurrences
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
@@ -95,33 +95,8 @@ def test_words_are_recovered_from_what_is_marked() -> None:
     assert found.certain == (True, True, True, False)
 
 
-def test_a_word_that_is_asked_for_twice_is_marked_once() -> None:
-    annotator = Annotator.of(corpus([["甲乙丙", "甲"]]))
-    once = occurrences(annotator.sentences, ["甲乙丙"])
-    twice = Occurrences(*(np.concatenate([values, values]) for values in once))
-    assert annotator.annotated(twice).sentences == annotator.annotated(once).sentences
-
-
-def test_an_annotator_is_shown_raw_text() -> None:
-    shown = Annotator.of(corpus([["甲乙", "丙"]])).sentences
-    assert shown == (Sentence(("甲", "乙", "丙")),)
-
-
-def test_characters_serve_as_well_as_words() -> None:
-    words = corpus([["甲乙", "丙"], [], ["丁"]])
-    layers = {"segmentation": (("B",), ("E",), ("S",))}
-    coded = Corpus((Sentence(tuple("甲乙丙"), layers),), "segmentation", "character")
-    assert Annotator.of(coded).ends.tolist() == Annotator.of(words).ends.tolist()[:3]
-
-
 def test_gold_text_that_is_not_gold() -> None:
     layers = {"segmentation": (("B", "S"), None)}
     partial = Corpus((Sentence(("甲", "乙"), layers, location=Location("gold.kytea", 3)),), "segmentation", "character")
     with pytest.raises(CorpusError, match=r"gold\.kytea:3: .*one of B, M, E, S"):
         Annotator.of(partial)
-
-
-@pytest.mark.parametrize(("words", "questions"), [(0, 0), (1, 2), (2, 3), (3, 6), (9, 6)])
-def test_how_many_questions_it_takes(words: int, questions: int) -> None:
-    assert until_words([False, True, True, False, False, True], words) == questions
-    assert until_words([], words) == 0
