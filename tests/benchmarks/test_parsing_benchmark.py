@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.parsing_length_measure import of_length, parsing, training
+from benchmarks.parsing_length_measure import of_length
 from benchmarks.parsing_measure import model_path, scores, tagweave, udpipe
 from benchmarks.treebanks import BLANK, DEV, TEST, TRAIN, copy
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
-from tagweave.models.storage import load_model
 from treebank import conllu, treebank
 
 pytestmark = pytest.mark.filterwarnings("ignore:builtin type .*:DeprecationWarning")  # of SWIG, in UDPipe
@@ -92,22 +91,3 @@ def test_sentences_of_a_length_are_the_running_words(length: int, tokens: int, s
 
     assert running(found) == list(islice(cycle(running(sentences)), length * len(found)))
     assert all(each.columns.keys() == {"feats"} and not each.heads for each in found)
-
-
-@pytest.mark.usefixtures("of_tagweave")
-def test_measurements_of_a_length(folder: Path) -> None:
-    model = load_model(model_path(folder, "adagrad"))
-    sentences = of_length(load(str(folder / BLANK)).sentences, 30, 90)
-    found = {**parsing(model, sentences), **training(model, sentences)}
-    assert set(found) == {
-        "parsing",
-        "best_tree",
-        "parsing_megabytes",
-        "training",
-        "inside_outside",
-        "training_megabytes",
-    }
-    assert min(found.values()) > 0
-    assert found["best_tree"] < found["parsing"]
-    assert found["inside_outside"] < found["training"]
-    assert found["parsing_megabytes"] <= found["training_megabytes"]

@@ -10,9 +10,8 @@ import pytest
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.display.live_line import LiveLine
 from tagweave.display.markup import element, html, picture
-from tagweave.display.pictures import heat_map
+from tagweave.display.pictures import LiveLine, heat_map
 from tagweave.evaluation.divergence import counted
 from tagweave.labels.mapping import bundle
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from pages import PAGES, ROOT, anchors, links, text_of
 
@@ -37,3 +39,8 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
             if "://" not in target and found.suffix == ".md" and found.is_relative_to(ROOT):
                 waiting.append(found.relative_to(ROOT).as_posix())
     assert sorted(set(PAGES) - reached) == []
+
+
+def test_every_picture_of_annotating_is_shown_and_described() -> None:
+    shown = re.findall(r"!\[[^\]]{20,}\]\(pictures/(annotating-[a-z-]+\.png)\)", text_of("docs/annotating.md"))
+    assert sorted(shown) == sorted(path.name for path in ROOT.glob("docs/pictures/annotating-*.png"))

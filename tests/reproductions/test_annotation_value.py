@@ -10,7 +10,6 @@ import pytest
 from reproductions.annotation_value import study
 from reproductions.annotation_value.rounds import CHOICES, Pool, rounds
 from reproductions.annotation_value.study import main, read_data
-from tagweave.models.chain_predictor import ChainPredictor
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +34,6 @@ def test_answers_are_gold_and_all_else_is_unknown(pool):
     assert layers[0] == tuple(c if t == 2 else None for t, c in enumerate(pool.data.target[0].layers["ctb"]))
     assert layers[1][0] == pool.data.target[1].layers["ctb"][0]
     assert all(c is None for layer in (layers[1][1:], *layers[2:]) for c in layer)
-
-
-def test_the_first_questions_are_those_that_the_source_tagger_doubts(pool):
-    tables = np.concatenate([t.max(1) for t in ChainPredictor(pool.guide).probabilities([*pool.raw])])
-    chosen = ask(pool, "least certain", None, known_of(pool), 20)
-    assert len({*chosen.tolist()}) == 20
-    np.testing.assert_allclose(tables[chosen], np.sort(tables)[:20], atol=1e-6)
 
 
 @pytest.mark.parametrize("choice", CHOICES)

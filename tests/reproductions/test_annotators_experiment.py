@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from reproductions.annotators import saved, saved_page
 from reproductions.annotators.page import lines
 from reproductions.annotators.room import Room, RoomDesk
 from reproductions.annotators.study import Kind, hardest, main, read_data, simulate
@@ -63,22 +62,6 @@ def test_the_command_writes_a_page_of_its_numbers(tmp_path: Path) -> None:
     assert [kind["expected"]["two"] for kind in summary["kinds"]] == pytest.approx([0.91] * 3, abs=1e-4)
     for kind in summary["kinds"]:
         assert f"{100 * kind['runs'][0]['two']:.1f} (expected {100 * kind['expected']['two']:.1f})" in page
-
-
-def test_what_posteriors_save_is_counted_and_written(tmp_path: Path) -> None:
-    tasks = known(60)
-    people = [even(0.95)] * 4
-    votes, sure = (saved.simulate(tasks, people, settings, 0) for settings in (Settings(), Settings(posterior=EASY)))
-    assert votes["answers"] >= 2 > sure["answers"]
-    assert all(each["right"] <= each["kept"] <= 1 for each in (votes, sure))
-    main(["--quick", "--saved", "--out", str(tmp_path)])
-    summary = json.loads((tmp_path / "data" / "sources-server.json").read_text(encoding="utf-8"))
-    page = (tmp_path / "sources-server.md").read_text(encoding="utf-8")
-    assert page == "".join(f"{line}\n" for line in saved_page.lines(summary))
-    assert [(row["crowd"], row["people"]) for row in summary["rows"]][:3] == [
-        ("equally on every task", n) for n in (2, 4, 8)
-    ]
-    assert (tmp_path / "pictures" / "sources-server.png").exists()
 
 
 def test_a_room_asks_as_the_store_does(tmp_path: Path) -> None:

@@ -67,14 +67,6 @@ def test_frequencies_are_those_of_each_corpus() -> None:
     assert layers(found) == ["N N", "N", "V V", "V"]
 
 
-def test_random_takes_each_candidate_about_as_often_and_repeats() -> None:
-    many = corpus(*["N/V/D"] * 600)
-    found = layers(treated("random", [many], Recipe(), seed=1)[0])
-    assert found == layers(treated("random", [many], Recipe(), seed=1)[0])
-    assert found != layers(treated("random", [many], Recipe(), seed=2)[0])
-    assert all(150 < found.count(tag) < 250 for tag in "NVD")
-
-
 # What is complete
 
 
@@ -130,14 +122,6 @@ def test_argmax_is_the_best_sequence_of_the_first_model(rows: tuple[str, ...]) -
     (found,) = treated("argmax", [given], recipe, run=Run(SHORT))[0]
     assert layers([found]) == layers([expected])
     assert all(is_complete(sentence, "g") for sentence in found)
-
-
-def test_argmax_leaves_no_outside_open() -> None:
-    given = corpus("O N", "N O", "V O", covered=("N",))
-    (found,), _ = treated("argmax", [given], Recipe(), run=Run(SHORT))
-    assert found.covered is None
-    assert {tag for row in layers([found]) for tag in row.split()} <= {"N", "O", "V"}
-    assert [row.split()[1 - i] for i, row in enumerate(layers([found])[:2])] == ["N", "N"]
 
 
 @pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from result_pages import SEEDS, Page, Pages
 
 from reproductions.jiang_2015.study import STUDY as JIANG_2015
-from reproductions.lab.study import Study
 from reproductions.li_2015.study import STUDY as LI_2015
 from reproductions.liu_2014.study import STUDY as LIU_2014
 from reproductions.sun_wan_2012.study import STUDY as SUN_WAN_2012
@@ -71,29 +69,3 @@ def test_findings(page: Page) -> None:
             paper = "-" if found["paper"] is None else f"{found['paper']:+.2f}"
             cells = found["text"], paper, found["measure"], f"{found['difference']:+.2f}", f"{found['p_all']:.4f}"
             assert f"| {' | '.join(cells)} |" in page.text
-
-
-# runs
-
-
-def settled(experiments: Study[Any, Any], part: str, folder: Path, **more: Any) -> str:
-    """The page of a part, trained for or from what was."""
-    (path,) = experiments([part], None, 1, folder / "cache", folder, "python -m reproductions", trials=20, **more)
-    return path.read_text("utf-8")
-
-
-class Impatient:
-    """Trains nothing."""
-
-    def iteration(self, _iteration: Any, _limit: int) -> None:
-        pytest.fail("trained again")
-
-
-@pytest.mark.parametrize(
-    ("experiments", "part"),
-    [(JIANG_2015, "parsing-perceptron"), (SUN_WAN_2012, "stacking")],  # others run in the tests of the command
-    ids=lambda each: each if isinstance(each, str) else each.name,
-)
-def test_a_second_run_trains_nothing(experiments: Study[Any, Any], part: str, tmp_path: Path) -> None:
-    first = settled(experiments, part, tmp_path)
-    assert settled(experiments, part, tmp_path, callback=Impatient()) == first

@@ -12,7 +12,6 @@ from reproductions.liu_2014.held_out import TABLE, digest, entries, held_out, te
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
-from tagweave.training.task import Task
 
 PAGE = """# 安装
 
@@ -56,14 +55,6 @@ def test_sentences_come_in_the_order_of_the_table(tmp_path: Path) -> None:
     assert [Path(sentence.location.path).parts[-2:] for sentence in corpus] == [("a", "page.md")] * 2 + [
         ("b", "page.md")
     ]
-
-
-def test_a_corpus_of_words_under_pd(tmp_path: Path) -> None:
-    corpus = held_out(tmp_path / "pages", written(tmp_path, row("a/page.md", SECOND)))
-    assert (corpus.guideline, corpus.unit, corpus.path) == ("pd", "word", str(tmp_path / "pages"))
-    (sentence,) = Task("segment").prepare(corpus)
-    assert sentence.forms == tuple("使用ref吗？")
-    assert sentence.layers["pd"] == (("B",), ("E",), ("B",), ("M",), ("E",), ("S",), ("S",))
 
 
 def test_a_page_that_changed(tmp_path: Path) -> None:

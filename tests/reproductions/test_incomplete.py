@@ -24,25 +24,20 @@ from reproductions.incomplete.scores import (
     tagging_scores,
 )
 from reproductions.incomplete.settings import (
-    ARGMAX_OF_MARGINAL,
     DISCARD,
-    FIRST_BY_NAME,
     MARGINAL,
-    MARGINAL_BOUNDARIES,
     POINTWISE,
     SEGMENTATION,
     TAGGING,
     WARM,
     know_beginnings,
     leave_candidates,
-    mark_words,
 )
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import average_precision_of_ambiguous_words
 from tagweave.evaluation.score import share_of_counts
 from tagweave.evaluation.words import segmentations
-from tagweave.learning.run import Schedule
 from tagweave.training.task import Task
 
 
@@ -96,19 +91,6 @@ def test_leave_candidates_replaces_every_ambiguous_word():
     assert damaged[1].layers["tag"] == (("Z", "A"),)
 
 
-def test_mark_words_writes_out_what_a_word_says_of_its_neighbours(monkeypatch):
-    class Draw:
-        def random(self, _size):
-            return np.array([0.9, 0.1, 0.9, 0.1, 0.9])  # the second and the fourth word are marked
-
-    monkeypatch.setattr(np.random, "default_rng", lambda _seed: Draw())
-    corpus = Corpus((Sentence(("ab", "cde", "f", "gh", "ij")),), "seg")
-    (sentence,) = mark_words(0.5)(corpus, 0)
-    B, M, E, S = ("B",), ("M",), ("E",), ("S",)
-    expected = (None, ("E", "S"), B, M, E, S, B, E, ("B", "S"), None)
-    assert sentence.layers["seg"] == expected
-
-
 def test_beginnings_beside_labels_leave_nothing_open(segmenting):
     """Whether each word begins is known, so the chain settles every label: the text of that setting rests on this."""
     damaged = know_beginnings(others_known=True)(segmenting.train, 0)
@@ -116,49 +98,6 @@ def test_beginnings_beside_labels_leave_nothing_open(segmenting):
     for found, gold in zip(segmentations(damaged, damaged.guideline, "character"), segmenting.train, strict=True):
         assert found.forms == gold.forms
         assert found.certain is None or all(found.certain)
-
-
-# cells
-
-
-def test_a_cell_runs_once(tagging, tmp_path, monkeypatch):
-    cell = Cell(tagging, TAGGING[1], MARGINAL, 0)
-    first = cell.result(tmp_path)
-    monkeypatch.setattr(Cell, "run", lambda *_: pytest.fail("ran again"))
-    assert cell.result(tmp_path) == first
-    assert first["left"] == 80
-    assert first["iterations"] <= 4
-    assert [len(tags.split()) for tags in first["test"]] == [len(sentence) for sentence in tagging.test]
-
-
-def test_cells_that_differ_have_different_descriptions(tagging):
-    setting = TAGGING[1]
-    shorter = replace(tagging, train=tagging.train.with_sentences(tagging.train.sentences[:9]))
-    cells = [
-        Cell(tagging, setting, MARGINAL, 0),
-        Cell(tagging, setting, MARGINAL, 1),
-        Cell(tagging, setting, WARM, 0),
-        Cell(tagging, setting, MARGINAL, 0, {"rate": 0.3}),
-        Cell(tagging, TAGGING[2], MARGINAL, 0),
-        Cell(shorter, setting, MARGINAL, 0),
-        Cell(replace(tagging, schedule=Schedule(3, 2)), setting, MARGINAL, 0),
-    ]
-    assert len({json.dumps(cell.description()) for cell in cells}) == len(cells)
-
-
-@pytest.mark.parametrize("method", [WARM, ARGMAX_OF_MARGINAL, FIRST_BY_NAME], ids=lambda method: method.name)
-def test_every_kind_of_method_learns(method, tagging):
-    setting = TAGGING[3] if method.by_name else TAGGING[1]
-    result = Cell(tagging, setting, method, 0).run()
-    assert result["dev"] > 0.4
-
-
-@pytest.mark.parametrize("method", [MARGINAL, MARGINAL_BOUNDARIES], ids=lambda method: method.name)
-def test_segmentation_gives_lengths_of_words(method, segmenting):
-    result = Cell(segmenting, SEGMENTATION[1], method, 0).run()
-    lengths = [sum(map(int, line.split())) for line in result["test"]]
-    assert lengths == [sum(map(len, sentence.forms)) for sentence in segmenting.test]
-    assert result["dev"] > 0.4
 
 
 # scores

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from reproductions.jiang_2015 import invented, tree_lines
 from reproductions.jiang_2015.adaptation import Adaptation, Way
 from reproductions.jiang_2015.cells import Cells
-from reproductions.jiang_2015.methods import BASELINE, CONVERSIONS, MODEL_1, MODEL_2, PROBABILITIES, SOURCE, Method
+from reproductions.jiang_2015.methods import BASELINE, MODEL_1, MODEL_2, PROBABILITIES, SOURCE, Method
 from reproductions.jiang_2015.pair import Pair
 from reproductions.jiang_2015.settings import PARTS
 from reproductions.jiang_2015.trainings import Trainings
@@ -24,11 +23,9 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.evaluation.attachment import attachment
 from tagweave.learning.run import Run
-from tagweave.training import tree_system as systems
 from tagweave.training.fit import fit
-from tagweave.training.guided import fit_guided, fit_guided_in_rounds
+from tagweave.training.guided import fit_guided
 from tagweave.training.problem import Fitted
-from tagweave.training.system import Parallel, Step
 from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
 
 RELATIONS = st.sampled_from([None, "det", "nmod:poss", "comp:obj@x", "0"])
@@ -126,14 +123,6 @@ def test_model_1_is_the_guided_parser(name: str, cache: Cache) -> None:
     assert max(found.course()["history"]) == fitted.outcome.score
 
 
-def test_model_2_is_the_transformed_parser(cache: Cache) -> None:
-    """That of a perceptron, which has no probabilities: the model of the paper learns from whole trees."""
-    pair = pair_of("parsing-perceptron")
-    system, target, source = structure(pair).system(Run(pair.schedule)), pair.target, pair.source
-    fitted = fit_transformed(system, [target.train], [source.train], target.dev, [source.dev])
-    assert adaptation(pair, cache).transformed(Way(1, 0)).found(target.test) == on_test(fitted, pair)
-
-
 @pytest.mark.parametrize("method", PROBABILITIES, ids=lambda method: method.name)
 def test_probabilities_are_those_of_the_library(method: Method, cache: Cache) -> None:
     pair = pair_of("parsing-models-0.25")
@@ -155,54 +144,6 @@ def test_rounds_of_trees_are_those_of_the_library(name: str, predict_self: Predi
     for each in iterated.rounds:
         training = found.transformed(Way(each.number, predict_self.choices[0], predict_self.filter))
         assert found.dev_score(training) == pytest.approx(each.score, abs=1e-12)
-
-
-def guides_of(pair: Pair, method: Method, found: Adaptation) -> list[list[str]]:
-    """The lines that the transfer model of a conversion learns from, of training and development data."""
-    if method.kind == "parallel":
-        return [tree_lines.of_corpus(pair.given[part]) for part in ("train", "dev")]
-    if method.round == 1:
-        return [found.source.found(corpus) for corpus in (pair.target.train, pair.target.dev)]
-    before = found.round(1, 0.0).target
-    return [before.best(0.0), list(before.dev)]
-
-
-@pytest.mark.parametrize("rounds", [2, 3])
-def test_rounds_of_conversion_are_those_of_the_library(
-    rounds: int, cache: Cache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What guides the last training is the same; its features have other names, so they are hashed otherwise."""
-    pair = pair_of("parsing-french")
-    guiding = []
-
-    def recorded(system: systems.TreeSystem, guide: Fitted, parallel: Any, dev: Any, step: Step) -> Fitted:
-        guiding.extend([*parallel, dev])
-        return guide
-
-    monkeypatch.setattr(systems.TreeSystem, "train_guided", recorded)
-    system, target, source = structure(pair).system(Run(pair.schedule)), pair.target, pair.source
-    fit_guided_in_rounds(system, [target.train], [source.train], target.dev, rounds, source.dev)
-    before = adaptation(pair, cache).round(rounds - 1, 0.0).target
-    assert [tree_lines.of_trees(each.guides) for each in guiding] == [before.best(0.0), list(before.dev)]
-    assert [each.corpus for each in guiding] == [target.train, target.dev]
-
-
-@pytest.mark.parametrize("method", CONVERSIONS, ids=lambda method: method.name)
-def test_conversion_is_a_transfer_model_given_gold_trees(method: Method, cache: Cache) -> None:
-    pair, cells = pair_of("parsing-french"), Cells(cache)
-    system, target = structure(pair).system(Run(pair.schedule)), pair.target
-    guides = guides_of(pair, method, adaptation(pair, cache))
-    train, dev = (
-        Parallel(own, tree_lines.trees(lines)) for own, lines in zip((target.train, target.dev), guides, strict=True)
-    )
-    fitted = system.train_transfer([train], dev, Step(1, 1, "transfer"))
-    gold = tree_lines.trees(tree_lines.of_corpus(pair.source.test))
-    found = cells(pair, method, 0)
-    assert found["test"] == tree_lines.of_trees(system.transform(fitted, Parallel(target.test, gold)))
-    assert "source test" not in found
-    outputs = [found["test"], cells(pair, BASELINE, 0)["test"]]
-    conversion, baseline = (pair.structure.measures[""].score(target.test, lines) for lines in outputs)
-    assert conversion > baseline
 
 
 def test_cells_have_trees_without_text(cache: Cache) -> None:

@@ -7,11 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reproductions.lab.cache import Cache
-from reproductions.lab.comparison import Measured
 from reproductions.li_2015.cells import Cell, shown, tags_of
 from reproductions.li_2015.methods import (
     BASELINE,
@@ -22,12 +19,8 @@ from reproductions.li_2015.methods import (
     Method,
 )
 from reproductions.li_2015.pair import Pair
-from reproductions.li_2015.scores import right_and_scored
 from reproductions.li_2015.settings import settings
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Sentence
-from tagweave.evaluation.accuracy import accuracy
-from tagweave.evaluation.score import share_of_counts
 from tagweave.learning.run import Schedule
 
 
@@ -118,18 +111,3 @@ def test_what_is_given_is_shown_and_the_answer_is_not(conversion: Pair) -> None:
 # scores
 
 
-tagged_pairs = st.lists(
-    st.lists(st.tuples(st.sampled_from("XY"), st.sampled_from("XYZ")), min_size=1, max_size=5), min_size=1, max_size=6
-)
-
-
-@given(tagged_pairs)
-def test_counts_are_those_of_accuracy(sentences: list[list[tuple[str, str]]]) -> None:
-    def corpus(side: int) -> Corpus:
-        return Corpus(tuple(Sentence(("w",) * len(s), {"tag": tuple((pair[side],) for pair in s)}) for s in sentences))
-
-    output = [" ".join(system for _, system in sentence) for sentence in sentences]
-    expected = accuracy(corpus(0), corpus(1))
-    counts = right_and_scored(corpus(0), output)
-    np.testing.assert_array_equal(counts, expected.counts)
-    assert Measured(counts[None], share_of_counts).values == [pytest.approx(100 * expected.tokens.value)]

@@ -11,7 +11,6 @@ from reproductions.lab.cache import Cache
 from reproductions.liu_2014 import own_words
 from reproductions.liu_2014.cells import Cell
 from reproductions.liu_2014.domain import Domain
-from reproductions.liu_2014.list_evidence import of_lexicons
 from reproductions.liu_2014.markup_evidence import of_markup
 from reproductions.liu_2014.methods import (
     ALL,
@@ -22,7 +21,6 @@ from reproductions.liu_2014.methods import (
     COMBINED,
     EDGES,
     LEXICON,
-    OWN,
     PHRASES,
     RANDOM,
     SELECTED,
@@ -46,13 +44,6 @@ METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH, ALL, RANDOM, SELECTED, COM
 def sample() -> Domain:
     """The sample, with a lexicon and with pages."""
     return PARTS["natural"](None)[-1].draw(0)
-
-
-@pytest.fixture(scope="module")
-def small() -> Domain:
-    """Few annotated sentences, and raw ones of which the words are known."""
-    (setting,) = PARTS["own-words"](None)
-    return setting.draw(0)
 
 
 @pytest.fixture(scope="module")
@@ -112,15 +103,6 @@ def test_what_the_markup_tells_that_the_baseline_does_not_know(tmp_path: Path, s
     test = found["gold"]["test"]
     assert (test["mistakes"], test["alike"], test["edges"]) == (2, [2, 100], [1, pytest.approx(100 * 14 / 17)])
     assert test["F"] == pytest.approx(100 * 2 * 5 / (9 + 7))
-
-
-def test_what_lists_mark(small: Domain) -> None:
-    words = Corpus((Sentence(("我", "在", "图书馆", "看", "书")), Sentence(("去", "北京"))), "pd")
-    raw = tuple("".join(sentence.forms) for sentence in words)
-    domain = replace(small, raw=raw, words=words, lexicon=Lexicon(("图书馆", "看书"), (None, None)))
-    found = of_lexicons(domain)[OWN.name]
-    assert (found["marked"], found["right"], found["share"]) == (2, 50, pytest.approx(100 / 7))
-    assert found["ones"] == [pytest.approx(500 / 7), pytest.approx(500 / 6)]
 
 
 # pages

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,11 @@ from reproductions.lab.corpora import Parts
 from reproductions.partial_trees import cells as of_cells
 from reproductions.partial_trees import settings as of_settings
 from reproductions.partial_trees import study
-from reproductions.partial_trees.cells import Cells, describe
+from reproductions.partial_trees.cells import Cells
 from reproductions.partial_trees.local import LocalObjective
 from reproductions.partial_trees.scores import NO_PUNCTUATION, measures
 from reproductions.partial_trees.settings import (
     ARGMAX,
-    ARGMAX_OF_MARGINAL,
     DISCARD,
     LOCAL,
     MARGINAL,
@@ -34,7 +32,6 @@ from reproductions.partial_trees.settings import (
     keep,
     random_heads,
     uncertain_heads,
-    with_heads,
     without_relations,
 )
 from tagweave.corpus.corpus import Corpus
@@ -168,26 +165,6 @@ def test_a_cell_runs_once_and_holds_no_text(
     assert not any(
         form in path.read_text(encoding="utf-8") for s in bank.parts.test for form in s.forms if len(form) > 1
     )
-
-
-def test_cells_that_differ_have_different_descriptions(bank: Treebank) -> None:
-    shorter = replace(bank, schedule=Schedule(1, 1))
-    gold = bank.parts.train
-    other = with_heads(gold, [[0] + [1] * (len(s) - 1) for s in gold])
-    changed = replace(bank, parts=Parts(other, bank.parts.dev, bank.parts.test))
-    found = [
-        describe(partial_of(bank), MARGINAL, 0),
-        describe(partial_of(bank), MARGINAL, 1),
-        describe(partial_of(bank), ARGMAX, 0),
-        describe(partial_of(bank), ARGMAX_OF_MARGINAL, 0),
-        describe(partial_of(bank), LOCAL, 0),
-        describe(partial_of(bank, share=0.5), MARGINAL, 0),
-        describe(partial_of(bank, whole=3), MARGINAL, 0),
-        describe(partial_of(bank, uncertain=True), MARGINAL, 0),
-        describe(partial_of(shorter), MARGINAL, 0),
-        describe(partial_of(changed), MARGINAL, 0),
-    ]
-    assert len({json.dumps(each, sort_keys=True) for each in found}) == len(found)
 
 
 def test_filling_in_keeps_what_is_known(bank: Treebank, cells: Cells) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproductions.lab.cache import Cache, Result
+from reproductions.lab.cache import Cache
 from reproductions.lab.tagged_words import (
     answer,
     answered_words,
@@ -18,11 +18,9 @@ from reproductions.lab.tagged_words import (
     tagged_counts,
 )
 from reproductions.lab.twice import Twice
-from reproductions.sun_wan_2012 import cascade as cascades
 from reproductions.sun_wan_2012.cascade import Cascade
 from reproductions.sun_wan_2012.methods import (
     BOTH_AGAIN,
-    CHARACTERS,
     GUIDED,
     GUIDED_GIVEN,
     PIECES,
@@ -65,20 +63,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
 @pytest.fixture(scope="module")
 def cascade(sample: Pair, cache: Cache) -> Cascade:
     return Cascade(sample, SEED, cache)
-
-
-@pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Grows by one when something is trained."""
-    found: list[str] = []
-    real = cascades.trained
-
-    def step(*args: Any) -> Result:
-        found.append("trained")
-        return real(*args)
-
-    monkeypatch.setattr(cascades, "trained", step)
-    return found
 
 
 # answers
@@ -153,29 +137,6 @@ def test_stacks_are_those_of_fit_stack(method: Method, cascade: Cascade, sample:
 def test_feature_stacking_is_that_of_fit_stages(cascade: Cascade, sample: Pair) -> None:
     fitted = fit_stages([sample.target], [sample.source], recipe_of(sample), None, Run(sample.schedule))
     check(GUIDED, fitted, cascade)
-
-
-# the cache
-
-
-def test_what_a_result_depends_on(cascade: Cascade, sample: Pair, trained: list[str]) -> None:
-    for method in (GUIDED, CHARACTERS):
-        cascade.result(method)
-    del trained[:]
-    less = sample.source.with_sentences(sample.source.sentences[:-1])
-    cascade_of = {
-        "source": replace(sample, source=less),
-        "target": replace(sample, target=sample.target.with_sentences(sample.target.sentences[1:])),
-        "schedule": replace(sample, schedule=Schedule(1)),
-        "recipe": replace(sample, recipe=replace(RECIPE, settings={"rate": 0.1})),
-    }
-    for number, pair in enumerate(cascade_of.values(), 1):
-        replace(cascade, pair=pair).result(GUIDED)
-        assert len(trained) >= number
-    del trained[:]
-    replace(cascade, pair=replace(sample, folds=2, large_folds=2)).result(GUIDED)
-    replace(cascade, pair=replace(sample, source=less)).result(CHARACTERS)
-    assert trained == []
 
 
 # a text that is annotated twice

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import tagweave as tw
@@ -10,7 +9,6 @@ from reproductions.lab.cache import Cache
 from reproductions.sources import weak, weak_training
 from reproductions.sources.rules import rules
 from reproductions.sources.weak_page import weak_lines
-from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 
@@ -77,15 +75,3 @@ def test_a_study_from_functions_to_taggers(tmp_path, monkeypatch):
     page = "\n".join(weak_lines({"command": "it", **found}))
     assert "`countries`: A lexicon" in page
     assert "### Test: 20 sentences" in page
-
-
-def test_training_text_has_probabilities_or_labels_where_functions_answer():
-    corpus = Corpus((Sentence(("a", "b"), {"tag": (("O",), ("O",)), "f": (("B-X",), None)}),))
-    text = weak.Text(corpus, ("f",))
-    own = weak.Outcome(("B-X", "I-X", "O"), *map(np.array, ([0, 2], [[0.7, 0.0, 0.3], [0.0, 0.0, 1.0]])), 0.0)
-    layers = {form: weak_training.training_text(text, own, form)[0].layers["tag"] for form in weak_training.FORMS}
-    hard, hard_some, soft, soft_some = layers.values()
-    assert hard == (("B-X",), ("O",))
-    assert hard_some == (("B-X",), None)
-    assert soft == (Soft(("B-X", "O"), (0.7, 0.3)), ("O",))
-    assert soft_some == (Soft(("B-X", "O"), (0.7, 0.3)), None)

@@ -55,7 +55,7 @@ def test_predictions_are_those_that_label_studio_imports(connect: Connect, tmp_p
     assert 0 < first["score"] == min(each["score"] for each in first["result"]) < 1
     assert second["result"] == []
     (tmp_path / "tasks.json").write_text(json.dumps([{**TASK, "data": {"text": TEXT}, "predictions": [first]}]))
-    [document] = json_exports.read_label_studio(str(tmp_path / "tasks.json"))
+    [document] = json_exports.LABEL_STUDIO.read(str(tmp_path / "tasks.json"))
     assert [mark[:3] for mark in document.marks["ner"] or ()] == [(0, 8, "PER"), (14, 18, "LOC")]
 
 

@@ -1,11 +1,12 @@
-"""Pictures of sentences and corpora, of label spaces and models, and of marginal probabilities.
+"""Pictures of sentences and corpora, of label spaces and models, and of marginal probabilities; a line of progress.
 
 A sentence is shown as words over their labels, with spans highlighted in running text, and trees as arcs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -19,8 +20,10 @@ from tagweave.display.markup import (
     evidence,
     heat,
     hint,
+    html,
     joined,
     of_types,
+    picture,
     share,
     with_number,
     word,
@@ -73,25 +76,31 @@ def _gloss(sentence: Annotated, layers: list[str]) -> Html:
     names = [*layers, *(["confidence"] if sentence.confidence is not None else [])]
     lines = (element("span", name, class_="label") for name in names)
     head = [element("span", element("span", "\u00a0"), *lines, class_="names")] if names else []
-    columns = (element("span", *_column(sentence, layers, at)) for at in range(min(len(sentence.forms), _TOKENS)))
-    return element("div", *head, joined(columns), class_="gloss")
-
-
-def _column(sentence: Annotated, layers: list[str], at: int) -> Iterator[Html]:
-    yield word(sentence.forms[at])
-    for name in layers:
-        yield element("span", evidence(sentence.layers[name][at]), class_="label")
-    if sentence.confidence is not None:
-        yield element("span", share(sentence.confidence[at]), class_="label")
+    columns = []
+    for at, form in enumerate(sentence.forms[:_TOKENS]):
+        labels = [evidence(sentence.layers[name][at]) for name in layers]
+        labels += [] if sentence.confidence is None else [html(share(sentence.confidence[at]))]
+        columns.append(element("span", word(form), *(element("span", label, class_="label") for label in labels)))
+    return element("div", *head, *columns, class_="gloss")
 
 
 def _highlighted(sentence: Annotated, layer: str) -> Html:
     """Show the first tokens with the spans of a layer highlighted."""
-    groups = sentence.spans[layer]
+    forms, positions, groups = sentence.forms, sentence.layers[layer], sentence.spans[layer]
     tints = of_types(_type(label) for group in groups for _, _, label in group)
-    name = element("span", f"{layer}: ", class_="quiet")
-    parts = _parts(sentence.forms, sentence.layers[layer], groups, tints)
-    return element("div", name, joined(parts, " "), class_="running")
+    begins = {group[0][0]: group for group in groups if {_type(label) for _, _, label in group} != {_OUTSIDE}}
+    parts = []
+    at = 0
+    while at < min(len(forms), _TOKENS):
+        if at in begins:
+            parts.append(_mark(forms, dict(positions[at] or ()), begins[at], tints))
+            at = _end(begins[at])
+        else:
+            names = {name for name, _ in positions[at] or ()}
+            is_open = not names or names >= _UNKNOWN
+            parts.append(word(forms[at], class_="open", title="unknown") if is_open else word(forms[at]))
+            at += 1
+    return element("div", element("span", f"{layer}: ", class_="quiet"), joined(parts, " "), class_="running")
 
 
 def _type(label: str | None) -> str:
@@ -100,22 +109,6 @@ def _type(label: str | None) -> str:
 
 def _end(group: Group) -> int:
     return max(start + 1 if stop is None else stop for start, stop, _ in group)
-
-
-def _parts(
-    forms: Sequence[str], layer: Sequence[Position], groups: Sequence[Group], tints: Mapping[str, str]
-) -> Iterator[Html]:
-    begins = {group[0][0]: group for group in groups if {_type(label) for _, _, label in group} != {_OUTSIDE}}
-    at = 0
-    while at < min(len(forms), _TOKENS):
-        if at in begins:
-            yield _mark(forms, dict(layer[at] or ()), begins[at], tints)
-            at = _end(begins[at])
-        else:
-            names = {name for name, _ in layer[at] or ()}
-            is_open = not names or names >= _UNKNOWN
-            yield word(forms[at], class_="open", title="unknown") if is_open else word(forms[at])
-            at += 1
 
 
 def _mark(forms: Sequence[str], numbers: Mapping[str, float | None], group: Group, tints: Mapping[str, str]) -> Html:
@@ -248,3 +241,33 @@ def model_picture(
     facts += [f"dev score {score:.4f}"] if isinstance(score, float) else []
     folded = element("details", element("summary", "labels"), labels) if labels is not None else Html()
     return joined([title, element("div", "; ".join(facts), class_="quiet"), folded])
+
+
+def in_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook, which has imported IPython."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
+class LiveLine:
+    """A bar and a text in the output of the running cell, displayed once and then updated."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def show(self, share: float, text: str, notes: Sequence[str] = ()) -> None:
+        """Update the line: the share done, from 0 to 1, a text, and notes that can be unfolded."""
+        from IPython.display import display
+
+        percent = f"{100 * min(max(share, 0.0), 1.0):.1f}%"
+        ground = f"linear-gradient(to right,{heat(1)} {percent},{heat(0.15)} {percent})"
+        style = f"display:inline-block;width:10em;height:.8em;border-radius:3px;margin-right:.6em;background:{ground}"
+        lines = joined(element("div", note) for note in notes)
+        folded = element("details", element("summary", "notes"), lines, class_="quiet") if notes else Html()
+        line = picture(element("span", "", style=style), text, folded)
+        content = {"text/html": line, "text/plain": text}
+        if self._handle is None:
+            self._handle = display(content, raw=True, display_id=True)
+        else:
+            self._handle.update(content, raw=True)

@@ -17,16 +17,14 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import IO, Any
 
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Location, Sentence
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import TokenTool, single
 from tagweave.exchange.json_exports import read_json_lines, read_json_list
-from tagweave.exchange.members import Unpacked, refuse_link, size_on_disk
+from tagweave.exchange.members import Unpacked, library, refuse_link, size_on_disk
 
 TOKENS = ("tokens", "words")
 _COLUMNS = {"lemmas": "lemma", "lemma": "lemma", "feats": "feats", "deps": "deps", "misc": "misc"}
@@ -153,28 +151,24 @@ def _candidates(value: object, name: str, names: Names, location: Location) -> C
 
 @lru_cache(maxsize=10_000)
 def _single(label: str) -> tuple[str]:
-    """Return a set of one label, the same one for all tokens."""
-    return (label,)
+    return (label,)  # the same one for all tokens
 
 
 def _heads(row: Mapping[str, Any], length: int, location: Location) -> tuple[ArcCandidates, ...]:
     heads, relations = row["head"], row.get("deprel") or [None] * length
     if not isinstance(heads, list) or not isinstance(relations, list) or {len(heads), len(relations)} != {length}:
         raise CorpusError("heads or relations of another number", f"{length}, one a token", *location)
-    return tuple(
-        _arcs(head, relation, at, length, location)
-        for at, (head, relation) in enumerate(zip(heads, relations, strict=True), 1)
-    )
-
-
-def _arcs(head: object, relation: object, at: int, length: int, location: Location) -> ArcCandidates:
-    text = "" if head in (*_UNKNOWN, "None") else str(head)
-    known = relation if isinstance(relation, str) and relation not in ("", "_") else None
-    if not text:
-        return None if known is None else (Arc(None, known),)
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) <= length and int(text) != at):
-        raise CorpusError(f"the head {head!r} of token {at}", f"0 or another token, 1 to {length}", *location)
-    return (Arc(int(text), known),)
+    found: list[ArcCandidates] = []
+    for at, (head, relation) in enumerate(zip(heads, relations, strict=True), 1):
+        text = "" if head in (*_UNKNOWN, "None") else str(head)
+        known = relation if isinstance(relation, str) and relation not in ("", "_") else None
+        if not text:
+            found.append(None if known is None else (Arc(None, known),))
+        elif text.isascii() and text.isdecimal() and len(text) < 10 and int(text) <= length and int(text) != at:
+            found.append((Arc(int(text), known),))
+        else:
+            raise CorpusError(f"the head {head!r} of token {at}", f"0 or another token, 1 to {length}", *location)
+    return tuple(found)
 
 
 def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str], name: str) -> None:
@@ -213,7 +207,7 @@ def _arc(candidates: ArcCandidates, sentence: Sentence) -> Arc:
 
 
 def _write_table(rows: list[dict[str, Any]], layers: Sequence[str], stream: IO[bytes], suffix: str) -> None:
-    pyarrow = _pyarrow()
+    pyarrow = library("pyarrow", "pyarrow", "arrow")
     from pyarrow import ipc, parquet
 
     def feature(**element: Any) -> dict[str, Any]:
@@ -252,10 +246,7 @@ _BATCH, _DICTIONARY = 3, 2  # kinds of messages
 
 
 def rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[object, dict[str, Any]]]:
-    """Yield the rows of a file, each with the description by `datasets` of what is in them.
-
-    Raises CorpusError for what is no such file, or would take too much.
-    """
+    """Yield the rows of a file with the description by `datasets`. Raises CorpusError for what would take too much."""
     with path.open("rb") as file, _refused(path):
         is_parquet = file.read(4) == b"PAR1"
         schema, batches = (_parquet if is_parquet else _arrow)(file, path)
@@ -280,19 +271,11 @@ def rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[object,
                 yield metadata, dict(zip(read, row, strict=True))
 
 
-def _pyarrow() -> ModuleType:
-    try:
-        return import_module("pyarrow")
-    except ImportError:
-        expected = "expected the extra arrow: pip install '.[arrow]' in a checkout of tagweave"
-        raise ExchangeError(f"found no pyarrow, {expected}") from None
-
-
 @contextmanager
 def _refused(path: Path) -> Iterator[None]:
     """Raise as `CorpusError` whatever pyarrow raises: it says that the file is damaged."""
     broken = (OSError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, struct.error)
-    exceptions = (_pyarrow().ArrowException, *broken)
+    exceptions = (library("pyarrow", "pyarrow", "arrow").ArrowException, *broken)
     try:
         yield
     except exceptions as error:

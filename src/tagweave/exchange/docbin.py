@@ -22,7 +22,7 @@ from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Sentence
 from tagweave.corpus.spans import OUTSIDE, Span
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import TokenTool, single
-from tagweave.exchange.members import UNPACKED, ExportFile, members
+from tagweave.exchange.members import UNPACKED, ExportFile, library, members
 from tagweave.exchange.sentences import DOCUMENT, TEXT, place_comments
 from tagweave.exchange.tokens import TokenOffsets
 
@@ -39,14 +39,6 @@ _INCORRECT = "incorrect_spans"
 _NO_GROUPS = (b"", b"\x80", b"\x90")  # nothing, an empty map, an empty list: srsly takes half a millisecond for each
 _SPAN = struct.Struct(">QQQllll")
 """A span of a group: its number, that of its entity, its label; its tokens and its characters from .. to."""
-
-
-def _import_spacy() -> None:
-    try:
-        import spacy  # noqa: F401
-    except ImportError:
-        expected = "expected the extra spacy: pip install '.[spacy]' in a checkout of tagweave"
-        raise ExchangeError(f"found no spaCy, {expected}") from None
 
 
 @dataclass(frozen=True)
@@ -69,7 +61,7 @@ def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
         CorpusError: a file that is not a DocBin, or one with a head beyond its sentence.
         ExchangeError: spaCy is not installed.
     """
-    _import_spacy()
+    library("spacy", "spaCy", "spacy")
     for member in members(path, ".spacy"):
         for number, tokens in enumerate(_documents(member, leave_out), 1):
             yield from _sentences(tokens, number, member)
@@ -255,7 +247,7 @@ def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str
             relation without a head.
         ExchangeError: two layers of entities; spaCy is not installed.
     """
-    _import_spacy()
+    library("spacy", "spaCy", "spacy")
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 

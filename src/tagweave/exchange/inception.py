@@ -22,11 +22,10 @@ import keyword
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from importlib import import_module
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tagweave.errors import CorpusError, ExchangeError, shortened
 from tagweave.exchange import webanno_tsv
@@ -41,12 +40,13 @@ from tagweave.exchange.document import (
     short,
     split_argument,
 )
-from tagweave.exchange.members import ExportFile, members, packed_names, refuse_link, write_zip
+from tagweave.exchange.members import ExportFile, library, members, packed_names, refuse_link, write_zip
 from tagweave.exchange.tokens import Offsets
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+Read = TypeVar("Read")
 _TYPES = "TypeSystem.xml"
 _TOTAL_WEIGHT = 300_000  # of all different type systems of an export
 
@@ -75,13 +75,13 @@ def _texts(path: str) -> Iterator[tuple[ExportFile, LayeredText]]:
             if isinstance(content, dict) and CONTENT in content:
                 declared = json.dumps(content.get(TYPES)).encode()
                 systems.count(declared, member, content)
-                yield member, from_json(member, content)
+                yield member, _from_json(member, content)
             elif not systems.in_export:  # such as the settings of a project
                 raise CorpusError("no CAS", f'an object with "{CONTENT}"', member.place)
         else:
             types = systems.beside(member)
             systems.count(types.data, types)
-            yield member, from_xmi(member, types)
+            yield member, text_of(load_xmi(member, types), member)
 
 
 class _Systems:
@@ -109,10 +109,10 @@ class _Systems:
         return self._of[folder]
 
     def count(self, declared: bytes, member: ExportFile, content: object = None) -> None:
-        """Count a type system, as `types_of` takes it. Raises CorpusError if all together take too long to load."""
+        """Count a type system, as `_types_of` takes it. Raises CorpusError if all together take too long to load."""
         if hash(declared) not in self._known:
             self._known.add(hash(declared))
-            self._left -= types_of(member, content).weight
+            self._left -= _types_of(member, content).weight
             if self._left < 0:
                 expected = "one of a tool: import the files in parts"
                 raise CorpusError("too many different type systems", expected, member.place)
@@ -137,7 +137,7 @@ def write(found: Iterable[Document], stream: IO[bytes]) -> None:
         CorpusError: a text that XML cannot hold.
         ExchangeError: dkpro-cassis is not installed.
     """
-    system = cassis().TypeSystem()
+    system = _cassis().TypeSystem()
     for name in (_TOKEN, _SENTENCE, ENTITY):
         system.create_type(name, supertypeName=ANNOTATION)
     entity = system.get_type(ENTITY)
@@ -149,7 +149,7 @@ def write(found: Iterable[Document], stream: IO[bytes]) -> None:
 
 
 def _xmi(document: Document, marks: Sequence[Mark], system: Any) -> str:
-    cas = cassis().Cas(typesystem=system)
+    cas = _cassis().Cas(typesystem=system)
     cas.sofa_string, cas.sofa_mime = document.text, "text/plain"
     for name, places in ((_TOKEN, document.tokens), (_SENTENCE, document.sentences)):
         cas.add_all(system.get_type(name)(begin=start, end=stop) for start, stop in places or ())
@@ -179,72 +179,57 @@ _FEATURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*(\[\])?")
 
 
-def cassis() -> ModuleType:
-    """Import the library. Raises ExchangeError if it is not installed."""
-    try:
-        return import_module("cassis")
-    except ImportError:
-        expected = "expected the extra inception: pip install '.[inception]' in a checkout of tagweave"
-        raise ExchangeError(f"found no dkpro-cassis, {expected}") from None
-
-
-def from_xmi(member: ExportFile, types: ExportFile) -> LayeredText:
-    """Return the text of an XMI file with the type system beside it. Raises CorpusError if it is not one."""
-    return _layered(member, lambda: load_xmi(member, types))
+def _cassis() -> ModuleType:
+    return library("cassis", "dkpro-cassis", "inception")
 
 
 def load_xmi(member: ExportFile, types: ExportFile) -> Any:
-    """Return the library's CAS of an XMI file with the type system beside it. Raises as `from_xmi`."""
+    """Return the library's CAS of an XMI file with the type system beside it. Raises CorpusError if it is none."""
     system, measure = _type_system(types)
-    check_xmi(member, measure)
-    return _read(member, lambda: cassis().load_cas_from_xmi(io.BytesIO(member.data), typesystem=system))
+    _check_xmi(member, measure)
+    return _read(member, lambda: _cassis().load_cas_from_xmi(io.BytesIO(member.data), typesystem=system))
 
 
 def text_of(cas: Any, member: ExportFile) -> LayeredText:
     """Return the text of a CAS; `member` is its file. Raises CorpusError if it has none."""
-    return _layered(member, lambda: cas)
+    return _read(member, lambda: _of_cas(cas, member))
 
 
 def xmi_of(cas: Any, member: ExportFile) -> str:
     """Write a CAS; `member` is its file. Raises CorpusError for values that its types or XML cannot hold."""
-    found: str = _read(member, cas.to_xmi)
-    return found
+    return _read(member, lambda: str(cas.to_xmi()))
 
 
-def from_json(member: ExportFile, content: dict[str, Any]) -> LayeredText:
-    """Return the text of a file of CAS JSON, whose content was parsed. Raises CorpusError if it is not one."""
+def _from_json(member: ExportFile, content: dict[str, Any]) -> LayeredText:
     types = content.get(TYPES, {})
     for name, features in types.items() if isinstance(types, dict) else ():
         _check_name(name, _TYPE, member.place)
         for feature in features if isinstance(features, dict) else ():
             if not feature.startswith("%"):
                 _check_name(feature, _FEATURE, member.place)
-    check_json(content, types_of(member, content), member.place)
+    _check_json(content, _types_of(member, content), member.place)
     system = _read(member, lambda: _json_types(json.dumps({**content, CONTENT: [], _VIEWS: {}})))
     whole = json.dumps(content)
-    return _layered(member, lambda: cassis().load_cas_from_json(whole, typesystem=system, merge_typesystem=False))
+    load = partial(_cassis().load_cas_from_json, whole, typesystem=system, merge_typesystem=False)
+    return text_of(_read(member, load), member)
 
 
 @lru_cache(maxsize=2)
 def _json_types(content: str) -> Any:
-    return cassis().load_cas_from_json(content).typesystem
+    return _cassis().load_cas_from_json(content).typesystem
 
 
-def types_of(member: ExportFile, content: object = None) -> Types:
-    """Return the measure of a type system in XML, or in the content of a file of CAS JSON.
-
-    Raises CorpusError if it is none, or too large.
-    """
+def _types_of(member: ExportFile, content: object = None) -> Types:
+    """Measure a type system in XML, or in the content of a file of CAS JSON. Raises CorpusError if it is too large."""
     if isinstance(content, dict):
-        return checked_types(dict(declared_in_json(content.get(TYPES))), member.place)
-    found: Types = _read(member, lambda: checked_types(dict(declared_in_xml(member)), member.place))
-    return found
+        return _checked_types(dict(_declared_in_json(content.get(TYPES))), member.place)
+    return _read(member, lambda: _checked_types(dict(_declared_in_xml(member)), member.place))
 
 
 @lru_cache(maxsize=2)
 def _type_system(member: ExportFile) -> tuple[Any, Types]:
-    measure = types_of(member)
-    system = _read(member, lambda: cassis().load_typesystem(io.BytesIO(member.data)))
+    measure = _types_of(member)
+    system = _read(member, lambda: _cassis().load_typesystem(io.BytesIO(member.data)))
     for each in system.get_types(built_in=True):
         _check_name(each.name, _TYPE, member.place)
         for feature in each.all_features:
@@ -257,7 +242,7 @@ def _check_name(name: str | None, pattern: re.Pattern[str], place: str) -> None:
         raise CorpusError(f"the name {name!r} of a type or feature", "letters, digits and underscores", place)
 
 
-def _read(member: ExportFile, load: Callable[[], Any]) -> Any:
+def _read(member: ExportFile, load: Callable[[], Read]) -> Read:
     """Read through the library; whatever it raises says that the file is none."""
     import warnings
 
@@ -274,11 +259,6 @@ def _read(member: ExportFile, load: Callable[[], Any]) -> Any:
         except Exception as error:
             found = f"no CAS ({type(error).__name__}: {error})"
             raise CorpusError(found, "UIMA CAS, as INCEpTION exports it", member.place) from None
-
-
-def _layered(member: ExportFile, load: Callable[[], Any]) -> LayeredText:
-    found: LayeredText = _read(member, lambda: _of_cas(load(), member))
-    return found
 
 
 def _of_cas(cas: Any, member: ExportFile) -> LayeredText:
@@ -346,26 +326,24 @@ class Types(NamedTuple):
     weight: int
 
 
-def declared_in_xml(member: ExportFile) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Yield the types of a file. Raises CorpusError if it is not plain XML, and whatever lxml raises."""
+def _declared_in_xml(member: ExportFile) -> Iterator[tuple[str, tuple[str, int]]]:
     from lxml import etree
 
-    check_xml(member)
+    _check_xml(member)
     for _, each in etree.iterparse(io.BytesIO(member.data), events=("end",), tag=("{*}typeDescription",)):
         features = sum(1 for _ in each.iterfind("{*}features/{*}featureDescription"))
         yield str(each.findtext("{*}name")).strip(), (str(each.findtext("{*}supertypeName")).strip(), features)
         each.clear()
 
 
-def declared_in_json(types: object) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Yield the types of CAS JSON."""
+def _declared_in_json(types: object) -> Iterator[tuple[str, tuple[str, int]]]:
     for name, each in types.items() if isinstance(types, dict) else ():
         if isinstance(each, dict):
             features = sum(1 for feature in each if not feature.startswith("%"))
             yield name, (str(each.get("%SUPER_TYPE"))[:1000], features)
 
 
-def checked_types(declared: Declared, place: str) -> Types:
+def _checked_types(declared: Declared, place: str) -> Types:
     """Return the measure of a type system. Raises CorpusError if it is too large, or a type is above itself."""
     totals: dict[str, int] = {}
     for name in declared:
@@ -386,7 +364,7 @@ def checked_types(declared: Declared, place: str) -> Types:
     return measured
 
 
-def check_xml(member: ExportFile) -> None:
+def _check_xml(member: ExportFile) -> None:
     """Raise CorpusError for XML that is not UTF-8, or has entities of its own."""
     member.text()
     if _ENCODING.match(member.data):
@@ -395,15 +373,13 @@ def check_xml(member: ExportFile) -> None:
         raise CorpusError("<!DOCTYPE", "XML without a document type, as UIMA writes it", member.place)
 
 
-def check_xmi(member: ExportFile, types: Types) -> None:
-    """Raise CorpusError for an XMI file that is too large for its type system."""
-    check_xml(member)
+def _check_xmi(member: ExportFile, types: Types) -> None:
+    _check_xml(member)
     characters = sum(map(len, _TEXT.findall(member.data)))
     _check_size(member.data.count(b"<"), member.data.count(b":Sofa"), characters, types, member.place)
 
 
-def check_json(content: Mapping[str, Any], types: Types, place: str) -> None:
-    """Raise CorpusError for CAS JSON that is too large for its type system, or is not CAS JSON."""
+def _check_json(content: Mapping[str, Any], types: Types, place: str) -> None:
     given = content.get(CONTENT)
     found = list(given.values() if isinstance(given, dict) else given) if isinstance(given, dict | list) else []
     if not all(isinstance(each, dict) for each in found):

@@ -170,8 +170,7 @@ def shown(value: object) -> str:
 _TEXT = "text"
 
 
-def read_label_studio(path: str) -> Iterator[Document]:
-    """Return the documents of a file. Raises CorpusError for a task that is not in this form."""
+def _read_label_studio(path: str) -> Iterator[Document]:
     return map(document, read_json_list(path))
 
 
@@ -255,7 +254,7 @@ def _same(places: Places, start: int, stop: int, marked: str) -> bool:
     return places.text[start:stop].split() == marked.replace("\\n", "\n").split()
 
 
-def write_label_studio(documents: Iterable[Document], stream: IO[str]) -> None:
+def _write_label_studio(documents: Iterable[Document], stream: IO[str]) -> None:
     """Write documents as tasks, in which every annotator is the version of a model that predicts."""
     stream.write("[")
     for number, document in enumerate(documents):
@@ -291,12 +290,11 @@ def prediction(document: Document, name: str, control: str = "label", text: str 
     return {"model_version": name, "score": min((mark.probability for mark in marks), default=1.0), "result": result}
 
 
-LABEL_STUDIO = Tool("label-studio", read_label_studio, write_label_studio, ".json")
+LABEL_STUDIO = Tool("label-studio", _read_label_studio, _write_label_studio, ".json")
 LISTS = ("label", "labels")
 
 
-def read_doccano(path: str) -> Iterator[Document]:
-    """Yield the documents of a file. Raises CorpusError for a line that is not in this form."""
+def _read_doccano(path: str) -> Iterator[Document]:
     annotator = Path(path).name.partition(".")[0]
     for line in read_json_lines(path):
         marks = tuple(_doccano_marks(line))
@@ -316,7 +314,7 @@ def _doccano_marks(line: Values) -> Iterator[Mark]:
                 raise line.error(f"the label {shown(found)}", 'spans [start, end, "LABEL"] of sequence labelling')
 
 
-def write_doccano(documents: Iterable[Document], stream: IO[str]) -> None:
+def _write_doccano(documents: Iterable[Document], stream: IO[str]) -> None:
     """Write documents for doccano to import: what all annotators marked, as labels to look over."""
     for each in documents:
         labels = [[mark.start, mark.stop, mark.label] for marks in each.marks.values() for mark in marks or ()]
@@ -324,14 +322,13 @@ def write_doccano(documents: Iterable[Document], stream: IO[str]) -> None:
         stream.write(json.dumps({**named, "text": each.text, "label": labels}, ensure_ascii=False) + "\n")
 
 
-DOCCANO = Tool("doccano", read_doccano, write_doccano, ".jsonl")
+DOCCANO = Tool("doccano", _read_doccano, _write_doccano, ".jsonl")
 
 
 _ANSWERS = ("accept", "reject", "ignore")
 
 
-def read_prodigy(path: str) -> Iterator[Document]:
-    """Yield the documents of a file. Raises CorpusError for a line that is not in this form."""
+def _read_prodigy(path: str) -> Iterator[Document]:
     for line in read_json_lines(path):
         if (answer := line.values.get("answer", "accept")) not in _ANSWERS:
             raise line.error(f"the answer {shown(answer)}", f"one of {', '.join(_ANSWERS)}")
@@ -351,7 +348,7 @@ def read_prodigy(path: str) -> Iterator[Document]:
         yield Document(text, given, line.name("_task_hash"), tokens, line.location, left_out=left_out)
 
 
-def write_prodigy(documents: Iterable[Document], stream: IO[str]) -> None:
+def _write_prodigy(documents: Iterable[Document], stream: IO[str]) -> None:
     """Write documents as tasks, with what all annotators marked as spans to look over; every rejected span is one."""
     for each in documents:
         marks = [mark for marks in each.marks.values() for mark in marks or ()]
@@ -362,4 +359,4 @@ def write_prodigy(documents: Iterable[Document], stream: IO[str]) -> None:
             stream.write(json.dumps({"text": each.text, "spans": spans, **answer}, ensure_ascii=False) + "\n")
 
 
-PRODIGY = Tool("prodigy", read_prodigy, write_prodigy, ".jsonl", rejections=True)
+PRODIGY = Tool("prodigy", _read_prodigy, _write_prodigy, ".jsonl", rejections=True)

@@ -16,12 +16,14 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
+from types import ModuleType
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.errors import CorpusError, shortened
+from tagweave.errors import CorpusError, ExchangeError, shortened
 
 if TYPE_CHECKING:
     from tagweave.exchange.document import Document, Mark
@@ -31,6 +33,15 @@ LARGEST = 1 << 26
 _DEPTH = 3  # zips in zips: an export of a project, in it those of its annotators
 _MOST = 100_000  # files of an export
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError, KeyError)
+
+
+def library(module: str, name: str, extra: str) -> ModuleType:
+    """Import a module of an extra. Raises ExchangeError if it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        expected = f"the extra {extra}: pip install '.[{extra}]' in a checkout of tagweave"
+        raise ExchangeError(f"found no {name}, expected {expected}") from None
 
 
 class ExportFile(NamedTuple):

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from tagweave.display.live_line import LiveLine, in_notebook
+from tagweave.display.pictures import LiveLine, in_notebook
 from tagweave.learning.run import Callback, Iteration, ProgressCallback
 
 if TYPE_CHECKING:
