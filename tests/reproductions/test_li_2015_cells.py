@@ -106,8 +106,3 @@ def test_what_is_given_is_shown_and_the_answer_is_not(conversion: Pair) -> None:
     for ours, theirs in zip(seen, test, strict=True):
         for found, (tag,) in zip(ours.layers["ctb"], theirs.layers["ctb"], strict=True):
             assert found == (None if tag in unknown else (tag,))
-
-
-# scores
-
-
