@@ -31,7 +31,14 @@ from reproductions.lab.simulated_annotators import (
     work_all,
 )
 from tagweave.annotate import selection
-from tagweave.annotate.pages.dashboard import cohens_kappas, krippendorffs_alpha, of_first, raw_agreement
+from tagweave.annotate.pages.dashboard import (
+    cohens_kappa,
+    krippendorffs_alpha,
+    of_all,
+    of_every_two,
+    of_first,
+    raw_agreement,
+)
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, label
 from tagweave.corpus import sample
@@ -139,7 +146,7 @@ def count(store: Store, guideline: str, gold: Callable[[AnnotationTask], Answer]
     kept = {each.id: each.outcome == gold(each.task) for each in store.outcomes(guideline)}
     at_two = [is_right for number, is_right in kept.items() if (slots[number] or 0) < store.settings.rule.first]
     first = of_first(votes, store.settings.rule)
-    kappas = [kappa for kappa in cohens_kappas(first).values() if kappa is not None]
+    kappas = [kappa for kappa in of_every_two(first, cohens_kappa).values() if kappa is not None]
     alone = [vote.answer == gold(found.task) for vote in first if vote.slot == 0 and (found := store.task(vote.task))]
     return {
         "tasks": len(slots),
@@ -150,7 +157,7 @@ def count(store: Store, guideline: str, gold: Callable[[AnnotationTask], Answer]
         "right": sum(kept.values()) / len(kept),
         "right_two": sum(at_two) / max(len(at_two), 1),
         "right_four": (sum(kept.values()) - sum(at_two)) / max(len(kept) - len(at_two), 1),
-        "agreement": raw_agreement(first),
+        "agreement": of_all(first, raw_agreement),
         "alpha": krippendorffs_alpha(first),
         "kappas": [min(kappas), max(kappas)] if kappas else None,
     }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from argon2 import PasswordHasher
 from made_tasks import CANDIDATES, GUIDELINE
 from starlette.testclient import TestClient
 
+from reproductions.screenshots.served import served
 from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.kwic import build
 from tagweave.annotate.page_request import WordList
@@ -100,6 +103,29 @@ def signed_in(store: Store, name: str, role: str = "annotator", words: WordList 
 def word_list(folder: Path) -> WordList:
     """A concordance of `LINES`."""
     return WordList(build(LINES, folder / "kwic"), WORDS, "seg", "raw.txt")
+
+
+@contextmanager
+def entering(browser: Any, store: Store, words: WordList | None = None, **usual: Any) -> Iterator[Any]:
+    """Serves a store; what signs somebody new in with Chromium, whose page must not fail."""
+    failures: list[str] = []
+    with ExitStack() as opened:
+        address = opened.enter_context(served(store, words))
+
+        def enter(name: str, role: str = "annotator", **options: Any) -> Any:
+            store.add_annotator(name, role, HASH)
+            context = browser.new_context(base_url=address, **usual, **options)
+            opened.callback(context.close)
+            form = context.request.get("/sign-in").text()
+            token = form.partition('name="csrf" content="')[2].partition('"')[0]
+            context.request.post("/sign-in", form={"csrf": token, "name": name, "password": PASSWORD})
+            page = context.new_page()
+            page.on("pageerror", lambda error: failures.append(str(error)))
+            page.goto("/task")
+            return page
+
+        yield enter
+    assert failures == []
 
 
 def press(page: Any, *keys: str) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import HASH, PASSWORD, new_store, press, word_list
+from browsing import PASSWORD, entering, new_store, press, word_list
 
-from reproductions.screenshots.served import CHROMIUM, served
+from reproductions.screenshots.served import CHROMIUM
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.store import Store
@@ -19,7 +18,6 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
 PHONE = {"width": 390, "height": 844}
-Enter = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -35,39 +33,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def address(store: Store, words: WordList) -> Iterator[str]:
-    """A server of the store."""
-    with served(store, words) as at:
-        yield at
-
-
-@pytest.fixture
-def enter(browser: Any, store: Store, address: str) -> Iterator[Enter]:
-    """Signs somebody new in, with a phone; a page of theirs must not fail."""
-    failures: list[str] = []
-    with ExitStack() as opened:
-
-        def enter_(name: str, role: str = "annotator") -> Any:
-            store.add_annotator(name, role, HASH)
-            context = browser.new_context(viewport=PHONE, base_url=address)
-            opened.callback(context.close)
-            form = context.request.get("/sign-in").text()
-            token = form.partition('name="csrf" content="')[2].partition('"')[0]
-            context.request.post("/sign-in", form={"csrf": token, "name": name, "password": PASSWORD})
-            page = context.new_page()
-            page.on("pageerror", lambda error: failures.append(str(error)))
-            page.goto("/task")
-            return page
-
+def enter(browser: Any, store: Store, words: WordList) -> Iterator[Any]:
+    with entering(browser, store, words, viewport=PHONE) as enter_:
         yield enter_
-    assert failures == []
 
 
 def task_number(page: Any) -> int:
     return int(page.locator("[name=task]").get_attribute("value"))
 
 
-def test_signing_in_by_keyboard(enter: Enter) -> None:
+def test_signing_in_by_keyboard(enter: Any) -> None:
     page = enter("ada")
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/sign-in")
@@ -83,7 +58,7 @@ def test_signing_in_by_keyboard(enter: Enter) -> None:
     page.wait_for_url("**/task")
 
 
-def test_ten_tasks_by_keyboard(enter: Enter, store: Store) -> None:
+def test_ten_tasks_by_keyboard(enter: Any, store: Store) -> None:
     page = enter("ada")
     for key in "1231x?":
         press(page, key)
@@ -111,7 +86,7 @@ def test_ten_tasks_by_keyboard(enter: Enter, store: Store) -> None:
     assert "10 answers by you" in page.inner_text("footer")
 
 
-def test_focus_stays_where_one_works(enter: Enter) -> None:
+def test_focus_stays_where_one_works(enter: Any) -> None:
     page = enter("ada")
     page.locator("[data-key='1']").focus()
     press(page, "Enter")
@@ -122,7 +97,7 @@ def test_focus_stays_where_one_works(enter: Enter) -> None:
     assert page.evaluate("document.activeElement === document.querySelectorAll('[data-row]')[2]")
 
 
-def test_a_concordance_by_keyboard(enter: Enter, store: Store) -> None:
+def test_a_concordance_by_keyboard(enter: Any, store: Store) -> None:
     page = enter("ada")
     page.goto("/concordance?word=研究&order=text")
     pressed = page.locator("[aria-pressed=true]")
@@ -163,7 +138,7 @@ class TestDisagreement:
             press(page, keys[number - 1])
         return offered
 
-    def test_two_more_are_asked_and_the_curator_decides_the_rest(self, enter: Enter, store: Store) -> None:
+    def test_two_more_are_asked_and_the_curator_decides_the_rest(self, enter: Any, store: Store) -> None:
         keys = {"ada": "111", "bob": "221", "cid": "13", "dan": "11"}  # of each task by its number
         offered = {name: self.work(enter(name), keys[name]) for name in keys}
         assert offered == {"ada": {1, 2, 3}, "bob": {1, 2, 3}, "cid": {1, 2}, "dan": {1, 2}}
@@ -187,7 +162,7 @@ class TestDisagreement:
 
 
 class TestTrouble:
-    def test_a_server_that_is_away_loses_nothing(self, enter: Enter, store: Store) -> None:
+    def test_a_server_that_is_away_loses_nothing(self, enter: Any, store: Store) -> None:
         page = enter("ada")
         number = task_number(page)
         page.context.set_offline(True)
@@ -199,7 +174,7 @@ class TestTrouble:
         assert page.locator(".message.wrong").count() == 0
         assert [str(vote.answer) for vote in store.votes()] == ["NN"]
 
-    def test_who_was_signed_out_elsewhere_is_asked_to_sign_in(self, enter: Enter, store: Store) -> None:
+    def test_who_was_signed_out_elsewhere_is_asked_to_sign_in(self, enter: Any, store: Store) -> None:
         page = enter("ada")
         person = store.annotator("ada")
         store.end_sessions(person.id)

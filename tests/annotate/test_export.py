@@ -1,4 +1,4 @@
-"""What annotators said, written and read again."""
+"""What annotators said, written and read again: decided, by annotator, as soft labels, as single judgements."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 from fixture_types import OpenStore
-from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, undo
+from made_spans import ADA, LONDON, all_of, answered, furnished, some
+from made_spans import GUIDELINE as SPANS
+from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks, undo
 
 from tagweave.annotate.aggregation import Admission, Settings, Status
-from tagweave.annotate.export import FORMATS, judgements, labelled, segmented, write
+from tagweave.annotate.export import FORMATS, judgements, labelled, probable, said_by_each, segmented, write, write_soft
+from tagweave.annotate.reliability import GivenAnswer, confusions, posterior
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Answer, Purpose
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
@@ -30,53 +34,50 @@ def asked(sentence: Sentence, start: int, stop: int | None = None, purpose: Purp
     return AnnotationTask(sentence, start, stop or start + 1, GUIDELINE, candidates, purpose=purpose)
 
 
-def decided(store: Store, answers: Sequence[tuple[AnnotationTask, Answer]]) -> None:
+def word(*span: int) -> AnnotationTask:
+    return asked(CHARACTERS, *span, Purpose.CONCORDANCE)
+
+
+def decided(store: Store, *answers: tuple[AnnotationTask, Answer]) -> Store:
     """A curator decides on tasks."""
     curator = store.add_annotator("curator", "curator").id
-    store.add_labels(GUIDELINE, {"NN": "", "VV": "", "JJ": "", "a/b|c": ""})
+    store.add_labels(GUIDELINE, {"NN": "", "VV": "", "JJ": "", "a/b|c": "", "_": ""})
     store.add_tasks([task for task, _ in answers])
     for number, (_, answer) in enumerate(answers, 1):
         store.adjudicate(curator, number, answer)
+    return store
 
 
-def disputed(store: Store, answers: Sequence[Answer], task: AnnotationTask) -> None:
+def disputed(store: Store, answers: Sequence[Answer], task: AnnotationTask) -> Store:
     """Annotators answer one after the other."""
     store.add_labels(GUIDELINE, {"NN": "", "VV": "", "JJ": ""})
     store.add_tasks([task])
     for annotator, answer in zip(hire(store, len(answers)), answers, strict=True):
         assert store.claim(annotator) is not None
         store.answer(annotator, 1, answer)
+    return store
 
 
 class TestLabels:
     def test_what_was_decided_is_known_and_the_rest_is_not(self, open_store: OpenStore) -> None:
-        store = open_store()
-        decided(store, [(asked(WORDS, 2), VV), (asked(OTHER, 0), NN), (asked(WORDS, 0), JJ)])
+        store = decided(open_store(), (asked(WORDS, 2), VV), (asked(OTHER, 0), NN), (asked(WORDS, 0), JJ))
         corpus = labelled(store, GUIDELINE)
         assert [(each.forms, each.layers) for each in corpus] == [
             (OTHER.forms, {GUIDELINE: (("NN",), None)}),
             (WORDS.forms, {GUIDELINE: (("JJ",), None, ("VV",))}),
         ]
         assert (corpus.guideline, corpus.unit) == (GUIDELINE, "word")
+        assert len(labelled(store, "pd")) == 0
 
     @pytest.mark.parametrize("answer", [CANNOT_TELL, NOT_A_WORD])
     def test_other_answers_tell_nothing_of_labels(self, open_store: OpenStore, answer: Answer) -> None:
-        store = open_store()
-        decided(store, [(asked(WORDS, 0), answer)])
-        assert len(labelled(store, GUIDELINE)) == 0
+        assert len(labelled(decided(open_store(), (asked(WORDS, 0), answer)), GUIDELINE)) == 0
 
     def test_what_the_sentence_told_before_stays_and_may_be_overruled(self, open_store: OpenStore) -> None:
-        store = open_store()
-        exported = WORDS.with_layer(GUIDELINE, [("P",), ("NN", "VV"), None])
-        decided(store, [(asked(exported, 1), NN)])
-        assert labelled(store, GUIDELINE)[0].layers == {GUIDELINE: (("P",), ("NN",), None)}
-
-    def test_other_layers_and_columns_stay(self, open_store: OpenStore) -> None:
-        store = open_store()
-        sentence = WORDS.with_layer("pd", [("n",), None, None]).with_column("lemma", "xyz")
-        decided(store, [(asked(sentence, 1), NN)])
-        found = labelled(store, GUIDELINE)[0]
-        assert found.layers == {"pd": (("n",), None, None), GUIDELINE: (None, ("NN",), None)}
+        before = WORDS.with_layer(GUIDELINE, [("P",), ("NN", "VV"), None]).with_layer("pd", [("n",), None, None])
+        store = decided(open_store(), (asked(before.with_column("lemma", "xyz"), 1), NN))
+        (found,) = labelled(store, GUIDELINE)
+        assert found.layers == {"pd": (("n",), None, None), GUIDELINE: (("P",), ("NN",), None)}
         assert found.columns == {"lemma": ("x", "y", "z")}
 
     @pytest.mark.parametrize(
@@ -92,66 +93,50 @@ class TestLabels:
     def test_who_differs_to_the_end_leaves_candidates(
         self, open_store: OpenStore, answers: list[Answer], labels: tuple[str, ...] | None
     ) -> None:
-        store = open_store()
-        disputed(store, answers, asked(WORDS, 1))
-        assert store.task(1).status is Status.DROPPED  # type: ignore[union-attr]
+        store = disputed(open_store(), answers, asked(WORDS, 1))
+        assert store.task(1).status is Status.DROPPED
         assert len(labelled(store, GUIDELINE)) == 0
         found = [each.layers[GUIDELINE] for each in labelled(store, GUIDELINE, ambiguous=True)]
         assert found == ([(None, labels, None)] if labels else [])
-
-    def test_a_decision_ends_the_dispute(self, open_store: OpenStore) -> None:
-        store = open_store()
-        disputed(store, [NN, VV, NN, VV], asked(WORDS, 1))
         store.adjudicate(store.add_annotator("curator", "curator").id, 1, JJ)
         assert labelled(store, GUIDELINE, ambiguous=True)[0].layers[GUIDELINE] == (None, ("JJ",), None)
 
 
 class TestWords:
     def test_a_marked_word_settles_its_boundaries(self, open_store: OpenStore) -> None:
-        store = open_store()
-        decided(store, [(asked(CHARACTERS, 1, 3, Purpose.CONCORDANCE), WORD)])
         text = io.StringIO()
-        kytea.write(segmented(store, GUIDELINE), text)
+        kytea.write(segmented(decided(open_store(), (word(1, 3), WORD)), GUIDELINE), text)
         assert text.getvalue() == "a|b-c|d e\n"
-
-    def test_not_a_word_says_nothing_of_any_place(self, open_store: OpenStore) -> None:
-        store = open_store()
-        decided(store, [(asked(CHARACTERS, 1, 3, Purpose.CONCORDANCE), NOT_A_WORD)])
-        assert len(segmented(store, GUIDELINE)) == 0
+        assert len(segmented(decided(open_store(), (word(1, 3), NOT_A_WORD)), GUIDELINE)) == 0
 
     def test_of_words_that_overlap_none_is_believed(self, open_store: OpenStore) -> None:
-        store = open_store()
-        spans = [(0, 2), (1, 3), (4, 5)]
-        decided(store, [(asked(CHARACTERS, *span, Purpose.CONCORDANCE), WORD) for span in spans])
+        store = decided(open_store(), *((word(*span), WORD) for span in ((0, 2), (1, 3), (4, 5))))
         segmentation = segmented(store, GUIDELINE)[0].layers["segmentation"]
         assert segmentation == (("B", "S"), None, None, ("E", "S"), ("S",))
 
-    def test_a_label_of_a_span_is_the_tag_of_a_word(self, open_store: OpenStore, tmp_path: Path) -> None:
-        store = open_store()
-        decided(store, [(asked(CHARACTERS, 1, 3), NN), (asked(CHARACTERS, 3, 4, Purpose.CONCORDANCE), WORD)])
-        sentence = segmented(store, GUIDELINE)[0]
-        assert sentence.layers["tag"] == (None, ("NN",), ("NN",), None, None)
+    @pytest.mark.parametrize("name", ["NN", "a/b|c"])
+    def test_a_label_of_a_span_is_the_tag_of_a_word(self, open_store: OpenStore, tmp_path: Path, name: str) -> None:
+        store = decided(open_store(), (asked(CHARACTERS, 1, 3), Answer(NN.kind, name)), (word(3, 4), WORD))
+        (sentence,) = segmented(store, GUIDELINE)
+        assert sentence.layers["tag"] == (None, (name,), (name,), None, None)
         write(store, str(tmp_path / "out.kytea"), "kytea", GUIDELINE)
         assert load(str(tmp_path / "out.kytea"))[0].layers == sentence.layers
 
 
 class TestFiles:
     def test_conllu_is_read_as_it_was(self, open_store: OpenStore, tmp_path: Path) -> None:
-        store = open_store()
-        disputed(store, [NN, VV, NN, VV], asked(WORDS, 1))
+        store, path = disputed(open_store(), [NN, VV, NN, VV], asked(WORDS, 1)), tmp_path / "out.conllu"
         store.add_tasks([asked(WORDS, 2)])
         store.adjudicate(store.add_annotator("curator", "curator").id, 2, VV)
-        path = str(tmp_path / "out.conllu")
-        assert write(store, path, "conllu", GUIDELINE, ambiguous=True) == 1
-        assert "AltXpos=NN/VV" in Path(path).read_text(encoding="utf-8")
-        corpus = load(path)
+        assert write(store, str(path), "conllu", GUIDELINE, ambiguous=True) == 1
+        assert "AltXpos=NN/VV" in path.read_text(encoding="utf-8")
+        corpus = load(str(path))
         assert corpus.guideline == GUIDELINE
         assert corpus[0].layers[GUIDELINE] == (None, ("NN", "VV"), ("VV",))
 
     def test_beside_upos(self, open_store: OpenStore, tmp_path: Path) -> None:
-        store = open_store()
-        decided(store, [(asked(WORDS.with_layer("upos", [("X",), None, None]), 1), NN)])
         path = str(tmp_path / "out.conllu")
+        store = decided(open_store(), (asked(WORDS.with_layer("upos", [("X",), None, None]), 1), NN))
         write(store, path, "conllu", GUIDELINE)
         corpus = load(f"{GUIDELINE}={path}#xpos")
         assert corpus[0].layers == {"upos": (("X",), None, None), GUIDELINE: (None, ("NN",), None)}
@@ -160,40 +145,28 @@ class TestFiles:
     def test_guidelines_that_conllu_has_a_place_for(
         self, open_store: OpenStore, tmp_path: Path, guideline: str
     ) -> None:
-        store = open_store()
-        store.add_tasks([AnnotationTask(WORDS, 0, 1, guideline, CANDIDATES)])
-        store.adjudicate(store.add_annotator("curator", "curator").id, 1, NN)
         path = str(tmp_path / "out.conllu")
-        write(store, path, "conllu", guideline)
+        write(
+            decided(open_store(), (AnnotationTask(WORDS, 0, 1, guideline, CANDIDATES), NN)), path, "conllu", guideline
+        )
         corpus = load(path)
         assert (corpus.guideline, corpus[0].layers[guideline]) == (guideline, (("NN",), None, None))
 
     def test_a_label_that_conllu_has_another_use_for_stops_nothing(self, open_store: OpenStore, tmp_path: Path) -> None:
-        store = open_store()
-        store.add_labels(GUIDELINE, {"_": ""})
-        decided(store, [(asked(WORDS, 0), Answer(NN.kind, "_")), (asked(OTHER, 1), VV)])
+        store = decided(open_store(), (asked(WORDS, 0), Answer(NN.kind, "_")), (asked(OTHER, 1), VV))
         path = str(tmp_path / "out.conllu")
         assert write(store, path, "conllu", GUIDELINE) == 2
-        found = [each.layers[GUIDELINE] for each in load(path)]
-        assert found == [(None, ("VV",)), (("_",), None, None)]
+        assert [each.layers[GUIDELINE] for each in load(path)] == [(None, ("VV",)), (("_",), None, None)]
 
-    def test_awkward_labels(self, open_store: OpenStore, tmp_path: Path) -> None:
-        store = open_store()
-        decided(store, [(asked(CHARACTERS, 1, 3), Answer(NN.kind, "a/b|c"))])
-        path = str(tmp_path / "out.kytea")
-        write(store, path, "kytea", GUIDELINE)
-        assert load(path)[0].layers["tag"][1] == ("a/b|c",)
-
-    def test_words_are_no_characters(self, open_store: OpenStore, tmp_path: Path) -> None:
-        store = open_store()
-        decided(store, [(asked(WORDS, 1), NN)])
-        with pytest.raises(CorpusError, match="forms of one character"):
-            write(store, str(tmp_path / "out"), "kytea", GUIDELINE)
+    @pytest.mark.parametrize(
+        ("form", "error"),
+        [("kytea", "forms of one character"), ("xml", "expected one of conllu, columns, kytea, jsonl")],
+    )
+    def test_formats_that_cannot_be(self, open_store: OpenStore, tmp_path: Path, form: str, error: str) -> None:
+        store = decided(open_store(), (asked(WORDS, 1), NN))
+        with pytest.raises((CorpusError, ValueError), match=error):
+            write(store, str(tmp_path / "out"), form, GUIDELINE)
         assert not list(tmp_path.glob("out*"))
-
-    def test_an_unknown_format(self, open_store: OpenStore, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="unknown format 'xml', expected one of conllu, columns, kytea, jsonl"):
-            write(open_store(), str(tmp_path / "out"), "xml", GUIDELINE)
 
     @pytest.mark.parametrize("form", FORMATS)
     def test_an_empty_store_is_no_file(self, open_store: OpenStore, tmp_path: Path, form: str) -> None:
@@ -204,8 +177,7 @@ class TestFiles:
 class TestJudgements:
     def test_every_judgement_is_a_line(self, open_store: OpenStore, tmp_path: Path) -> None:
         clock = Clock()
-        store = open_store(clock=clock)
-        disputed(store, [NN, VV], asked(WORDS, 1))
+        store = disputed(open_store(clock=clock), [NN, VV], asked(WORDS, 1))
         clock.now += 1.5
         undo(store, 1)
         assert write(store, str(tmp_path / "out"), "jsonl", GUIDELINE) == 3
@@ -223,20 +195,85 @@ class TestJudgements:
         assert lines[2]["ended"] == "1970-01-01T00:16:41.500+00:00"
 
     def test_what_became_of_the_task_is_told(self, open_store: OpenStore) -> None:
-        store = open_store()
-        disputed(store, [NN, VV, NN, VV], asked(WORDS, 1))
+        store = disputed(open_store(), [NN, VV, NN, VV], asked(WORDS, 1))
         exported = [json.loads(line) for line in judgements(store.judgements())]
         assert [(line["status"], line["outcome"]) for line in exported] == [("dropped", None)] * 4
         store.adjudicate(store.add_annotator("c", "curator").id, 1, NOT_A_WORD)
-        exported = [json.loads(line) for line in judgements(store.judgements())]
-        assert {line["status"] for line in exported} == {"adjudicated"}
-        assert exported[0]["outcome"] == {"kind": "not a word", "label": None}
+        line = json.loads(next(judgements(store.judgements())))
+        assert (line["status"], line["outcome"]) == ("adjudicated", {"kind": "not a word", "label": None})
 
     def test_gold_is_told(self, open_store: OpenStore) -> None:
-        store = open_store(Settings(admission=Admission()))
-        store.add_tasks([AnnotationTask(WORDS, 0, 1, GUIDELINE, CANDIDATES, purpose=Purpose.TRAINING, gold=VV)])
-        (annotator,) = hire(store, 1)
-        assert store.claim(annotator) is not None
-        store.answer(annotator, 1, NN)
+        task = AnnotationTask(WORDS, 0, 1, GUIDELINE, CANDIDATES, purpose=Purpose.TRAINING, gold=VV)
+        store = disputed(open_store(Settings(admission=Admission())), [NN], task)
         line = json.loads(next(judgements(store.judgements())))
         assert (line["purpose"], line["gold"]) == ("training", {"kind": "label", "label": "VV"})
+
+
+class TestByAnnotator:
+    def test_everybody_has_a_layer_whether_they_agree_or_not(self, open_store: OpenStore) -> None:
+        store = disputed(open_store(), [NN, VV, CANNOT_TELL], make_task(1))
+        (sentence,) = said_by_each(store.judgements(), GUIDELINE)
+        assert sentence.layers == {
+            "annotator_0": (("NN",), None),
+            "annotator_1": (("VV",), None),
+            "annotator_2": (None, None),
+        }
+        assert not len(said_by_each(store.judgements(), "pd"))
+
+    def test_only_the_answer_that_stands_counts(self, open_store: OpenStore) -> None:
+        store = disputed(open_store(), [NN], make_task(1))
+        undo(store, 1)
+        assert not len(said_by_each(store.judgements(), GUIDELINE))
+        store.answer(1, 1, JJ)
+        assert said_by_each(store.judgements(), GUIDELINE)[0].layers["annotator_0"] == (("JJ",), None)
+
+    def test_planted_gold_is_a_layer(self, open_store: OpenStore) -> None:
+        store = disputed(open_store(Settings(gold_share=1.0)), [NN], make_task(1, Purpose.GOLD, VV))
+        layers = said_by_each(store.judgements(), GUIDELINE)[0].layers
+        assert layers == {"annotator_0": (("NN",), None), "gold": (("VV",), None)}
+
+    def test_spans_are_labels_in_iob2_and_what_was_left_open_is_unknown(self, open_store: OpenStore) -> None:
+        store = answered(furnished(open_store()), all_of(ADA), some(LONDON))
+        (sentence,) = said_by_each(store.judgements(), SPANS)
+        assert sentence.layers["annotator_0"] == (("B-PER",), ("I-PER",), *[("O",)] * 5)
+        assert sentence.layers["annotator_1"] == (*[None] * 5, ("B-LOC",), None)
+
+    def test_names_that_would_be_one_are_refused(self, open_store: OpenStore) -> None:
+        store = open_store()
+        store.add_tasks([make_task(1)])
+        for name in ("Ann Bell", "Ann_Bell"):
+            annotator = store.add_annotator(name).id
+            assert store.claim(annotator)
+            store.answer(annotator, 1, NN)
+        with pytest.raises(CorpusError, match="found an annotator 'Ann_Bell'"):
+            said_by_each(store.judgements(), GUIDELINE)
+
+
+@pytest.mark.parametrize("form", ["columns", "conllu"])
+def test_every_label_that_is_probable_has_its_probability(open_store: OpenStore, tmp_path: Path, form: str) -> None:
+    """Five tasks: two who agree, two who differ, one that a curator decides, one that is no word; and one unasked."""
+    store = open_store()
+    store.add_labels(GUIDELINE, {"NN": "", "VV": "", "JJ": ""})
+    store.add_tasks(make_tasks(range(4)))
+    said = {1: (NN, NN), 2: (NN, VV), 3: (NN, VV), 4: (NOT_A_WORD, NOT_A_WORD)}
+    for at, who in enumerate(hire(store, 2)):
+        while (lease := store.claim(who)) is not None:
+            store.answer(who, lease.task_id, said[lease.task.sentence.location.line][at])
+    store.add_tasks(make_tasks([4]))
+    (third,) = (n for n in range(1, 5) if store.task(n).task.sentence.location.line == 3)
+    store.adjudicate(store.add_annotator("cur", "curator").id, third, JJ)
+    found = {sentence.location.line: sentence.layers[GUIDELINE][0] for sentence in probable(store, GUIDELINE)}
+    assert sorted(found) == [1, 2, 3]
+    assert found[3] == ("JJ",)
+    people = confusions(store.answered())[GUIDELINE]
+    for line, answers in ((1, (NN, NN)), (2, (NN, VV))):
+        expected = posterior(CANDIDATES, [GivenAnswer(k, answer) for k, answer in enumerate(answers, 1)], people)
+        soft = found[line]
+        assert isinstance(soft, Soft)
+        numbers = {str(a.label): round(p, 4) for a, p in expected.ranked() if round(p, 4)}
+        assert dict(zip(soft, soft.numbers, strict=True)) == numbers
+        assert soft[0] == "NN"
+    path = tmp_path / f"soft.{form}"
+    assert write_soft(store, str(path), form, GUIDELINE) == 3
+    corpus = load(f"{path}#{GUIDELINE}" if form == "columns" else str(path), form)
+    assert [sentence.layers[GUIDELINE][0] for sentence in corpus] == [found[1], found[2], found[3]]

@@ -1,12 +1,15 @@
-"""Sentences become questions."""
+"""Sentences become questions, and lines of a file become labels with notes."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from fixture_types import OpenStore
+from made_tasks import GUIDELINE
 
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.intake import put_ambiguous, put_known, put_uncertain, put_words
+from tagweave.annotate.intake import put_ambiguous, put_known, put_notes, put_uncertain, put_words, read_notes
 from tagweave.annotate.selection import least_certain
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, label
@@ -14,6 +17,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
+from tagweave.errors import CorpusError
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit
@@ -126,3 +130,39 @@ def test_words_of_a_list_become_a_concordance(open_store: OpenStore) -> None:
     model = fit([CTB.with_sentences(CTB.sentences[:60])], Recipe(Task("segment")), run=Run(Schedule(2))).model
     assert put_words(store, GOLD, ChainPredictor(model), ["的", "一"], most=5) == 5
     assert {task.focus for task in asked(store, Purpose.CONCORDANCE)} <= {"的", "一"}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "notes.tsv"
+    path.write_text("NN\ta thing\n\nVV\n«X»\t <b>odd</b>\ttab \n", "utf-8")
+    return path
+
+
+def test_labels_and_notes_in_order(file: Path) -> None:
+    assert list(read_notes(str(file)).items()) == [("NN", "a thing"), ("VV", ""), ("«X»", "<b>odd</b>\ttab")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("NN\ta\n\tb\n", "2: found the label '', expected one without blanks"),
+        ("a thing\n", "1: found the label 'a thing'"),
+        ("NN\na\nNN\tb\n", "3: found the label 'NN' twice"),
+        ("\n", "found no labels"),
+    ],
+)
+def test_what_is_no_list_of_labels(file: Path, text: str, message: str) -> None:
+    file.write_text(text, "utf-8")
+    with pytest.raises(CorpusError, match=message):
+        read_notes(str(file))
+
+
+def test_old_labels_keep_their_place_and_get_the_new_note(open_store: OpenStore, file: Path) -> None:
+    store = open_store()
+    store.add_labels(GUIDELINE, {"VV": "old", "AD": "stays"})
+    assert put_notes(store, GUIDELINE, read_notes(str(file))) == 2
+    assert list(store.labels(GUIDELINE)) == ["VV", "AD", "NN", "«X»"]
+    assert store.labels(GUIDELINE) == {"VV": "", "AD": "stays", "NN": "a thing", "«X»": "<b>odd</b>\ttab"}
+    assert put_notes(store, GUIDELINE, read_notes(str(file))) == 0
+    assert store.labels("other") == {}

@@ -71,6 +71,9 @@ def test_a_concordance_is_a_search_that_is_sorted(tmp_path_factory, lines, word)
     after = {span: lines[span[0]][span[2] :] for span in expected}
     before = {span: lines[span[0]][: span[1]][::-1] for span in expected}
     assert spans(concordance.page(word, "text", size=1000)) == expected
+    for each in concordance.page(word, "text", size=1000, context=1000).occurrences:
+        assert each.before + word + each.after == lines[each.sentence]
+    assert concordance.counts([word])[0] == len(expected)
     assert spans(concordance.page(word, "following", size=1000)) == sorted(expected, key=lambda s: (after[s], s))
     assert spans(concordance.page(word, "preceding", size=1000)) == sorted(expected, key=lambda s: (before[s], s))
     shutil.rmtree(folder)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.annotation_load_page import page
 from benchmarks.annotation_load_store import Comparison, Said, compared, fill, numbered
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, label
@@ -41,18 +40,3 @@ def test_one_is_lost(answered: tuple[str, list[Said]]) -> None:
 def test_one_that_nobody_was_told_of(answered: tuple[str, list[Said]]) -> None:
     url, reports = answered
     assert compared(url, reports[1:]) == Comparison(stored=6, lost=0, doubled=0, unacknowledged=1)
-
-
-def test_the_page_has_a_row_of_each_measurement() -> None:
-    counts = {"acknowledged": 6, "errors": 1, **Comparison(6, 2, 3, 4)._asdict()}
-    times = {"a_second": 1.0, "median": 2.0, "p95": 3.0, "p99": 4.0, "max": 5.0, "processor": 6.0}
-    rows = [
-        {"database": "sqlite", "think": 1.0, **times, **counts},
-        {"database": "postgresql", "think": 0.0, **times, **counts},
-        {"database": "sqlite", "think": None, **counts},
-    ]
-    lines = page(rows, 50, 8_000, 20)
-    assert "| SQLite | think 1 s | 1 | 2 | 3 | 4 | 5 | 6.00 |" in lines
-    assert "| PostgreSQL | do not think | 6 | 1 | 6 | 2 | 3 | 4 |" in lines
-    assert "| SQLite | do not think, killed | 6 | 1 | 6 | 2 | 3 | 4 |" in lines
-    assert not any("%" in line or "{" in line for line in lines)

@@ -131,14 +131,6 @@ class TestTask:
         assert reply["main"].count("<form") == 2
         assert "<html" not in reply["main"]
 
-    def test_the_same_answer_again_is_one(self, store: Store) -> None:
-        browser = signed_in(store, "ada")
-        first = browser.task()
-        replies = [browser.ask("/task", task=first, answer="label VV") for _ in range(3)]
-        assert len({reply["task"]["id"] for reply in replies}) == 1
-        browser.ask("/task", 409, task=first, answer="label NN")
-        assert answers_in(store) == ["VV"]
-
     @pytest.mark.parametrize("asks", [True, False])
     def test_undo(self, store: Store, asks: bool) -> None:
         browser = signed_in(store, "ada")

@@ -9,17 +9,16 @@ import made_spans
 import pytest
 from browsing import signed_in
 from fixture_types import NewUrl, OpenStore
-from made_tasks import CANDIDATES, GUIDELINE, NN, VV, hire, make_task, make_tasks, undo
+from made_tasks import CANDIDATES, GUIDELINE, NN, VV, hire, make_task, make_tasks, say, undo
 from sqlalchemy import select
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all
 from tagweave.annotate.aggregation import Settings, Status
-from tagweave.annotate.assignment import Lease, RefusedError
+from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.database import Database, assignments, tasks
 from tagweave.annotate.questions import Ranking
 from tagweave.annotate.reliability import PosteriorRule, confusions, expected_gain
-from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose
+from tagweave.annotate.task import AnnotationTask, Candidate, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 SETTINGS = Settings(posterior=PosteriorRule(0.95, 4), window=1, gold_share=0.0)
@@ -46,22 +45,11 @@ def check(url: str) -> None:
         assert task.free == (task.wanted - len(slots) if task.status == Status.OPEN else 0)
 
 
-def claimed(store: Store, annotator: int) -> Lease:
-    lease = store.claim(annotator)
-    assert lease is not None
-    return lease
-
-
-def answered(store: Store, annotator: int, answer: Answer) -> Status:
-    """Give an answer to whatever comes."""
-    return store.answer(annotator, claimed(store, annotator).task_id, answer).status
-
-
 def test_one_answer_is_enough_where_the_model_is_sure_too(open_store: OpenStore) -> None:
     store = open_store(SETTINGS)
     store.add_tasks([task_with(0, 0.8, 0.2)])
     ada, bob = hire(store, 2)
-    assert answered(store, ada, NN) is Status.AGREED
+    assert say(store, ada, NN) is Status.AGREED
     assert store.claim(bob) is None
     assert [each.outcome for each in store.outcomes(GUIDELINE)] == [NN]
 
@@ -71,7 +59,7 @@ def test_people_who_differ_are_followed_by_more_until_one_is_sure(open_store: Op
     store = open_store(SETTINGS, url=url)
     store.add_tasks([task_with(0, 0.5, 0.4)])
     everybody = hire(store, 4)
-    found = [answered(store, who, answer) for who, answer in zip(everybody, [NN, VV, NN, NN], strict=True)]
+    found = [say(store, who, answer) for who, answer in zip(everybody, [NN, VV, NN, NN], strict=True)]
     assert found == [Status.OPEN, Status.OPEN, Status.OPEN, Status.AGREED]
     check(url)
 
@@ -95,17 +83,17 @@ def test_a_newer_model_changes_what_a_first_answer_gains(open_store: OpenStore) 
     store.rank(version, [Ranking(first.id, 0.0, (Candidate("NN", 0.5), Candidate("VV", 0.5)))])
     store.rank(version, [Ranking(second.id, 1.0, (Candidate("NN", 0.95), Candidate("VV", 0.05)))])
     (ada,) = hire(store, 1)
-    assert claimed(store, ada).task_id == first.id
+    assert store.claim(ada).task_id == first.id
 
 
 def test_two_at_once_get_two_tasks_and_never_the_same(open_store: OpenStore) -> None:
     store = open_store(SETTINGS)
     store.add_tasks([task_with(0, 0.5, 0.5), task_with(1, 0.6, 0.4)])
     ada, bob, cy = hire(store, 3)
-    assert {claimed(store, ada).task_id, claimed(store, bob).task_id} == {1, 2}
+    assert {store.claim(ada).task_id, store.claim(bob).task_id} == {1, 2}
     assert store.claim(cy) is None  # one answer may be enough
-    assert answered(store, ada, NN) is Status.OPEN
-    assert claimed(store, cy).task_id == 1
+    assert say(store, ada, NN) is Status.OPEN
+    assert store.claim(cy).task_id == 1
 
 
 def test_an_undo_opens_a_task_again(open_store: OpenStore, new_url: NewUrl) -> None:
@@ -113,13 +101,13 @@ def test_an_undo_opens_a_task_again(open_store: OpenStore, new_url: NewUrl) -> N
     store = open_store(SETTINGS, url=url)
     store.add_tasks([task_with(0, 0.8, 0.2)])
     ada, bob = hire(store, 2)
-    assert answered(store, ada, NN) is Status.AGREED
+    assert say(store, ada, NN) is Status.AGREED
     undo(store, ada)
     assert [each.status for each in store.tasks(Status.OPEN)] == [Status.OPEN]
     check(url)
     assert store.claim(bob) is None  # it is in Ada's hands
-    assert answered(store, ada, VV) is Status.OPEN
-    assert answered(store, bob, VV) is Status.AGREED
+    assert say(store, ada, VV) is Status.OPEN
+    assert say(store, bob, VV) is Status.AGREED
     check(url)
 
 
@@ -141,7 +129,7 @@ def test_planted_gold_informs_reliability(open_store: OpenStore) -> None:
     good, bad = hire(store, 2)
     for who, answer in ((good, VV), (bad, NN)):
         for _ in range(40):
-            answered(store, who, answer)
+            say(store, who, answer)
     found = {each.annotator: each for each in store.reliabilities()}
     assert found["annotator 0"].right > 0.9
     assert found["annotator 1"].right < 0.2
@@ -151,8 +139,8 @@ def test_planted_gold_informs_reliability(open_store: OpenStore) -> None:
 def test_spans_are_agreed_on_by_votes(open_store: OpenStore) -> None:
     store = made_spans.furnished(open_store(SETTINGS))
     ada, bob = hire(store, 2)
-    assert answered(store, ada, made_spans.all_of(made_spans.ADA)) is Status.OPEN
-    assert answered(store, bob, made_spans.all_of(made_spans.ADA)) is Status.AGREED
+    assert say(store, ada, made_spans.all_of(made_spans.ADA)) is Status.OPEN
+    assert say(store, bob, made_spans.all_of(made_spans.ADA)) is Status.AGREED
 
 
 def test_many_at_once(open_store: OpenStore, new_url: NewUrl) -> None:
@@ -183,7 +171,7 @@ def test_the_dashboard_shows_reliability_and_open_posteriors(open_store: OpenSto
     store = open_store(SETTINGS)
     store.add_tasks([task_with(0, 0.8, 0.2), task_with(1, 0.5, 0.4)])
     (ada,) = hire(store, 1)
-    assert [answered(store, ada, NN), answered(store, ada, NN)] == [Status.OPEN, Status.AGREED]
+    assert [say(store, ada, NN), say(store, ada, NN)] == [Status.OPEN, Status.AGREED]
     page = signed_in(store, "cur", "curator").look("/dashboard")
     (reliable,) = store.reliabilities()
     (open_task,) = store.most_gain(5)
@@ -201,16 +189,16 @@ def test_a_store_may_change_the_rule(open_store: OpenStore, new_url: NewUrl) -> 
     by_votes = open_store(Settings(window=1, gold_share=0.0), url=url)
     by_votes.add_tasks([task_with(0, 0.8, 0.2), task_with(1, 0.5, 0.4), task_with(2, 0.9, 0.1)])
     ada, bob = hire(by_votes, 2)
-    assert [answered(by_votes, ada, NN), answered(by_votes, ada, VV)] == [Status.OPEN, Status.OPEN]
+    assert [say(by_votes, ada, NN), say(by_votes, ada, VV)] == [Status.OPEN, Status.OPEN]
     by_posterior = open_store(SETTINGS, url=url)
     by_posterior.judge_again()
     assert [each.task.sentence.location.line for each in by_posterior.tasks(Status.AGREED)] == [1]
     people = confusions(by_posterior.answered())[GUIDELINE]
     most = by_posterior.most_gain(5)
     assert [each.gain for each in most] == pytest.approx([expected_gain(each.posterior, people) for each in most])
-    assert claimed(by_posterior, bob).task_id == most[0].asked.id == 3
+    assert by_posterior.claim(bob).task_id == most[0].asked.id == 3
     check(url)
     again = open_store(Settings(window=1, gold_share=0.0), url=url)
-    assert answered(again, bob, VV) is Status.OPEN
-    assert answered(again, bob, VV) is Status.AGREED  # of the second, as Ada has said
+    assert say(again, bob, VV) is Status.OPEN
+    assert say(again, bob, VV) is Status.AGREED  # of the second, as Ada has said
     check(url)

@@ -11,7 +11,6 @@ import pytest
 from fixture_types import OpenStore
 from hypothesis import given
 from hypothesis import strategies as st
-from invariants import check
 from made_tasks import GUIDELINE, JJ, NN, VV, hire, make_task, make_tasks
 
 from reproductions.lab.simulated_annotators import (
@@ -27,7 +26,7 @@ from reproductions.lab.simulated_annotators import (
     work_all,
 )
 from tagweave.annotate.aggregation import Rule, Status, aggregate
-from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Candidate, Purpose, label
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, label
 
 _TASKS = [(make_task(number), NN) for number in range(300)]
 
@@ -52,16 +51,6 @@ def test_an_annotator_says_every_answer_as_often_as_the_chances_are() -> None:
     assert all(annotator.step() for _ in range(5_000))
     for answer, chance in {NN: 0.8, VV: 0.12, JJ: 0.08}.items():
         assert desk.tally[answer] / 5_000 == pytest.approx(chance, abs=0.02)
-
-
-def test_what_no_candidate_is_may_be_right_all_the_same() -> None:
-    found = answer_chances(make_task(0), label("AD"), 0.9)
-    assert found == pytest.approx({label("AD"): 0.9, NN: 0.05, VV: 0.03, JJ: 0.02})
-
-
-def test_who_is_wrong_without_another_candidate_cannot_tell() -> None:
-    task = AnnotationTask(make_task(0).sentence, 0, 1, GUIDELINE, (Candidate("NN", 1.0),))
-    assert answer_chances(task, NN, 0.75) == {NN: 0.75, CANNOT_TELL: 0.25}
 
 
 def test_a_share_of_tasks_is_hard_for_everybody() -> None:
@@ -125,15 +114,6 @@ def test_eight_annotators_come_to_what_is_expected(open_store: OpenStore) -> Non
     assert len(store.outcomes(GUIDELINE)) / 60 == pytest.approx(expected.two + expected.four, abs=0.2)
     by_annotator = Counter(each.annotator for each in judgements)
     assert min(by_annotator.values()) > answers / 16
-
-
-def test_the_work_of_eight_keeps_what_is_promised(new_url: Callable[[], str], open_store: OpenStore) -> None:
-    url = new_url()
-    store = open_store(url=url)
-    store.add_tasks(make_tasks(range(20)))
-    desks = [StoreDesk(store, person) for person in hire(store, 8)]
-    work_all([Simulated(desk, lambda _: NN, even(0.5), seed) for seed, desk in enumerate(desks)])
-    assert Status.OPEN not in {outcome.status for outcome in check(url, Rule()).values()}
 
 
 class TestSpans:

@@ -29,7 +29,7 @@ from made_tasks import NN
 from tagweave.annotate.aggregation import Rule, Status, aggregate, span_votes
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.export import judgements, labelled, said_by_each, write, write_by_annotator, write_soft
-from tagweave.annotate.pages.dashboard import all_span_f, span_fs
+from tagweave.annotate.pages.dashboard import of_all, of_every_two, span_f
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Answer, Asks, Kind, answer_of, marked
 from tagweave.corpus.chunk_schemes import validate
 from tagweave.corpus.load import load
@@ -127,13 +127,13 @@ class TestAgreement:
     def test_f_of_every_two_and_of_all(self, open_store: OpenStore) -> None:
         store = answered(furnished(open_store()), all_of(ADA, LONDON), all_of(ADA, LONDON_ORG))
         votes = store.votes(asks=Asks.SPANS)
-        assert span_fs(votes) == {("annotator 0", "annotator 1"): 0.5}
-        assert all_span_f(votes) == 0.5
+        assert of_every_two(votes, span_f) == {("annotator 0", "annotator 1"): 0.5}
+        assert of_all(votes, span_f) == 0.5
         assert store.votes() == []  # of labels
 
     def test_who_left_something_open_is_not_compared(self, open_store: OpenStore) -> None:
         store = answered(furnished(open_store()), all_of(ADA, LONDON), some(ADA))
-        assert all_span_f(store.votes(asks=Asks.SPANS)) is None
+        assert of_all(store.votes(asks=Asks.SPANS), span_f) is None
 
 
 class TestExport:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import HASH, PASSWORD, press
+from browsing import entering, press
 from made_spans import ADA, BABBAGE, GUIDELINE, LONDON, LONDON_ORG, all_of, answered, some
 
-from reproductions.screenshots.served import CHROMIUM, served, sign_in
+from reproductions.screenshots.served import CHROMIUM
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Asks
 from tagweave.corpus.sentence import Location, Sentence
@@ -22,27 +21,12 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
 COMPLAINTS = (Path(__file__).parent / "looks.js").read_text(encoding="utf-8")
-Enter = Callable[..., Any]
 
 
 @pytest.fixture
-def enter(browser: Any, span_store: Store) -> Iterator[Enter]:
-    """Signs somebody new in; a page of theirs must not fail."""
-    failures: list[str] = []
-    with ExitStack() as opened:
-        address = opened.enter_context(served(span_store))
-
-        def enter_(name: str, role: str = "annotator", **options: Any) -> Any:
-            span_store.add_annotator(name, role, HASH)
-            context = browser.new_context(base_url=address, **options)
-            opened.callback(context.close)
-            page = context.new_page()
-            page.on("pageerror", lambda error: failures.append(str(error)))
-            sign_in(page, address, name, PASSWORD)
-            return page
-
+def enter(browser: Any, span_store: Store) -> Iterator[Any]:
+    with entering(browser, span_store) as enter_:
         yield enter_
-    assert failures == []
 
 
 def drawn(page: Any, state: str = "marked") -> list[str]:
@@ -54,7 +38,7 @@ def answers(span_store: Store) -> list[Answer]:
 
 
 class TestKeyboard:
-    def test_proposals_words_and_types(self, enter: Enter, span_store: Store) -> None:
+    def test_proposals_words_and_types(self, enter: Any, span_store: Store) -> None:
         page = enter("ada")
         assert drawn(page, "proposed") == ["Ada LovelacePER?", "LondonLOC?"]
         press(page, "a")  # and the next row is current
@@ -77,7 +61,7 @@ class TestKeyboard:
         press(page, "s")
         assert answers(span_store) == [some(ADA, LONDON_ORG)]
 
-    def test_a_selection_is_announced_and_grows(self, enter: Enter, span_store: Store) -> None:
+    def test_a_selection_is_announced_and_grows(self, enter: Any, span_store: Store) -> None:
         page = enter("ada")
         press(page, "r")
         for key in ("ArrowLeft", "ArrowLeft", "Shift+ArrowRight", "Shift+ArrowRight"):
@@ -89,7 +73,7 @@ class TestKeyboard:
 
 
 class TestPointer:
-    def test_words_are_dragged_over(self, enter: Enter, span_store: Store) -> None:
+    def test_words_are_dragged_over(self, enter: Any, span_store: Store) -> None:
         page = enter("ada")
         page.locator("[data-token='2']").hover()
         page.mouse.down()
@@ -100,7 +84,7 @@ class TestPointer:
         page.locator(".words .marked").wait_for()
         assert drawn(page) == ["met BabbageORG"]
 
-    def test_a_marked_span_is_clicked_and_removed(self, enter: Enter) -> None:
+    def test_a_marked_span_is_clicked_and_removed(self, enter: Any) -> None:
         page = enter("ada")
         page.locator("[data-token='3']").click()
         press(page, "1")
@@ -110,14 +94,14 @@ class TestPointer:
         press(page, "r")
         assert drawn(page) == []
 
-    def test_words_are_tapped_on_a_phone(self, enter: Enter) -> None:
+    def test_words_are_tapped_on_a_phone(self, enter: Any) -> None:
         page = enter("ada", has_touch=True, viewport={"width": 390, "height": 844})
         page.locator("[data-token='2']").tap()
         page.locator("[data-token='4']").tap()
         assert page.locator(".selected").all_inner_texts() == ["met", "Babbage", "in"]
 
 
-def test_without_scripts(enter: Enter, span_store: Store) -> None:
+def test_without_scripts(enter: Any, span_store: Store) -> None:
     page = enter("ada", java_script_enabled=False)
     page.get_by_role("button", name="Accept Ada Lovelace, PER").click()
     page.get_by_label("First selected word").select_option("3")
@@ -128,7 +112,7 @@ def test_without_scripts(enter: Enter, span_store: Store) -> None:
     assert answers(span_store) == [some(ADA, BABBAGE)]
 
 
-def test_a_sentence_from_the_right(enter: Enter, span_store: Store) -> None:
+def test_a_sentence_from_the_right(enter: Any, span_store: Store) -> None:
     sentence = Sentence(("ילדים", "קראו", "ספר"), location=Location("x", 1))
     span_store.add_tasks([AnnotationTask(sentence, 0, 3, GUIDELINE, uncertainty=9.0, asks=Asks.SPANS)])
     page = enter("ada")
@@ -138,7 +122,7 @@ def test_a_sentence_from_the_right(enter: Enter, span_store: Store) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def test_the_pages_fit_and_can_be_read(enter: Enter, span_store: Store, width: int, scheme: str) -> None:
+def test_the_pages_fit_and_can_be_read(enter: Any, span_store: Store, width: int, scheme: str) -> None:
     span_store.add_labels(GUIDELINE, {f"a rather long type number {number}": "a note " * 9 for number in range(9)})
     answered(span_store, *[all_of(ADA, LONDON), all_of(ADA)] * 2)
     page = enter("edith", "curator", viewport={"width": width, "height": 844}, color_scheme=scheme)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fixture_types import NewUrl, OpenStore
-from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks, undo
+from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks, say, staffed, undo
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
@@ -208,8 +208,7 @@ class TestQuestions:
         store.add_tasks([make_task(number, uncertainty=number) for number in range(3)])
         people = hire(store, 3)
         for person in people[:2]:
-            lease = store.claim(person)
-            store.answer(person, lease.task_id, NN)
+            say(store, person, NN)
         done = {each.id for each in store.outcomes(GUIDELINE)}
         version = store.add_model("m", store.last_judgement(), 1.5, 0.9)
         better = (Candidate("AD", 1.0),)
@@ -293,8 +292,7 @@ class TestAdjudication:
     ) -> None:
         store = open_store()
         curator = store.add_annotator("curator", "curator").id
-        store.add_tasks([make_task(0)])
-        a, b = hire(store, 2)
+        a, b = staffed(store, 1, 2)
         assert store.claim(a) is not None
         store.adjudicate(curator, 1, JJ)
         assert store.claim(b) is None
@@ -304,8 +302,7 @@ class TestAdjudication:
 
     def test_only_curators_decide_and_only_on_what_there_is(self, open_store: OpenStore) -> None:
         store = open_store()
-        store.add_tasks([make_task(0)])
-        (a,) = hire(store, 1)
+        (a,) = staffed(store, 1, 1)
         with pytest.raises(RefusedError, match="only a curator"):
             store.adjudicate(a, 1, NN)
         with pytest.raises(RefusedError, match="no such task"):
@@ -315,11 +312,9 @@ class TestAdjudication:
 
 def test_votes_are_the_answers_that_stand(open_store: OpenStore) -> None:
     store = open_store()
-    store.add_tasks(make_tasks(range(2)))
-    a, b = hire(store, 2)
+    a, b = staffed(store, 2, 2)
     for person, answer in ((a, NN), (a, VV), (b, NN)):
-        lease = store.claim(person)
-        store.answer(person, lease.task_id, answer)
+        say(store, person, answer)
     undo(store, a)
     votes = store.votes()
     assert sorted((each.annotator, each.slot is not None, str(each.answer)) for each in votes) == [

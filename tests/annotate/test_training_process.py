@@ -1,8 +1,9 @@
-"""Training beside a server: when there is some, and what is left when its process or the server is killed."""
+"""Training beside a server: its command, when there is some, and what is left when a process is killed."""
 
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -10,9 +11,10 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
-from made_tasks import GUIDELINE, NN, make_tasks
+from made_tasks import GUIDELINE, NN, make_tasks, say
 from processes import is_there, number_in, until
 
 from tagweave.annotate import retraining
@@ -25,7 +27,7 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import save_model
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
-from tagweave.training.retraining import take
+from tagweave.training.retraining import alone, run, take
 
 COPY = "import shutil, sys; shutil.copy(*sys.argv[2:])"
 
@@ -64,8 +66,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answer(store: Store) -> None:
-    lease = store.claim(1)
-    store.answer(1, lease.task_id, NN)
+    say(store, 1, NN)
 
 
 def test_a_training_that_fails_is_tried_again_with_more_judgements(store: Store, plan: Plan, tmp_path: Path) -> None:
@@ -187,3 +188,90 @@ if __name__ == "__main__":
 
 def parent_of(process: int) -> int:
     return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+COPY_FILE = (sys.executable, "-c", "import shutil, sys; shutil.copy(*sys.argv[1:])", "{annotated}", "{model}")
+ASLEEP = (sys.executable, "-c", "import time; time.sleep(600)", "{annotated}", "{model}")
+
+
+@pytest.fixture
+def annotated(tmp_path: Path) -> Path:
+    path = tmp_path / "some words; touch evil"
+    path.write_text("annotated", "utf-8")
+    return path
+
+
+def trained(annotated: Path, command: tuple[str, ...] = COPY_FILE) -> Path:
+    model = annotated.with_name("model.safetensors")
+    run(command, annotated, model, lambda: True)
+    return model
+
+
+def test_the_model_is_under_its_name(annotated: Path) -> None:
+    assert trained(annotated).read_text("utf-8") == "annotated"
+    assert sorted(each.name for each in annotated.parent.iterdir()) == [
+        "model.log",
+        "model.safetensors",
+        annotated.name,
+        "training.lock",
+    ]
+
+
+def test_what_fails_leaves_no_model_but_what_it_said(annotated: Path) -> None:
+    half = "import sys; open(sys.argv[1], 'w').write('half'); sys.exit('no more')"
+    with pytest.raises(subprocess.CalledProcessError):
+        trained(annotated, (sys.executable, "-c", half, "{model}"))
+    assert not annotated.with_name("model.safetensors").exists()
+    assert annotated.with_name("model.log").read_text("utf-8") == "no more\n"
+    trained(annotated)  # the lock is free
+
+
+def test_no_such_program(annotated: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        trained(annotated, ("/nowhere/program",))
+    trained(annotated)
+
+
+def test_what_is_no_longer_wanted_ends(annotated: Path) -> None:
+    lock = annotated.with_name("training.lock")
+    with pytest.raises(SystemExit):
+        run(ASLEEP, annotated, annotated.with_name("model"), lambda: not (lock.exists() and lock.read_text("ascii")))
+    assert not is_there(number_in(lock))
+
+
+def test_a_lock_is_free_when_its_holder_closes_it(tmp_path: Path) -> None:
+    first = take(tmp_path / "lock")
+    assert take(tmp_path / "lock") is None
+    first.close()
+    second = take(tmp_path / "lock")
+    second.close()
+
+
+def test_what_was_left_behind_is_ended_first(annotated: Path) -> None:
+    lock = annotated.with_name("training.lock")
+    left = multiprocessing.get_context("spawn").Process(target=trained, args=(annotated, ASLEEP))
+    left.start()
+    asleep = number_in(lock)
+    assert left.pid
+    os.kill(left.pid, signal.SIGKILL)
+    left.join()
+    assert is_there(asleep)
+    assert take(lock) is None
+    trained(annotated)
+    assert not is_there(asleep)
+
+
+def test_one_that_is_just_being_started_is_waited_for(tmp_path: Path) -> None:
+    held, entered = take(tmp_path / "training.lock"), Event()
+    assert held is not None
+
+    def enter() -> None:
+        with alone(tmp_path):
+            entered.set()
+
+    waiting = Thread(target=enter)
+    waiting.start()
+    assert not entered.wait(0.5)
+    held.close()
+    assert entered.wait(60)
+    waiting.join()

@@ -7,11 +7,10 @@ import runpy
 import shutil
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from deployment import ROOT, mappings
+from deployment import ROOT
 from packaging.utils import canonicalize_name
 
 from tagweave import __version__
@@ -137,18 +136,3 @@ def test_hooks_before_a_commit_run_what_make_lint_runs() -> None:
     programs = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in hooks}
     recipe = (ROOT / "Makefile").read_text("utf-8").partition("\nlint:")[2].partition("\n\n")[0]
     assert programs == set(re.findall(r"\$\(BIN\)/([\w-]+)", recipe))
-
-
-def test_forms_of_issues_have_the_fields_of_github() -> None:
-    forms: list[Any] = [
-        yaml.safe_load(path.read_text("utf-8")) for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")
-    ]
-    written = [form for form in forms if "body" in form]
-    assert len(written) == 2
-    for form in written:
-        assert {"name", "description", "body"} <= form.keys()
-        named = [each["id"] for each in form["body"] if each["type"] != "markdown"]
-        assert len(named) == len(set(named))
-        assert all(
-            each["attributes"].get("label") for each in mappings(form) if each.get("type") in {"input", "textarea"}
-        )

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 import tagweave as tw
 from tagweave.corpus import sample
 from tagweave.serve.app import application
-from tagweave.serve.serving import ServerSettings
+from tagweave.serve.serving import Retraining, ServerSettings
 
 NAMES = """Ann\tB-PER\nBell\tI-PER\nleft\tO\nGraz\tB-LOC\n.\tO\n
 Bob\tB-PER\nlives\tO\nin\tO\nWest\tB-LOC\nHill\tI-LOC\n.\tO\n
@@ -60,4 +60,13 @@ def connect(served_files: Path) -> Iterator[Connect]:
                 known[key] = stack.enter_context(TestClient(app, raise_server_exceptions=False))
             return known[key]
 
+        yield client
+
+
+@pytest.fixture
+def training(served_files: Path, tmp_path: Path) -> Iterator[TestClient]:
+    """A server of `ner` that trains on its corpus, too, in the folder `new`."""
+    retraining = Retraining(str(tmp_path / "new"), (f"{served_files / 'ner.col'}",))
+    settings = ServerSettings((("ner", str(served_files / "ner.model")),), retraining=retraining)
+    with TestClient(application(settings), raise_server_exceptions=False) as client:
         yield client

@@ -133,17 +133,6 @@ def test_configurations(xml: str | None, expected: LabelConfig) -> None:
     assert LabelConfig.of(xml) == expected
 
 
-@pytest.fixture
-def training(served_files: Path, tmp_path: Path) -> Iterator[TestClient]:
-    """A server of `ner` that trains."""
-    corpus = f"{served_files / 'ner.col'}"
-    settings = ServerSettings(
-        (("ner", str(served_files / "ner.model")),), retraining=Retraining(str(tmp_path / "new"), (corpus,))
-    )
-    with TestClient(application(settings), raise_server_exceptions=False) as client:
-        yield client
-
-
 def until(condition: Any) -> Any:
     end = time.monotonic() + 60
     while not (found := condition()):

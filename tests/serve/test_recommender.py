@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from clients import Connect
 from starlette.testclient import TestClient
-
-from tagweave.serve.app import application
-from tagweave.serve.serving import Retraining, ServerSettings
 
 cassis = pytest.importorskip("cassis", reason="the extra inception is not installed")
 
@@ -138,13 +134,6 @@ def test_annotations_beyond_the_text(connect: Connect) -> None:
     assert (answer.status_code, "expected characters of the text" in answer.json()["error"]) == (422, True)
 
 
-@pytest.fixture
-def training(served_files: Path, tmp_path: Path) -> Iterator[TestClient]:
-    settings = ServerSettings((("ner", str(served_files / "ner.model")),), retraining=Retraining(str(tmp_path)))
-    with TestClient(application(settings), raise_server_exceptions=False) as client:
-        yield client
-
-
 def test_a_model_learns_from_the_documents_of_a_user(
     training: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,5 +153,5 @@ def test_a_model_learns_from_the_documents_of_a_user(
         time.sleep(0.05)
     marked = [(each[0], each[1]) for each in found(training.post("/ner/predict", json=ask), system)]
     assert marked[:2] == [("Kim Lee", "HUM"), ("Kim", "HUM")]
-    corpus = (tmp_path / "ner-1.col").read_text()
+    corpus = (tmp_path / "new" / "ner-1.col").read_text()
     assert corpus.count("Kim\tB-HUM\nLee\tI-HUM\nmet\tO") == 2 and "Nobody" not in corpus

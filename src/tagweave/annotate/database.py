@@ -296,12 +296,7 @@ _WRITES = "tagweave_writes"
 
 
 class Database:
-    """An engine, and transactions on it.
-
-    Raises:
-        ValueError: a URL of neither SQLite nor PostgreSQL.
-        OSError: the file of an SQLite database cannot be created.
-    """
+    """An engine, and transactions on it."""
 
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
@@ -376,11 +371,7 @@ _MARK = "schema"  # in `values`, beside the version of the tables
 
 
 def prepare(opened: Database) -> None:
-    """Create the tables in an empty database.
-
-    Raises:
-        ValueError: tables of another program, or of another version of this one.
-    """
+    """Create the tables in an empty database."""
     with opened.reading() as connection:
         is_new = not sql.inspect(connection).get_table_names()
     if is_new:

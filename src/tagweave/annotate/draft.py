@@ -62,11 +62,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Draft:
-    """A task of spans, the spans marked and rejected before the first step, and the steps.
-
-    Raises:
-        RefusedError: a step marks a span outside the focus, or one that overlaps another.
-    """
+    """A task of spans, the spans marked and rejected before the first step, and the steps."""
 
     task: AnnotationTask
     first: tuple[Span, ...] = ()

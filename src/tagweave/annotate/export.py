@@ -168,9 +168,6 @@ def said_by_each(judged: Iterable[Judgement], guideline: str) -> Corpus:
     """Return the sentences with answers, with a layer for each annotator, and a layer `gold` of planted gold.
 
     Blanks in names become underscores. Judgements come by number, withdrawn ones included.
-
-    Raises:
-        CorpusError: two annotators, or one and the planted gold, would get the same name.
     """
     last = {(each.task.id, each.annotator): each for each in judged if each.task.task.guideline == guideline}
     sentences: dict[SentenceKey, Sentence] = {}
@@ -268,11 +265,6 @@ def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = 
     """Write a file, completely or not at all, and return its number of sentences or judgements; no file if it is 0.
 
     `form` is one of `FORMATS`; judgements are of all guidelines. The path `-` is standard output.
-
-    Raises:
-        ValueError: an unknown format.
-        CorpusError: KyTea's format for sentences of words, or labels that the format cannot express.
-        OSError: the file cannot be written.
     """
     if form not in FORMATS:
         raise ValueError(f"unknown format {form!r}, expected one of {', '.join(FORMATS)}")

@@ -23,12 +23,7 @@ _MANY = 200  # tasks of one transaction: annotators should not wait for a longer
 
 
 def read_notes(path: str) -> dict[str, str]:
-    """Read a file of labels and their notes, a line `LABEL` or `LABEL TAB NOTE` each. Empty lines are skipped.
-
-    Raises:
-        CorpusError: a label that is empty, contains blanks, or occurs twice; no labels; or as `read_lines`.
-        OSError: the file cannot be read.
-    """
+    """Read a file of labels and their notes, a line `LABEL` or `LABEL TAB NOTE` each. Empty lines are skipped."""
     notes: dict[str, str] = {}
     for number, line in enumerate(read_lines(path), 1):
         label, _, note = line.partition("\t")
@@ -169,7 +164,7 @@ def put_known_spans(
     model: int | None = None,
     seed: int = 0,
 ) -> int:
-    """As `put_known`, for the spans of sentences that are known entirely, all of which a right answer marks."""
+    """Do as `put_known` for spans of sentences that are known entirely, all of which a right answer marks."""
     gold = span_tasks.gold(corpus)
     chosen = np.random.default_rng(seed).permutation(len(gold))[:number].tolist()
     answers = {(gold[i][0].location, gold[i][0].forms): gold[i][1] for i in chosen}

@@ -53,11 +53,7 @@ class OccurrencePage(NamedTuple):
 
 
 class Concordance:
-    """The occurrences of any word in a text, from a folder that `build` wrote.
-
-    Raises:
-        CorpusError: a folder that is not an index, or a damaged one.
-    """
+    """The occurrences of any word in a text, from a folder that `build` wrote."""
 
     def __init__(self, folder: Path | str) -> None:
         folder = Path(folder)
@@ -82,11 +78,7 @@ class Concordance:
     def page(
         self, word: str, order: str = "following", first: int = 0, size: int = 50, context: int = 20
     ) -> OccurrencePage:
-        """Return the occurrences first .. first + size - 1 of a word, each with `context` characters on either side.
-
-        Raises:
-            ValueError: a word as for `counts`, an unknown order, or a negative number.
-        """
+        """Return the occurrences first .. first + size - 1 of a word, each with `context` characters on either side."""
         if order not in ORDERS:
             raise ValueError(f"unknown order {order!r}, expected one of {', '.join(ORDERS)}")
         if min(first, size, context) < 0:
@@ -142,12 +134,7 @@ class Concordance:
 
 
 def build(lines: Iterable[str], folder: Path | str) -> Concordance:
-    """Index sentences, and write the index to a folder, completely or not at all. An index of the same text is kept.
-
-    Raises:
-        CorpusError: a sentence with a NUL character, more than 2^32 characters, or a folder that is not an index.
-        OSError: the folder cannot be written.
-    """
+    """Index sentences, and write the index to a folder, completely or not at all. An index of the same text is kept."""
     folder = Path(folder)
     text, begins = _laid_out(lines)
     about = {"format": _FORMAT, "digest": hashlib.sha256(text.tobytes()).hexdigest()}

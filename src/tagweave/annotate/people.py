@@ -31,11 +31,7 @@ class People(StorePart):
     """The people of a store."""
 
     def add_annotator(self, name: str, role: str = "annotator", password_hash: str | None = None) -> Annotator:
-        """Add a person with the role `annotator` or `curator`. Curators are admitted at once.
-
-        Raises:
-            ValueError: a name that is empty, too long, in use or unprintable, or an unknown role.
-        """
+        """Add a person with the role `annotator` or `curator`. Curators are admitted at once."""
         if not name.strip() or not name.isprintable() or len(name) > LONGEST:
             raise ValueError(f"found the name {name[:LONGEST]!r}, expected 1 to {LONGEST} printable characters")
         if role not in ROLES:

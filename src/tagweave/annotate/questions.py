@@ -81,17 +81,8 @@ class Questions(StorePart):
 
     def look_up(self, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
         """Return the tasks as they are in the store; `None` for those it does not have."""
-        digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
-        chosen = ASKED.where(sentences.c.digest.in_({*digests}))
         with self._database.reading() as connection:
-            known = {
-                (of.digest, of.start, of.stop, of.guideline, of.purpose, of.asks): asked(of)
-                for of in connection.execute(chosen)
-            }
-        return [
-            known.get((digest, task.start, task.stop, task.guideline, task.purpose, task.asks))
-            for digest, task in zip(digests, wanted, strict=True)
-        ]
+            return look_up(connection, wanted)
 
     def counts(self) -> dict[tuple[Purpose, Status], int]:
         """Return the number of tasks by purpose and status."""
@@ -159,14 +150,15 @@ def put_tasks(connection: Connection, new: Iterable[AnnotationTask], settings: S
     return sum(insert_new(connection, tasks, rows[i : i + _MANY]) for i in range(0, len(rows), _MANY))
 
 
-def numbers(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[int]:
-    """Return the numbers of tasks, all of which are in the store."""
-    task_numbers = []
-    for task, sentence in zip(wanted, _put_sentences(connection, [task.sentence for task in wanted]), strict=True):
-        is_it = (tasks.c.sentence == sentence) & (tasks.c.start == task.start) & (tasks.c.stop == task.stop)
-        is_it &= (tasks.c.guideline == task.guideline) & (tasks.c.purpose == task.purpose) & (tasks.c.asks == task.asks)
-        task_numbers.append(connection.execute(select(tasks.c.id).where(is_it)).scalar_one())
-    return task_numbers
+def look_up(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
+    """Return the tasks as they are in the store; `None` for those it does not have."""
+    digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
+    rows = connection.execute(ASKED.where(sentences.c.digest.in_({*digests})))
+    known = {(of.digest, of.start, of.stop, of.guideline, of.purpose, of.asks): asked(of) for of in rows}
+    return [
+        known.get((digest, task.start, task.stop, task.guideline, task.purpose, task.asks))
+        for digest, task in zip(digests, wanted, strict=True)
+    ]
 
 
 def _put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:

@@ -118,11 +118,7 @@ class Records(StorePart):
         self._progress: dict[int, Progress] = {}
 
     def adjudicate(self, curator: int, task: int, answer: Answer) -> None:
-        """Record a curator's decision on a task, which overrules annotators; the last decision stands.
-
-        Raises:
-            RefusedError: not a curator, no such task, or an answer that does not fit it.
-        """
+        """Record a curator's decision on a task, which overrules annotators; the last decision stands."""
         this = tasks.c.id == task
         locked = select(tasks, sentences).join_from(tasks, sentences).where(this)
         with self._database.writing() as connection:

@@ -74,11 +74,6 @@ def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: Tr
     """Train on all judgements so far, add the model, and rerank tasks; `None` if nothing is agreed on yet.
 
     The training ends when `is_wanted` returns False.
-
-    Raises:
-        CorpusError, ModelFileError: files that cannot be read.
-        KeyError: a model that does not know the guideline.
-        subprocess.CalledProcessError: the command failed; its output is in a file `.log` beside the model.
     """
     judgement = store.last_judgement()
     path = Path(plan.folder) / f"model-{judgement}.safetensors"

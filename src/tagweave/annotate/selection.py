@@ -91,11 +91,7 @@ def word_uncertainties(
     seed: int = 0,
     threads: int = 1,
 ) -> NDArray[np.float64]:
-    """Return the uncertainty of occurrences, float64[K]: the entropy in nats, 1 - P(a word), or random.
-
-    Raises:
-        ValueError: an unknown strategy, a model that does not segment, or a model of pieces.
-    """
+    """Return the uncertainty of occurrences, float64[K]: the entropy in nats, 1 - P(a word), or random."""
     if strategy not in WORD_STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(WORD_STRATEGIES)}")
     if strategy == "random":
@@ -176,10 +172,6 @@ def least_certain(
 
     Tokens that have one label in `layer` are known: evidence for the others, and not among those of which the share is
     taken. `strategy` is one of `STRATEGIES`; `seed` orders equally certain tokens.
-
-    Raises:
-        ValueError: a model of characters, a share outside 0..1, or an unknown strategy.
-        CorpusError: as `ChainPredictor.probabilities`.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"found a share of {share}, expected 0 to 1")
@@ -233,10 +225,7 @@ def tasks(
 def rankings(
     tagger: ChainPredictor, asked: Iterable[Asked], seed: int = 0, strategy: str = "marginal"
 ) -> list[Ranking]:
-    """Rerank tasks that ask for the label of one token, given the evidence in their sentences.
-
-    Other tasks are left out. `seed` draws the priorities, `strategy` is one of `STRATEGIES`. Raises as `least_certain`.
-    """
+    """Rerank tasks that ask for the label of one token, given the evidence in their sentences, and leave out others."""
     of_label = (each for each in asked if each.task.asks is Asks.LABEL)
     of_token = [each for each in of_label if each.task.candidates and each.task.stop == each.task.start + 1]
     sentences = {each.sentence_key: each.task.sentence for each in of_token}
@@ -263,15 +252,12 @@ def word_tasks(
     The tagger is a segmenter, sentences are of characters; other arguments and errors as for `most_uncertain`.
     """
     ranked = most_uncertain(tagger.model, sentences, words, strategy, seed=seed, threads=tagger.threads)
-    begins = np.cumsum([0, *map(len, sentences)])
     chosen = ranked.occurrences.only(slice(most))
-    start, stop = (bound - begins[chosen.sentence] for bound in (chosen.start, chosen.stop))
-    rows = zip(chosen.sentence.tolist(), start.tolist(), stop.tolist(), ranked.uncertainty[:most].tolist(), strict=True)
-    for sentence, begin, end, uncertainty in rows:
-        purpose = Purpose.CONCORDANCE
-        yield AnnotationTask(
-            sentences[sentence], begin, end, tagger.guideline, uncertainty=uncertainty, purpose=purpose, model=model
-        )
+    first = _begins(sentences)[chosen.sentence]
+    rows = chosen.sentence, chosen.start - first, chosen.stop - first, ranked.uncertainty[:most]
+    for number, start, stop, uncertainty in zip(*(each.tolist() for each in rows), strict=True):
+        focus = sentences[number], start, stop, tagger.guideline, ()
+        yield AnnotationTask(*focus, uncertainty, Purpose.CONCORDANCE, model=model)
 
 
 def _all_tokens(

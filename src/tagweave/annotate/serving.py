@@ -89,12 +89,7 @@ def check_training_phase(store: Store) -> None:
 
 
 def word_list(words: str, corpus: str, guideline: str, tell: Callable[[str], None]) -> WordList:
-    """Return the words of a list that occur in a text, and the index of the text, which is stored beside it.
-
-    Raises:
-        ValueError: none of them occurs.
-        CorpusError, OSError: a file cannot be read.
-    """
+    """Return the words of a list that occur in a text, and the index of the text, which is stored beside it."""
     concordance = kwic.build(read_lines(corpus), f"{corpus}.kwic")
     wanted = [word for word in read(words).words if 0 < len(word) <= kwic.LONGEST]
     present = tuple(word for word, count in zip(wanted, concordance.counts(wanted).tolist(), strict=True) if count)
@@ -108,10 +103,6 @@ def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder
     """Return a plan to train as a model was trained, on corpora (`train`) and the agreed answers.
 
     New models and the training plan go into the folder, which is created if needed.
-
-    Raises:
-        ValueError: a system without locks of files.
-        PlanError: the model does not tell how it was trained.
     """
     if find_spec("fcntl") is None:
         raise ValueError("found `train` on a system without fcntl, as Windows, expected it without")

@@ -48,9 +48,6 @@ def tasks(
     Sentences in which every token has one label in the layer of the tagger's guideline are left out. The uncertainty of
     a sentence is the mean over its tokens, by one of `selection.STRATEGIES`. `seed` draws the sentences, which are
     asked in the order in which they are drawn.
-
-    Raises:
-        ValueError, CorpusError: as `selection.least_certain`.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"found a share of {share}, expected 0 to 1")
@@ -78,22 +75,14 @@ def rankings(
 
 
 def tasks_of(corpus: Corpus) -> Iterator[AnnotationTask]:
-    """Yield tasks for the sentences of a corpus that are not known entirely, with its own spans as proposals.
-
-    Raises:
-        CorpusError: labels that code no spans, or a span whose left end is unknown.
-    """
+    """Yield tasks for the sentences of a corpus that are not known entirely, with its own spans as proposals."""
     for sentence in _in_iob2(corpus):
         if not _is_known(sentence, corpus.guideline):
             yield _task(sentence, corpus.guideline, _corpus_proposals(sentence, corpus.guideline))
 
 
 def gold(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
-    """Return the sentences of a corpus that are known entirely, without their layer, and the spans in each.
-
-    Raises:
-        CorpusError: labels that code no spans.
-    """
+    """Return the sentences of a corpus that are known entirely, without their layer, and the spans in each."""
     guideline = corpus.guideline
     return [
         (

@@ -26,7 +26,7 @@ from tagweave.annotate.aggregation import Settings, Status
 from tagweave.annotate.assignment import ContendedError, Desk, Lease, Receipt
 from tagweave.annotate.database import Database, insert_new, prepare
 from tagweave.annotate.people import People
-from tagweave.annotate.questions import Questions, Ranking, numbers, put_tasks, rank
+from tagweave.annotate.questions import Questions, Ranking, look_up, put_tasks, rank
 from tagweave.annotate.record import OpenPosterior, Records, most_gain
 from tagweave.annotate.reliability import LearnedConfusions, Reliable, reliabilities
 from tagweave.annotate.task import AnnotationTask, Answer
@@ -108,7 +108,7 @@ class Store(People, Questions, Records):
     def answer_and_claim(
         self, annotator: int, task: int, answer: Answer, started: float | None = None
     ) -> tuple[Receipt, Lease | None]:
-        """`answer`, then `claim` unless it is refused, in one transaction, which waits for the disk only once."""
+        """Do `answer`, then `claim` unless it is refused, in one transaction, which waits for the disk only once."""
         settings = self._settings(1)
 
         def turn(connection: Connection) -> tuple[Receipt, Lease | None]:
@@ -147,7 +147,8 @@ class Store(People, Questions, Records):
         """
         with self._database.writing() as connection:
             put_tasks(connection, tasks, self.settings)
-            return self._desk(connection, annotator, self.settings).mark(numbers(connection, tasks), answer)
+            numbers = [each.id for each in look_up(connection, tasks) if each]
+            return self._desk(connection, annotator, self.settings).mark(numbers, answer)
 
     def reliabilities(self) -> list[Reliable]:
         """Return how reliable annotators of labels are, learned from all answers and from planted gold."""

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Sequence
-from contextlib import suppress
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Thread
@@ -89,20 +89,7 @@ class _Work:
     answer: asyncio.Future[LabelResponse] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
-@dataclass(eq=False)
-class _Batch:
-    """Requests that are computed together, for a loop that waits for their outcomes."""
-
-    works: Sequence[_Work]
-    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
-
-    def __post_init__(self) -> None:
-        self.outcomes: asyncio.Future[list[LabelResponse | Exception]] = self.loop.create_future()
-
-    def finish(self, outcomes: list[LabelResponse | Exception]) -> None:
-        """Hand over outcomes, unless nobody waits for them any more."""
-        if not self.outcomes.done():
-            self.outcomes.set_result(outcomes)
+_Outcomes = list[LabelResponse | Exception]
 
 
 class Batches:
@@ -112,15 +99,11 @@ class Batches:
         self._models, self._limits, self._metrics = models, limits, metrics
         self._waiting: list[_Work] = []
         self._computing: asyncio.Task[None] | None = None
-        self._batches: SimpleQueue[_Batch | None] = SimpleQueue()
+        self._batches: SimpleQueue[tuple[Sequence[_Work], Future[_Outcomes]] | None] = SimpleQueue()
         Thread(target=self._work, name="compute", daemon=True).start()
 
     async def response(self, key: Key, items: Sequence[Item], characters: int) -> LabelResponse:
-        """Answer a request.
-
-        Raises:
-            RequestError: the model refuses; or too much is waiting, or it has waited too long (503).
-        """
+        """Answer a request."""
         if sum(each.characters for each in self._waiting) > _WAITING * self._limits.characters:
             raise RequestError("found more requests than can be computed, expected fewer; try again later", 503)
         work = _Work(key, items, characters)
@@ -146,9 +129,10 @@ class Batches:
         """Compute until nothing waits."""
         try:
             while self._waiting:
-                batch = _Batch(self._next())
-                self._batches.put(batch)
-                for work, outcome in zip(batch.works, await batch.outcomes, strict=True):
+                batch, outcomes = self._next(), Future[_Outcomes]()
+                self._batches.put((batch, outcomes))
+                found: _Outcomes = await asyncio.wrap_future(outcomes)
+                for work, outcome in zip(batch, found, strict=True):
                     if work.answer.done():
                         continue
                     if isinstance(outcome, Exception):
@@ -173,12 +157,12 @@ class Batches:
 
     def _work(self) -> None:
         """Compute batches, in a thread."""
-        while (batch := self._batches.get()) is not None:
-            outcomes = self._outcomes(batch.works)
-            with suppress(RuntimeError):  # the loop has ended
-                batch.loop.call_soon_threadsafe(batch.finish, outcomes)
+        while (taken := self._batches.get()) is not None:
+            batch, outcomes = taken
+            if outcomes.set_running_or_notify_cancel():  # somebody still waits for it
+                outcomes.set_result(self._outcomes(batch))
 
-    def _outcomes(self, batch: Sequence[_Work]) -> list[LabelResponse | Exception]:
+    def _outcomes(self, batch: Sequence[_Work]) -> _Outcomes:
         """Return an answer or an error per request; one bad request does not affect the others."""
         try:
             self._models.refresh()

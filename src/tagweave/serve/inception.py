@@ -97,11 +97,7 @@ async def train(site: ServerSite, request: Request, body: bytes) -> Response:
 
 
 class _Cas:
-    """A document, with the layer and feature in question.
-
-    Raises:
-        RequestError: its types have no such layer or feature; annotations beyond the text.
-    """
+    """A document, with the layer and feature in question."""
 
     def __init__(self, cas: Any, metadata: Metadata) -> None:
         self._cas, self._feature = cas, metadata.feature

@@ -86,9 +86,6 @@ def annotated_tasks(url: str, key: str, project: str) -> list[Values]:
     """Fetch the tasks of a project that somebody has annotated, as they are exported.
 
     The key is an access token of a user, or a personal one, for which an access token is fetched.
-
-    Raises:
-        RequestError: Label Studio cannot be reached, refuses, or answers something else (502).
     """
     if not project.isdecimal():
         raise RequestError(f"found the project {project!r}, expected a number")

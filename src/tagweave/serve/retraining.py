@@ -130,13 +130,7 @@ _LONGEST = 200  # characters of a label
 
 
 class Retrainer:
-    """Trains a tagger that is served again.
-
-    Raises:
-        ServeError: the folder cannot be locked.
-        PlanError: the model does not tell how it was trained, or cannot be trained on these corpora.
-        OSError: the folder cannot be created.
-    """
+    """Trains a tagger that is served again."""
 
     def __init__(self, name: str, tagger: ChainPredictor, settings: Retraining, cut: Tokenizer) -> None:
         self._name, self._guideline, self._cut = name, tagger.guideline, cut

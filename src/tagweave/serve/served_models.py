@@ -78,13 +78,7 @@ class ServedModel:
 
 
 class ServedModels:
-    """The models of a server.
-
-    Raises:
-        ServeError: no models, or two of one name.
-        ExchangeError: an unknown way to cut texts.
-        ModelFileError, OSError: a file that is no model, or cannot be read.
-    """
+    """The models of a server."""
 
     def __init__(self, settings: ServerSettings) -> None:
         names = [name for name, _ in settings.models]

@@ -71,10 +71,6 @@ def run(settings: ServerSettings, host: str, port: int, workers: int, tell: Call
     """Serve until interrupted; requests that have begun are answered first. Port 0 is any free one.
 
     One worker is this process. `tell` is called with the address.
-
-    Raises:
-        OSError: the address cannot be listened on.
-        ServeError, ModelFileError: as `ServedModels`.
     """
     logging.basicConfig(format="%(asctime)s %(message)s")
     with tempfile.TemporaryDirectory(prefix="tagweave-") as folder, listening(host, port) as (opened, address):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -23,7 +23,8 @@ from tagweave.annotate.record import Vote
 from tagweave.annotate.task import Answer, Asks, Purpose
 from tagweave.sources.agreement import nominal_alpha
 
-Pair = tuple[str, str]
+AnswerPair = tuple[Answer, Answer]
+Measure = Callable[[Sequence[AnswerPair]], float | None]
 
 
 def of_first(votes: Iterable[Vote], rule: Rule) -> list[Vote]:
@@ -31,18 +32,22 @@ def of_first(votes: Iterable[Vote], rule: Rule) -> list[Vote]:
     return [vote for vote in votes if vote.slot is not None and vote.slot < rule.first]
 
 
-def raw_agreement(votes: Iterable[Vote]) -> float | None:
-    """Return the share of equal pairs of answers to the same task; `None` without pairs."""
-    pairs = [pair for each in _pairs(votes).values() for pair in each]
+def of_every_two(votes: Iterable[Vote], measure: Measure) -> dict[tuple[str, str], float | None]:
+    """Return the measure of every two annotators with a task in common, by their names in order."""
+    return {names: measure(pairs) for names, pairs in sorted(_pairs(votes).items())}
+
+
+def of_all(votes: Iterable[Vote], measure: Measure) -> float | None:
+    """Return the measure of all pairs of answers to the same task."""
+    return measure([pair for pairs in _pairs(votes).values() for pair in pairs])
+
+
+def raw_agreement(pairs: Sequence[AnswerPair]) -> float | None:
+    """Return the share of equal pairs; `None` without pairs."""
     return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
 
 
-def cohens_kappas(votes: Iterable[Vote]) -> dict[Pair, float | None]:
-    """Return Cohen's kappa of every two annotators with a task in common, by their names in order."""
-    return {names: cohens_kappa(pairs) for names, pairs in sorted(_pairs(votes).items())}
-
-
-def cohens_kappa(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
+def cohens_kappa(pairs: Sequence[AnswerPair]) -> float | None:
     """Return the agreement of two annotators corrected for chance by their own distributions (Cohen 1960).
 
     kappa = (observed - expected) / (1 - expected); `None` if both give one answer to everything, or without answers.
@@ -68,7 +73,7 @@ def krippendorffs_alpha(votes: Iterable[Vote]) -> float | None:
     return nominal_alpha(agreeing, Counter(answer for counts in compared for answer in counts.elements()).values())
 
 
-def span_f(pairs: Iterable[tuple[Answer, Answer]]) -> float | None:
+def span_f(pairs: Sequence[AnswerPair]) -> float | None:
     """Return F of spans, boundaries and type, over pairs of answers that both say that everything is marked.
 
     F = 2 * spans of both / (spans of one + spans of the other); `None` without spans.
@@ -78,22 +83,12 @@ def span_f(pairs: Iterable[tuple[Answer, Answer]]) -> float | None:
     return 2 * sum(len(one & other) for one, other in compared) / total if total else None
 
 
-def span_fs(votes: Iterable[Vote]) -> dict[Pair, float | None]:
-    """Return F of spans of every two annotators with a task in common, by their names in order."""
-    return {names: span_f(pairs) for names, pairs in sorted(_pairs(votes).items())}
-
-
-def all_span_f(votes: Iterable[Vote]) -> float | None:
-    """Return F of spans over all pairs of answers to the same task."""
-    return span_f(pair for pairs in _pairs(votes).values() for pair in pairs)
-
-
-def _pairs(votes: Iterable[Vote]) -> dict[Pair, list[tuple[Answer, Answer]]]:
+def _pairs(votes: Iterable[Vote]) -> dict[tuple[str, str], list[AnswerPair]]:
     """Return the answers of every two annotators to the tasks they have in common."""
     by_task: dict[int, list[tuple[str, Answer]]] = defaultdict(list)
     for vote in votes:
         by_task[vote.task].append((vote.annotator, vote.answer))
-    pairs: dict[Pair, list[tuple[Answer, Answer]]] = defaultdict(list)
+    pairs: dict[tuple[str, str], list[AnswerPair]] = defaultdict(list)
     for answers in by_task.values():
         for (one, first), (other, second) in combinations(sorted(answers, key=lambda answer: answer[0]), 2):
             pairs[one, other].append((first, second))
@@ -193,11 +188,11 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
         height=HEIGHT,
         guidelines={name: store.labels(name) for name in store.guidelines()},
         noted=noted,
-        span_f=all_span_f(of_spans),
-        span_fs=span_fs(of_spans),
-        raw=raw_agreement(votes),
+        span_f=of_all(of_spans, span_f),
+        span_fs=of_every_two(of_spans, span_f),
+        raw=of_all(votes, raw_agreement),
         alpha=krippendorffs_alpha(votes),
-        kappas=cohens_kappas(votes),
+        kappas=of_every_two(votes, cohens_kappa),
         posterior_rule=rule,
         reliabilities=store.reliabilities() if rule else [],
         open_tasks=store.most_gain(_SHOWN),

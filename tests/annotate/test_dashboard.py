@@ -1,0 +1,180 @@
+"""The dashboard: agreement by hand, beside scikit-learn and the textbook; and what its plot draws where."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from browsing import new_store, signed_in
+from hypothesis import given
+from hypothesis import strategies as st
+from made_tasks import JJ, NN, VV
+
+from tagweave.annotate.aggregation import Rule
+from tagweave.annotate.pages.dashboard import (
+    HEIGHT,
+    WIDTH,
+    cohens_kappa,
+    krippendorffs_alpha,
+    of_all,
+    of_every_two,
+    of_first,
+    plot,
+    raw_agreement,
+)
+from tagweave.annotate.questions import ModelVersion
+from tagweave.annotate.record import Vote
+from tagweave.annotate.task import CANNOT_TELL, Answer
+
+_ANSWERS = st.sampled_from([NN, VV, JJ, CANNOT_TELL])
+
+
+def votes_of(*tasks: dict[str, Answer]) -> list[Vote]:
+    """Who said what, by task; slots in the order of the names."""
+    return [
+        Vote(number, name, slot, answer)
+        for number, answers in enumerate(tasks)
+        for slot, (name, answer) in enumerate(answers.items())
+    ]
+
+
+def test_raw_agreement_is_of_pairs() -> None:
+    votes = votes_of({"a": NN, "b": NN}, {"a": NN, "b": VV, "c": VV}, {"c": NN})
+    assert of_all(votes, raw_agreement) == 2 / 4
+    assert of_all(of_first(votes, Rule()), raw_agreement) == 1 / 2
+    assert of_all(votes[-1:], raw_agreement) is None
+
+
+def test_those_who_were_asked_first_are_told_by_their_slots() -> None:
+    votes = [Vote(1, "a", 0, NN), Vote(1, "b", 1, VV), Vote(1, "c", 2, VV), Vote(1, "d", 3, VV), Vote(2, "a", None, NN)]
+    assert of_first(votes, Rule()) == votes[:2]
+    assert of_first(votes, Rule(1, 2, 2)) == votes[:1]
+
+
+@given(st.lists(st.tuples(_ANSWERS, _ANSWERS), min_size=1, max_size=30))
+def test_kappa_is_that_of_scikit_learn(pairs: list[tuple[Answer, Answer]]) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    found = cohens_kappa(pairs)
+    if found is None:
+        assert {*pairs} == {(pairs[0][0], pairs[0][0])}
+        return
+    first, second = ([str(answer) for answer in answers] for answers in zip(*pairs, strict=True))
+    assert found == pytest.approx(metrics.cohen_kappa_score(first, second))
+
+
+def test_kappa_is_of_each_two_annotators_whatever_their_order() -> None:
+    votes = votes_of({"a": NN, "b": NN}, {"b": VV, "a": VV}, {"a": NN, "c": VV}, {"c": NN, "a": VV})
+    assert of_every_two(votes, cohens_kappa) == {("a", "b"): 1.0, ("a", "c"): pytest.approx(-1.0)}
+
+
+@pytest.mark.parametrize(
+    ("observers", "alpha"),
+    [
+        (["0100000010", "1110010000"], 0.095),
+        (["aabbdcccedda", "babbbccceddd"], 0.692),
+        (["123321412...", "1233224125.3", ".3332342251.", "12332441251."], 0.743),
+    ],
+)
+def test_alpha_of_the_textbook(observers: list[str], alpha: float) -> None:
+    """The examples of nominal data in Krippendorff 2011, sections A to C; a point is a missing answer."""
+    votes = [
+        Vote(task, str(name), None, Answer(NN.kind, letter))
+        for name, row in enumerate(observers)
+        for task, letter in enumerate(row)
+        if letter != "."
+    ]
+    assert krippendorffs_alpha(votes) == pytest.approx(alpha, abs=0.0005)
+
+
+@given(st.lists(st.lists(_ANSWERS, max_size=4), max_size=12))
+def test_alpha_by_counting_pairs(tasks: list[list[Answer]]) -> None:
+    """alpha = 1 - observed / expected disagreement, over pairs of answers of a task, and of all answers."""
+    votes = votes_of(*({str(name): answer for name, answer in enumerate(answers)} for answers in tasks))
+    compared = [answers for answers in tasks if len(answers) > 1]
+    together = [answer for answers in compared for answer in answers]
+    found = krippendorffs_alpha(votes)
+    if len({*together}) < 2:
+        assert found is None
+        return
+
+    def differing(answers: list[Answer]) -> int:
+        return sum(one != other for one in answers for other in answers)
+
+    observed = sum(differing(answers) / (len(answers) - 1) for answers in compared) / len(together)
+    expected = differing(together) / (len(together) * (len(together) - 1))
+    assert found == pytest.approx(1 - observed / expected, abs=1e-9)
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def models(*pairs: tuple[float, float | None]) -> list[ModelVersion]:
+    """Models of so many minutes and of this accuracy."""
+    return [ModelVersion(n, "m", 0.0, 0, minutes, accuracy) for n, (minutes, accuracy) in enumerate(pairs, 1)]
+
+
+def test_points_stand_where_their_numbers_are() -> None:
+    found = plot(models((0, 0.80), (30, 0.85), (60, 0.90)))
+    assert [text for _, text in found.minutes] == ["0", "10", "20", "30", "40", "50", "60"]
+    assert [text for _, text in found.accuracies] == ["80", "82", "84", "86", "88", "90"]
+    assert [x for x, *_ in found.points] == [found.left, (found.left + found.right) / 2, found.right]
+    assert [y for _, y, _ in found.points] == [found.bottom, (found.bottom + found.top) / 2, found.top]
+
+
+def test_a_model_without_accuracy_is_left_out() -> None:
+    found = plot(models((0, None), (3, 0.5), (1, 0.25)))
+    assert [model.version for *_, model in found.points] == [3, 2]  # by minutes
+    assert plot(models((0, None))) is None
+    assert plot([]) is None
+
+
+@pytest.mark.parametrize("accuracies", [(0.0,), (1.0,), (0.9123,), (0.9, 0.9), (0.9, 0.90001)])
+def test_one_height_alone_has_an_axis_around_it(accuracies: tuple[float, ...]) -> None:
+    found = plot(models(*((0.0, each) for each in accuracies)))
+    assert len(found.accuracies) > 1
+    assert len({text for _, text in found.accuracies}) == len(found.accuracies)
+    assert len({text for _, text in found.minutes}) == len(found.minutes)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e5), st.floats(0, 1)), min_size=1, max_size=9))
+def test_everything_is_inside_and_ticks_are_few_and_differ(pairs: list[tuple[float, float]]) -> None:
+    found = plot(models(*pairs))
+    assert 0 < found.left < found.right <= WIDTH
+    assert 0 < found.top < found.bottom <= HEIGHT
+    for x, y, _ in found.points:
+        assert found.left <= x <= found.right
+        assert found.top <= y <= found.bottom
+    for ticks in (found.minutes, found.accuracies):
+        assert 2 <= len({text for _, text in ticks}) == len(ticks) <= 8
+        low, high = float(ticks[0][1]), float(ticks[-1][1])
+        for at, text in ticks:  # the number and the place say the same
+            share = (at - ticks[0][0]) / (ticks[-1][0] - ticks[0][0])
+            assert share == pytest.approx((float(text) - low) / (high - low), abs=0.02)
+
+
+def test_the_dashboard_draws_it(tmp_path: Path) -> None:
+    store = new_store(tmp_path, 0)
+    store.add_model("first", 0, 0.0, None)
+    curator = signed_in(store, "cur", "curator")
+    page = curator.look("/dashboard")
+    assert "--dev FILE" in page
+    assert "<svg" not in page
+    for minutes, accuracy in ((12.5, 0.8125), (20.0, 0.9)):
+        store.add_model("later", 0, minutes, accuracy)
+    page = curator.look("/dashboard")
+    assert "--dev FILE" not in page
+    drawn = re.search(r"<svg.*?</svg>", page, re.DOTALL)
+    assert drawn
+    svg = ElementTree.fromstring(drawn[0].replace("<svg", f'<svg xmlns="{SVG[1:-1]}"', 1))  # noqa: S314  # our own
+    assert len(svg.findall(f"{SVG}circle")) == 2
+    assert [each.text for each in svg.iter(f"{SVG}title")][1:] == [
+        "Version 2: 0.812 after 12.5 minutes",
+        "Version 3: 0.900 after 20.0 minutes",
+    ]
+    assert "style=" not in drawn[0]  # the policy forbids it
+    assert re.search(
+        r'<td class="number">12\.5</td><td class="number">0\.812</td>', page
+    )  # for those who cannot see it
+    store.close()
