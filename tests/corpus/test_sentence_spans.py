@@ -58,6 +58,10 @@ def test_labels_and_spans_are_two_views_of_one_thing(drawn):
         assert list(back) == groups
 
 
+def test_perhaps_no_span() -> None:
+    assert spans_of((("B-X", "O"), ("O",))) == ((Span(0, 1, "X"), Span(0, 1, "O")),)
+
+
 def test_a_sentence_has_both_views():
     sentence = Sentence(("a", "b", "c")).with_spans("entity", [(Span(0, 2, "PER"),)])
     assert sentence.layers["entity"] == (("B-PER",), ("I-PER",), ("O",))

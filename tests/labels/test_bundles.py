@@ -149,9 +149,9 @@ def test_three_sides_need_no_mapping_of_each_two() -> None:
 
 
 def test_two_mappings_of_the_same_sides_allow_what_both_allow() -> None:
-    other = TagMapping("pd", "ctb", {("vn", "NN"): 1, ("n", "NN"): 1, ("v", "VV"): 1})
-    space = bundle([CTB, PD], [RELAXED, other])
-    assert space.names[:3] == ("NN&n", "NN&vn", "VV&v")
+    other = TagMapping("pd", "ctb", {("vn", "NN"): 1, ("n", "NN"): 1, ("v", "VV"): 1, ("n", "VV"): 1})
+    for mappings in ([RELAXED, other], [other, RELAXED]):
+        assert bundle([CTB, PD], mappings).names == ("NN&n", "NN&vn", "VV&v", "AD&v", "AD&n", "AD&vn")
 
 
 def test_the_shipped_mapping_makes_as_many_bundles_as_pairs() -> None:

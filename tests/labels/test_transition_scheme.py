@@ -71,7 +71,14 @@ def test_masks_are_boolean_and_in_the_order_of_the_labels() -> None:
     assert scheme.start.tolist() == [False, True, True, False]
     assert scheme.end.tolist() == [True, False, True, False]
     assert scheme.transition[1].tolist() == [True, False, False, True]  # B: E or M follows
-    assert TransitionScheme.free(3).is_free and not scheme.is_free
+
+
+def test_a_scheme_is_free_if_nothing_is_excluded() -> None:
+    assert TransitionScheme.free(2).is_free
+    for mask in ("transition", "start", "end"):
+        scheme = TransitionScheme.free(2)
+        getattr(scheme, mask)[-1] = False
+        assert not scheme.is_free
 
 
 def test_tags_with_hyphens_are_one_tag() -> None:

@@ -269,7 +269,8 @@ def bundle(sides: Sequence[tuple[str, Sequence[str]]], mappings: Iterable[TagMap
         if lost := [tag for i, tag in enumerate(tags) if i not in kept]:
             expected = "mappings that together leave each tag at least one"
             raise MappingError(f"found no bundle for the tags {' '.join(lost)} of {name}, expected {expected}")
-    names = tuple(SEPARATOR.join(map(getitem, [tags for _, tags in sides], row)) for row in rows.tolist())
+    tags_of_sides = [tags for _, tags in sides]
+    names = tuple(SEPARATOR.join(map(getitem, tags_of_sides, row)) for row in rows.tolist())
     if repeated := _repeated(names):
         expected = f"tags that a {SEPARATOR!r} tells apart"
         raise MappingError(f"found two bundles that are both written {repeated!r}, expected {expected}")
