@@ -8,7 +8,6 @@ Blanks are only the space and the tab: full-width spaces may be tokens. A blank 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from sys import intern
 from typing import IO, TYPE_CHECKING
@@ -29,8 +28,7 @@ _WORDS = 10  # enough to recognise a corpus
 _UPPER = re.compile(r"[^a-z]*[A-Z][^a-z]*")
 
 
-@dataclass(frozen=True)
-class Tails:
+class _Tails:
     """The tails of words: the text after a separator inside a word, in pairs with the text before it.
 
     If nine of ten words have a tail, tails are labels. With fewer they are labels only if they look like it: if one of
@@ -41,38 +39,19 @@ class Tails:
     different.
     """
 
-    separator: str
-    words: int
-    pairs: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def of(cls, tokens: Sequence[str], separator: str) -> Tails:
-        """Find the tails of tokens."""
-        split = (token.rpartition(separator) for token in tokens if separator in token[1:-1])
-        return cls(separator, len(tokens), tuple((form, tail) for form, _, tail in split))
-
-    @property
-    def count(self) -> int:
-        """How many words have a tail."""
-        return len(self.pairs)
-
-    @property
-    def share(self) -> float:
-        """The share of the words that have a tail."""
-        return self.count / max(self.words, 1)
+    def __init__(self, tokens: Sequence[str], separator: str) -> None:
+        split = [token.rpartition(separator) for token in tokens if separator in token[1:-1]]
+        self.separator, self.words, self.tails = separator, len(tokens), [tail for _, _, tail in split]
+        self.count, self.share = len(split), len(split) / max(len(tokens), 1)
+        self.are_few = 2 * len(set(self.tails)) <= len(set(split))
 
     def known(self, labels: ModelLabels) -> int:
         """Count the tails that are labels of a model."""
-        return sum(labels.among(tail) for _, tail in self.pairs)
+        return sum(map(labels.among, self.tails))
 
-    @property
     def are_labels_of_all(self) -> bool:
-        """Whether this is a fully labelled corpus, whatever model it is for."""
-        return self.words >= _WORDS and self.share >= _MOST and self._are_few
-
-    @property
-    def _are_few(self) -> bool:
-        return 2 * len({tail for _, tail in self.pairs}) <= len(set(self.pairs))
+        """Return whether this is a fully labelled corpus, whatever model it is for."""
+        return self.words >= _WORDS and self.share >= _MOST and self.are_few
 
     def are_labels(self, labels: ModelLabels | None) -> bool:
         """Return whether the tails count as labels."""
@@ -85,9 +64,9 @@ class Tails:
 
     def _look_like_labels(self) -> bool:
         """Return whether nearly all words have tails, or some in capitals, or many have few different ones."""
-        capitals = sum(_UPPER.fullmatch(tail) is not None for _, tail in self.pairs)
+        capitals = sum(_UPPER.fullmatch(tail) is not None for tail in self.tails)
         some_in_capitals = self.share >= FEW and 2 * capitals >= self.count
-        return self.share >= _MOST or some_in_capitals or (self.share >= _MANY and self._are_few)
+        return self.share >= _MOST or some_in_capitals or (self.share >= _MANY and self.are_few)
 
     def note_on_labels(self, labels: ModelLabels | None) -> str:
         """Return a note if tails count as labels, but not all are labels or not all words have one."""
@@ -177,11 +156,11 @@ def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", 
 
 def _look(text: FirstLines, name: str, separator: str) -> Look | None:
     """Recognise labels after words, if more words have this separator than the other one."""
-    tails = [Tails.of(text.tokens, each) for each in _SEPARATORS]
+    tails = [_Tails(text.tokens, each) for each in _SEPARATORS]
     most = max(tails, key=lambda each: each.count)
     if most.separator != separator:
         return None
-    if most.are_labels_of_all:
+    if most.are_labels_of_all():
         return Look(Sign.LABELS)
     if not most.are_labels(text.labels):
         return Look(Sign.LABELS, is_format=False, note=most.note_on_words(name, text.labels))
