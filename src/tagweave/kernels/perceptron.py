@@ -55,11 +55,7 @@ _ONE = np.uintp(1)
 
 
 class Sentences(NamedTuple):
-    """Encoded sentences with evidence: the arrays of `Encoded`, and of their label sets.
-
-    `masks` [sets, Y] are 1 where a set allows a label, `only` int32[sets] is the label of a set of one, else -1.
-    `candidate_ptr` is empty if all labels are candidates.
-    """
+    """Encoded sentences with evidence: the arrays of `Encoded`, and of their label sets."""
 
     ptr: NDArray[Any]
     word_types: NDArray[Any]
@@ -72,10 +68,10 @@ class Sentences(NamedTuple):
     high: NDArray[Any]
     allow: NDArray[Any]
     weights: NDArray[Any]
-    candidate_ptr: NDArray[Any]
+    candidate_ptr: NDArray[Any]  # empty if all labels are candidates
     candidate_labels: NDArray[Any]
-    masks: NDArray[Any]
-    only: NDArray[Any]
+    masks: NDArray[Any]  # [sets, Y], 1 where a set allows a label
+    only: NDArray[Any]  # int32[sets], the label of a set of one, else -1
 
 
 class Weights(NamedTuple):
@@ -88,18 +84,15 @@ class Weights(NamedTuple):
 
 
 class ViewWeights(NamedTuple):
-    """The weights of one view, their totals and layout, which label projects to which tag, and whether each to its own.
-
-    pairs bool[tags, tags] are the transitions that have a weight.
-    """
+    """The weights of one view, their totals and layout, and which label projects to which tag."""
 
     weights: Weights
     totals: Weights
     ptr: NDArray[Any]
     cell: NDArray[Any]
     projection: NDArray[Any]
-    whole: bool
-    pairs: NDArray[Any]
+    whole: bool  # every label is a tag of its own
+    pairs: NDArray[Any]  # bool[tags, tags], the transitions that have a weight
 
 
 class Transitions(NamedTuple):
@@ -130,22 +123,17 @@ class Moves(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """The arrays that the kernel writes, made by NumPy, since every allocation in a kernel takes long to compile.
+    """The arrays that the kernel writes, made by NumPy, since every allocation in a kernel takes long to compile."""
 
-    `views` of the views passed count: three are passed at least, so that one compiled kernel serves models of one
-    guideline and of two. `scores`, `again` and `of_view` have a cell for every tag, or label, of the longest sentence.
-    `best` and `target` int32[n] and `mistaken` bool[S] are those of all tokens and sentences of the call.
-    """
-
-    views: int
+    views: int  # that count: at least three are passed, so that one compiled kernel serves one guideline and two
     now: Scores
     moves: Moves
-    scores: NDArray[Any]
+    scores: NDArray[Any]  # a cell for every label of the longest sentence
     again: NDArray[Any]
-    of_view: NDArray[Any]
-    best: NDArray[Any]
+    of_view: NDArray[Any]  # a cell for every tag
+    best: NDArray[Any]  # int32[n], of all tokens of the call
     target: NDArray[Any]
-    mistaken: NDArray[Any]
+    mistaken: NDArray[Any]  # bool[S]
 
 
 @inner

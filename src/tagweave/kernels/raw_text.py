@@ -101,54 +101,41 @@ _SPACE = np.uint8(32)
 
 
 class Slot(NamedTuple):
-    """The grams of two entries, (p, p + reach), or of one.
-
-    weights float32: rows of `width`, which begin with `window` positions times four labels, from token p - high. An
-    entry alone has the row of its number. The row of a pair is in table uint64[1 << (32 - shift)], pair << 32 | row,
-    the pair being a * known + b; of other pairs it is otherwise[class, class, whether the characters are the same].
-    """
+    """The grams of two entries, (p, p + reach), or of one, which has the row of its own number."""
 
     reach: int
     high: int
     window: int
-    width: int
-    weights: Any
-    table: Any
+    width: int  # of a row
+    weights: Any  # float32: rows begin with `window` positions times four labels, from token p - high on
+    table: Any  # uint64[1 << (32 - shift)], pair << 32 | row; a pair is a * known + b
     shift: Any
-    otherwise: Any
+    otherwise: (
+        Any  # int32[class, class, whether the characters are the same], the row of a pair that is not in the table
+    )
 
 
 class Entries(NamedTuple):
-    """The entries of characters.
+    """The entries of characters; variants share one."""
 
-    `number` uint16[0x110000] is the entry of a code point, or BLANK; two code points are the same character if their
-    `same`, uint32[0x110000 + pads], is equal; variants share an entry. `classes` uint16 is the class of an entry, out
-    of `class_count`; entries from `known` on represent all characters of a class without weights. `pads` uint16: `lead`
-    entries before a line, then those after it.
-    """
-
-    number: Any
-    same: Any
-    classes: Any
+    number: Any  # uint16[0x110000], the entry of a code point, or BLANK
+    same: Any  # uint32[0x110000 + pads], equal for two code points that are the same character
+    classes: Any  # uint16, by entry
     class_count: int
-    known: int
-    pads: Any
+    known: int  # entries from here on represent all characters of a class without weights
+    pads: Any  # uint16, `lead` entries before a line, then those after it
     lead: int
 
 
 class Labels(NamedTuple):
-    """Scores float32 of transitions [from * 4 + to], of first and last labels, and of labels at known positions.
+    """Scores of labels, float32."""
 
-    `after` and `before`, [3, 4], are the scores of labels after and before a position, by its known state.
-    `begins` and `ends`, bool[4], tell whether a label belongs to the first or last character of a word.
-    """
-
-    transition: Any
+    transition: Any  # [from * 4 + to]
     start: Any
     end: Any
-    after: Any
+    after: Any  # [3, 4], after a position, by its known state
     before: Any
-    begins: Any
+    begins: Any  # bool[4], whether a label belongs to the first character of a word
     ends: Any
 
 

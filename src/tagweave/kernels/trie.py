@@ -302,18 +302,14 @@ def folding(folded: bool) -> NDArray[np.uint32]:
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of a text, as `text_arrays.cut` finds them: piece k is points[start[k]:stop[k]], with a hash `code`.
-
-    border bool[K + 1]: whether a token or the end of a sentence begins at a piece, and after the last one; ends
-    bool[K]: whether a piece is the end of a sentence.
-    """
+    """The pieces of a text, as `text_arrays.cut` finds them: piece k is points[start[k]:stop[k]]."""
 
     points: NDArray[np.int32]
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
-    code: NDArray[np.uint64]
-    border: NDArray[np.bool_]
-    ends: NDArray[np.bool_]
+    code: NDArray[np.uint64]  # the hash of each piece
+    border: NDArray[np.bool_]  # [K + 1], whether a token or the end of a sentence begins there
+    ends: NDArray[np.bool_]  # whether a piece is the end of a sentence
 
     def of_tokens(self, spans: Spans) -> Spans:
         """Turn spans of pieces into spans of tokens, which are counted over all sentences."""

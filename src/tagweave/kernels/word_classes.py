@@ -37,46 +37,28 @@ _TABLE = 1 << 20  # values of f that are looked up; larger ones are computed
 
 
 class Neighbours(NamedTuple):
-    """The neighbours of V words, on side 0 the following ones, on side 1 those before.
+    """The neighbours of V words, on side 0 the following ones, on side 1 those before."""
 
-    ptr int64[2, V + 1] is the first entry of every word, word int32[2, B] a neighbour (V for all words that never get a
-    class of their own), times int32[2, B] how often it occurs.
-    """
-
-    ptr: NDArray[np.int64]
-    word: NDArray[np.int32]
-    times: NDArray[np.int32]
+    ptr: NDArray[np.int64]  # [2, V + 1], the first entry of every word
+    word: NDArray[np.int32]  # [2, B], the neighbours; V stands for all words that never get a class of their own
+    times: NDArray[np.int32]  # [2, B]
 
 
 class Classes(NamedTuple):
-    """The classes, in the first `size` of C + 1 slots; slot C + 1 is the rest.
+    """The classes, in the first `size` of C + 1 slots; slot C + 1 is the rest."""
 
-    Attributes:
-        f: int64[T], f in units of 1 / `SCALE`.
-        n: int32[2, C + 2, C + 2], bigrams by slots: n[0, i, j] = n[1, j, i] of class i before class j.
-        total: int64[2, C + 2], the sums of their rows.
-        loss: int64[C + 1, C + 1], symmetric.
-        least, least_at: int64[C + 1], int32[C + 1], the smallest loss of every slot, and with which slot.
-        is_bound: bool[C + 1], whether `least` is only a bound: with `least_at` the loss has risen since.
-        changed: bool[C + 1], the slots all of whose losses may have changed since `least` was found.
-        parent: int32[V], the word that represents the class of a word, directly or by way of others.
-        slot: int32[V], the slot of a representing word; C + 1 until a word has a class.
-        representing: int32[C + 1], the word that represents a slot.
-        size: int64[1], the number of slots in use.
-    """
-
-    f: NDArray[np.int64]
-    n: NDArray[np.int32]
-    total: NDArray[np.int64]
-    loss: NDArray[np.int64]
-    least: NDArray[np.int64]
-    least_at: NDArray[np.int32]
-    is_bound: NDArray[np.bool_]
-    changed: NDArray[np.bool_]
-    parent: NDArray[np.int32]
-    slot: NDArray[np.int32]
-    representing: NDArray[np.int32]
-    size: NDArray[np.int64]
+    f: NDArray[np.int64]  # [T], in units of 1 / `SCALE`
+    n: NDArray[np.int32]  # [2, C + 2, C + 2], bigrams by slots: n[0, i, j] = n[1, j, i] of class i before class j
+    total: NDArray[np.int64]  # [2, C + 2], the sums of their rows
+    loss: NDArray[np.int64]  # [C + 1, C + 1], symmetric
+    least: NDArray[np.int64]  # [C + 1], the smallest loss of every slot
+    least_at: NDArray[np.int32]  # [C + 1], with which slot that is
+    is_bound: NDArray[np.bool_]  # [C + 1], whether `least` is only a bound: with `least_at` the loss has risen since
+    changed: NDArray[np.bool_]  # [C + 1], the slots all of whose losses may have changed since `least` was found
+    parent: NDArray[np.int32]  # [V], the word that represents the class of a word, directly or by way of others
+    slot: NDArray[np.int32]  # [V], the slot of a representing word; C + 1 until a word has a class
+    representing: NDArray[np.int32]  # [C + 1], the word that represents a slot
+    size: NDArray[np.int64]  # [1], the number of slots in use
 
     @classmethod
     def empty(cls, words: int, classes: int, bigrams: int) -> Classes:
