@@ -16,7 +16,7 @@ from tagweave.kernels import chain
 from tagweave.labels.sets import LabelRows
 from tagweave.structures.chain import ChainScores
 from tagweave.structures.lockstep import Sums as SumsOfBatch
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,9 @@ class Case:
 
     def scores_as(self, dtype: type[np.floating[Any]]) -> ChainScores:
         edges = (self.transition, self.start, self.end)
-        return ChainScores(self.scores.astype(dtype), Transitions.of_scores(*(each.astype(dtype) for each in edges)))
+        return ChainScores(
+            self.scores.astype(dtype), TransitionScores.of_scores(*(each.astype(dtype) for each in edges))
+        )
 
     def shares(self) -> Floats:
         """[n, Y]: 1 for allowed labels, the noise for others."""

@@ -14,7 +14,7 @@ import tagweave as tw
 from tagweave.estimators import ChainCRF
 from tagweave.front.description import describe
 from tagweave.models import crfsuite_file
-from tagweave.models.crfsuite_file import Weights, attribute_model
+from tagweave.models.crfsuite_file import PairWeights, attribute_model
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
 from tagweave.models.tree import TreeModel
 
@@ -156,13 +156,13 @@ def test_a_small_file_does_not_get_much_memory(file: Path, tmp_path: Path) -> No
 
 
 def test_no_labels_and_repeated_pairs() -> None:
-    none = Weights(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    none = PairWeights(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     with pytest.raises(ValueError, match="no labels"):
         attribute_model([], [], none, none, {})
-    twice = Weights(np.zeros(2, np.int64), np.ones(2, np.int64), np.ones(2))
+    twice = PairWeights(np.zeros(2, np.int64), np.ones(2, np.int64), np.ones(2))
     with pytest.raises(ValueError, match="a feature twice"):
         attribute_model(["A", "B"], ["a"], twice, none, {})
     with pytest.raises(ValueError, match="a label without a name"):
         attribute_model(["A", ""], [], none, none, {})
-    model = attribute_model(["A", "B"], [], none, Weights(*[np.array([1])] * 2, np.array([2.0])), {})
+    model = attribute_model(["A", "B"], [], none, PairWeights(*[np.array([1])] * 2, np.array([2.0])), {})
     assert model.parameters.size == 4 + 4

@@ -21,7 +21,7 @@ from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import chain_predictor
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.ranking import Ranked
+from tagweave.models.ranking import RankedLabels
 
 SEED = st.integers(0, 10_000)
 
@@ -106,7 +106,7 @@ def test_k_best(text: list[str], seed: int, restricted: bool, k: int) -> None:
     assert chain is not None
     names = problem.parameters.space.names
     expected = [
-        Ranked(tuple(names[label] for label in labels), naive.posterior(chain, labels))
+        RankedLabels(tuple(names[label] for label in labels), naive.posterior(chain, labels))
         for _, labels in naive.k_best(chain, k)
     ]
     assert [each.probability for each in found] == pytest.approx([each.probability for each in expected])
@@ -121,7 +121,7 @@ def test_nothing_to_tag() -> None:
     assert tagger.probabilities([], "tag") == []
     assert tagger.complete(Corpus((), "tag")).sentences == ()
     assert [s.layers["tag"] for s in tagger.tag([Sentence(())])] == [()]
-    assert tagger.k_best(Sentence(()), 2) == [Ranked((), 1.0)]
+    assert tagger.k_best(Sentence(()), 2) == [RankedLabels((), 1.0)]
 
 
 # Streams

@@ -22,7 +22,7 @@ from tagweave.structures.chain import Chain, ChainScores, best_labels
 from tagweave.structures.independent import Independent
 from tagweave.structures.loss import loss
 from tagweave.structures.terms import LabelShare
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 from tagweave.structures.tree import Tree, tree_structure
 
 WORDS = ("the", "old", "dog", "saw", "Ann")
@@ -40,7 +40,7 @@ class Scorer:
         self.ends = np.zeros((2, labels))
 
     def scores(self) -> ChainScores:
-        return ChainScores(self.X @ self.W, Transitions.of_scores(self.T, *self.ends))
+        return ChainScores(self.X @ self.W, TransitionScores.of_scores(self.T, *self.ends))
 
     def train(self, names: tuple[str, ...], evidence: Evidence, *terms: Any) -> list[float]:
         losses, chain = [], Chain(names)

@@ -16,7 +16,7 @@ from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.structures.chain import Chain, allowed_scores
 from tagweave.structures.lockstep import Batch, sum_in_logarithms
 from tagweave.structures.loss import ContradictionError, loss
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 
 
 def run(case: Case, restricted: bool, dtype: type) -> Sums:
@@ -25,7 +25,7 @@ def run(case: Case, restricted: bool, dtype: type) -> Sums:
     return _by_sentence(case, batch, scores.transitions, sums)
 
 
-def _by_sentence(case: Case, batch: Batch, t: Transitions, sums: Any) -> Sums:
+def _by_sentence(case: Case, batch: Batch, t: TransitionScores, sums: Any) -> Sums:
     row_of = {int(s): batch_row for batch_row, s in enumerate(batch.order)}
     size = len(case.start)
     log_z, gamma, xi = [], [], []
@@ -122,7 +122,7 @@ def test_a_sentence_summed_in_logarithms_counts_once(size: int, dtype: type) -> 
 
 
 def test_transitions_know_the_bounds_of_each_label() -> None:
-    transitions = Transitions.of_scores(np.array([[1.0, 2.0], [5.0, 4.0]]), np.zeros(2), np.zeros(2))
+    transitions = TransitionScores.of_scores(np.array([[1.0, 2.0], [5.0, 4.0]]), np.zeros(2), np.zeros(2))
     assert transitions.bounds.tolist() == [[2, 5], [1, 4]]
 
 

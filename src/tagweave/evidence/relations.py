@@ -32,14 +32,12 @@ class RelationEvidence:
 
     @property
     def ids(self) -> NDArray[np.int64]:
-        """Return int64[A], the numbers of the positions."""
         return np.arange(len(self.weights))
 
     def __len__(self) -> int:
         return len(self.weights)
 
     def take(self, order: Any) -> RelationEvidence:
-        """Return some of the positions, given a slice, a mask or numbers."""
         return RelationEvidence(self.allowed[order], self.noise[order], self.weights[order], self.posterior[order])
 
 

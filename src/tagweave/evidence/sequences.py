@@ -37,14 +37,12 @@ class CandidateLabels:
 
     @classmethod
     def concatenate(cls, parts: list[CandidateLabels]) -> CandidateLabels:
-        """Join the candidates of consecutive runs of tokens."""
         lengths = [np.diff(part.ptr) for part in parts]
         labels = [part.labels for part in parts]
         none = np.zeros(0, np.int32)
         return cls(pointers(np.concatenate([none, *lengths])), np.concatenate([none, *labels]))
 
     def take(self, tokens: NDArray[np.int64]) -> CandidateLabels:
-        """Return the candidates of these tokens, in this order."""
         entries, ptr = rows(self.ptr, tokens)
         return CandidateLabels(ptr, self.labels[entries])
 
@@ -89,7 +87,6 @@ class Evidence:
 
     @classmethod
     def unknown(cls, sentence_ptr: NDArray[np.int64], weights: NDArray[np.float64] | None = None) -> Evidence:
-        """Make the evidence of sentences of which nothing is known."""
         count = len(sentence_ptr) - 1
         weights = np.ones(count) if weights is None else weights
         return cls(sentence_ptr, np.zeros(int(sentence_ptr[-1]), np.int32), weights, np.arange(count))
@@ -99,7 +96,6 @@ class Evidence:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Return int64[S], the tokens of each sentence."""
         return np.diff(self.sentence_ptr)
 
     def informative(self) -> NDArray[np.bool_]:
@@ -132,7 +128,6 @@ class Evidence:
         )
 
     def take(self, order: NDArray[np.int64]) -> Evidence:
-        """Return the sentences `order`, in this order."""
         tokens, ptr = rows(self.sentence_ptr, order)
         spans, span_ptr = rows(np.searchsorted(self.rejected[:, 0], np.arange(len(self) + 1)), order)
         rejected = self.rejected[spans]
@@ -149,7 +144,6 @@ class Evidence:
         )
 
     def under(self, rows: LabelRows | None) -> Evidence:
-        """Return the same evidence with a table of the label sets."""
         return replace(self, rows=rows)
 
     def including_allowed(self) -> Evidence:

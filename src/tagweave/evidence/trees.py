@@ -71,12 +71,10 @@ class ArcEvidence:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Return int64[S], the tokens of each sentence."""
         return np.diff(self.position_ptr) - 1
 
     @property
     def token_ptr(self) -> NDArray[np.int64]:
-        """Return int64[S + 1], the first token of every sentence."""
         return self.position_ptr - np.arange(len(self.position_ptr))
 
     @property
@@ -86,7 +84,6 @@ class ArcEvidence:
 
     @property
     def cells(self) -> NDArray[np.int64]:
-        """Return int64[S + 1]: the first cell of each sentence."""
         return pointers(np.diff(self.position_ptr) ** 2)
 
     def informative(self) -> NDArray[np.bool_]:
@@ -110,7 +107,6 @@ class ArcEvidence:
         )
 
     def take(self, order: NDArray[np.int64]) -> ArcEvidence:
-        """Return the sentences `order`, in this order."""
         positions, ptr = rows(self.position_ptr, order)
         cells, allowed_ptr = rows(self.allowed_ptr, order)
         return ArcEvidence(

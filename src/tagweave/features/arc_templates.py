@@ -44,7 +44,6 @@ class ArcTemplate:
 
     @classmethod
     def parse(cls, text: str) -> ArcTemplate:
-        """Read `SIDE.COLUMN[OFFSET] ...`."""
         terms = parse_terms(text, SIDES)
         if "h" not in terms and "m" not in terms:
             raise TemplateError(f"found the template {text!r}, expected a term of the head or of the modifier")
@@ -55,12 +54,10 @@ class ArcTemplate:
 
     @property
     def is_between(self) -> bool:
-        """Return whether it looks at tokens between head and modifier."""
         return bool(self.sides[2])
 
     @property
     def is_of_siblings(self) -> bool:
-        """Return whether it looks at the sibling of the modifier."""
         return bool(self.sides[3])
 
 
@@ -104,13 +101,11 @@ class ArcTemplates:
 
     @cached_property
     def parsed(self) -> tuple[ArcTemplate, ...]:
-        """Return the templates, in order, without repeats."""
         check_count(self.texts)
         return tuple(dict.fromkeys(ArcTemplate.parse(text) for text in self.texts))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of all columns in the templates, sorted."""
         return tuple(sorted({column for t in self.parsed for side in t.sides for column, _ in side}))
 
     @cached_property
@@ -131,7 +126,6 @@ class ArcTemplates:
 
     @property
     def has_siblings(self) -> bool:
-        """Return whether pairs of siblings have scores."""
         return any(self._siblings)
 
     @cached_property
@@ -234,7 +228,6 @@ class RelationTemplates:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of all columns in the templates, sorted."""
         terms = (term for _, sides in self.parsed for own in sides.values() for term in own)
         return tuple(sorted({column for column, _ in terms}))
 

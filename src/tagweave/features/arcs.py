@@ -37,17 +37,14 @@ class EncodedArcs:
 
     @property
     def position_ptr(self) -> NDArray[np.int64]:
-        """int64[S + 1], the first position (the root) of every sentence."""
         return self.evidence.position_ptr
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """int64[S], the tokens of each sentence."""
         return self.evidence.lengths
 
     @property
     def token_ptr(self) -> NDArray[np.int64]:
-        """int64[S + 1], the first token of every sentence."""
         return self.evidence.token_ptr
 
     def renumber(self, terms: NDArray[np.int64], columns: Sequence[str]) -> NDArray[np.int64]:
@@ -56,7 +53,6 @@ class EncodedArcs:
         return np.stack([numbers[terms[:, :, 0]], terms[:, :, 1]], axis=2)
 
     def take(self, order: NDArray[np.int64]) -> EncodedArcs:
-        """Return the sentences `order`, in this order."""
         positions, _ = rows(self.position_ptr, order)
         guide = self.guide[positions] if len(self.guide) else self.guide
         return EncodedArcs(self.evidence.take(order), self.names, self.columns[positions], guide)
@@ -86,7 +82,6 @@ def encode_arcs(
 
 
 def _columns(sentences: Sequence[Sentence], names: Sequence[str], count: int) -> Iterable[NDArray[np.uint64]]:
-    """The codes of every column, by token."""
     ids, forms = value_numbers(chain.from_iterable(sentence.forms for sentence in sentences), count)
     of_forms = FormColumns(forms)
     for name in names:

@@ -38,7 +38,6 @@ class AttributeEncoder:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AttributeEncoder:
-        """Return the frozen encoder of a stored model, from what `arrays` returned."""
         names = read_texts(arrays["index.attributes"], "index.attributes")
         if len(names) != len(arrays["index.codes"]):
             raise ValueError(f"found {len(names)} attributes, expected {len(arrays['index.codes'])}")
@@ -46,11 +45,9 @@ class AttributeEncoder:
 
     @property
     def windows(self) -> NDArray[np.int64]:
-        """Return int64[F]: every feature is seen by one token."""
         return np.ones(len(self.index), np.int64)
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """Return the sentences whose tokens are labelled: `sentences` themselves."""
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
@@ -113,11 +110,9 @@ class AttributeEncoder:
             hashing.renumber(encoded.type_features, new)
 
     def to_json(self) -> dict[str, Any]:
-        """Return a description, for the model's metadata."""
         return {"kind": self.kind}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays stored with a model."""
         names = np.frombuffer(json.dumps(self.names).encode(), np.uint8)
         return {"index.codes": self.index.codes(), "index.attributes": names}
 

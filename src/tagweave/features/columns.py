@@ -135,11 +135,9 @@ class FormColumns:
         return _hashed(self.points, start, stop)
 
     def form(self) -> Codes:
-        """Return the whole form."""
         return self._spans(self.start, self.stop)
 
     def lower(self) -> Codes:
-        """Return the form in lower case."""
         return FormColumns([form.lower() for form in self._forms]).form()
 
     def folded(self) -> Codes:
@@ -184,7 +182,6 @@ class FormColumns:
         return FormColumns([self._clusters.get(form, "") for form in self._forms])
 
     def single(self) -> Codes:
-        """Return the form if it is one character long."""
         return np.where(self.length == 1, self.form(), np.uint64(0))
 
     def length_class(self) -> Codes:

@@ -35,17 +35,14 @@ class Encoded:
 
     @property
     def sentence_ptr(self) -> NDArray[np.int64]:
-        """int64[S + 1], the first token of every sentence."""
         return self.evidence.sentence_ptr
 
     @property
     def tokens(self) -> int:
-        """The number of tokens."""
         return len(self.word_types)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """int64[S], the tokens of each sentence."""
         return self.evidence.lengths
 
     @property
@@ -54,7 +51,6 @@ class Encoded:
         return (len(self.grams) - self.tokens) // max(1, len(self))
 
     def take(self, order: NDArray[np.int64]) -> Encoded:
-        """Return the sentences `order`, in this order."""
         tokens, _ = rows(self.sentence_ptr, order)
         anchors, _ = rows(self.sentence_ptr + np.arange(len(self) + 1) * self.outer_anchors, order)
         evidence, word_types, grams = self.evidence.take(order), self.word_types[tokens], self.grams[anchors]
@@ -86,13 +82,10 @@ class Encoded:
         )
 
     def with_evidence(self, sets: Ints, **others: Any) -> Encoded:
-        """Return the same sentences under other label sets, and other fields of `Evidence`."""
         return replace(self, evidence=replace(self.evidence, sets=sets, **others))
 
     def under(self, rows: LabelRows) -> Encoded:
-        """Return the same sentences with a table of their label sets."""
         return replace(self, evidence=self.evidence.under(rows))
 
     def including_allowed(self) -> Encoded:
-        """Return the same sentences, with a candidate label for each token that its label set allows."""
         return replace(self, evidence=self.evidence.including_allowed())

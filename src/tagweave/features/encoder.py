@@ -75,7 +75,6 @@ class FeatureIndex:
         self.count(self.ids(codes), times - 1)
 
     def codes(self) -> NDArray[np.uint64]:
-        """Return the code of every id, as stored with a model."""
         if self._codes is not None:
             return self._codes
         codes = np.zeros(self._size, np.uint64)
@@ -156,11 +155,9 @@ class TemplateEncoder:
 
     @property
     def windows(self) -> NDArray[np.int64]:
-        """Return int64[F], how many tokens see each feature."""
         return hashing.windows_of(self.index.codes())
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """Return the sentences whose tokens are labelled: `sentences` themselves."""
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
@@ -283,7 +280,6 @@ class TemplateEncoder:
         return {"kind": self.kind, "templates": list(self.templates.texts)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays stored with a model."""
         looked_up = {**self.lexicon.arrays(), **self.gazetteer.arrays(), **cluster_arrays(self.clusters)}
         return {"index.codes": self.index.codes(), **looked_up}
 

@@ -42,11 +42,9 @@ class GazetteerColumns:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> GazetteerColumns:
-        """Return the gazetteer of a stored model, from what `arrays` returned."""
         return cls(parse(read_texts(arrays[ARRAY], ARRAY)) if ARRAY in arrays else Gazetteer())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays stored with a model; empty without phrases."""
         lines = sorted(self.gazetteer.lines())
         return {ARRAY: np.frombuffer(json.dumps(lines).encode(), np.uint8)} if lines else {}
 
@@ -88,11 +86,9 @@ class _Finder:
 
     @cached_property
     def codes(self) -> NDArray[np.uint64]:
-        """As `GazetteerColumns.codes`."""
         return FormColumns(["", *(f"{place}-{types}" for types in self._types[1] for place in _PLACES)]).form()
 
     def numbers(self, sentences: Sequence[Sentence]) -> NDArray[np.int32]:
-        """As `GazetteerColumns.numbers`."""
         from tagweave.kernels.trie import NONE, cover, pieces_of_tokens
 
         total = sum(map(len, sentences))
@@ -129,11 +125,9 @@ class LexiconColumns:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> LexiconColumns:
-        """Return the words of a stored model, from what `arrays` returned."""
         return cls(read_texts(arrays[_ARRAY], _ARRAY) if _ARRAY in arrays else ())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays stored with a model; empty without words."""
         return {_ARRAY: np.frombuffer(json.dumps(self.words).encode(), np.uint8)} if self.words else {}
 
     def lengths(self, points: NDArray[np.uint32], sentence_ptr: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -180,7 +180,6 @@ class ArrayRule:
     is_pointer: bool = False  # whether it must be a running sum of sizes: 0 first, then never falling
 
     def check(self, array: NDArray[Any], where: str) -> None:
-        """Raise unless an array meets the requirements."""
         sizes = "".join(f"[{'any' if size is None else size}]" for size in self.shape)
         fits = array.ndim == len(self.shape) and all(
             expected in (None, size) for expected, size in zip(self.shape, array.shape, strict=True)

@@ -124,7 +124,6 @@ class Family:
 
     @property
     def window(self) -> int:
-        """Return how many tokens see a gram."""
         return self.high - self.low + 1
 
     @property
@@ -145,7 +144,6 @@ class Reach:
 
     @classmethod
     def of(cls, families: Sequence[Family]) -> Reach:
-        """Return the reach of families."""
         low = np.array([family.low for family in families], np.int64)
         high = np.array([family.high for family in families], np.int64)
         return cls(tuple(families), max(0, *map(int, -low), 0), max(0, *map(int, high), 0), low, high)
@@ -184,7 +182,6 @@ class Templates:
 
     @cached_property
     def parsed(self) -> tuple[Template, ...]:
-        """Return the templates, in order, without repeats."""
         check_count(self.texts)
         return tuple(dict.fromkeys(Template.parse(text) for text in self.texts))
 
@@ -209,7 +206,6 @@ class Templates:
 
     @cached_property
     def _beside(self) -> frozenset[tuple[tuple[Term, ...], int]]:
-        """Return the shapes and shifts of all templates."""
         return frozenset((template.shape, template.shift) for template in self.parsed)
 
     @cached_property
@@ -219,23 +215,19 @@ class Templates:
 
     @cached_property
     def user_columns(self) -> tuple[str, ...]:
-        """Return the names of the corpus columns in the templates, sorted."""
         names = {term.column for template in self.parsed for term in template.terms}
         return tuple(sorted(name.removeprefix("user:") for name in names if name.startswith("user:")))
 
     @cached_property
     def lexicon_columns(self) -> tuple[str, ...]:
-        """Return the columns of a lexicon in the templates, in the order of `LEXICON_COLUMNS`."""
         return self._among(LEXICON_COLUMNS)
 
     @cached_property
     def gazetteer_columns(self) -> tuple[str, ...]:
-        """Return the columns of a gazetteer in the templates, in the order of `GAZETTEER_COLUMNS`."""
         return self._among(GAZETTEER_COLUMNS)
 
     @cached_property
     def cluster_columns(self) -> tuple[str, ...]:
-        """Return the columns of word clusters in the templates, in the order of `CLUSTER_COLUMNS`."""
         return self._among(tuple(CLUSTER_COLUMNS))
 
     def _among(self, columns: tuple[str, ...]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tagweave.front.options import LabelOptions
     from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.models.pair_tables import TableSegmenter
-    from tagweave.models.ranking import Ranked
+    from tagweave.models.ranking import RankedLabels
     from tagweave.streams.stream import Stage
 
 LEAST = 1e-6
@@ -178,7 +178,7 @@ class Tagger(LabelModel):
         """[L, labels]: the probability of every label (`labels` names them) at every word."""
         return self._tagger.probabilities([self._sentence(words)])[0]
 
-    def k_best(self, words: str | Sequence[str] | Sentence, k: int) -> list[Ranked]:
+    def k_best(self, words: str | Sequence[str] | Sentence, k: int) -> list[RankedLabels]:
         """The k best label sequences of a sentence with their probabilities, the most probable first."""
         return self._tagger.k_best(self._sentence(words), index(k))
 

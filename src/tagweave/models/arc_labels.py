@@ -37,7 +37,6 @@ class ArcLabels:
     weights: Floats  # float[rows, Y]; the number of rows is a power of two
 
     def to_json(self) -> dict[str, Any]:
-        """A plain description of all but the weights."""
         return {
             "relations": list(self.names),
             "relation_rows": len(self.weights),
@@ -92,14 +91,12 @@ class LabelObjective:
 
     @property
     def size(self) -> int:
-        """The number of weights."""
         return self._rows * self._labels
 
     def __len__(self) -> int:
         return len(self._features)
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """Return the loss of all arcs, and its gradient."""
         gradient = np.zeros(self.size, weights.dtype)
         starts = range(0, len(self), _ARCS)
         return sum(self.add_batch(weights, low, min(low + _ARCS, len(self)), gradient) for low in starts), gradient
@@ -122,5 +119,4 @@ class LabelObjective:
         return drawn([np.arange(len(self), dtype=np.int64)], [len(self)], seed, iteration)
 
     def shuffled(self, order: NDArray[np.int64]) -> LabelObjective:
-        """Return the same objective over the arcs in another order."""
         return LabelObjective(self._features[order], self._evidence.take(order), self._rows)

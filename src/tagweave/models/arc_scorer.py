@@ -41,7 +41,6 @@ class ArcBatch(TreeBatch):
 
     @property
     def ptr(self) -> NDArray[np.int64]:
-        """int64[n + 1], the first position of each sentence."""
         return self.evidence.position_ptr
 
 
@@ -142,7 +141,6 @@ class ArcFeatures(ArcScorerParameters):
 
     @property
     def size(self) -> int:
-        """The number of weights."""
         return (self.rows + self._pair_rows) * arcs.BINS
 
     @property
@@ -151,7 +149,6 @@ class ArcFeatures(ArcScorerParameters):
         return max(1, self.rows // 4) if self.templates.has_siblings else 0
 
     def scores(self, weights: Floats, batch: ArcBatch) -> Floats:
-        """See `ArcScorerParameters.scores`."""
         scores = np.empty(batch.size, weights.dtype)
         of_arcs, of_pairs = self._tables(weights)
         arcs.score_arcs(of_arcs, batch.codes, self.templates.sizes, batch.ptr, batch.paths, scores)
@@ -160,11 +157,9 @@ class ArcFeatures(ArcScorerParameters):
         return scores
 
     def scorer(self, weights: Floats, gradient: Floats, threshold: float) -> LinearArcScorer:
-        """See `ArcScorerParameters.scorer`."""
         return LinearArcScorer(self, weights, gradient, threshold)
 
     def touched(self) -> TouchedRows:
-        """See `ArcScorerParameters.touched`."""
         return TouchedRows(self)
 
     def add_gradient(
@@ -198,22 +193,18 @@ class ArcFeatures(ArcScorerParameters):
         return table[: self.rows], table[self.rows :]
 
     def _pairs(self, batch: ArcBatch) -> tuple[Any, ...]:
-        """What the kernels of pairs of siblings need of a batch."""
         templates = self.templates
         return batch.codes, templates.first_of_siblings, templates.sibling_sizes, batch.ptr, batch.pair_ptr
 
     def to_json(self) -> dict[str, Any]:
-        """See `ArcScorerParameters.to_json`."""
         return {"rows": self.rows}
 
     @classmethod
     def rules(cls) -> dict[str, Rule]:
-        """See `ArcScorerParameters.rules`."""
         return {"rows": ROWS}
 
     @classmethod
     def of_parts(cls, description: dict[str, Any], templates: ArcTemplates) -> ArcFeatures:
-        """See `ArcScorerParameters.of_parts`."""
         return cls(templates, description["rows"])
 
 
@@ -225,16 +216,13 @@ class LinearArcScorer(ArcScorer):
         self._rows: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def scores(self, batch: ArcBatch) -> Floats:
-        """See `ArcScorer.scores`."""
         return self._features.scores(self._weights, batch)
 
     def add_gradient(self, batch: ArcBatch, d_scores: Floats) -> None:
-        """See `ArcScorer.add_gradient`."""
         self._rows = self._features.add_gradient(self._gradient, batch, d_scores, self._threshold)
 
     @property
     def moves(self) -> Blocks | None:
-        """See `ArcScorer.moves`: the rows that were 0 before, possibly with repeats."""
         rows = self._rows
         if len(rows) and self._gradient.reshape(-1, arcs.BINS)[rows[0]].any():
             return rows * arcs.BINS, (rows + 1) * arcs.BINS
@@ -249,7 +237,6 @@ class TouchedRows:
         self._seen = np.zeros(0, np.int32)
 
     def __call__(self, batch: ArcBatch) -> Blocks:
-        """Blocks start[i] .. stop[i] - 1 of the vector."""
         if not len(self._seen):
             self._seen = np.zeros(self._features.size // arcs.BINS, np.int32)
         self._calls += 1

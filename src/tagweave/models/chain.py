@@ -25,7 +25,7 @@ from tagweave.structures import CHAIN
 from tagweave.structures.chain import Chain, ChainScores, best_labels, pair_marginals
 from tagweave.structures.lockstep import Batch, Sums
 from tagweave.structures.rejected_spans import best_without_rejected
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 
 Floats = NDArray[Any]
 Masks = NDArray[Any]
@@ -42,13 +42,9 @@ class Encoder(Protocol):
         """The features of sentences, without evidence; slow parts use several threads."""
         ...
 
-    def to_json(self) -> dict[str, Any]:
-        """A plain description."""
-        ...
+    def to_json(self) -> dict[str, Any]: ...
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays stored with a model."""
-        ...
+    def arrays(self) -> dict[str, NDArray[Any]]: ...
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,6 @@ class ChainModel:
 
     @property
     def space(self) -> LabelSpace:
-        """The labels."""
         return self.parameters.space
 
     def layers(self, guideline: str) -> tuple[str, ...]:
@@ -80,11 +75,9 @@ class ChainModel:
 
     @property
     def of_characters(self) -> bool:
-        """Whether the tokens are characters."""
         return self.task in OF_CHARACTERS
 
     def to_json(self) -> dict[str, Any]:
-        """A plain description of all but the arrays."""
         parameters = self.parameters
         return {
             "kind": self.kind,
@@ -98,7 +91,6 @@ class ChainModel:
         }
 
     def arrays(self) -> Arrays:
-        """The arrays of a model file, by name."""
         return {"weights": self.weights, **self.parameters.arrays(), **self.encoder.arrays()}
 
     def best(
@@ -111,7 +103,7 @@ class ChainModel:
         labels = np.empty(encoded.tokens, np.int32)
         masks = self._in_precision(masks)
 
-        def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
+        def run(first: int, last: int, scores: Floats, transitions: TransitionScores) -> None:
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
             evidence, given = encoded.evidence.part(first, last), ChainScores(scores, transitions)
             if masks is not None and evidence.sets.any():  # set 0 excludes nothing
@@ -130,7 +122,7 @@ class ChainModel:
         gamma = np.empty((encoded.tokens, len(self.space)), self.weights.dtype)
         log_z = np.zeros(len(encoded))
 
-        def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
+        def run(first: int, last: int, scores: Floats, transitions: TransitionScores) -> None:
             batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
             gamma[tokens] = sums.marginals()[batch.rows]
@@ -151,7 +143,7 @@ class ChainModel:
         """Call `visit` with the tokens, marginals and pair marginals [n, Y, Y] of each batch; one at a time is in
         memory."""
 
-        def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
+        def run(first: int, last: int, scores: Floats, transitions: TransitionScores) -> None:
             batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
             tokens = slice(int(encoded.sentence_ptr[first]), int(encoded.sentence_ptr[last]))
             visit(tokens, sums.marginals()[batch.rows], pair_marginals(sums, batch, transitions))
@@ -185,7 +177,7 @@ class ChainModel:
         """float64[S]: the score of one label sequence for every sentence, given as labels int32[N] of all tokens."""
         totals, ptr = np.zeros(len(encoded)), encoded.sentence_ptr
 
-        def run(first: int, last: int, scores: Floats, t: Transitions) -> None:
+        def run(first: int, last: int, scores: Floats, t: TransitionScores) -> None:
             for s in range(first, last):
                 own = scores[ptr[s] - ptr[first] : ptr[s + 1] - ptr[first]]
                 if len(own):
@@ -206,7 +198,13 @@ class ChainModel:
         return float(entropy[0])
 
     def _sums(
-        self, encoded: Encoded, first: int, last: int, scores: Floats, transitions: Transitions, masks: Masks | None
+        self,
+        encoded: Encoded,
+        first: int,
+        last: int,
+        scores: Floats,
+        transitions: TransitionScores,
+        masks: Masks | None,
     ) -> tuple[Batch, Sums]:
         batch, chain = self._batch(encoded, first, last, masks), Chain()
         sums = chain.sums if masks is None else chain.restricted_product
@@ -220,24 +218,21 @@ class ChainModel:
         """Numbers in the precision of the weights, for which kernels are compiled."""
         return masks if masks is None or masks.dtype == np.uint8 else masks.astype(self.weights.dtype)
 
-    def _log_scale(self, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
+    def _log_scale(self, batch: Batch, transitions: TransitionScores) -> NDArray[np.float64]:
         """Return what the scaling of transition potentials took out of log Z, by batch row."""
         lengths = batch.evidence.lengths[batch.order]
         return np.asarray((lengths - 1) * transitions.step + transitions.edge, np.float64)
 
     @cached_property
-    def transitions(self) -> Transitions:
-        """The transition scores and potentials of the weights."""
+    def transitions(self) -> TransitionScores:
         return self.scoring.transitions
 
     @cached_property
     def scoring(self) -> ChainScoring:
-        """The scores under the weights."""
         return self.parameters.scoring(self.weights)
 
     @property
     def linear(self) -> ChainParameters:
-        """The parameters of the linear scorer."""
         if not isinstance(self.parameters, ChainParameters):
             raise ValueError(f"found a model with {self.parameters.kind} scores, expected linear ones")
         return self.parameters
@@ -251,7 +246,7 @@ class ChainModel:
     def _over_chunks(
         self,
         encoded: Encoded,
-        run: Callable[[int, int, Floats, Transitions], None],
+        run: Callable[[int, int, Floats, TransitionScores], None],
         threads: int,
         given: ChainScoring | None = None,
     ) -> None:

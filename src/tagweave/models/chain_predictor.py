@@ -26,7 +26,7 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
 from tagweave.labels.spans import span_types
 from tagweave.models.chain import ChainModel
-from tagweave.models.ranking import ProbableSpan, Ranked, continuing, probable_spans, ranked, word_probabilities
+from tagweave.models.ranking import ProbableSpan, RankedLabels, continuing, probable_spans, ranked, word_probabilities
 from tagweave.models.word_rows import WordRows
 
 Floats = NDArray[Any]
@@ -150,12 +150,11 @@ class ChainPredictor:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return the names of the labels."""
         return self._view.names
 
     def k_best(
         self, sentence: Sentence, k: int, layer: str | None = None, covered: Sequence[str] | None = None
-    ) -> list[Ranked]:
+    ) -> list[RankedLabels]:
         """Return the k best tag sequences of a sentence with their probabilities, the most probable first.
 
         With `layer`, they are those that it allows, conditioned on it. If labels share a tag, probabilities sum over
@@ -216,7 +215,6 @@ class ChainPredictor:
         return Sentence(forms, layers, location=sentence.location)
 
     def _by_tag(self, gamma: Floats) -> Floats:
-        """[n, tags] from the probabilities [n, Y] of labels."""
         if self._view.is_identity:
             return gamma
         by_tag = np.zeros((len(gamma), len(self._view.names)), gamma.dtype)
@@ -253,7 +251,6 @@ class ChainPredictor:
     def _best(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
     ) -> tuple[Encoded, NDArray[np.int32]]:
-        """Return the block, and the best label of every token."""
         encoded, scoring = (self._rows and self._rows.encoded(block)) or (self._plain(block), None)
         masks = None
         if layer is not None:
@@ -272,7 +269,6 @@ class ChainPredictor:
         return self._evidence(block, layer, covered)
 
     def _with_runs(self, sentence: Sentence) -> Sentence:
-        """Return the sentence with the evidence of runs, and no other."""
         tags = self.guideline if self.model.task == "segtag" else None  # unknown tags
         known = Sentence(sentence.forms, {SEGMENTATION: segmentation(sentence.forms)}, location=sentence.location)
         layer = recode(known, self.guideline, self.model.coding, tags).layers[self.guideline]
@@ -321,7 +317,6 @@ def _contradiction(sentence: Sentence) -> CorpusError:
 
 
 def _in_iob2(sentence: Sentence, labels: Sequence[str]) -> tuple[str, ...]:
-    """Labels of a sentence in IOB1 as those of IOB2."""
     coded = chunk_schemes.recoded(sentence, tuple((label,) for label in labels), "IOB2", "IOB1")
     return tuple(each[0] for each in coded if each)
 

@@ -18,7 +18,7 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.packing import Arrays
 from tagweave.structures.chain import ChainGradient, ChainScores
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 
 Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -28,7 +28,7 @@ Description = dict[str, Any]
 class ChainScoring(ABC):
     """The scores under a weight vector, shared by threads, and how their gradient becomes one of the weights."""
 
-    transitions: Transitions  # the transition scores
+    transitions: TransitionScores  # the transition scores
 
     def scores(self, encoded: Encoded, first: int, last: int) -> ChainScores:
         """Return the scores of sentences first .. last - 1."""

@@ -39,8 +39,8 @@ _CODE_BITS = 40
 
 
 @dataclass(frozen=True)
-class Weights:
-    """Weights of pairs, each pair at most once."""
+class PairWeights:
+    """PairWeights of pairs, each pair at most once."""
 
     source: NDArray[np.int64]  # [n], attributes, or labels before
     label: NDArray[np.int64]  # [n], labels
@@ -48,7 +48,11 @@ class Weights:
 
 
 def attribute_model(
-    labels: Sequence[str], attributes: Sequence[str], states: Weights, transitions: Weights, about: dict[str, Any]
+    labels: Sequence[str],
+    attributes: Sequence[str],
+    states: PairWeights,
+    transitions: PairWeights,
+    about: dict[str, Any],
 ) -> ChainModel:
     """Return the model of these weights; the numbers of labels and attributes are their places in the lists."""
     if not labels:
@@ -77,8 +81,7 @@ def _check_names(names: Sequence[str], what: str) -> None:
         raise ValueError("a label without a name, expected names")
 
 
-def _sorted(weights: Weights, sources: int, labels: int) -> Weights:
-    """Return the weights in the order of their pairs."""
+def _sorted(weights: PairWeights, sources: int, labels: int) -> PairWeights:
     for numbers, limit in ((weights.source, sources), (weights.label, labels)):
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < limit:
             raise ValueError(f"a feature of number {numbers.max()}, expected numbers below {limit}")
@@ -88,7 +91,7 @@ def _sorted(weights: Weights, sources: int, labels: int) -> Weights:
     order = np.argsort(pair, kind="stable")
     if (np.diff(pair[order]) == 0).any():
         raise ValueError("a feature twice, expected each once")
-    return Weights(weights.source[order], weights.label[order], weights.value[order])
+    return PairWeights(weights.source[order], weights.label[order], weights.value[order])
 
 
 def _codes(names: Sequence[str]) -> NDArray[np.uint64]:
@@ -149,8 +152,10 @@ def model_of(data: bytes) -> ChainModel:
     )
 
 
-def _weights(features: Any) -> Weights:
-    return Weights(features["source"].astype(np.int64), features["label"].astype(np.int64), features["weight"].copy())
+def _weights(features: Any) -> PairWeights:
+    return PairWeights(
+        features["source"].astype(np.int64), features["label"].astype(np.int64), features["weight"].copy()
+    )
 
 
 def _unpacked(form: struct.Struct, data: bytes, at: int, what: str) -> tuple[Any, ...]:
@@ -160,7 +165,6 @@ def _unpacked(form: struct.Struct, data: bytes, at: int, what: str) -> tuple[Any
 
 
 def _features(data: bytes, at: int) -> Any:
-    """Return the features, as an array of records."""
     magic, _, count = _unpacked(struct.Struct("<4sII"), data, at, "list of features")
     if magic != b"FEAT":
         raise ValueError(f"{magic!r} at byte {at}, expected the features, b'FEAT'")
@@ -170,7 +174,6 @@ def _features(data: bytes, at: int) -> Any:
 
 
 def _names(data: bytes, at: int, expected: int, what: str) -> list[str]:
-    """Return the names of all numbers of a constant database."""
     magic, _, _, byte_order, count, backward = _unpacked(_DATABASE, data, at, f"database of {what}s")
     if (magic, byte_order) != (b"CQDB", _BYTE_ORDER):
         raise ValueError(f"{magic!r} at byte {at}, expected the {what}s, b'CQDB'")

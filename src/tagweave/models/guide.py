@@ -45,15 +45,12 @@ class CascadeEncoder:
 
     @property
     def windows(self) -> NDArray[np.int64]:
-        """Return int64[F], how many tokens see each feature."""
         return self.encoder.windows
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """Return the sentences whose tokens are labelled: `sentences` themselves."""
         return sentences
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing; see `TemplateEncoder.freeze`."""
         self.encoder.freeze(encoded, minimum_count)
 
 
@@ -128,12 +125,10 @@ class ProposingEncoder(CascadeEncoder):
         return [next(of_model) if own is None else own for own in known]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the templates, the threshold and the descriptions of the models."""
         proposals = {"models": [model.to_json() for model in self.models], "threshold": self.threshold}
         return {**self.encoder.to_json(), "kind": self.kind, "proposals": proposals}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays stored with a model; those of the proposing models are named `proposals.NUMBER.NAME`."""
         parts = [nested(model.arrays(), f"proposals.{i}") for i, model in enumerate(self.models)]
         return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
 
@@ -188,7 +183,6 @@ class GuidedEncoder(CascadeEncoder):
         self.column = guide_column(self.guideline)
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """Return the features of sentences, without evidence."""
         return self.encoder.encode(self.guided(sentences, threads))
 
     def guided(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
@@ -217,11 +211,9 @@ class GuidedEncoder(CascadeEncoder):
         return replace(sentence, layers={self.guideline: layer})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the templates, and the description of the guide."""
         return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays stored with a model; those of the guide are named `guide.NAME`."""
         return {**self.encoder.arrays(), **nested(self.guide.arrays(), "guide")}
 
 

@@ -39,12 +39,10 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """Return the number of weights."""
         return int(self.ptr[-1])
 
     @classmethod
     def dense(cls, windows: NDArray[np.int64], labels: int) -> Layout:
-        """Return every feature with every label."""
         return cls(_pointers(windows * labels), np.zeros(0, CELL))
 
     @classmethod
@@ -164,7 +162,6 @@ class _Pairs:
         hashing.rehash(old, self._table)
 
     def sorted(self) -> NDArray[np.int64]:
-        """Return the codes, rising."""
         return np.sort(self._table[self._table >= 0])
 
 
@@ -208,7 +205,6 @@ class ViewEmission:
         self.add_grams(encoded, first, last, scores)
 
     def add_grams(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
-        """Add the scores of grams to scores [n, tags] of sentences first .. last - 1."""
         layout, e = self.layout, encoded
         if e.grams.shape[1]:
             weight_vectors.gram_scores(
@@ -248,7 +244,6 @@ class ViewEmission:
         )
 
     def add_table_gradient(self, encoded: Encoded, table: Floats) -> None:
-        """Add the gradient of the table of word types to the gradient of the weights."""
         self._add_type_gradient(encoded, np.arange(len(table), dtype=np.int32), table)
 
     def _add_type_gradient(self, encoded: Encoded, word_types: NDArray[np.int32], difference: Floats) -> None:

@@ -20,7 +20,7 @@ from tagweave.models.chain_scorer import Blocks, ChainScoring, Description, Scor
 from tagweave.models.layout import Layout, Tables, check_layout, emissions, write_emission
 from tagweave.models.packing import Arrays
 from tagweave.structures.chain import ChainGradient
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 
 Floats = NDArray[Any]
 
@@ -29,7 +29,7 @@ class LinearScoring(ChainScoring):
     """The scores under a weight vector; `tables` has, per view, the scores of all word types, if computed before."""
 
     def __init__(
-        self, parameters: ChainParameters, weights: Floats, transitions: Transitions, tables: Tables | None = None
+        self, parameters: ChainParameters, weights: Floats, transitions: TransitionScores, tables: Tables | None = None
     ) -> None:
         self.parameters, self.weights, self.transitions = parameters, weights, transitions
         self.views = emissions(parameters, weights)
@@ -37,32 +37,26 @@ class LinearScoring(ChainScoring):
         self._table_gradients: list[Any] = [None] * len(self.views)
 
     def prepared(self, encoded: Encoded) -> LinearScoring:
-        """The same, with the scores of all word types."""
         tables = [view.type_table(encoded) for view in self.views]
         return LinearScoring(self.parameters, self.weights, self.transitions, tables)
 
     def write(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
-        """See `ChainScoring.write`."""
         write_emission(self.views, encoded, first, last, scores, self.tables)
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
-        """See `ChainScoring.add_gradient`; that of word types with tables waits for `finish_pass`."""
         views = emissions(self.parameters, gradient)
         for view, table in zip(views, self._table_gradients, strict=True):
             view.add_gradient(encoded, first, last, table, emission)
 
     def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:
-        """See `ChainScoring.add_transition_gradient`."""
         self.parameters.add_transition_gradient(gradient, d_scores.transition, d_scores.start, d_scores.end)
 
     def fork(self) -> LinearScoring:
-        """Return the same scores with gradients of tables of its own."""
         own = LinearScoring(self.parameters, self.weights, self.transitions, list(self.tables))
         own._table_gradients = [None if table is None else np.zeros_like(table) for table in self.tables]
         return own
 
     def finish_pass(self, others: Sequence[LinearScoring], encoded: Encoded, gradient: Floats) -> None:
-        """Add the gradient of the scores of word types."""
         for i, view in enumerate(emissions(self.parameters, gradient)):
             table = self._table_gradients[i]
             if table is not None:
@@ -130,7 +124,6 @@ class ChainParameters(ScorerParameters):
 
     @cached_property
     def weighted(self) -> tuple[tuple[View, Layout], ...]:
-        """The views with weights, and their layouts."""
         pairs = zip(self.space.views, self.layouts, strict=True)
         return tuple((view, layout) for view, layout in pairs if layout is not None)
 
@@ -145,37 +138,30 @@ class ChainParameters(ScorerParameters):
 
     @property
     def size(self) -> int:
-        """The length of the weight vector."""
         return self.offsets[-1]
 
     def scoring(self, weights: Floats) -> LinearScoring:
-        """See `ScorerParameters.scoring`."""
         return LinearScoring(self, weights, self.transition_scores(weights))
 
     def touched(self, encoded: Encoded) -> TouchedWeights:
-        """See `ScorerParameters.touched`."""
         return TouchedWeights(self, encoded)
 
     def to_json(self) -> Description:
-        """See `ScorerParameters.to_json`."""
         weighted = [layout is not None for layout in self.layouts]
         return {"weighted": weighted, "transitions": self.transitions, "edges": self.edges}
 
     @classmethod
     def rules(cls) -> dict[str, Rule]:
-        """See `ScorerParameters.rules`."""
         return {"weighted": list_of(flag), "transitions": flag, "edges": flag}
 
     @classmethod
     def check(cls, description: Description, where: str) -> None:
-        """See `ScorerParameters.check`."""
         weighted, views = description["weighted"], description["space"]["views"]
         if len(weighted) != len(views) or not any(weighted):
             refuse(weighted, f"{where}weighted", "one for each view, and one that has weights")
 
     @classmethod
     def array_rules(cls, description: Description, arrays: Arrays) -> dict[str, ArrayRule]:
-        """See `ScorerParameters.array_rules`."""
         labels, features = len(description["space"]["names"]), len(arrays.get("index.codes", ()))
         rules = {
             "scheme.transition": ArrayRule(BOOLEANS, (labels, labels)),
@@ -194,7 +180,6 @@ class ChainParameters(ScorerParameters):
 
     @classmethod
     def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> ChainParameters:
-        """See `ScorerParameters.of_parts`."""
         weighted = description["weighted"]
         layouts = tuple(
             Layout(arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"]) if has_weights else None
@@ -205,12 +190,10 @@ class ChainParameters(ScorerParameters):
         return cls(space, layouts, scheme, description["transitions"], description["edges"], observed)
 
     def check_encoder(self, windows: NDArray[np.int64]) -> None:
-        """See `ScorerParameters.check_encoder`."""
         for view, layout in self.weighted:
             check_layout(layout, windows, len(view.names))
 
     def arrays(self) -> Arrays:
-        """The arrays of a model file, by name."""
         scheme = self.scheme
         arrays: Arrays = {
             "scheme.transition": scheme.transition,
@@ -241,7 +224,7 @@ class ChainParameters(ScorerParameters):
             )
         return tuple(parts)
 
-    def transition_scores(self, vector: Floats) -> Transitions:
+    def transition_scores(self, vector: Floats) -> TransitionScores:
         """Transition scores, summed over views, -inf where the scheme forbids, and their potentials."""
         Y = len(self.space)
         score, start, end = (np.zeros(shape, vector.dtype) for shape in ((Y, Y), Y, Y))
@@ -256,10 +239,9 @@ class ChainParameters(ScorerParameters):
         if not self.scheme.is_free:
             score[~self.scheme.transition] = -np.inf
             start[~self.scheme.start], end[~self.scheme.end] = -np.inf, -np.inf
-        return Transitions.of_scores(score, start, end)
+        return TransitionScores.of_scores(score, start, end)
 
     def add_transition_gradient(self, gradient: Floats, pairs: Floats, start: Floats, end: Floats) -> None:
-        """Add the gradient of the joint transition scores to that of every view's weights."""
         for i, ((view, _), weights) in enumerate(zip(self.weighted, self.split(gradient), strict=True)):
             if self.transitions:
                 by_tag = pairs

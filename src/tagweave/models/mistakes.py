@@ -50,7 +50,6 @@ def _masks(evidence: Evidence) -> Floats:
 
 
 def _add_path(gradient: ChainGradient, labels: Labels, times: int) -> None:
-    """Count the labels and transitions of a sequence."""
     gradient.emission[np.arange(len(labels)), labels] += times
     np.subtract.at(gradient.paths, (labels[:-1], labels[1:]), times)
 
@@ -172,9 +171,7 @@ class MistakeObjective(Protocol):
     dtype: Any
 
     @property
-    def size(self) -> int:
-        """The number of weights."""
-        ...
+    def size(self) -> int: ...
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
         """Adds features(best) - features(best allowed) where the best contradicts the evidence. Returns how often."""

@@ -78,14 +78,12 @@ class ChainObjective:
 
     @property
     def size(self) -> int:
-        """The number of weights."""
         return self.parameters.size
 
     def __len__(self) -> int:
         return len(self.encoded)
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """Return the loss of all sentences and its gradient [size]."""
         scoring, chunks = self.parameters.scoring(weights).prepared(self.encoded), self._full_pass()
         with ThreadPoolExecutor(self.threads) as pool:
             slope, penalty = self._penalty(scoring, pool)
@@ -129,7 +127,6 @@ class ChainObjective:
         return count
 
     def _weighted_tokens(self, first: int, last: int) -> float:
-        """Return the number of tokens of sentences, each as often as its sentence counts."""
         return float(self.encoded.evidence.weights[first:last] @ self.encoded.lengths[first:last])
 
     def _slope(self, scoring: ChainScoring) -> float | None:
@@ -215,7 +212,6 @@ class ChainObjective:
         return of_like_length(order, self.encoded.lengths, batch, seed, iteration)
 
     def shuffled(self, order: Order) -> ChainObjective:
-        """Return the same objective over these sentences, in this order."""
         other = self._beside(self.parameters, self.encoded.take(order))
         other._chains, other._scratch = self._chains, self._scratch  # shared: buffers grow as needed
         return other
@@ -242,7 +238,6 @@ class ChainObjective:
         return self._chunks
 
     def _chain(self, thread: int) -> Chain:
-        """Return the structure of a thread."""
         if thread not in self._chains:
             parameters = self.parameters
             self._chains[thread] = Chain(parameters.space.names, parameters.transitions, parameters.edges)

@@ -159,7 +159,6 @@ class _Pieces:
         self._decompressor = zstandard.ZstdDecompressor()
 
     def multiples(self, size: int, step: int, dtype: np.dtype[Any]) -> NDArray[np.float32]:
-        """Weights that are multiples of 2^step."""
         if type(step) is not int or step not in _STEPS or dtype != np.float32:
             raise ValueError(f"multiples of 2^{step} as {dtype}")
         weights, unit, far = aligned_zeros(size, np.float32), np.float32(2.0**step), []
@@ -175,7 +174,6 @@ class _Pieces:
         return weights
 
     def numbers(self, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Numbers, from all their planes."""
         numbers = aligned_zeros(size * dtype.itemsize, np.uint8)
         planes = numbers.reshape(size, dtype.itemsize)
         for plane in range(dtype.itemsize):
@@ -208,7 +206,6 @@ class _Pieces:
         return content
 
     def check_end(self) -> None:
-        """Raise if there are further pieces."""
         if next(self._lengths, None) is not None:
             raise ValueError("more pieces than the shape has")
 

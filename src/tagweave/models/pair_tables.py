@@ -137,7 +137,6 @@ class PairTables:
         return [grams for grams in self._grams if grams.offsets == offsets]
 
     def _alone(self) -> kernels.Slot:
-        """Return the slot of single characters."""
         grams, values = self._of_reach(0), self._characters.values
         low, high = _bounds(grams)
         rows = np.zeros((len(self._characters.classes), high - low + 1, LANES))
@@ -211,7 +210,6 @@ class PairTables:
 
 
 def _grams(encoder: TemplateEncoder) -> Iterator[_Grams]:
-    """Return all families and templates."""
     all_grams = [_Grams.of(family.terms, family.low, family.high, family.seed) for family in encoder.templates.families]
     all_grams += [_Grams.of(each.terms, 0, 0, seed_of(str(each))) for each in encoder.templates.inside]
     for grams in all_grams:
@@ -342,7 +340,6 @@ def _tables(arrays: Arrays) -> kernels.Tables:
 
 
 def _value(array: Any) -> Any:
-    """Return an array, or the number of one without axes."""
     return array if array.shape else array[()]
 
 
@@ -399,7 +396,6 @@ class TableSegmenter:
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
-    """Lines in blocks."""
     return ("\n".join([*block, ""]) for block in line_blocks(map(_checked, lines), _CHARACTERS))
 
 

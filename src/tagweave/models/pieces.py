@@ -82,7 +82,6 @@ class PieceEncoder(CascadeEncoder):
         return pieces
 
     def is_cut(self, sentence: Sentence) -> bool:
-        """Return whether the tokens of a sentence are pieces already."""
         return all(column in sentence.columns for column in self.columns)
 
     def labels(self, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[tuple[str, ...], ...]]:
@@ -135,11 +134,9 @@ class PieceEncoder(CascadeEncoder):
         return self.encoder.encode(self.tokens(sentences, threads))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the templates, and the descriptions of the taggers."""
         return {**self.encoder.to_json(), "kind": self.kind, "taggers": [each.to_json() for each in self.taggers]}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays stored with a model; those of the taggers are named `taggers.NUMBER.NAME`."""
         parts = (nested(tagger.arrays(), f"taggers.{i}") for i, tagger in enumerate(self.taggers))
         return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
 

@@ -136,7 +136,6 @@ def _of_type(gamma: Floats, pairs: Floats, names: Sequence[str], kind: str, leas
 
 
 def _beginning_in(tokens: slice, start: Numbers) -> slice:
-    """Which of the spans begin among these tokens."""
     low, high = np.searchsorted(start, (tokens.start, tokens.stop))
     return slice(int(low), int(high))
 
@@ -145,14 +144,14 @@ Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedLabels:
     """One of the best label sequences of a sentence."""
 
     labels: tuple[str, ...]  # one per token
     probability: float  # the probability of the whole sequence
 
 
-def ranked(model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, k: int) -> list[Ranked]:
+def ranked(model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, k: int) -> list[RankedLabels]:
     """Return the n <= k best tag sequences of an encoded sentence that its evidence allows, the most probable first.
 
     If labels share a tag, these are the tag sequences of the best label sequences. `sets` may grow.
@@ -168,7 +167,7 @@ def ranked(model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, k:
         logarithms = _log_probabilities(model, sentence, sets, view, tags)
     order = np.argsort(-logarithms, kind="stable")
     probabilities = np.minimum(np.exp(logarithms), 1).tolist()
-    return [Ranked(tuple(view.names[tag] for tag in tags[i]), probabilities[i]) for i in order]
+    return [RankedLabels(tuple(view.names[tag] for tag in tags[i]), probabilities[i]) for i in order]
 
 
 def _log_probabilities(
@@ -182,7 +181,6 @@ def _log_probabilities(
 
 
 def _copies(sentence: Encoded, evidence: Sequence[Sequence[int]]) -> Encoded:
-    """Return the sentence once for each of several evidences."""
     allow = np.array(evidence, np.int32).reshape(-1)
     return sentence.take(np.zeros(len(evidence), np.int64)).with_evidence(allow)
 

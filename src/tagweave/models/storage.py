@@ -36,17 +36,11 @@ class StoredModel(Protocol):
     kind: ClassVar[str]
 
     @property
-    def about(self) -> dict[str, Any]:
-        """Facts about the model and its training."""
-        ...
+    def about(self) -> dict[str, Any]: ...
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a plain description of all but the arrays; `kind` is part of it."""
-        ...
+    def to_json(self) -> dict[str, Any]: ...
 
-    def arrays(self) -> Arrays:
-        """Return the arrays of a model file, by name."""
-        ...
+    def arrays(self) -> Arrays: ...
 
 
 FOREIGN = {b"lCRF": "tagweave.models.crfsuite_file"}
@@ -250,7 +244,6 @@ def _foreign(path: Path | str) -> StoredModel | None:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[Any]:
-    """Return the open file; errors are raised as `ModelFileError`."""
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such model file")
     try:
@@ -265,7 +258,6 @@ def _reading(path: Path) -> Iterator[Any]:
 
 
 def _check(description: dict[str, Any]) -> None:
-    """Raise one of `_UNFIT` unless the description is one of a model."""
     _HEAD(description, "")
     check_unicode(description)
     import_module(_ASSEMBLIES[description["kind"]]).check(description, "")

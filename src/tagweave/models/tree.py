@@ -42,7 +42,6 @@ class TreeModel:
     guide: TreeModel | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """A plain description of all but the arrays."""
         templates = self.features.templates
         description: dict[str, Any] = {
             "kind": self.kind,
@@ -65,7 +64,6 @@ class TreeModel:
         return description
 
     def arrays(self) -> Arrays:
-        """The arrays of a model file, by name; those of the guide are named `guide.NAME`."""
         relations = {} if self.labels is None else {"relation_weights": self.labels.weights}
         of_guide = {} if self.guide is None else nested(self.guide.arrays(), "guide")
         return {"weights": self.weights, **relations, **of_guide}

@@ -21,7 +21,6 @@ from tagweave.structures.tree import (
     allowed_cells,
     arc_cells,
     exclude,
-    known_heads,
     tree_structure,
 )
 
@@ -59,14 +58,12 @@ class TreeObjective:
 
     @property
     def size(self) -> int:
-        """The number of weights."""
         return self.features.size
 
     def __len__(self) -> int:
         return len(self.encoded)
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """The loss of all sentences and its gradient [size]."""
         bounds = list(batch_bounds(self.encoded))
         share = max(1, -(-len(bounds) // self.threads))
 
@@ -114,7 +111,7 @@ class TreeObjective:
         wrong = errors > 0
         if not wrong.any():
             return errors
-        target = known_heads(batch)
+        target = batch.evidence.token_heads
         if (target < 0).any():
             exclude(scores, batch)
             target = self._structure.best(scores, batch)
@@ -150,7 +147,6 @@ class TreeObjective:
         return drawn([np.arange(len(self), dtype=np.int64)], [len(self)], seed, iteration)
 
     def shuffled(self, order: NDArray[np.int64]) -> TreeObjective:
-        """The same objective over these sentences, in this order."""
         parts = self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype
         other = TreeObjective(*parts, self._structure.projective)
         other._touched = self._touched
@@ -164,7 +160,7 @@ class TreeObjective:
 
     def _errors(self, batch: ArcBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
         """int64[S]: how many arcs of each tree its evidence excludes; 0 for sentences that do not count."""
-        known = known_heads(batch)
+        known = batch.evidence.token_heads
         is_known = bool((known >= 0).all())
         wrong = heads != known if is_known else allowed_cells(batch)[arc_cells(batch, heads)] == 0
         counts: NDArray[np.bool_] = self.encoded.evidence.weights[batch.first : batch.last] > 0

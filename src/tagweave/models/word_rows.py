@@ -126,7 +126,6 @@ class RowEmission(ViewEmission):
             weight_vectors.add_to_rows(self.weights, layout.ptr, layout.cell, ptr, features, begin, width, rows)
 
     def write_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
-        """See `ViewEmission.write_scores`."""
         window = self._low, self._high
         weight_vectors.row_scores(self._rows, encoded.word_types, encoded.sentence_ptr, first, last, *window, scores)
         self.add_grams(encoded, first, last, scores)
@@ -140,7 +139,6 @@ class RowScoring(LinearScoring):
         self.views = list(views)
 
     def prepared(self, encoded: Encoded) -> RowScoring:
-        """See `ChainScoring.prepared`."""
         return self
 
 
@@ -214,7 +212,6 @@ class WordRows:
             view.set_rows(first, count, known)
 
     def _parts(self, columns: FormColumns) -> Iterator[_Part]:
-        """Return the features of new forms."""
         ptr, codes = self._encoder.inside(columns)
         yield _Part(0, 0, ptr, self._encoder.index.ids(codes))
         for family in self._forms.alone:
@@ -223,7 +220,6 @@ class WordRows:
             yield _Part(family.low, family.high, np.arange(len(features) + 1), features)
 
     def _outside(self, codes: NDArray[np.uint64]) -> Iterator[_Part]:
-        """Return the features of positions outside sentences."""
         for family in self._forms.alone:
             values = [codes] * len(family.terms)
             features = self._encoder.index.ids(joined_codes(np.uint64(family.seed), values, family.window))

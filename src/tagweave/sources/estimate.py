@@ -39,7 +39,7 @@ from tagweave.sources.reliability import (
     updated,
 )
 from tagweave.structures.chain import Chain, ChainScores
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -136,11 +136,11 @@ class LabelChain:
         return cls(sentence_ptr, scheme, prior, prior, variational)
 
     @property
-    def transitions(self) -> Transitions:
+    def transitions(self) -> TransitionScores:
         """The scores of transitions: their logarithms, or the expectations of these."""
         scores = log_probabilities(self.counts, 1, self.variational)
         scores = np.where(np.concatenate([self.scheme.transition, self.scheme.start[None]]), scores, -np.inf)
-        return Transitions.of_scores(scores[:-1], scores[-1], np.where(self.scheme.end, 0.0, -np.inf))
+        return TransitionScores.of_scores(scores[:-1], scores[-1], np.where(self.scheme.end, 0.0, -np.inf))
 
     def posterior(self, rows: Floats) -> _Posterior:
         """Compute the probabilities of labels under likelihoods."""

@@ -19,7 +19,7 @@ from tagweave.errors import SourceError
 from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.sources.methods import AGGREGATIONS, AggregationRun
 from tagweave.structures.chain import ChainScores, best_labels
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -99,7 +99,7 @@ def best_sequences(answers: Answers, gamma: Floats) -> NDArray[np.int32]:
         best: NDArray[np.int32] = gamma.argmax(axis=1).astype(np.int32)
         return best
     scores = (np.where(each, 0.0, -np.inf) for each in (scheme.transition, scheme.start, scheme.end))
-    return best_labels(ChainScores(gamma.astype(np.float64), Transitions.of_scores(*scores)), answers.sentence_ptr)
+    return best_labels(ChainScores(gamma.astype(np.float64), TransitionScores.of_scores(*scores)), answers.sentence_ptr)
 
 
 class Question(NamedTuple):

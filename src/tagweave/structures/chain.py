@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from tagweave.evidence.sequences import Evidence
 from tagweave.kernels import chain, decode, distributions
-from tagweave.labels.sets import LabelRows, Posteriors
-from tagweave.structures.lockstep import Batch, LogSums, Sums, Workspace, sum_in_logarithms
+from tagweave.labels.sets import LabelRows
+from tagweave.structures.lockstep import Batch, Sums, Workspace, sum_in_logarithms
 from tagweave.structures.loss import Structure
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 
 Floats = NDArray[Any]
 
@@ -30,7 +30,7 @@ class ChainScores(NamedTuple):
     """The scores of a batch of n tokens."""
 
     emission: Floats  # [n, Y]; -inf for labels that are no candidates
-    transitions: Transitions  # shared by all sentences
+    transitions: TransitionScores  # shared by all sentences
 
 
 class Potentials(NamedTuple):
@@ -39,12 +39,6 @@ class Potentials(NamedTuple):
     E: Floats
     shift: Floats
     lists: chain.Lists = chain.ALL  # the labels that are not; if not all, E is [1, cells] (`chain.Lists`)
-
-
-class KnownPaths(NamedTuple):
-    """The labels of sentences for which the evidence allows exactly one label sequence."""
-
-    labels: NDArray[np.int32]
 
 
 @dataclass
@@ -60,7 +54,6 @@ class ChainGradient:
 
     @classmethod
     def zeros(cls, scores: ChainScores) -> ChainGradient:
-        """Make the gradient 0 of scores."""
         shape, dtype = scores.transitions.score.shape, scores.emission.dtype
         start, end, pairs, paths = (np.zeros(each, dtype) for each in (shape[0], shape[0], shape, shape))
         return cls(np.zeros_like(scores.emission), start, end, scores.transitions.potential, pairs, paths)
@@ -120,19 +113,20 @@ class Chain(Structure):
         return gradient
 
     def sums(self, scores: ChainScores, batch: Batch) -> Sums:
-        """Sum over all label sequences."""
         self._potentials = None
         self._make_room(scores)
         return self._sum_product(
             self._free(scores, batch), scores.transitions, batch, lambda tokens: scores.emission[tokens]
         )
 
-    def restricted_sums(self, scores: ChainScores, batch: Batch) -> Sums | KnownPaths:
-        """Sum over the label sequences that the evidence allows."""
-        labels = self._known_labels(batch)
-        if labels is not None:
-            return KnownPaths(labels)
-        sums, evidence = self.restricted_product(scores, batch), batch.evidence
+    def restricted_sums(self, scores: ChainScores, batch: Batch) -> Sums | NDArray[np.int32]:
+        """Sum over the label sequences that the evidence allows; return their labels [n] if each sentence has one."""
+        evidence = batch.evidence
+        if not len(evidence.noise):
+            labels: NDArray[np.int32] = _rows_of(evidence).only[evidence.sets]
+            if len(labels) and labels.min() >= 0:
+                return labels
+        sums = self.restricted_product(scores, batch)
         if (log_scales := _rows_of(evidence).log_scales) is not None:
             of_token = np.append(log_scales[evidence.sets], 0)
             sums.log_z[...] += np.add.reduceat(of_token, evidence.sentence_ptr[:-1])[batch.order]
@@ -150,7 +144,6 @@ class Chain(Structure):
         return self._under(LabelRows(likelihood[None, :]), everywhere, np.zeros(0), scores, batch)
 
     def _make_room(self, scores: ChainScores) -> None:
-        """Have buffers for a batch."""
         (rows, labels), dtype, space = scores.emission.shape, scores.emission.dtype.type, self._space
         if space.rows < rows or (space.labels, space.dtype) != (labels, dtype):
             self._space = Workspace(rows + rows // 2 if space.rows else rows, labels, dtype)
@@ -166,16 +159,23 @@ class Chain(Structure):
             potentials = self._restricted(masks, sets, noise, scores, batch)
             return self._sum_product(potentials, scores.transitions, batch, exact)
         potentials = self._restricted_rows(masks, sets, noise, scores, batch, self._free_rows(scores, batch))
-        gain = _fit(posteriors, potentials.E, potentials.shift, scores.transitions, sets, batch)
-        fitted = partial(_logarithms, potentials.E, potentials.shift, batch.rows)
-        sums = self._sum_product(potentials, scores.transitions, batch, fitted)
+        (E, shift, _), t, ptr = potentials, scores.transitions, batch.evidence.sentence_ptr
+        gain = np.zeros(len(ptr) - 1)  # sum_t sum_g share log f of each sentence
+        given = sets, posteriors.of_set, posteriors.group, posteriors.share
+        distributions.fit(E, shift, batch.rows, ptr, t.potential, t.start, t.end, *given, _SWEEPS, gain)
+
+        def fitted(tokens: slice) -> NDArray[np.float64]:
+            rows = batch.rows[tokens]
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(E[rows].astype(np.float64)) + shift[rows, None])
+
+        sums = self._sum_product(potentials, t, batch, fitted)
         sums.log_z[...] -= gain[batch.order]
         return sums
 
     def _restricted(
         self, masks: Floats, allow: NDArray[np.int32], noise: NDArray[np.float64], scores: ChainScores, batch: Batch
     ) -> Potentials:
-        """The potentials of the labels that evidence allows."""
         free, n = self._free(scores, batch), len(batch.rows)
         kept = chain.count_allowed(allow, masks, noise)
         if not len(free.lists.ptr) and kept > _SPARSE * n * masks.shape[1]:
@@ -203,14 +203,14 @@ class Chain(Structure):
         return Potentials(E, shift)
 
     def add_expectations(
-        self, sums: Sums | KnownPaths, scores: ChainScores, batch: Batch, factor: float, gradient: ChainGradient
+        self, sums: Sums | NDArray[np.int32], scores: ChainScores, batch: Batch, factor: float, gradient: ChainGradient
     ) -> NDArray[np.float64]:
         """Add factor * weight * expected counts to the gradient (of known paths the factor is -1); return log Z [S].
 
         It is less what the scaling of transitions took out of both sums.
         """
-        if isinstance(sums, KnownPaths):
-            return self._follow(sums.labels, scores, batch, gradient)
+        if not isinstance(sums, Sums):
+            return self._follow(sums, scores, batch, gradient)
         sign = 1 if factor > 0 else -1
         weights = batch.weights if abs(factor) == 1 else batch.weights * abs(factor)
         if (weights != 1).any():
@@ -221,17 +221,13 @@ class Chain(Structure):
             chain.add_pairs(sums.alpha, sums.beyond, batch.steps, sign, sums.lists, before, gradient.pairs)
         chain.add_rows(sums.gamma, batch.rows, sums.lists, sign, gradient.emission)
         for batch_row, exact in sums.exact.items():
-            self._add_exact(exact, sign * weights[batch_row], batch.tokens_of(batch_row), gradient)
+            times, dtype = sign * weights[batch_row], gradient.emission.dtype
+            gradient.emission[batch.tokens_of(batch_row)] += (times * exact.gamma).astype(dtype)
+            for pairs in exact.pairs() if self.transitions else ():
+                gradient.paths[...] -= (times * pairs).astype(dtype)
         log_z = np.zeros(len(batch.evidence))
         log_z[batch.order] = sums.log_z
         return log_z
-
-    def _add_exact(self, exact: LogSums, factor: float, tokens: slice, gradient: ChainGradient) -> None:
-        """Add factor times the expectations of a sentence."""
-        gradient.emission[tokens] += (factor * exact.gamma).astype(gradient.emission.dtype)
-        if self.transitions:
-            for pairs in exact.pairs():
-                gradient.paths[...] -= (factor * pairs).astype(gradient.paths.dtype)
 
     @staticmethod
     def best(scores: ChainScores, batch: Batch) -> NDArray[np.int32]:
@@ -240,7 +236,7 @@ class Chain(Structure):
 
     @staticmethod
     def k_best(scores: ChainScores, batch: Batch, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """See `Structure.k_best`."""
+        """Return the n <= k best label sequences [n, L] of one sentence and their scores, best first."""
         t, length = scores.transitions, len(scores.emission)
         labels, totals = np.empty((k, length), np.int32), np.empty(k)
         if length == 0:
@@ -250,7 +246,7 @@ class Chain(Structure):
         return labels[:count], totals[:count]
 
     def samples(self, scores: ChainScores, batch: Batch, n: int, seed: int) -> NDArray[np.int32]:
-        """See `Structure.samples`: draws labels from left to right, each given the one before."""
+        """Draw labels [n, L] of one sentence from left to right, each given the one before."""
         sums = self.sums(scores, batch) if batch.evidence.rows is None else self.restricted_product(scores, batch)
         pairs, random = pair_marginals(sums, batch, scores.transitions), np.random.default_rng(seed)
         gamma = sums.marginals()
@@ -265,35 +261,22 @@ class Chain(Structure):
         """The potentials of all labels, or of the candidates; cached, since both sums of a batch start from them."""
         if self._potentials is None or self._potentials[0] is not batch:
             candidates = batch.evidence.candidates
-            if candidates is None or int(candidates.ptr[-1] - candidates.ptr[0]) > _SPARSE * scores.emission.size:
+            cells = scores.emission.size if candidates is None else int(candidates.ptr[-1] - candidates.ptr[0])
+            if candidates is None or cells > _SPARSE * scores.emission.size:
                 made = self._free_rows(scores, batch)
             else:
-                made = self._free_lists(scores, batch, candidates.ptr, candidates.labels)
+                shift = self._space.vector("shift", len(batch.rows))
+                lists, E = self._space.lists("free", len(batch.rows), cells), self._space.cells("free", cells)
+                given = candidates.ptr, candidates.labels
+                chain.list_scores(scores.emission, batch.rows, *given, lists, E, shift)
+                made = Potentials(np.exp(E, out=E), shift, lists)
             self._potentials = batch, made
         return self._potentials[1]
 
     def _free_rows(self, scores: ChainScores, batch: Batch) -> Potentials:
         E, shift = self._space.matrix("free", len(batch.rows)), self._space.vector("shift", len(batch.rows))
         chain.shift_scores(scores.emission, batch.rows, E, shift)
-        np.exp(E, out=E)
-        return Potentials(E, shift)
-
-    def _free_lists(
-        self, scores: ChainScores, batch: Batch, ptr: NDArray[np.int64], labels: NDArray[np.int32]
-    ) -> Potentials:
-        n, cells = len(batch.rows), int(ptr[-1] - ptr[0])
-        lists, E = self._space.lists("free", n, cells), self._space.cells("free", cells)
-        shift = self._space.vector("shift", n)
-        chain.list_scores(scores.emission, batch.rows, ptr, labels, lists, E, shift)
-        np.exp(E, out=E)
-        return Potentials(E, shift, lists)
-
-    def _known_labels(self, batch: Batch) -> NDArray[np.int32] | None:
-        """int32[n]: the label of every token of the batch, if the evidence allows exactly one for each."""
-        if len(batch.evidence.noise):
-            return None
-        labels: NDArray[np.int32] = _rows_of(batch.evidence).only[batch.evidence.sets]
-        return labels if len(labels) and labels.min() >= 0 else None
+        return Potentials(np.exp(E, out=E), shift)
 
     def _follow(
         self, labels: NDArray[np.int32], scores: ChainScores, batch: Batch, gradient: ChainGradient
@@ -311,7 +294,7 @@ class Chain(Structure):
     def _sum_product(
         self,
         potentials: Potentials,
-        transitions: Transitions,
+        transitions: TransitionScores,
         batch: Batch,
         exact_scores: Callable[[slice], Floats],
     ) -> Sums:
@@ -324,8 +307,14 @@ class Chain(Structure):
         chain.forward(E, shift, steps, t.potential, t.start, t.end, lists, alpha, scale, log_z)
         chain.backward(E, steps, t.transposed, t.end, lists, alpha, scale, gamma, beyond)
         sums = Sums(log_z, gamma, alpha, beyond, steps, lists, len(t.start))
-        for batch_row in np.flatnonzero(log_z == -np.inf):
-            _sum_again(sums, int(batch_row), batch, t, exact_scores)
+        for batch_row in np.flatnonzero(log_z == -np.inf).tolist():
+            tokens = batch.tokens_of(batch_row)
+            exact = sums.exact[batch_row] = sum_in_logarithms(exact_scores(tokens).astype(np.float64), t)
+            # log Z of a batch excludes what the scaling of transitions took out
+            log_z[batch_row] = exact.log_z - (tokens.stop - tokens.start - 1) * t.step - t.edge
+            for row in sums.rows_of(batch_row):
+                own = np.s_[row] if not len(lists.ptr) else np.s_[0, lists.ptr[row] : lists.ptr[row + 1]]
+                gamma[own], alpha[own], beyond[own] = 0, 0, 0
         return sums
 
 
@@ -335,39 +324,7 @@ def _rows_of(evidence: Evidence) -> LabelRows:
     return evidence.rows
 
 
-def _fit(
-    posteriors: Posteriors, E: Floats, shift: Floats, transitions: Transitions, allow: NDArray[np.int32], batch: Batch
-) -> NDArray[np.float64]:
-    """Fit potentials to posteriors, in place; float64[S], sum_t sum_g share log f of each sentence."""
-    t, ptr = transitions, batch.evidence.sentence_ptr
-    gain = np.zeros(len(ptr) - 1)
-    given = posteriors.of_set, posteriors.group, posteriors.share
-    distributions.fit(E, shift, batch.rows, ptr, t.potential, t.start, t.end, allow, *given, _SWEEPS, gain)
-    return gain
-
-
-def _logarithms(E: Floats, shift: Floats, rows: NDArray[np.int32], tokens: slice) -> NDArray[np.float64]:
-    """float64[L, Y]: the logarithms of the potentials of some tokens."""
-    own = E[rows[tokens]].astype(np.float64)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(own) + shift[rows[tokens], None])
-
-
-def _sum_again(
-    sums: Sums, batch_row: int, batch: Batch, transitions: Transitions, exact_scores: Callable[[slice], Floats]
-) -> None:
-    """Replace the sums of the sentence in a batch row by sums in logarithms."""
-    tokens = batch.tokens_of(batch_row)
-    exact = sum_in_logarithms(exact_scores(tokens).astype(np.float64), transitions)
-    # log Z of a batch excludes what the scaling of transitions took out
-    sums.log_z[batch_row] = exact.log_z - (tokens.stop - tokens.start - 1) * transitions.step - transitions.edge
-    for row in sums.rows_of(batch_row):
-        own = np.s_[row] if not len(sums.lists.ptr) else np.s_[0, sums.lists.ptr[row] : sums.lists.ptr[row + 1]]
-        sums.gamma[own], sums.alpha[own], sums.beyond[own] = 0, 0, 0
-    sums.exact[batch_row] = exact
-
-
-def pair_marginals(sums: Sums, batch: Batch, transitions: Transitions) -> Floats:
+def pair_marginals(sums: Sums, batch: Batch, transitions: TransitionScores) -> Floats:
     """[n, Y, Y]: the marginals of each token's label and the one before; 0 at the first token of a sentence."""
     return sums.pairs(transitions.potential)[batch.rows]
 

@@ -30,11 +30,9 @@ class Independent(Structure):
     contradiction: ClassVar[str] = "no label agrees with the annotation"
 
     def sums(self, scores: Floats, batch: RelationEvidence) -> IndependentSums:
-        """Sums over all labels."""
         return self._sums(scores, np.ones_like(batch.allowed), batch.noise)
 
     def restricted_sums(self, scores: Floats, batch: RelationEvidence) -> IndependentSums:
-        """Sums over the labels that the evidence allows."""
         sums = self._sums(scores, batch.allowed, batch.noise)
         if batch.posterior.any():
             rows = np.flatnonzero(batch.posterior)
@@ -65,12 +63,12 @@ class Independent(Structure):
         return np.asarray(scores.argmax(axis=1), np.int32)
 
     def k_best(self, scores: Floats, batch: RelationEvidence, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """See `Structure.k_best`; a sentence is one position."""
+        """Return the n <= k best labels [n, 1] of one position and their scores."""
         order = np.argsort(-scores[0], kind="stable")[:k]
         return order[:, None].astype(np.int32), scores[0, order].astype(np.float64)
 
     def samples(self, scores: Floats, batch: RelationEvidence, n: int, seed: int) -> NDArray[np.int32]:
-        """See `Structure.samples`; a sentence is one position."""
+        """Draw labels [n, 1] of one position."""
         (p,) = self.restricted_sums(scores, batch).marginals
         drawn = np.random.default_rng(seed).choice(len(p), (n, 1), p=p / p.sum())
         return drawn.astype(np.int32)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tagweave.evidence.sequences import Evidence
 from tagweave.kernels import chain
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class LogSums:
             yield np.exp(before[:, None] + self.score + beyond)
 
 
-def sum_in_logarithms(scores: Floats, transitions: Transitions) -> LogSums:
+def sum_in_logarithms(scores: Floats, transitions: TransitionScores) -> LogSums:
     """Run forward and backward over one sentence; scores are float64[L, Y], L > 0, -inf for excluded labels."""
     t, length = transitions, len(scores)
     alpha, beta, before = np.empty_like(scores), np.empty_like(scores), np.full_like(scores, -np.inf)
@@ -72,7 +72,6 @@ class Batch:
 
     @classmethod
     def of(cls, evidence: Evidence) -> Batch:
-        """Lay out sentences."""
         ptr = evidence.sentence_ptr
         lengths = np.diff(ptr)
         order = np.argsort(-lengths, kind="stable")
@@ -93,7 +92,6 @@ class Batch:
         return np.asarray(self.evidence.weights[self.order])
 
     def tokens_of(self, batch_row: int) -> slice:
-        """Return the tokens of the sentence in a batch row."""
         sentence, ptr = int(self.order[batch_row]), self.evidence.sentence_ptr
         return slice(int(ptr[sentence]), int(ptr[sentence + 1]))
 
@@ -122,7 +120,6 @@ class Workspace:
         return self._vectors[name][:rows]
 
     def lists(self, name: str, rows: int, cells: int) -> chain.Lists:
-        """Lists of the labels of each row, to be filled in."""
         return chain.Lists(np.empty(rows + 1, np.int64), self._lists[name][:cells])
 
 
@@ -142,7 +139,6 @@ class Sums:
     exact: dict[int, LogSums] = field(default_factory=dict)
 
     def marginals(self) -> Floats:
-        """[n, Y]: the state marginals by row."""
         gamma = self._spread(self.gamma)
         for batch_row, exact in self.exact.items():
             gamma[self.rows_of(batch_row)] = exact.gamma
@@ -166,7 +162,6 @@ class Sums:
         return rows
 
     def _spread(self, cells: Floats) -> Floats:
-        """[n, Y]: a copy with all labels."""
         if not len(self.lists.ptr):
             return cells.copy()
         rows = np.zeros((len(self.lists.ptr) - 1, self.size), cells.dtype)

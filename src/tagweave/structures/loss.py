@@ -22,7 +22,7 @@ class ContradictionError(TagweaveError):
     """Evidence that excludes every output of the structure."""
 
 
-class Term(Protocol):
+class LossTerm(Protocol):
     """What is added to the loss of sentences."""
 
     def add(self, structure: Any, scores: Any, batch: Any, gradient: Any) -> NDArray[np.float64] | float:
@@ -38,7 +38,7 @@ class Structure(ABC):
     """
 
     contradiction: ClassVar[str]  # the message for evidence that excludes every output
-    terms: Sequence[Term] = ()  # what the structure itself adds to the loss
+    terms: Sequence[LossTerm] = ()  # what the structure itself adds to the loss
 
     @abstractmethod
     def sums(self, scores: Any, batch: Any) -> Any:
@@ -69,7 +69,7 @@ class Structure(ABC):
 
 
 def loss(
-    structure: Structure, scores: Any, evidence: Any, terms: Sequence[Term] = (), into: Any = None
+    structure: Structure, scores: Any, evidence: Any, terms: Sequence[LossTerm] = (), into: Any = None
 ) -> tuple[NDArray[np.float64], Any]:
     """Return the loss of each sentence, with `terms`, and the gradient of their sum with respect to all scores.
 

@@ -24,7 +24,7 @@ from tagweave.labels.spans import SplitLabels
 from tagweave.structures.chain import Chain, ChainGradient, ChainScores, best_labels
 from tagweave.structures.lockstep import Batch
 from tagweave.structures.loss import contradiction
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.transitions import TransitionScores
 
 
 class _Split(NamedTuple):
@@ -51,11 +51,10 @@ class _Split(NamedTuple):
         return cls(sentences, own, tokens, labels.projection, labels.allowed(ptr), split)
 
 
-def _transitions(labels: SplitLabels, t: Transitions) -> Transitions:
-    """Return the scores of transitions between split labels."""
+def _transitions(labels: SplitLabels, t: TransitionScores) -> TransitionScores:
     own, never = labels.projection, t.score.dtype.type(-np.inf)
     score = np.where(labels.follows, t.score[np.ix_(own, own)], never)
-    return Transitions.of_scores(score, t.start_score[own], np.where(labels.ends, t.end_score[own], never))
+    return TransitionScores.of_scores(score, t.start_score[own], np.where(labels.ends, t.end_score[own], never))
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,9 @@ class LabelShare:
     weight: float  # of the penalty, for each token
 
     def loss(self, share: float) -> float:
-        """Return the penalty for each token."""
         return self.weight * max(0.0, abs(share - self.target) - self.margin)
 
     def slope(self, share: float) -> float:
-        """Return the derivative of the penalty for each token."""
         return math.copysign(self.weight, share - self.target) if self.loss(share) else 0.0
 
     def add(self, structure: Chain, scores: ChainScores, batch: Batch, gradient: ChainGradient) -> NDArray[np.float64]:
@@ -85,7 +83,6 @@ class RunningShare:
 
     @property
     def share(self) -> float:
-        """The running share, of some tokens."""
         return self.count / self.tokens
 
     def add(self, count: float, tokens: float) -> None:

@@ -13,7 +13,7 @@ Floats = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Transitions:
+class TransitionScores:
     """Transition scores of all views together, and their potentials.
 
     `potential`, `start` and `end` are exp(score - largest score), 0 where the scheme forbids; `step` and `edge` are the
@@ -31,7 +31,7 @@ class Transitions:
     edge: float
 
     @classmethod
-    def of_scores(cls, score: Floats, start: Floats, end: Floats) -> Transitions:
+    def of_scores(cls, score: Floats, start: Floats, end: Floats) -> TransitionScores:
         """From scores [Y, Y] (row: from), of first labels [Y] and of last labels [Y]; -inf is forbidden."""
         step, first, last = _largest(score), _largest(start), _largest(end)
         potential = np.exp(score - step)
@@ -42,7 +42,6 @@ class Transitions:
 
     @cached_property
     def transposed_score(self) -> Floats:
-        """[to, from]."""
         return np.ascontiguousarray(self.score.T)
 
     @cached_property

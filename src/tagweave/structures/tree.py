@@ -56,19 +56,12 @@ class TreeBatch:
     # sentence whose pairs have no scores
     pair_ptr: NDArray[np.int64]
 
-    @classmethod
-    def of(cls, evidence: ArcEvidence, has_siblings: bool) -> TreeBatch:
-        """Lay out sentences."""
-        return cls(evidence, *layout(evidence, has_siblings))
-
     @property
     def size(self) -> int:
-        """The number of arcs and pairs."""
         return int(self.pair_ptr[-1])
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """int64[S], tokens."""
         return self.evidence.lengths
 
 
@@ -87,7 +80,7 @@ class TreeSums(NamedTuple):
 
 
 class KnownTrees(NamedTuple):
-    """The heads int32[n] and the scores of trees where the evidence allows exactly one tree for each sentence."""
+    """The heads and the scores of trees where the evidence allows exactly one tree for each sentence."""
 
     heads: NDArray[np.int32]
     log_z: NDArray[np.float64]
@@ -112,18 +105,15 @@ class Tree(Structure):
         """Lay out sentences; pairs of siblings have scores if there are more scores than arcs."""
         if isinstance(evidence, TreeBatch):
             return evidence
-        return TreeBatch.of(evidence, len(scores) > evidence.cells[-1])
+        return TreeBatch(evidence, *layout(evidence, len(scores) > evidence.cells[-1]))
 
     def gradient(self, scores: Floats, batch: TreeBatch, into: None = None) -> ArcGradient:
-        """Return where the gradient will be."""
         return ArcGradient()
 
     def finish(self, batch: TreeBatch, gradient: ArcGradient) -> Floats:
-        """Return the gradient of arcs and pairs."""
         return gradient.arcs
 
     def sums(self, scores: Floats, batch: TreeBatch, allowed: NDArray[np.uint8] | None = None) -> TreeSums:
-        """Sums over all trees, or over those whose arcs are all allowed."""
         marginal, log_z = np.empty(len(scores), scores.dtype), np.empty(len(batch.lengths))
         everything = np.zeros(0, np.uint8) if allowed is None else allowed
         self._set_sums(
@@ -132,8 +122,7 @@ class Tree(Structure):
         return TreeSums(marginal, log_z)
 
     def restricted_sums(self, scores: Floats, batch: TreeBatch) -> TreeSums | KnownTrees:
-        """Sums over the trees that the evidence allows."""
-        known = known_heads(batch)
+        known = batch.evidence.token_heads
         if (known < 0).any() or batch.evidence.noise.any():
             return self.restricted_product(scores, batch)
         return KnownTrees(known, np.add.reduceat(word_scores(scores, batch, known), pointers(batch.lengths)[:-1]))
@@ -152,7 +141,7 @@ class Tree(Structure):
         return TreeSums(joined, np.where(is_given, sums.log_z, others.log_z))
 
     def _expectations(self, scores: Floats, batch: TreeBatch) -> TreeSums:
-        """Sums where the evidence is the marginals: the expected score in place of log Z."""
+        """Sum where the evidence is the marginals: the expected score in place of log Z."""
         share, arcs, expected = allowed_cells(batch), int(batch.cells[-1]), np.zeros_like(scores)
         if len(scores) > arcs:
             expected[:arcs] = _logarithms(share)
@@ -186,7 +175,7 @@ class Tree(Structure):
         return heads
 
     def k_best(self, scores: Floats, batch: TreeBatch, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """See `Structure.k_best`."""
+        """Return the heads [n, L] of the n <= k best trees of one sentence and their scores, best first."""
         length, arcs = int(batch.lengths[0]), int(batch.cells[-1])
         heads, totals = np.empty((k, length), np.int32), np.empty(k)
         self._set_k_best(scores[:arcs].reshape(length + 1, -1), scores[arcs:], self.single_root, heads, totals)
@@ -237,7 +226,6 @@ def _pair_cells(batch: TreeBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]
 
 
 def _by_part(values: NDArray[Any], batch: TreeBatch) -> NDArray[Any]:
-    """Values of sentences, for each of their arcs and pairs."""
     return np.concatenate([np.repeat(values, np.diff(ptr)) for ptr in (batch.cells, batch.pair_ptr)])
 
 
@@ -275,16 +263,11 @@ def arc_cells(batch: TreeBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
     return cells
 
 
-def known_heads(batch: TreeBatch) -> NDArray[np.int32]:
-    """int32[n]: the head of every token, negative where the evidence does not allow exactly one."""
-    return batch.evidence.token_heads
-
-
 def allowed_cells(batch: TreeBatch) -> NDArray[Any]:
     """uint8[cells]: 1 for the arcs of a batch that its evidence allows, else 0; float32 if it has numbers."""
     given = batch.evidence
     allowed, ptr = np.ones(int(batch.cells[-1]), given.allowed.dtype), given.allowed_ptr
-    known, tokens = known_heads(batch), pointers(batch.lengths)
+    known, tokens = batch.evidence.token_heads, pointers(batch.lengths)
     for s in range(len(batch.lengths)):
         cells = allowed[batch.cells[s] : batch.cells[s + 1]]
         if ptr[s + 1] > ptr[s]:
@@ -298,7 +281,7 @@ def allowed_cells(batch: TreeBatch) -> NDArray[Any]:
 
 def _are_known(batch: TreeBatch) -> NDArray[np.bool_]:
     """bool[n]: whether all heads of a sentence are known, without noise."""
-    is_known = known_heads(batch) >= 0
+    is_known = batch.evidence.token_heads >= 0
     if len(noise := batch.evidence.noise):
         is_known &= np.delete(noise, batch.evidence.position_ptr[:-1]) == 0
     return np.logical_and.reduceat(is_known, pointers(batch.lengths)[:-1])

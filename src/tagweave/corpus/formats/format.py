@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Reader(Protocol):
     """A function from lines without line breaks to sentences; `path` is for messages."""
 
-    def __call__(self, lines: Iterable[str], path: str = "") -> Iterator[Sentence]: ...  # noqa: D102
+    def __call__(self, lines: Iterable[str], path: str = "") -> Iterator[Sentence]: ...
 
 
 class Sign(IntEnum):
