@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.evidence.ragged import pointers
+from tagweave.evidence.sequences import pointers
 from tagweave.features.arcs import encode_arcs
 from tagweave.learning.loop import train
 from tagweave.learning.run import SILENT, Run

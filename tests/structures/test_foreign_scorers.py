@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.corpus.spans import Span
 from tagweave.evidence.layers import allowed_sets, rejected_spans
-from tagweave.evidence.ragged import pointers
 from tagweave.evidence.relations import RelationEvidence
-from tagweave.evidence.sequences import Evidence
+from tagweave.evidence.sequences import Evidence, pointers
 from tagweave.evidence.trees import ArcEvidence
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View

@@ -14,7 +14,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError, PlanError
-from tagweave.models.chain_file import check_chain
+from tagweave.models.chain_file import check
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit, prepare
 from tagweave.training.recipe import Recipe
@@ -121,9 +121,9 @@ def test_a_label_without_meaning_is_named_with_its_line() -> None:
 @pytest.mark.parametrize("other", ["B-", "O-X", "B-*", "I-MORE"])
 def test_a_model_file_has_all_labels_of_its_coding_and_no_others(other: str) -> None:
     described = json.dumps(prepare([FULL], Recipe(Task("spans", "IOB1"))).model.to_json())
-    check_chain(json.loads(described))
+    check(json.loads(described))
     with pytest.raises(ValueError, match="found"):
-        check_chain(json.loads(described.replace('"B-PER"', f'"{other}"')))
+        check(json.loads(described.replace('"B-PER"', f'"{other}"')))
 
 
 def test_more_folds_than_sentences_are_an_error_of_the_plan() -> None:

@@ -1,12 +1,10 @@
-"""Uncertain annotation: an excluded label keeps 1 - confidence of its potential.
-
-From annotation layers to evidence: the label set that every token allows, as a number into a table of sets.
-"""
+"""From annotation layers to evidence: the label set that every token allows, as a number into a table of sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from functools import cache
 from itertools import chain
 
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.corpus.spans import ANY, Span
+from tagweave.corpus.spans import ANY
 from tagweave.errors import CorpusError
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
@@ -23,7 +21,7 @@ from tagweave.labels.transition_scheme import TransitionScheme
 
 
 def token_noise(sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-    """Return float64[N]: 1 - confidence of every token, 0 without one; empty if no sentence has any."""
+    """Return float64[N]: 1 - confidence, the share of its potential that an excluded label keeps; empty without any."""
     if not any(sentence.confidence for sentence in sentences):
         return np.zeros(0)
     confidences = (sentence.confidence or (1.0,) * len(sentence) for sentence in sentences)
@@ -51,12 +49,23 @@ def allowed_sets(
     named = None if covered is None else tuple(covered)
     for each in {named, *(sentence.covered for sentence in sentences)} - {None}:
         _check_known(each or (), sets.space, sentences)
-    resolve = _Resolver(sets, named)
-    edges = _Edges(sets, scheme) if scheme else None
-    allowed: list[int] = []
+    resolver, allowed = _Resolver(sets, named), list[int]()
+
+    @cache
+    def excludes_nothing(number: int, first: bool, last: bool) -> bool:
+        possible = np.ones(len(sets.space), bool)
+        if scheme and first:
+            possible &= scheme.start
+        if scheme and last:
+            possible &= scheme.end
+        return sets.is_level(number, possible)
+
     for sentence in sentences:
-        numbers = resolve.sentence(sentence)
-        allowed.extend(edges.widened(numbers) if edges else numbers)
+        numbers = resolver.numbers(sentence)
+        for at in {0, len(numbers) - 1} if scheme and numbers else ():
+            if excludes_nothing(numbers[at], at == 0, at == len(numbers) - 1):
+                numbers[at] = ALL
+        allowed += numbers
     return np.array(allowed, np.int32)
 
 
@@ -70,15 +79,12 @@ def rejected_spans(sentences: Sequence[Sentence], space: LabelSpace) -> NDArray[
         if any(map(sentence.rejected.get, space.guidelines)):
             if len(space.views) > 1:
                 raise CorpusError("rejected spans for a model of several guidelines", "none", *sentence.location)
-            rows += _rejected_rows(number, sentence.rejected[space.guidelines[0]], span_types(space.names))
+            spans = sentence.rejected[space.guidelines[0]]
+            for kind, name in enumerate(span_types(space.names)):
+                own = [(start, stop) for start, stop, label in spans if label in (name, ANY) and stop is not None]
+                starts = sorted({start for start, _ in own})
+                rows += [(number, start, stop, kind, starts.index(start)) for start, stop in own]
     return np.array(rows, np.int32).reshape(-1, 5)
-
-
-def _rejected_rows(number: int, spans: Sequence[Span], types: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    for kind, name in enumerate(types):
-        own = [(start, stop) for start, stop, label in spans if label in (name, ANY) and stop is not None]
-        starts = sorted({start for start, _ in own})
-        yield from ((number, start, stop, kind, starts.index(start)) for start, stop in own)
 
 
 def _check_known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Sentence]) -> None:
@@ -100,7 +106,7 @@ class _Resolver:
         self._sets, self._covered = sets, covered
         self._cache: dict[tuple[str, Candidates, tuple[str, ...] | None], int] = {}
 
-    def sentence(self, sentence: Sentence) -> list[int]:
+    def numbers(self, sentence: Sentence) -> list[int]:
         numbers: list[int] = [ALL] * len(sentence)
         for guideline in self._sets.space.guidelines:
             if guideline not in sentence.layers:
@@ -127,9 +133,8 @@ class _Resolver:
         try:
             return self._sets.join(first, second)
         except ValueError as error:
-            known = (
-                (name, sentence.layers[name][at]) for name in self._sets.space.guidelines if name in sentence.layers
-            )
+            names = (name for name in self._sets.space.guidelines if name in sentence.layers)
+            known = ((name, sentence.layers[name][at]) for name in names)
             layers = ", ".join(f"{name} {'|'.join(candidates)}" for name, candidates in known if candidates)
             found = f"layers that exclude one another at token {at + 1}, {sentence.forms[at]!r} ({layers})"
             raise CorpusError(found, "a label that all allow", *sentence.location) from error
@@ -143,28 +148,3 @@ class _Resolver:
         if isinstance(candidates, Soft):
             return candidates.spelled([*candidates, *others], [*candidates, *[OUTSIDE] * len(others)])
         return tuple(dict.fromkeys([*candidates, *others]))
-
-
-class _Edges:
-    """Replaces sets at the edges of a sentence that exclude no more than the scheme does by the set of all labels."""
-
-    def __init__(self, sets: LabelSets, scheme: TransitionScheme) -> None:
-        self._sets, self._scheme = sets, scheme
-        self._uninformative: dict[tuple[int, bool, bool], bool] = {}
-
-    def widened(self, numbers: list[int]) -> list[int]:
-        for at in {0, len(numbers) - 1} if numbers else ():
-            key = (numbers[at], at == 0, at == len(numbers) - 1)
-            if key not in self._uninformative:
-                self._uninformative[key] = self._is_uninformative(*key)
-            if self._uninformative[key]:
-                numbers[at] = ALL
-        return numbers
-
-    def _is_uninformative(self, number: int, first: bool, last: bool) -> bool:
-        possible = np.ones(len(self._sets.space), bool)
-        if first:
-            possible &= self._scheme.start
-        if last:
-            possible &= self._scheme.end
-        return self._sets.is_level(number, possible)

@@ -67,7 +67,12 @@ def allowed_labels(
                 allowed[token] = False
                 allowed[token, known] = True
             token += 1
-    return _with_rows(allowed, rows)
+    if not rows:
+        return allowed
+    numbers = allowed.astype(np.float64)
+    numbers[list(rows)] = np.stack(list(rows.values()))
+    is_set = ((numbers == 0) | (numbers == 1)).all()
+    return numbers.astype(bool) if is_set else numbers
 
 
 def are_probabilities(allowed: NDArray[Any], reading: Reading) -> NDArray[np.bool_]:
@@ -92,13 +97,3 @@ def _numbers(candidates: Soft[Arc], head: int, index: Mapping[str, int], reading
         return np.ones(len(index))
     row = np.maximum(row, of_any)
     return np.asarray(row / (row.sum() if reading == "posterior" else row.max()))
-
-
-def _with_rows(allowed: NDArray[np.bool_], rows: Mapping[int, NDArray[np.float64]]) -> NDArray[Any]:
-    """Return the sets with rows of numbers; bool if these are 0 and 1, too."""
-    if not rows:
-        return allowed
-    numbers = allowed.astype(np.float64)
-    numbers[list(rows)] = np.stack(list(rows.values()))
-    is_set = ((numbers == 0) | (numbers == 1)).all()
-    return numbers.astype(bool) if is_set else numbers

@@ -14,10 +14,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.evidence.ragged import pointers, rows
 from tagweave.labels.sets import LabelRows
 
 _TOKENS = 1 << 14  # processed at a time, since they may have a hundred times as many labels
+
+
+def pointers(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return int64[R + 1]: where R rows of these lengths begin, followed by the end of the last row."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def rows(ptr: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the entries of the rows `order`, consecutively, and the pointers of these rows."""
+    lengths = np.diff(ptr)[order]
+    new = pointers(lengths)
+    return np.arange(new[-1]) + np.repeat(ptr[order] - new[:-1], lengths), new
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,13 @@ class CandidateLabels:
 
     def including(self, sets: NDArray[np.int32], masks: NDArray[Any]) -> CandidateLabels:
         """Add to each token whose evidence, `masks[sets]`, excludes all its candidates the labels that it allows."""
-        empty = np.flatnonzero(~self._meets(sets, masks))
+        meets = np.zeros(len(sets), bool)  # whether the evidence of a token allows any of its labels
+        for low in range(0, len(sets), _TOKENS):
+            ptr = self.ptr[low : low + _TOKENS + 1]
+            of_entry = np.repeat(sets[low : low + _TOKENS], np.diff(ptr))
+            inside = masks[of_entry, self.labels[ptr[0] : ptr[-1]]] > 0
+            meets[low : low + _TOKENS] = np.logical_or.reduceat(inside, ptr[:-1] - ptr[0])
+        empty = np.flatnonzero(~meets)
         if not len(empty):
             return self
         which, more = np.nonzero(masks[sets[empty]])
@@ -56,16 +73,6 @@ class CandidateLabels:
         lengths[empty] += counts
         at = np.repeat(self.ptr[empty + 1], counts)
         return CandidateLabels(pointers(lengths), np.insert(self.labels, at, more.astype(np.int32)))
-
-    def _meets(self, sets: NDArray[np.int32], masks: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return bool[N]: whether the evidence of a token allows any of its labels."""
-        meets = np.zeros(len(sets), bool)
-        for low in range(0, len(sets), _TOKENS):
-            ptr = self.ptr[low : low + _TOKENS + 1]
-            of_entry = np.repeat(sets[low : low + _TOKENS], np.diff(ptr))
-            inside = masks[of_entry, self.labels[ptr[0] : ptr[-1]]] > 0
-            meets[low : low + _TOKENS] = np.logical_or.reduceat(inside, ptr[:-1] - ptr[0])
-        return meets
 
 
 @dataclass(frozen=True)

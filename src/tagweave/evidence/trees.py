@@ -21,7 +21,7 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Arc, ArcCandidates, HeadLayer, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.layers import token_noise
-from tagweave.evidence.ragged import pointers, rows
+from tagweave.evidence.sequences import pointers, rows
 from tagweave.labels.sets import Reading, sums_to_one
 
 ANY, SEVERAL = -1, -2
@@ -131,7 +131,11 @@ def only_head(candidates: ArcCandidates) -> int:
     if candidates is None:
         return ANY
     if isinstance(candidates, Soft):
-        return _only_numbered(candidates)
+        numbers = _largest(candidates)
+        of_any = numbers.pop(None, 0.0)
+        if of_any > 0:
+            return SEVERAL if any(each > of_any for each in numbers.values()) else ANY
+        return next(iter(numbers)) or 0 if len(numbers) == 1 else SEVERAL
     heads = {arc.head for arc in candidates}
     if None in heads:
         return ANY
@@ -165,14 +169,6 @@ def allowed_arcs(sentence: Sentence, layer: str, heads: NDArray[np.int32], readi
 def are_numbers(allowed: NDArray[Any]) -> bool:
     """Return whether there are any but 0 and 1."""
     return allowed.dtype != np.uint8 and bool(((allowed > 0) & (allowed < 1)).any())
-
-
-def _only_numbered(candidates: Soft[Arc]) -> int:
-    numbers = _largest(candidates)
-    of_any = numbers.pop(None, 0.0)
-    if of_any > 0:
-        return SEVERAL if any(each > of_any for each in numbers.values()) else ANY
-    return next(iter(numbers)) or 0 if len(numbers) == 1 else SEVERAL
 
 
 def _largest(candidates: Soft[Arc]) -> dict[int | None, float]:
@@ -220,12 +216,14 @@ def _check_probabilities(sentence: Sentence, soft: dict[int, Soft[Arc]], heads: 
 
 def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sentence]:
     """Return the sentences without the arcs of confidence 0, which carry no evidence."""
-    return [
-        replace(s, heads={**s.heads, layer: _believed(s, s.heads[layer])})
-        if s.confidence is not None and 0 in s.confidence and layer in s.heads
-        else s
-        for s in sentences
-    ]
+    believed = []
+    for s in sentences:
+        if s.confidence is not None and 0 in s.confidence and layer in s.heads:
+            given = zip(s.heads[layer], s.confidence, strict=True)
+            heads: HeadLayer = tuple(candidates if each > 0 else None for candidates, each in given)
+            s = replace(s, heads={**s.heads, layer: heads})  # noqa: PLW2901
+        believed.append(s)
+    return believed
 
 
 def head_noise(sentences: Sequence[Sentence], layer: str) -> NDArray[np.float64]:
@@ -235,8 +233,3 @@ def head_noise(sentences: Sequence[Sentence], layer: str) -> NDArray[np.float64]
         heads = (each for s in sentences for each in s.heads.get(layer) or (None,) * len(s))
         noise /= [max(each.numbers) if isinstance(each, Soft) else 1 for each in heads]
     return noise
-
-
-def _believed(sentence: Sentence, heads: HeadLayer) -> HeadLayer:
-    confidence = sentence.confidence or ()
-    return tuple(candidates if each > 0 else None for candidates, each in zip(heads, confidence, strict=True))

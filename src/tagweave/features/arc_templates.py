@@ -130,8 +130,7 @@ class ArcTemplates:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """int64[5]: how many templates are over both sides, head, modifier, tokens between, and joined to a guide's
-        path."""
+        """int64[5]: how many are over both sides, head, modifier, tokens between, and joined to a guide's path."""
         sizes = [len(group) for group in self._groups]
         return np.array([*sizes, sum(sizes[:3]) + 1 if self.guide else 0], np.int64)
 
@@ -243,8 +242,7 @@ class RelationTemplates:
 
     @cached_property
     def grams(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-        """int64[F + 1], the first code of every template; int64[R], its side in `RELATION_SIDES`; bool[F], with
-        distance."""
+        """int64[F + 1], first code of every template; int64[R], sides (`RELATION_SIDES`); bool[F], with distance."""
         ptr = np.concatenate([[0], np.cumsum([len(sides) for _, sides in self.parsed])]).astype(np.int64)
         sides = np.array([RELATION_SIDES.index(side) for _, own in self.parsed for side in own], np.int64)
         return ptr, sides, np.array([DISTANCE in text.split() for text, _ in self.parsed], bool)

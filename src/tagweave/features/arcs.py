@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import ArcCandidates, Candidates, HeadLayer, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evidence.ragged import rows
+from tagweave.evidence.sequences import rows
 from tagweave.evidence.trees import ANY, ArcEvidence, only_head
 from tagweave.features.arc_templates import GUIDE, ArcTemplates, guide_layer, is_form_column
 from tagweave.features.columns import FormColumns, value_numbers

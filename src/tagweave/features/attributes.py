@@ -53,9 +53,8 @@ class AttributeEncoder:
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """Return the features of sentences with a column of attributes; uses one thread."""
         weights = [sentence.weight for sentence in sentences]
-        return self.encode_attributes(
-            [[_parse(token, sentence) for token in _column(sentence)] for sentence in sentences], weights
-        )
+        tokens = [[_parse(token, sentence) for token in _column(sentence)] for sentence in sentences]
+        return self.encode_attributes(tokens, weights)
 
     def encode_attributes(
         self, sentences: Sequence[Sequence[Attributes]], weights: Sequence[float] | None = None
@@ -72,12 +71,23 @@ class AttributeEncoder:
             for token in sentence:
                 expand(token, names, values)
                 ends.append(len(names))
-        features = self._known(names) if self.index.frozen else self._numbered(names)
-        return _encoded(list(map(len, sentences)), ends, features, np.array(values, np.float64), weights)
-
-    def _known(self, names: list[str]) -> NDArray[np.int32]:
-        """Return the features of attributes in a frozen index, -1 for unknown ones."""
-        return np.array(list(map(self.numbers.get, names, repeat(-1))), np.int32)
+        if self.index.frozen:
+            features = np.array(list(map(self.numbers.get, names, repeat(-1))), np.int32)
+        else:
+            features = self._numbered(names)
+        ptr = np.array([0, *accumulate(map(len, sentences))], np.int64)
+        factors, tokens, none = np.array(values, np.float64), len(ends) - 1, np.zeros(0, np.int64)
+        return Encoded(
+            evidence=Evidence.unknown(ptr, None if weights is None else np.array(weights, np.float64)),
+            word_types=np.arange(tokens, dtype=np.int32),
+            type_ptr=np.array(ends, np.int64),
+            type_features=features,
+            type_values=np.zeros(0) if (factors == 1).all() else factors,
+            grams=np.zeros((tokens, 0), np.int32),
+            lead=0,
+            low=none,
+            high=none,
+        )
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -90,17 +100,12 @@ class AttributeEncoder:
         order = np.fromiter((distinct.setdefault(name, len(distinct)) for name in names), np.int64, len(names))
         codes = FormColumns(list(distinct)).form()
         features = self.index.ids(codes[order] if len(order) else np.zeros(0, np.uint64))
-        self._remember(list(distinct), order, features)
-        return features
-
-    def _remember(self, names: list[str], order: NDArray[np.int64], features: NDArray[np.int32]) -> None:
-        """Keep the names of attributes that are new to the index."""
-        ids = np.full(len(names), -1, np.int64)
+        found, ids, known = list(distinct), np.full(len(distinct), -1, np.int64), len(self.names)
         ids[order] = features
-        known = len(self.names)
         self.names.extend([""] * (len(self.index) - known))
         for at in np.flatnonzero(ids >= known):
-            self.names[ids[at]] = names[at]
+            self.names[ids[at]] = found[at]
+        return features
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
         """Stop growing; drop attributes that occurred less often, from `encoded` too."""
@@ -118,8 +123,7 @@ class AttributeEncoder:
 
 
 def expand(token: Attributes, names: list[str], values: list[float], prefix: str = "") -> None:
-    """Add attribute names and values of one token, nested names joined by colons as in sklearn-crfsuite; bytes are
-    text."""
+    """Add attribute names and values of one token, nested names joined by colons (sklearn-crfsuite); bytes are text."""
     if not isinstance(token, dict | Mapping):  # dict first: the check against Mapping is slower
         items = token if type(token) is list else list(token)
         if bytes in map(type, items):
@@ -141,27 +145,6 @@ def expand(token: Attributes, names: list[str], values: list[float], prefix: str
             values.append(float(value))
 
 
-def _encoded(
-    lengths: list[int],
-    ends: list[int],
-    features: NDArray[np.int32],
-    values: NDArray[np.float64],
-    weights: Sequence[float] | None,
-) -> Encoded:
-    tokens, ptr = len(ends) - 1, np.array([0, *accumulate(lengths)], np.int64)
-    return Encoded(
-        evidence=Evidence.unknown(ptr, None if weights is None else np.array(weights, np.float64)),
-        word_types=np.arange(tokens, dtype=np.int32),
-        type_ptr=np.array(ends, np.int64),
-        type_features=features,
-        type_values=np.zeros(0) if (values == 1).all() else values,
-        grams=np.zeros((tokens, 0), np.int32),
-        lead=0,
-        low=np.zeros(0, np.int64),
-        high=np.zeros(0, np.int64),
-    )
-
-
 def _column(sentence: Sentence) -> tuple[str, ...]:
     if ATTRIBUTES not in sentence.columns:
         raise CorpusError(
@@ -174,15 +157,10 @@ def _parse(token: str, sentence: Sentence) -> dict[str, float]:
     """`name:value` items of one token; `\\:` and `\\\\` stand for the characters themselves."""
     attributes: dict[str, float] = {}
     for item in filter(None, token.split("\t")):
-        name, value = _split(item)
+        at = last_unescaped(item, ":")
+        name, value = (unescape(item, ":"), "") if at < 0 else (unescape(item[:at], ":"), item[at + 1 :])
         try:
             attributes[name] = attributes.get(name, 0.0) + (float(value) if value else 1.0)
         except ValueError as error:
             raise CorpusError(f"value {value!r} of attribute {name!r}", "a number", *sentence.location) from error
     return attributes
-
-
-def _split(item: str) -> tuple[str, str]:
-    """Return the name and the value of an item, at its last colon that is not escaped."""
-    at = last_unescaped(item, ":")
-    return (unescape(item, ":"), "") if at < 0 else (unescape(item[:at], ":"), item[at + 1 :])

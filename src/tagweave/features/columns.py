@@ -83,11 +83,6 @@ def character_class(character: str) -> int:
     return LETTER if category.startswith("L") else OTHER
 
 
-def _coarse_class(character: str) -> int:
-    """liu-2014, Table 2: digit, punctuation, English, other."""
-    return min(character_class(character), HAN)
-
-
 def _date_class(character: str) -> int:
     """jiang-2015, section 2.2: number 1, date 2, English letter 3, others 4."""
     if character in _DATE_CHARACTERS:
@@ -101,11 +96,6 @@ def _shape(character: str) -> int:
     if of == PUNCTUATION:
         return ord(character)
     return CAPITAL if of == LETTER and character.isupper() else of
-
-
-def _category(character: str) -> int:
-    """Return the general category of a character (Unicode, section 4.5), `Lu` for a capital, as a number."""
-    return int.from_bytes(unicodedata.category(character).encode(), "big")
 
 
 class FormColumns:
@@ -137,26 +127,11 @@ class FormColumns:
     def form(self) -> Codes:
         return self._spans(self.start, self.stop)
 
-    def lower(self) -> Codes:
-        return FormColumns([form.lower() for form in self._forms]).form()
+    def changed(self, change: Callable[[str], str]) -> Codes:
+        return FormColumns([change(form) for form in self._forms]).form()
 
-    def folded(self) -> Codes:
-        """Return the form with full-width and half-width characters unified."""
-        return FormColumns([folded(form) for form in self._forms]).form()
-
-    def normal(self) -> Codes:
-        """Return the form in lower case, with every digit as 0."""
-        return FormColumns([_DIGIT.sub("0", form.lower()) for form in self._forms]).form()
-
-    def shape(self) -> Codes:
-        """Return the classes of the characters, with runs of a class collapsed: `Xx` for `Paris`, `0.0` for `3.14`."""
-        return self._collapsed(_shape)
-
-    def category(self) -> Codes:
-        """Return the general categories of the characters, with runs of a category collapsed: `LuLl` for `Paris`."""
-        return self._collapsed(_category)
-
-    def _collapsed(self, of: Callable[[str], int]) -> Codes:
+    def collapsed(self, of: Callable[[str], int]) -> Codes:
+        """Return the classes of the characters, with runs of a class collapsed: `Xx` for the shape of `Paris`."""
         points = self._per_point(of).astype(np.uint32)
         begins = np.diff(points, prepend=0) != 0
         begins[self.start[self.length > 0]] = True
@@ -181,17 +156,14 @@ class FormColumns:
     def _bits(self) -> FormColumns:
         return FormColumns([self._clusters.get(form, "") for form in self._forms])
 
-    def single(self) -> Codes:
-        return np.where(self.length == 1, self.form(), np.uint64(0))
-
-    def length_class(self) -> Codes:
-        """Return the length in characters, 10 and more as 10."""
-        return np.asarray(np.minimum(self.length, 10), np.uint64)
-
     def classes(self, of: Callable[[str], int]) -> Codes:
         """Return the class of the form's characters if all have the same, else 99."""
-        per_point = self._per_point(of)
-        return self._reduce(per_point, _common)
+
+        def common(values: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int64]:
+            smallest, largest = np.minimum.reduceat(values, at), np.maximum.reduceat(values, at)
+            return np.where(smallest == largest, smallest, 99)
+
+        return self._reduce(self._per_point(of), common)
 
     def flag(self, test: Callable[[str], bool], everywhere: bool, first_only: bool = False) -> Codes:
         """1 where the test holds for the first, any or every character of the form, absent elsewhere."""
@@ -204,14 +176,13 @@ class FormColumns:
         reduce = np.minimum if everywhere else np.maximum
         return self._reduce(per_point, reduce.reduceat)
 
+    @cached_property
+    def _distinct_points(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        return np.unique(self.points, return_inverse=True)
+
     def _per_point(self, of: Callable[[str], int]) -> NDArray[np.int64]:
         distinct, inverse = self._distinct_points
         return np.array([of(chr(point)) for point in distinct], np.int64)[inverse]
-
-    @cached_property
-    def _distinct_points(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        distinct, inverse = np.unique(self.points, return_inverse=True)
-        return distinct, inverse
 
     def _reduce(
         self, values: NDArray[np.int64], reduce: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
@@ -265,11 +236,6 @@ def _positions(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.
     return np.arange(int(lengths.sum())) - np.repeat(offsets - start, lengths)
 
 
-def _common(values: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int64]:
-    smallest, largest = np.minimum.reduceat(values, at), np.maximum.reduceat(values, at)
-    return np.where(smallest == largest, smallest, 99)
-
-
 def _affix(method: str, length: int) -> Callable[[FormColumns], Codes]:
     return lambda columns: getattr(columns, method)(length)
 
@@ -280,16 +246,20 @@ def _is_punctuation(character: str) -> bool:
 
 SCALAR_COLUMNS: dict[str, Callable[[FormColumns], Codes]] = {
     "form": FormColumns.form,
-    "lower": FormColumns.lower,
-    "folded": FormColumns.folded,
-    "normal": FormColumns.normal,
-    "shape": FormColumns.shape,
-    "category": FormColumns.category,
+    "lower": lambda columns: columns.changed(str.lower),
+    "folded": lambda columns: columns.changed(folded),  # full-width and half-width characters alike
+    "normal": lambda columns: columns.changed(lambda form: _DIGIT.sub("0", form.lower())),
+    "shape": lambda columns: columns.collapsed(_shape),
+    # the general categories of characters (Unicode, section 4.5), `LuLl` for `Paris`
+    "category": lambda columns: columns.collapsed(
+        lambda character: int.from_bytes(unicodedata.category(character).encode(), "big")
+    ),
     "first": _affix("prefix", 1),
     "last": _affix("suffix", 1),
-    "single": FormColumns.single,
-    "length": FormColumns.length_class,
-    "type": lambda columns: columns.classes(_coarse_class),
+    "single": lambda columns: np.where(columns.length == 1, columns.form(), np.uint64(0)),
+    "length": lambda columns: np.asarray(np.minimum(columns.length, 10), np.uint64),
+    # liu-2014, Table 2: digit, punctuation, English, other
+    "type": lambda columns: columns.classes(lambda character: min(character_class(character), HAN)),
     "script": lambda columns: columns.classes(character_class),
     "date_class": lambda columns: columns.classes(_date_class),
     "punctuation": lambda columns: columns.flag(_is_punctuation, everywhere=True),

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.evidence.ragged import pointers, rows
-from tagweave.evidence.sequences import Evidence
+from tagweave.evidence.sequences import Evidence, pointers, rows
 from tagweave.labels.sets import LabelRows
 
 Ints = NDArray[np.int32]

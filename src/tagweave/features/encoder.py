@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
-from tagweave.evidence.sequences import Evidence
+from tagweave.evidence.sequences import Evidence, pointers
 from tagweave.features.columns import LIST_COLUMNS, FormColumns, cluster_arrays, value_numbers
 from tagweave.features.encoded import Encoded
 from tagweave.features.lookups import GAZETTEER_COLUMNS, LEXICON_COLUMNS, GazetteerColumns, LexiconColumns
-from tagweave.features.templates import Family, Reach, Template, Templates, seed_of
+from tagweave.features.templates import Family, Reach, Templates, seed_of
 from tagweave.kernels import hashing
 
 _CHUNK = 1 << 18  # codes between checks of the table's size
@@ -53,8 +53,7 @@ class FeatureIndex:
         return index
 
     def ids(self, codes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return the ids of codes of any shape, -1 for code 0; a growing index gives new codes new ids, a frozen one
-        -1."""
+        """Return the ids of codes, -1 for code 0; a growing index gives new codes ids in order, a frozen one -1."""
         flat = np.ascontiguousarray(codes).reshape(-1)
         out = np.empty(len(flat), np.int32)
         for low in range(0, len(flat), _CHUNK):
@@ -62,7 +61,12 @@ class FeatureIndex:
             if self.frozen:
                 hashing.find(self._keys, self._values, flat[part], out[part])
             else:
-                self._reserve(self._size + len(flat[part]))
+                if (size := self._size + len(flat[part])) * 2 > len(self._keys):
+                    # at most half full after one more chunk of new codes
+                    self._build(self.codes(), size=size)
+                    counts = np.zeros(len(self._keys) // 2, np.int64)
+                    counts[: len(self.counts)] = self.counts[: len(counts)]
+                    self.counts = counts
                 self._size = hashing.insert(self._keys, self._values, flat[part], self._size, out[part], self.counts)
         return out.reshape(codes.shape)
 
@@ -96,18 +100,8 @@ class FeatureIndex:
         self.counts = np.zeros(0, np.int64)
         self.frozen = True
 
-    def _reserve(self, size: int) -> None:
-        if 2 * size <= len(self._keys):
-            return
-        # at most half full after one more chunk of new codes
-        self._build(self.codes(), size=size)
-        counts = np.zeros(len(self._keys) // 2, np.int64)
-        counts[: len(self.counts)] = self.counts[: len(counts)]
-        self.counts = counts
-
     def _build(self, codes: NDArray[np.uint64], farthest: int | None = None, size: int | None = None) -> int:
-        """Build a table for `size` codes (default: those given); return how many were placed by probes up to
-        `farthest`."""
+        """Build a table for `size` codes (default: these); return how many were placed by probes up to `farthest`."""
         slots = 1 << max(12, (2 * (len(codes) if size is None else size) - 1).bit_length())
         self._keys, self._values = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
         ids = np.arange(len(codes), dtype=np.int32)
@@ -147,9 +141,7 @@ class TemplateEncoder:
         self.lexicon = LexiconColumns() if lexicon is None else lexicon
         self.gazetteer = GazetteerColumns() if gazetteer is None else gazetteer
         self.clusters = clusters
-        templates.check_lexicon(bool(self.lexicon.words))
-        templates.check_gazetteer(len(self.gazetteer.gazetteer) > 0)
-        templates.check_clusters(len(clusters) > 0)
+        templates.check_lookups(bool(self.lexicon.words), len(self.gazetteer.gazetteer) > 0, len(clusters) > 0)
         self.index = FeatureIndex() if index is None else index
         self.reach = Reach.of(templates.families)
 
@@ -206,8 +198,7 @@ class TemplateEncoder:
             hashing.renumber(encoded.type_features, new)
 
     def _tokens(self, sentences: Sequence[Sentence]) -> _Tokens:
-        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        ptr = pointers(np.fromiter(map(len, sentences), np.int64, len(sentences)))
         form_ids, forms = value_numbers(chain.from_iterable(sentence.forms for sentence in sentences), int(ptr[-1]))
         sources, values = [form_ids, final_forms(form_ids, ptr)], []
         for name in self.templates.user_columns:
@@ -215,29 +206,20 @@ class TemplateEncoder:
             sources.append(column_ids)
             values.append(distinct)
         columns = FormColumns(forms, self.clusters)
-        sources += self._lexicon_sources(sentences, columns, form_ids, ptr)
+        if self.templates.lexicon_columns:
+            if (columns.length != 1).any():
+                sentence, form = next((each, form) for each in sentences for form in each.forms if len(form) != 1)
+                expected = "characters, in which templates look for words of a lexicon"
+                raise CorpusError(f"the token {form!r}", expected, *sentence.location)
+            lengths = self.lexicon.lengths(columns.points[form_ids], ptr)
+            sources += [lengths[LEXICON_COLUMNS.index(name)] for name in self.templates.lexicon_columns]
         sources += [self.gazetteer.numbers(sentences, name) for name in self.templates.gazetteer_columns]
         return _Tokens(ptr, forms, columns, np.stack(sources), values)
-
-    def _lexicon_sources(
-        self,
-        sentences: Sequence[Sentence],
-        columns: FormColumns,
-        form_ids: NDArray[np.int32],
-        ptr: NDArray[np.int64],
-    ) -> list[NDArray[np.int32]]:
-        """For every lexicon column of the templates, the entry of its table for each token."""
-        if not self.templates.lexicon_columns:
-            return []
-        if (columns.length != 1).any():
-            _raise_no_characters(sentences)
-        lengths = self.lexicon.lengths(columns.points[form_ids], ptr)
-        return [lengths[LEXICON_COLUMNS.index(name)] for name in self.templates.lexicon_columns]
 
     def _grams(self, tokens: _Tokens, index: FeatureIndex) -> NDArray[np.int32]:
         names = sorted({term.column for family in self.reach.families for term in family.terms})
         tables = [self._table(name, tokens) for name in names]
-        table_ptr = np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(np.int64)
+        table_ptr = pointers(np.array([len(table) for table in tables], np.int64))
         terms = term_numbers(self.reach.families, names, self._source)
         table = np.concatenate([np.zeros(0, np.uint64), *tables])
         return hashed_grams(tokens.ids, tokens.sentence_ptr, table, table_ptr, terms, self.reach, index)
@@ -260,11 +242,17 @@ class TemplateEncoder:
         return tokens.columns.scalar(column)
 
     def inside(self, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
-        """Return the codes of all features that depend on the form alone: ptr int64[V + 1] and codes without absent
-        ones."""
+        """Return the codes of all features that depend on the form alone: ptr int64[V + 1] and codes, none 0."""
         rows, codes = [], []
         for template in self.templates.inside:
-            of_row, of_code = _inside_codes(template, columns)
+            of_row, parts = np.arange(len(columns.length)), list[Codes]()
+            if lists := [term.column for term in template.terms if term.column in LIST_COLUMNS]:
+                list_ptr, of_list = columns.listed(lists[0])
+                of_row = np.repeat(of_row, np.diff(list_ptr))
+                parts.append(of_list)
+            scalars = [term.column for term in template.terms if term.column not in LIST_COLUMNS]
+            parts += [columns.scalar(column)[of_row] for column in scalars]
+            of_code = joined_codes(np.uint64(seed_of(str(template))), parts)
             rows.append(of_row[of_code != 0])
             codes.append(of_code[of_code != 0])
         forms = len(columns.length)
@@ -272,8 +260,7 @@ class TemplateEncoder:
             return np.zeros(forms + 1, np.int64), np.zeros(0, np.uint64)
         all_rows, all_codes = np.concatenate(rows), np.concatenate(codes)
         order = np.argsort(all_rows, kind="stable")
-        ptr = np.concatenate([[0], np.cumsum(np.bincount(all_rows, minlength=forms))]).astype(np.int64)
-        return ptr, all_codes[order]
+        return pointers(np.bincount(all_rows, minlength=forms)), all_codes[order]
 
     def to_json(self) -> dict[str, Any]:
         """Return the templates, for the model's metadata; the index is saved as an array of codes."""
@@ -331,26 +318,6 @@ def _column(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
             known = ", ".join(sorted(sentence.columns)) or "none"
             raise CorpusError(f"columns {known}", f"a column {name!r}, which a template asks for", *sentence.location)
         yield from sentence.columns[name]
-
-
-def _raise_no_characters(sentences: Sequence[Sentence]) -> NoReturn:
-    sentence, form = next((each, form) for each in sentences for form in each.forms if len(form) != 1)
-    expected = "characters, in which templates look for words of a lexicon"
-    raise CorpusError(f"the token {form!r}", expected, *sentence.location)
-
-
-def _inside_codes(template: Template, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
-    """Return the form and the code of every feature of a template over the form alone; code 0 if absent."""
-    forms = len(columns.length)
-    rows = np.arange(forms)
-    lists = [term.column for term in template.terms if term.column in LIST_COLUMNS]
-    parts: list[Codes] = []
-    if lists:
-        ptr, codes = columns.listed(lists[0])
-        rows = np.repeat(rows, np.diff(ptr))
-        parts.append(codes)
-    parts += [columns.scalar(term.column)[rows] for term in template.terms if term.column not in LIST_COLUMNS]
-    return rows, joined_codes(np.uint64(seed_of(str(template))), parts)
 
 
 def joined_codes(seed: np.uint64, parts: Sequence[Codes], window: int = 1) -> Codes:

@@ -234,33 +234,21 @@ class Templates:
         names = {term.column for template in self.parsed for term in template.terms}
         return tuple(name for name in columns if name in names)
 
-    def check_lexicon(self, given: bool) -> None:
-        """Raise unless a lexicon, of words of two characters or more, is given exactly if templates look at one."""
-        if self.lexicon_columns and not given:
-            found = f"found templates over {', '.join(self.lexicon_columns)}"
-            raise TemplateError(f"{found}, expected a lexicon with words of two characters or more for them")
-        if given and not self.lexicon_columns:
-            raise TemplateError(
-                f"found a lexicon, expected templates that look at it, over {', '.join(LEXICON_COLUMNS)}"
-            )
-
-    def check_gazetteer(self, given: bool) -> None:
-        """Raise unless a gazetteer is given exactly if templates look at one."""
-        if self.gazetteer_columns and not given:
-            raise TemplateError(
-                f"found templates over {', '.join(self.gazetteer_columns)}, expected a gazetteer for them"
-            )
-        if given and not self.gazetteer_columns:
-            expected = f"templates that look at it, over {', '.join(GAZETTEER_COLUMNS)}: the preset gazetteer has them"
-            raise TemplateError(f"found a gazetteer, expected {expected}")
-
-    def check_clusters(self, given: bool) -> None:
-        """Raise unless word clusters are given exactly if templates look at them."""
-        if self.cluster_columns and not given:
-            raise TemplateError(f"found templates over {', '.join(self.cluster_columns)}, expected clusters for them")
-        if given and not self.cluster_columns:
-            expected = "templates that look at them, over cluster or cluster_N: the preset clusters has them"
-            raise TemplateError(f"found word clusters, expected {expected}")
+    def check_lookups(self, lexicon: bool, gazetteer: bool, clusters: bool) -> None:
+        """Raise unless a lexicon, a gazetteer and clusters are each given exactly if templates look at them."""
+        words = "a lexicon with words of two characters or more"
+        over_words = f"it, over {', '.join(LEXICON_COLUMNS)}"
+        over_phrases = f"it, over {', '.join(GAZETTEER_COLUMNS)}: the preset gazetteer has them"
+        over_clusters = "them, over cluster or cluster_N: the preset clusters has them"
+        for columns, is_given, needed, found, what in (
+            (self.lexicon_columns, lexicon, words, "a lexicon", over_words),
+            (self.gazetteer_columns, gazetteer, "a gazetteer", "a gazetteer", over_phrases),
+            (self.cluster_columns, clusters, "clusters", "word clusters", over_clusters),
+        ):
+            if columns and not is_given:
+                raise TemplateError(f"found templates over {', '.join(columns)}, expected {needed} for them")
+            if is_given and not columns:
+                raise TemplateError(f"found {found}, expected templates that look at {what}")
 
 
 def _runs(offsets: list[int]) -> list[list[int]]:
@@ -359,11 +347,7 @@ PRESETS: dict[str, Templates] = {
     ),
     # liu-2014, Table 2, with full-width and half-width forms taken as one character
     "liu-2014": Templates(
-        (
-            *_grams("folded", *_UNIGRAMS, *_BIGRAMS, *_SKIPS),
-            *_grams("type", (0,), (0, 1), (1, 2)),
-            *_repeats("folded"),
-        )
+        (*_grams("folded", *_UNIGRAMS, *_BIGRAMS, *_SKIPS), *_grams("type", (0,), (0, 1), (1, 2)), *_repeats("folded"))
     ),
     # jiang-2015, Table 1
     "jiang-2015": Templates(

@@ -1,10 +1,7 @@
-"""What a scorer of arcs consists of: the parameters that a parser keeps, and the scorers made of them.
+"""Scorers of arcs: the parameters that a parser keeps, and the scorers made of them; and the linear ones.
 
-A new scorer is a file with subclasses of these two classes, and its parameters in `ARC_SCORERS` (`arc_scorers`).
-
-Linear scores of arcs: weights of template features, hashed into a table of fixed size.
-
-The scorers of arcs, by their names in model files.
+Linear scores are sums of weights of template features, hashed into a table of fixed size. A new scorer is a file with
+subclasses of both base classes, and its parameters in `ARC_SCORERS`.
 """
 
 from __future__ import annotations
@@ -79,12 +76,11 @@ class ArcScorerParameters(ABC):
 
     @abstractmethod
     def scorer(self, weights: Floats, gradient: Floats, threshold: float) -> ArcScorer:
-        """Return a scorer that adds to `gradient` [size]; it may leave out arcs whose derivative is below the
-        threshold."""
+        """Return a scorer that adds to `gradient` [size], and may skip derivatives below the threshold."""
 
     def touched(self) -> Callable[[ArcBatch], Blocks]:
-        """Return a function from a batch to the weights that it can touch (by default all): blocks start[i] .. stop[i]
-        - 1."""
+        """Return a function from a batch to the weights that it can touch (default: all), blocks start[i] .. stop[i] -
+        1."""
         every = np.array([0]), np.array([self.size])
         return lambda batch: every
 
@@ -120,8 +116,7 @@ def batch_bounds(encoded: EncodedArcs) -> Iterator[tuple[int, int]]:
     cells = encoded.evidence.cells
     first = 0
     while first < len(encoded):
-        last = int(np.searchsorted(cells, cells[first] + _BATCH_CELLS, side="right")) - 1
-        last = max(first + 1, last)
+        last = max(first + 1, int(np.searchsorted(cells, cells[first] + _BATCH_CELLS, side="right")) - 1)
         yield first, last
         first = last
 
@@ -141,12 +136,9 @@ class ArcFeatures(ArcScorerParameters):
 
     @property
     def size(self) -> int:
-        return (self.rows + self._pair_rows) * arcs.BINS
-
-    @property
-    def _pair_rows(self) -> int:
-        """The rows of pairs of siblings, behind those of arcs: fewer, since their features are mostly of tags."""
-        return max(1, self.rows // 4) if self.templates.has_siblings else 0
+        # rows of pairs of siblings stand behind those of arcs: fewer, since their features are mostly of tags
+        of_pairs = max(1, self.rows // 4) if self.templates.has_siblings else 0
+        return (self.rows + of_pairs) * arcs.BINS
 
     def scores(self, weights: Floats, batch: ArcBatch) -> Floats:
         scores = np.empty(batch.size, weights.dtype)
@@ -159,32 +151,31 @@ class ArcFeatures(ArcScorerParameters):
     def scorer(self, weights: Floats, gradient: Floats, threshold: float) -> LinearArcScorer:
         return LinearArcScorer(self, weights, gradient, threshold)
 
-    def touched(self) -> TouchedRows:
-        return TouchedRows(self)
+    def touched(self) -> Callable[[ArcBatch], Blocks]:
+        seen, calls = np.zeros(0, np.int32), 0
 
-    def add_gradient(
-        self, gradient: Floats, batch: ArcBatch, difference: Floats, threshold: float
-    ) -> NDArray[np.int64]:
-        """Add the features of arcs and pairs times their differences above the threshold; return rows that were 0
-        before."""
-        (of_arcs, of_pairs), sizes = self._tables(gradient), self.templates.sizes
-        rows: NDArray[np.int64] = arcs.add_arc_gradient(
-            of_arcs, batch.codes, sizes, batch.ptr, batch.paths, difference, threshold
-        )
+        def touched_in(batch: ArcBatch) -> Blocks:
+            nonlocal seen, calls
+            if not len(seen):
+                seen = np.zeros(self.size // arcs.BINS, np.int32)
+            calls += 1
+            of_arcs, of_pairs = seen[: self.rows], seen[self.rows :]
+            rows = arcs.touched_rows(batch.codes, self.templates.sizes, batch.ptr, batch.paths, of_arcs, calls)
+            if len(of_pairs):
+                more = arc_features.touched_pair_rows(*self._pairs(batch), of_pairs, calls)
+                rows = np.concatenate([rows, self.rows + more])
+            return rows * arcs.BINS, (rows + 1) * arcs.BINS
+
+        return touched_in
+
+    def add_gradient(self, gradient: Floats, batch: ArcBatch, change: Floats, threshold: float) -> NDArray[np.int64]:
+        """Add features of arcs and pairs times differences above the threshold; return rows that were 0 before."""
+        (of_arcs, of_pairs), given = self._tables(gradient), (change, threshold)
+        rows: NDArray[np.int64]
+        rows = arcs.add_arc_gradient(of_arcs, batch.codes, self.templates.sizes, batch.ptr, batch.paths, *given)
         if not len(of_pairs):
             return rows
-        more = arc_features.add_pair_gradient(of_pairs, *self._pairs(batch), difference, threshold)
-        return np.concatenate([rows, self.rows + more])
-
-    def touched_rows(self, batch: ArcBatch, seen: NDArray[np.int32], stamp: int) -> NDArray[np.int64]:
-        """The distinct rows of all features of a batch; `stamp` as in `kernels.arcs`, seen int32[all rows]."""
-        of_arcs, of_pairs = seen[: self.rows], seen[self.rows :]
-        rows: NDArray[np.int64] = arcs.touched_rows(
-            batch.codes, self.templates.sizes, batch.ptr, batch.paths, of_arcs, stamp
-        )
-        if not len(of_pairs):
-            return rows
-        more = arc_features.touched_pair_rows(*self._pairs(batch), of_pairs, stamp)
+        more = arc_features.add_pair_gradient(of_pairs, *self._pairs(batch), *given)
         return np.concatenate([rows, self.rows + more])
 
     def _tables(self, vector: Floats) -> tuple[Floats, Floats]:
@@ -227,21 +218,6 @@ class LinearArcScorer(ArcScorer):
         if len(rows) and self._gradient.reshape(-1, arcs.BINS)[rows[0]].any():
             return rows * arcs.BINS, (rows + 1) * arcs.BINS
         return None
-
-
-class TouchedRows:
-    """The weights that the arcs of a batch can touch: the rows of all their features."""
-
-    def __init__(self, features: ArcFeatures) -> None:
-        self._features, self._calls = features, 0
-        self._seen = np.zeros(0, np.int32)
-
-    def __call__(self, batch: ArcBatch) -> Blocks:
-        if not len(self._seen):
-            self._seen = np.zeros(self._features.size // arcs.BINS, np.int32)
-        self._calls += 1
-        rows = self._features.touched_rows(batch, self._seen, self._calls)
-        return rows * arcs.BINS, (rows + 1) * arcs.BINS
 
 
 ARC_SCORERS: dict[str, type[ArcScorerParameters]] = {ArcFeatures.kind: ArcFeatures}

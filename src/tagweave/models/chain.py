@@ -140,8 +140,7 @@ class ChainModel:
     def visit_pair_marginals(
         self, encoded: Encoded, visit: Callable[[slice, Floats, Floats], None], masks: Masks | None = None
     ) -> None:
-        """Call `visit` with the tokens, marginals and pair marginals [n, Y, Y] of each batch; one at a time is in
-        memory."""
+        """Call `visit` with the tokens, marginals and pair marginals [n, Y, Y] of each batch, one at a time."""
 
         def run(first: int, last: int, scores: Floats, transitions: TransitionScores) -> None:
             batch, sums = self._sums(encoded, first, last, scores, transitions, masks)

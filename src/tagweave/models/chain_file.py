@@ -105,15 +105,17 @@ _SPACE = record({"names": list_of(text, 1), "views": list_of(_VIEW, 1)})
 _TEMPLATES = list_of(text, 0, MOST_TEMPLATES)
 
 
-def check_chain(value: Any, where: str = "") -> None:
+def check(value: Any, where: str = "") -> None:
     """Raise unless a value describes a chain model, nested models included."""
     record({"scorer": one_of(*SCORERS)}, others=True)(value, where)
     record({**_CHAIN, **SCORERS[value["scorer"]].rules()}, _OF_A_FILE)(value, where)
     space, coding = value["space"], value["coding"]
+    labels = len(space["names"])
     for view in space["views"]:
-        _check_view(view, len(space["names"]))
-    sides = space["views"][: max(1, len(space["views"]) - 1)]  # the last view of bundles is the joint one
-    for view in sides:
+        distinct(view["names"], "names")
+        if len(view["projection"]) != labels or set(view["projection"]) != set(range(len(view["names"]))):
+            refuse(view["projection"], "projection", f"the tag of each of {labels} labels, and a label of each tag")
+    for view in space["views"][: max(1, len(space["views"]) - 1)]:  # the last view of bundles is the joint one
         _check_labels(view["names"], value["task"], coding)
     SCORERS[value["scorer"]].check(value, where)
     if coding not in CODINGS_OF[value["task"]]:
@@ -121,13 +123,6 @@ def check_chain(value: Any, where: str = "") -> None:
     for part, each in parts_of(value["encoder"]):
         if "taggers" in each["encoder"] or (part.startswith("taggers") and each["coding"] != coding):
             refuse(each["coding"], f"{where}{part}", "a model of the same tokens, and none of pieces")
-
-
-def _check_view(view: dict[str, Any], labels: int) -> None:
-    distinct(view["names"], "names")
-    tags = range(len(view["names"]))
-    if len(view["projection"]) != labels or set(view["projection"]) != set(tags):
-        refuse(view["projection"], "projection", f"the tag of each of {labels} labels, and a label of each tag")
 
 
 def _check_labels(labels: list[str], task: str, coding: str) -> None:
@@ -143,15 +138,15 @@ def _check_labels(labels: list[str], task: str, coding: str) -> None:
         refuse(sorted(strange), "names", f"labels of the coding {coding}")
 
 
-_PROPOSALS = record({"models": list_of(check_chain, 1), "threshold": number(0, 1)})
+_PROPOSALS = record({"models": list_of(check, 1), "threshold": number(0, 1)})
 
 
 _ENCODERS: dict[str, dict[str, Rule]] = {
     "attributes": {},
     "templates": {"templates": _TEMPLATES},
-    "guided": {"templates": _TEMPLATES, "guide": check_chain},
+    "guided": {"templates": _TEMPLATES, "guide": check},
     "proposing": {"templates": _TEMPLATES, "proposals": _PROPOSALS},
-    "pieces": {"templates": _TEMPLATES, "taggers": list_of(check_chain, 2)},
+    "pieces": {"templates": _TEMPLATES, "taggers": list_of(check, 2)},
 }
 _HAS_KIND = record({"kind": one_of(*_ENCODERS)}, others=True)
 
@@ -183,13 +178,6 @@ def parts_of(encoder: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"taggers.{i}", each
 
 
-def check_chain_arrays(description: dict[str, Any], arrays: Arrays) -> None:
-    """Raise unless these are the arrays of a chain model with a checked description; nested models are not checked."""
-    of_parts = tuple(f"{part}." for part, _ in parts_of(description["encoder"]))
-    own = {name: array for name, array in arrays.items() if not name.startswith(of_parts)}
-    check_arrays(own, _rules(description, own))
-
-
 def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
     encoder = description["encoder"]
     rules = {
@@ -208,12 +196,12 @@ AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncod
 """The encoders of tokens; their index grows with the training data, and then freezes."""
 Description = dict[str, Any]
 
-check = check_chain
-
 
 def assemble(description: Description, arrays: Arrays) -> ChainModel:
     """Return the model whose checked description and unchecked arrays these are, with the models inside it."""
-    check_chain_arrays(description, arrays)
+    of_parts = tuple(f"{part}." for part, _ in parts_of(description["encoder"]))
+    own = {name: array for name, array in arrays.items() if not name.startswith(of_parts)}
+    check_arrays(own, _rules(description, own))
     space = LabelSpace.from_json(description["space"])
     parameters = SCORERS[description["scorer"]].of_parts(description, space, arrays)
     encoder = ENCODERS[description["encoder"]["kind"]](description["encoder"], arrays, space)

@@ -61,8 +61,7 @@ class ChainPredictor:
         return tuple(dict.fromkeys((self.guideline, *self._others)))
 
     def layer_in(self, names: Collection[str], guideline: str | None = None) -> str | None:
-        """Return the layer with labels of a guideline (by default the tagger's), by its name or its name in training;
-        or None."""
+        """Return the layer with labels of a guideline, by its name or its name in training, if there is one."""
         name = guideline or self.guideline
         return next((each for each in (name, *self.model.layers(name)) if each in names), None)
 
@@ -127,8 +126,7 @@ class ChainPredictor:
         return tables
 
     def log_probabilities(self, sentences: Sequence[Sentence], layer: str) -> list[float]:
-        """Return the log probability of what a layer (numbers: likelihoods) says of each sentence, 0 where it says
-        nothing."""
+        """Return the log probability of what a layer (numbers: likelihoods) says of each sentence; 0: nothing."""
         found: list[float] = []
         for given in in_blocks(sentences, max(1, _CELLS // (_LENGTH * len(self.model.space)))):
             encoded, sets = self._evidence(self.tokens(given, layer), layer, None)

@@ -80,8 +80,7 @@ class ScorerParameters(ABC):
         """Return the scores under a weight vector [size]."""
 
     def touched(self, encoded: Encoded) -> Callable[[int, int], Blocks]:
-        """Return a function of first, last to the weights that these sentences can touch: blocks start[i] .. stop[i] -
-        1."""
+        """Return a function of first, last to the weights that they can touch: blocks start[i] .. stop[i] - 1."""
         every = np.array([0]), np.array([self.size])
         return lambda first, last: every
 

@@ -31,7 +31,7 @@ from tagweave.features.columns import LIST_COLUMNS
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.labels.space import LabelSpace, View, is_wildcard
+from tagweave.labels.space import LabelSpace, is_wildcard
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.packing import nested
@@ -73,13 +73,11 @@ def likely_tags(
     model: ChainModel, sentences: Sequence[Sentence], threshold: float, threads: int = 1
 ) -> list[tuple[str, ...]]:
     """For every token, the best tag and all whose marginal reaches the threshold, separated by blanks."""
-    tagger = ChainPredictor(model, threads)
-    return [_likely(table, tagger.labels, threshold) for table in tagger.probabilities(sentences)]
-
-
-def _likely(table: NDArray[Any], names: Sequence[str], threshold: float) -> tuple[str, ...]:
-    chosen = (table >= threshold) | (table == table.max(axis=1, keepdims=True))
-    return tuple(" ".join(names[tag] for tag in np.flatnonzero(row).tolist()) for row in chosen)
+    tagger, likely = ChainPredictor(model, threads), []
+    for table in tagger.probabilities(sentences):
+        chosen = (table >= threshold) | (table == table.max(axis=1, keepdims=True))
+        likely.append(tuple(" ".join(tagger.labels[tag] for tag in np.flatnonzero(row).tolist()) for row in chosen))
+    return likely
 
 
 class ProposingEncoder(CascadeEncoder):
@@ -101,10 +99,15 @@ class ProposingEncoder(CascadeEncoder):
         encoded = self.encoder.encode(sentences, threads)
         numbers, masks = [], []
         for view, model in zip(self.space.sides, self.models, strict=True):
-            proposed = [each for row in self._proposals(sentences, view, model, threads) for each in row]
+            known = [sentence.columns.get(proposal_column(view.guideline)) for sentence in sentences]
+            unknown = [sentence for sentence, own in zip(sentences, known, strict=True) if own is None]
+            of_model = iter(proposals(model, unknown, self.threshold, threads))
+            proposed = [each for own in known for each in (next(of_model) if own is None else own)]
             number = {each: i for i, each in enumerate(dict.fromkeys(proposed))}
             numbers.append(np.array([number[each] for each in proposed], np.int64))
-            masks.append(np.array([_mask(each, view) for each in number], bool).reshape(len(number), len(self.space)))
+            tags = [[view.number[tag] for tag in each.split(" ") if tag in view.number] for each in number]
+            allowed = [np.isin(view.projection, own) for own in tags]  # labels that project to one of the tags
+            masks.append(np.array(allowed, bool).reshape(len(number), len(self.space)))
         size = max(1, _CELLS // len(self.space))
         parts = [
             CandidateLabels.of_mask(
@@ -114,16 +117,6 @@ class ProposingEncoder(CascadeEncoder):
         ]
         return encoded.with_evidence(encoded.evidence.sets, candidates=CandidateLabels.concatenate(parts))
 
-    def _proposals(
-        self, sentences: Sequence[Sentence], view: View, model: ChainModel, threads: int
-    ) -> list[tuple[str, ...]]:
-        """Return the proposals for every sentence, from its column or from the model."""
-        column = proposal_column(view.guideline)
-        known = [sentence.columns.get(column) for sentence in sentences]
-        unknown = [sentence for sentence, own in zip(sentences, known, strict=True) if own is None]
-        of_model = iter(proposals(model, unknown, self.threshold, threads))
-        return [next(of_model) if own is None else own for own in known]
-
     def to_json(self) -> dict[str, Any]:
         proposals = {"models": [model.to_json() for model in self.models], "threshold": self.threshold}
         return {**self.encoder.to_json(), "kind": self.kind, "proposals": proposals}
@@ -131,12 +124,6 @@ class ProposingEncoder(CascadeEncoder):
     def arrays(self) -> dict[str, NDArray[Any]]:
         parts = [nested(model.arrays(), f"proposals.{i}") for i, model in enumerate(self.models)]
         return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
-
-
-def _mask(proposed: str, view: View) -> NDArray[np.bool_]:
-    """Return bool[Y]: the labels that project to one of these tags; unknown tags are ignored."""
-    tags = [view.number[tag] for tag in proposed.split(" ") if tag in view.number]
-    return np.isin(view.projection, tags)
 
 
 def guide_column(guideline: str) -> str:
@@ -187,28 +174,18 @@ class GuidedEncoder(CascadeEncoder):
 
     def guided(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
         """Return the sentences, each with the column; the guide labels all that need it at once."""
-        labels = [self._known_labels(sentence) for sentence in sentences]
-        unlabelled = [sentence for sentence, known in zip(sentences, labels, strict=True) if known is None]
-        predictions = iter(self._predictions(unlabelled, threads))
+        name, names = self.guideline, self.guide.space.views[0].number
+        labels = [s.columns.get(self.column) or one_label_each(s.layers.get(name), names) for s in sentences]
+        unlabelled = tuple(
+            replace(sentence, layers={name: sentence.layers.get(name, (None,) * len(sentence))})
+            for sentence, known in zip(sentences, labels, strict=True)
+            if known is None
+        )
+        completed = iter(ChainPredictor(self.guide, threads).complete(Corpus(unlabelled, name)))
         return [
-            sentence.with_column(self.column, next(predictions) if known is None else known)
+            sentence.with_column(self.column, labels_of(next(completed), name) if known is None else known)
             for sentence, known in zip(sentences, labels, strict=True)
         ]
-
-    def _known_labels(self, sentence: Sentence) -> tuple[str, ...] | None:
-        """Return the column of a sentence that does not need the guide."""
-        names = self.guide.space.views[0].number
-        return sentence.columns.get(self.column) or one_label_each(sentence.layers.get(self.guideline), names)
-
-    def _predictions(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
-        """Return the guide's labels, which agree with the layer of its guideline."""
-        inputs = tuple(self._with_own_layer(sentence) for sentence in sentences)
-        completed = ChainPredictor(self.guide, threads).complete(Corpus(inputs, self.guideline))
-        return [labels_of(sentence, self.guideline) for sentence in completed]
-
-    def _with_own_layer(self, sentence: Sentence) -> Sentence:
-        layer = sentence.layers.get(self.guideline, (None,) * len(sentence))
-        return replace(sentence, layers={self.guideline: layer})
 
     def to_json(self) -> dict[str, Any]:
         return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}

@@ -109,60 +109,27 @@ def observed_cells(
 
 def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
     """Return the rising codes feature * width + position * sets + set of all sets that occur with a feature."""
-    is_evidence = ~masks.all(axis=1)
-    pairs = _Pairs(width)
-    if encoded.grams.shape[1]:
-        pairs.fill(
-            lambda table, limit, progress: hashing.enter_grams(
-                table,
-                encoded.grams,
-                encoded.high,
-                encoded.low,
-                encoded.lead,
-                encoded.sentence_ptr,
-                encoded.evidence.sets,
-                is_evidence,
-                limit,
-                progress,
-            ),
-            len(encoded),
-        )
-    # tokens of one word type under one label set observe the same pairs
-    joint = np.unique(encoded.word_types.astype(np.int64) * len(masks) + encoded.evidence.sets)
-    word_types, sets = joint // len(masks), joint % len(masks)
-    pairs.fill(
-        lambda table, limit, progress: hashing.enter_types(
-            table, encoded.type_ptr, encoded.type_features, word_types, sets, is_evidence, limit, progress
-        ),
-        len(word_types),
-    )
-    return pairs.sorted()
+    e, is_evidence = encoded, ~masks.all(axis=1)
+    table, progress = np.full(1 << 16, -1, np.int64), np.zeros(2, np.int64)  # entered so far; codes in the table
 
-
-class _Pairs:
-    """A hash set of codes that grows between calls of the kernel that fills it."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self._table = np.full(1 << 16, -1, np.int64)
-        self._count = 0
-
-    def fill(self, enter: Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], None], stop: int) -> None:
-        """Call `enter` until its progress reaches `stop`, with a larger table whenever the table is full."""
-        progress = np.array([0, self._count], np.int64)
+    def fill(enter: Callable[..., None], stop: int) -> None:
+        """Call `enter` until it has entered `stop` items, with a larger table whenever the table is full."""
+        nonlocal table
+        progress[0] = 0
         while progress[0] < stop:
-            enter(self._table, np.array([len(self._table) // 2, self._width], np.int64), progress)
+            enter(table, limit=np.array([len(table) // 2, width], np.int64))
             if progress[0] < stop:
-                self._grow()
-        self._count = int(progress[1])
+                old, table = table, np.full(4 * len(table), -1, np.int64)
+                hashing.rehash(old, table)
 
-    def _grow(self) -> None:
-        old = self._table
-        self._table = np.full(4 * len(old), -1, np.int64)
-        hashing.rehash(old, self._table)
-
-    def sorted(self) -> NDArray[np.int64]:
-        return np.sort(self._table[self._table >= 0])
+    if e.grams.shape[1]:
+        anchors = e.grams, e.high, e.low, e.lead, e.sentence_ptr, e.evidence.sets, is_evidence
+        fill(lambda table, limit: hashing.enter_grams(table, *anchors, limit, progress), len(e))
+    # tokens of one word type under one label set observe the same pairs
+    joint = np.unique(e.word_types.astype(np.int64) * len(masks) + e.evidence.sets)
+    types = e.type_ptr, e.type_features, joint // len(masks), joint % len(masks), is_evidence
+    fill(lambda table, limit: hashing.enter_types(table, *types, limit, progress), len(joint))
+    return np.sort(table[table >= 0])
 
 
 Floats = NDArray[Any]
@@ -184,14 +151,9 @@ class ViewEmission:
         if word_types * self._tags > _TABLE_CELLS:
             return None
         table = np.empty((word_types, self._tags), self.weights.dtype)
-        self._type_scores(encoded, np.arange(word_types, dtype=np.int32), table)
+        every = np.arange(word_types, dtype=np.int32)
+        weight_vectors.type_scores(self.weights, *self._of_types(encoded), every, table)
         return table
-
-    def _type_scores(self, encoded: Encoded, word_types: NDArray[np.int32], out: Floats) -> None:
-        layout, e = self.layout, encoded
-        weight_vectors.type_scores(
-            self.weights, layout.ptr, layout.cell, e.type_ptr, e.type_features, e.type_values, word_types, out
-        )
 
     def write_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
         """Set scores [n, tags] to those of this view alone; `table` has those of all word types, if computed before."""
@@ -199,27 +161,20 @@ class ViewEmission:
         if not len(encoded.type_features):
             scores[...] = 0
         elif table is None:
-            self._type_scores(encoded, word_types, scores)
+            weight_vectors.type_scores(self.weights, *self._of_types(encoded), word_types, scores)
         else:
             np.take(table, word_types, axis=0, out=scores, mode="clip")
         self.add_grams(encoded, first, last, scores)
 
     def add_grams(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
-        layout, e = self.layout, encoded
-        if e.grams.shape[1]:
-            weight_vectors.gram_scores(
-                self.weights,
-                layout.ptr,
-                layout.cell,
-                e.grams,
-                e.low,
-                e.high,
-                e.lead,
-                e.sentence_ptr,
-                first,
-                last,
-                scores,
-            )
+        if encoded.grams.shape[1]:
+            weight_vectors.gram_scores(self.weights, *self._of_grams(encoded), first, last, scores)
+
+    def _of_grams(self, e: Encoded) -> tuple[Any, ...]:
+        return self.layout.ptr, self.layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr
+
+    def _of_types(self, e: Encoded) -> tuple[Any, ...]:
+        return self.layout.ptr, self.layout.cell, e.type_ptr, e.type_features, e.type_values
 
     def add_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
         """Like `write_scores`, but adds to the scores [n, Y] of the labels that project to each tag."""
@@ -235,22 +190,14 @@ class ViewEmission:
             weight_vectors.gather(difference, self.view.projection, *_candidates(encoded, first, last), own)
         word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
         if len(encoded.type_features) and table is None:
-            self._add_type_gradient(encoded, word_types, own)
+            weight_vectors.type_gradient(self.weights, *self._of_types(encoded), word_types, own)
         elif len(encoded.type_features) and table is not None:
             weight_vectors.collect(own, word_types, table)
-        layout, e = self.layout, encoded
-        weight_vectors.gram_gradient(
-            self.weights, layout.ptr, layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr, first, last, own
-        )
+        weight_vectors.gram_gradient(self.weights, *self._of_grams(encoded), first, last, own)
 
     def add_table_gradient(self, encoded: Encoded, table: Floats) -> None:
-        self._add_type_gradient(encoded, np.arange(len(table), dtype=np.int32), table)
-
-    def _add_type_gradient(self, encoded: Encoded, word_types: NDArray[np.int32], difference: Floats) -> None:
-        layout, e = self.layout, encoded
-        weight_vectors.type_gradient(
-            self.weights, layout.ptr, layout.cell, e.type_ptr, e.type_features, e.type_values, word_types, difference
-        )
+        every = np.arange(len(table), dtype=np.int32)
+        weight_vectors.type_gradient(self.weights, *self._of_types(encoded), every, table)
 
 
 def emissions(parameters: ChainParameters, vector: Floats) -> list[ViewEmission]:
@@ -260,15 +207,10 @@ def emissions(parameters: ChainParameters, vector: Floats) -> list[ViewEmission]
 
 
 def write_emission(
-    views: Sequence[ViewEmission],
-    encoded: Encoded,
-    first: int,
-    last: int,
-    scores: Floats,
-    tables: Tables | None = None,
+    views: Sequence[ViewEmission], encoded: Encoded, first: int, last: int, scores: Floats, tables: Tables
 ) -> None:
     """Set scores [n, Y] to the sum over views, -inf for labels that are no candidates."""
-    pairs = list(zip(views, tables or [None] * len(views), strict=True))
+    pairs = list(zip(views, tables, strict=True))
     whole = next((i for i, view in enumerate(views) if view.view.is_identity), None)
     if whole is None:
         scores[...] = 0

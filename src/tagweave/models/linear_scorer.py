@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count as count_from
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,47 +67,6 @@ class LinearScoring(ChainScoring):
                 view.add_table_gradient(encoded, table)
 
 
-class TouchedWeights:
-    """The weights that sentences can touch: those of their features, and all of transitions."""
-
-    def __init__(self, parameters: ChainParameters, encoded: Encoded) -> None:
-        self._parameters, self._encoded = parameters, encoded
-        self._type_sizes = np.diff(encoded.type_ptr)
-        self._seen = np.zeros(len(parameters.weighted[0][1].ptr) - 1, np.int32)
-        self._calls = 0
-
-    def __call__(self, first: int, last: int) -> Blocks:
-        """Blocks start[i] .. stop[i] - 1 of the vector for sentences first .. last - 1."""
-        e, ptr = self._encoded, self._encoded.sentence_ptr
-        extra = e.outer_anchors
-        rows = int(ptr[first]) + first * extra, int(ptr[last]) + last * extra
-        word_types = e.word_types[ptr[first] : ptr[last]]
-        most = (rows[1] - rows[0]) * e.grams.shape[1] + int(self._type_sizes[word_types].sum())
-        features = np.empty(most, np.int32)
-        self._calls += 1
-        count = weight_vectors.touched_features(
-            e.grams, *rows, e.type_ptr, e.type_features, word_types, self._seen, self._calls, features
-        )
-        starts: list[NDArray[np.int64]] = []
-        stops: list[NDArray[np.int64]] = []
-        offsets = self._parameters.offsets
-        for (_, layout), offset, end in zip(self._parameters.weighted, offsets[:-1], offsets[1:], strict=True):
-            at = features[:count]
-            starts += [layout.ptr[at].astype(np.int64) + offset, np.array([offset + layout.size])]
-            stops += [layout.ptr[at + 1].astype(np.int64) + offset, np.array([end])]  # transitions are always touched
-        return np.concatenate(starts), np.concatenate(stops)
-
-
-@dataclass(frozen=True)
-class ViewWeights:
-    """The weights of one view, as parts of one vector."""
-
-    emission: Floats  # one for each pair of the view's layout
-    transition: Floats  # [Y, Y], row: from
-    start: Floats  # [Y], for the first label of a sentence
-    end: Floats  # [Y], for the last
-
-
 @dataclass(frozen=True)
 class ChainParameters(ScorerParameters):
     """The parameters of the linear scorer: the label space of a chain model and the layout of its weights."""
@@ -143,8 +104,23 @@ class ChainParameters(ScorerParameters):
     def scoring(self, weights: Floats) -> LinearScoring:
         return LinearScoring(self, weights, self.transition_scores(weights))
 
-    def touched(self, encoded: Encoded) -> TouchedWeights:
-        return TouchedWeights(self, encoded)
+    def touched(self, encoded: Encoded) -> Callable[[int, int], Blocks]:
+        e, ptr, type_sizes, calls = encoded, encoded.sentence_ptr, np.diff(encoded.type_ptr), count_from(1)
+        seen = np.zeros(len(self.weighted[0][1].ptr) - 1, np.int32)
+
+        def touched_by(first: int, last: int) -> Blocks:
+            rows = int(ptr[first]) + first * e.outer_anchors, int(ptr[last]) + last * e.outer_anchors
+            word_types = e.word_types[ptr[first] : ptr[last]]
+            found = np.empty((rows[1] - rows[0]) * e.grams.shape[1] + int(type_sizes[word_types].sum()), np.int32)
+            of_types = e.type_ptr, e.type_features, word_types
+            count = weight_vectors.touched_features(e.grams, *rows, *of_types, seen, next(calls), found)
+            at, starts, stops = found[:count], list[NDArray[np.int64]](), list[NDArray[np.int64]]()
+            for (_, layout), (offset, end) in zip(self.weighted, pairwise(self.offsets), strict=True):
+                starts += [layout.ptr[at].astype(np.int64) + offset, np.array([offset + layout.size])]
+                stops += [layout.ptr[at + 1].astype(np.int64) + offset, np.array([end])]  # transitions always are
+            return np.concatenate(starts), np.concatenate(stops)
+
+        return touched_by
 
     def to_json(self) -> Description:
         weighted = [layout is not None for layout in self.layouts]
@@ -195,11 +171,7 @@ class ChainParameters(ScorerParameters):
 
     def arrays(self) -> Arrays:
         scheme = self.scheme
-        arrays: Arrays = {
-            "scheme.transition": scheme.transition,
-            "scheme.start": scheme.start,
-            "scheme.end": scheme.end,
-        }
+        arrays: Arrays = {f"scheme.{part}": getattr(scheme, part) for part in ("transition", "start", "end")}
         for i, layout in enumerate(self.layouts):
             if layout is not None:
                 arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"] = layout.ptr, layout.cell
@@ -207,21 +179,16 @@ class ChainParameters(ScorerParameters):
             arrays[f"observed.{i}"] = observed
         return arrays
 
-    def split(self, vector: Floats) -> tuple[ViewWeights, ...]:
+    def split(self, vector: Floats) -> tuple[kernels.Weights, ...]:
         """The parts of a weight vector (or a gradient) for each view with weights; nothing is copied."""
         parts = []
         for (view, layout), offset in zip(self.weighted, self.offsets, strict=False):
             tags = len(view.names)
             square = offset + layout.size
             start = square + tags * tags
-            parts.append(
-                ViewWeights(
-                    vector[offset:square],
-                    vector[square:start].reshape(tags, tags),
-                    vector[start : start + tags],
-                    vector[start + tags : start + 2 * tags],
-                )
-            )
+            end = start + tags
+            pairs = vector[square:start].reshape(tags, tags)
+            parts.append(kernels.Weights(vector[offset:square], pairs, vector[start:end], vector[end : end + tags]))
         return tuple(parts)
 
     def transition_scores(self, vector: Floats) -> TransitionScores:

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
-from tagweave.kernels import weight_vectors
-from tagweave.models import mistakes
+from tagweave.kernels import decode, weight_vectors
+from tagweave.kernels import perceptron as kernels
+from tagweave.labels.sets import LabelRows
 from tagweave.models.chain_scorer import Blocks, ChainScoring, ScorerParameters
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.sampling import Order, drawn, of_like_length
 from tagweave.structures.chain import Chain
 from tagweave.structures.lockstep import Batch
-from tagweave.structures.loss import loss
+from tagweave.structures.loss import contradiction, loss
 from tagweave.structures.terms import WINDOW, CountAtSlope, LabelShare, RunningShare, expected_count
 
 Floats = NDArray[Any]
@@ -29,6 +30,7 @@ Floats = NDArray[Any]
 _CHUNK_CELLS = 1 << 17  # tokens x labels in a batch of a full pass: its buffers fit the second-level cache
 _CHUNK_SENTENCES = 64  # fewest sentences of such a batch, so that its steps are worthwhile matrix products
 _LARGE_SPACE = 128  # labels from which matrix products gain from batches of sentences of similar length
+_VIEWS = 3  # the fewest views that the kernel of perceptron steps takes
 _SHARED_WORK = 20_000_000  # tokens x labels x labels of a batch from which threads pay off
 
 
@@ -183,16 +185,53 @@ class ChainObjective:
         The weight of a mistaken sentence times features(best) - features(best allowed) is subtracted from the weights
         and, times the number of the step, counted from `step`, from the totals.
         """
-        return mistakes.correct(self._linear, weights, totals, self.encoded, first, last, batch, step)
+        parameters, e, scheme, rows = self._linear, self.encoded, self._linear.scheme, self._rows
+        views = views_of_kernel(parameters, weights, totals)
+        allowed = scheme.transition, scheme.start, scheme.end
+        score, start, end = (np.where(each, 0, -np.inf).astype(weights.dtype) for each in allowed)
+        base = kernels.Transitions(score, start, end, parameters.transitions, parameters.edges)
+        features = e.word_types, e.type_ptr, e.type_features, e.type_values, e.grams, e.lead, e.low, e.high
+        candidates: tuple[Any, Any] = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        if e.evidence.candidates is not None:
+            candidates = e.evidence.candidates.ptr, e.evidence.candidates.labels
+        of_evidence = e.evidence.sets, e.evidence.weights, *candidates, rows.masks, rows.only
+        given = kernels.Sentences(e.sentence_ptr, *features, *of_evidence)
+        buffers = _buffers(views, len(parameters.weighted), base, e, first, last)
+        mistakes, impossible = kernels.correct(views, base, given, first, last, batch, step, buffers)
+        if impossible >= 0:
+            raise contradiction(e.evidence.ids[impossible], Chain.contradiction)
+        return int(mistakes)
 
     def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """Add features(best) - features(best allowed); return the excluded labels of the best, and the sentence's
-        weight."""
+        """Add features(best) - features(best allowed); return the number of wrong labels and the sentence's weight."""
         weight = float(self.encoded.evidence.weights[sentence])
         if weight <= 0:
             return 0, weight
-        scoring = self._linear.scoring(weights)
-        return mistakes.add_mistake(scoring, self._chain(0), self.encoded, sentence, gradient), weight
+        scoring, where = self._linear.scoring(weights), (self.encoded, sentence, sentence + 1)
+        batch, scores = self._chain(0).batch(self.encoded.evidence.part(*where[1:])), scoring.scores(*where)
+        sets, masks = batch.evidence.sets, self._rows.masks
+        best = Chain.best(scores, batch)
+        errors = int(((best < 0) | (masks[sets, best] == 0)).sum())
+        if not errors:
+            return 0, weight
+        scores = scoring.scores(*where)  # again: decoding has overwritten them
+        difference = ChainGradient.zeros(scores)
+        decode.exclude(scores.emission, sets, masks)
+        target = Chain.best(scores, batch)
+        if min(best.min(), target.min()) < 0:
+            raise contradiction(batch.evidence.ids[0], Chain.contradiction)
+        for labels, times in ((best, 1), (target, -1)):
+            difference.emission[np.arange(len(labels)), labels] += times
+            np.subtract.at(difference.paths, (labels[:-1], labels[1:]), times)
+        self._chain(0).finish(batch, difference)
+        scoring.add_gradient(*where, difference.emission, gradient)
+        scoring.add_transition_gradient(difference, gradient)
+        return errors, weight
+
+    @property
+    def _rows(self) -> LabelRows:
+        assert self.encoded.evidence.rows is not None  # noqa: S101 - the constructor asks for them
+        return self.encoded.evidence.rows
 
     @property
     def _linear(self) -> ChainParameters:
@@ -242,6 +281,40 @@ class ChainObjective:
             parameters = self.parameters
             self._chains[thread] = Chain(parameters.space.names, parameters.transitions, parameters.edges)
         return self._chains[thread]
+
+
+def views_of_kernel(parameters: ChainParameters, weights: Floats, totals: Floats) -> tuple[kernels.ViewWeights, ...]:
+    """Return the views with weights, that of whole labels first, padded to three with copies of the first."""
+    ptr = np.result_type(*(layout.ptr for _, layout in parameters.weighted))
+    cell = np.result_type(*(layout.cell for _, layout in parameters.weighted))
+    weighted = []
+    for i, (view, layout) in enumerate(parameters.weighted):
+        pairs = np.ones((len(view.names),) * 2, bool)
+        if parameters.observed_transitions is not None:
+            pairs = np.ascontiguousarray(parameters.observed_transitions[i])
+        own = parameters.split(weights)[i], parameters.split(totals)[i]
+        at = layout.ptr.astype(ptr, copy=False), layout.cell.astype(cell, copy=False)
+        weighted.append(kernels.ViewWeights(*own, *at, view.projection, view.is_identity, pairs))
+    weighted.sort(key=lambda view: not view.whole)
+    return (*weighted, *[weighted[0]] * (_VIEWS - len(weighted)))
+
+
+def _buffers(
+    views: Sequence[kernels.ViewWeights], count: int, base: kernels.Transitions, e: Encoded, first: int, last: int
+) -> kernels.Buffers:
+    """Buffers for steps over sentences first .. last - 1, with the first `count` views."""
+    labels, dtype, bounds = len(base.start), base.score.dtype, e.sentence_ptr[first : last + 1]
+    tokens = slice(bounds[0], bounds[-1])
+    counts = np.diff(e.type_ptr)[e.word_types[tokens]] + int((e.high - e.low + 1).sum())
+    features = np.concatenate([[0], np.cumsum(counts)])
+    most = int(np.diff(features[bounds - bounds[0]]).max(initial=1))
+    cells = int(np.diff(bounds).max(initial=1)) * max(labels, *(len(view.weights.start) for view in views))
+    score, transposed = np.empty((2, labels, labels), dtype)
+    now = kernels.Scores(score, transposed, np.empty((2, labels), dtype), *np.empty((2, labels), dtype))
+    moves = kernels.Moves(np.empty(2 * most, np.int64), np.empty(2 * most))
+    best, target = np.empty((2, len(e.word_types[tokens])), np.int32)
+    scores, again, of_view = np.empty((3, cells), dtype)
+    return kernels.Buffers(count, now, moves, scores, again, of_view, best, target, np.zeros(last - first, np.bool_))
 
 
 class _Chunk(NamedTuple):

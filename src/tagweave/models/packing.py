@@ -51,23 +51,18 @@ def pack(arrays: Arrays, compressed: bool = True) -> tuple[dict[str, Any], Array
     """Return the description of arrays, and the bytes of each, uint8[B]; without compression, all of them."""
     forms, packed = {}, {}
     for name, array in arrays.items():
-        form, planes = _planes_of(name, array)
+        form: dict[str, Any] = {}
+        flat = np.ascontiguousarray(array).reshape(-1)
+        if flat.dtype == np.float32 and (grid := _multiples(flat)):
+            form["step"], multiples = grid
+            is_near = np.abs(multiples) < -_FAR
+            planes = [*_planes(np.where(is_near, multiples, _FAR).astype(np.int8)), *_planes(multiples[~is_near])]
+        else:
+            planes = [*_planes(np.diff(flat, prepend=flat.dtype.type(0)) if _rises(name, flat.dtype) else flat)]
         pieces = [piece for plane in planes for piece in _pieces(plane, compressed)]
         forms[name] = {"dtype": array.dtype.str, "shape": list(array.shape), **form, "lengths": list(map(len, pieces))}
         packed[name] = np.frombuffer(b"".join(pieces), np.uint8)
     return forms, packed
-
-
-def _planes_of(name: str, array: NDArray[Any]) -> tuple[dict[str, Any], list[Bytes]]:
-    flat = np.ascontiguousarray(array).reshape(-1)
-    if flat.dtype == np.float32 and (grid := _multiples(flat)):
-        step, multiples = grid
-        is_near = np.abs(multiples) < -_FAR
-        near = np.where(is_near, multiples, _FAR).astype(np.int8)
-        return {"step": step}, [*_planes(near), *_planes(multiples[~is_near])]
-    if _rises(name, flat.dtype):
-        flat = np.diff(flat, prepend=flat.dtype.type(0))
-    return {}, list(_planes(flat))
 
 
 def _multiples(flat: NDArray[np.float32]) -> tuple[int, NDArray[np.int16]] | None:
@@ -141,7 +136,8 @@ def _unpacked(
         flat = source.numbers(size, dtype)
         if _rises(name, dtype):
             flat = np.cumsum(flat, dtype=dtype)
-    source.check_end()
+    if source.has_more():
+        raise ValueError("more pieces than the shape has")
     return flat.reshape(shape)
 
 
@@ -205,9 +201,8 @@ class _Pieces:
             raise ValueError(f"a piece of other than {size} bytes")
         return content
 
-    def check_end(self) -> None:
-        if next(self._lengths, None) is not None:
-            raise ValueError("more pieces than the shape has")
+    def has_more(self) -> bool:
+        return next(self._lengths, None) is not None
 
 
 Arrays = dict[str, NDArray[Any]]

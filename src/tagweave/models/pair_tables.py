@@ -156,8 +156,11 @@ class PairTables:
         for each in grams:
             if not each.tells_apart(self._identity):
                 self._add(rows[: len(of_class)], each, high, each.codes(by_class))
-            self._add(rows[len(of_class) :], each, high, each.codes(_column(values, first, second)))
-        table, shift = _placed(pairs, len(of_class))
+            own = each.codes(lambda column, offset: values[column][second if offset else first])
+            self._add(rows[len(of_class) :], each, high, own)
+        size = max(4, (2 * len(pairs)).bit_length())
+        table, shift = np.full(1 << size, kernels.NOTHING, np.uint64), np.uint32(32 - size)
+        kernels.place_pairs(pairs.astype(np.uint32), shift, table, len(of_class))
         return kernels.Slot(reach, high, high - low + 1, *_flat(rows), table, shift, of_class)
 
     def _known_pairs(self, grams: list[_Grams]) -> NDArray[np.int64]:
@@ -226,10 +229,6 @@ def _bounds(grams: list[_Grams]) -> tuple[int, int]:
     return min(each.low for each in grams), max(each.high for each in grams)
 
 
-def _column(values: dict[str, Codes], first: NDArray[np.int64], second: NDArray[np.int64]) -> Column:
-    return lambda name, offset: values[name][second if offset else first]
-
-
 def _dense(view: ViewEmission, ids: NDArray[np.int32], window: int) -> NDArray[Any]:
     """[n, window, tags]: the weights of features, 0 where they have none."""
     layout, width = view.layout, window * len(view.view.names)
@@ -262,14 +261,6 @@ def _marked(codes: Codes) -> NDArray[np.uint8]:
     bits = np.zeros(1 << max(4, len(codes).bit_length()), np.uint8)
     kernels.mark_codes(codes, bits)
     return bits
-
-
-def _placed(pairs: NDArray[np.int64], first: int) -> tuple[NDArray[np.uint64], np.uint32]:
-    """Return the table of pairs, whose rows are first, first + 1, ..., and the shift of its hash."""
-    size = max(4, (2 * len(pairs)).bit_length())
-    table = np.full(1 << size, kernels.NOTHING, np.uint64)
-    kernels.place_pairs(pairs.astype(np.uint32), np.uint32(32 - size), table, first)
-    return table, np.uint32(32 - size)
 
 
 def _labels(model: ChainModel) -> kernels.Labels:
@@ -319,28 +310,19 @@ def _key(model: ChainModel) -> str:
 
 
 def _arrays(tables: kernels.Tables) -> Arrays:
-    parts = {"entries": tables.entries, "labels": tables.labels, **_numbered(tables.slots)}
-    return {f"{name}.{field}": np.asarray(value) for name, part in parts.items() for field, value in _fields(part)}
-
-
-def _numbered(slots: tuple[kernels.Slot, ...]) -> dict[str, kernels.Slot]:
-    return {f"slot.{number}": slot for number, slot in enumerate(slots)}
-
-
-def _fields(part: Any) -> Any:
-    return part._asdict().items()
+    slots = {f"slot.{number}": slot for number, slot in enumerate(tables.slots)}
+    parts: dict[str, Any] = {"entries": tables.entries, "labels": tables.labels, **slots}
+    fields = ((name, part._asdict()) for name, part in parts.items())
+    return {f"{name}.{field}": np.asarray(value) for name, part in fields for field, value in part.items()}
 
 
 def _tables(arrays: Arrays) -> kernels.Tables:
     def part(kind: Any, name: str) -> Any:
-        return kind(*(_value(arrays[f"{name}.{field}"]) for field in kind._fields))
+        values = (arrays[f"{name}.{field}"] for field in kind._fields)
+        return kind(*(value if value.shape else value[()] for value in values))  # numbers have no axes
 
     slots = (part(kernels.Slot, "slot.0"), part(kernels.Slot, "slot.1"), part(kernels.Slot, "slot.2"))
     return kernels.Tables(part(kernels.Entries, "entries"), slots, part(kernels.Labels, "labels"))
-
-
-def _value(array: Any) -> Any:
-    return array if array.shape else array[()]
 
 
 _CHARACTERS = 1 << 18  # segmented at a time, in whole lines
@@ -367,7 +349,8 @@ class TableSegmenter:
 
     def segment(self, lines: Iterable[str]) -> Iterator[str]:
         """Return every line, its words separated by one space; a stream of any length in constant memory."""
-        for block in self.blocks(_joined(lines)):
+        texts = ("\n".join([*block, ""]) for block in line_blocks(map(_checked, lines), _CHARACTERS))
+        for block in self.blocks(texts):
             yield from block.decode("utf-8").split("\n")[:-1]
 
     def blocks(self, texts: Iterable[str]) -> Iterator[bytes]:
@@ -393,10 +376,6 @@ class TableSegmenter:
         out = np.empty(5 * len(points), np.uint8)  # at most four bytes per character, and a blank
         written = raw_text.segment(points, inside, tables.entries, tables.slots, tables.labels, out)
         return out[:written].tobytes()
-
-
-def _joined(lines: Iterable[str]) -> Iterator[str]:
-    return ("\n".join([*block, ""]) for block in line_blocks(map(_checked, lines), _CHARACTERS))
 
 
 def _checked(line: str) -> str:

@@ -54,9 +54,6 @@ class PieceEncoder(CascadeEncoder):
         self.guidelines = tuple(guide.guideline for guide in self._guides)
         self.columns = tuple(map(piece_column, self.guidelines))
         self.coding = self.taggers[0].coding if self.taggers else ""
-        self._check()
-
-    def _check(self) -> None:
         if len(self.taggers) < 2 or len(set(self.guidelines)) < len(self.taggers):
             raise ValueError(f"found taggers of {self.guidelines}, expected two or more, each of its own guideline")
         codings = {tagger.coding for tagger in self.taggers}
@@ -86,7 +83,13 @@ class PieceEncoder(CascadeEncoder):
 
     def labels(self, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[tuple[str, ...], ...]]:
         """Return the labels of the characters of every sentence, one tuple from each tagger."""
-        inputs = [_without(sentence, self.guidelines[0]) for sentence in sentences]
+        answer = self.guidelines[0]  # the layer that no tagger may see
+        inputs = [
+            replace(s, layers={name: each for name, each in s.layers.items() if name != answer})
+            if answer in s.layers
+            else s
+            for s in sentences
+        ]
         labels = [[each.columns[guide.column] for each in guide.guided(inputs, threads)] for guide in self._guides]
         return list(zip(*labels, strict=True))
 
@@ -164,10 +167,3 @@ def _within_words(pieces: Sequence[tuple[int, int]], evidence: Layer | list[Any]
             for number in run:
                 known[number] = None
     return tuple(known)
-
-
-def _without(sentence: Sentence, layer: str) -> Sentence:
-    """Return the sentence without a layer: the answer, which no tagger may see."""
-    if layer not in sentence.layers:
-        return sentence
-    return replace(sentence, layers={name: each for name, each in sentence.layers.items() if name != layer})

@@ -72,8 +72,7 @@ def word_probabilities(
 
 
 def word_sets(model: ChainModel) -> NDArray[np.bool_]:
-    """Return bool[6, Y]: the labels of a character before a word, at its begin, inside, at its end, alone in it, after
-    it."""
+    """Return bool[6, Y]: the labels before a word, at its beginning, inside, at its end, alone in it, after it."""
     space = model.space
     if not model.of_characters or len(space.views) > 1:
         raise ValueError("found labels that are not those of one word coding, expected a model that segments")

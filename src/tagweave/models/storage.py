@@ -43,32 +43,13 @@ class StoredModel(Protocol):
     def arrays(self) -> Arrays: ...
 
 
-FOREIGN = {b"lCRF": "tagweave.models.crfsuite_file"}
-"""What the files of a program begin with, and the module whose `model_of` reads their bytes."""
+_CRFSUITE = b"lCRF"  # what models of CRFsuite begin with
 
 
 def is_foreign(path: Path | str) -> bool:
     """Return whether a file begins like a model of another program."""
     with Path(path).open("rb") as file:
-        return _module(file.read(_LONGEST)) is not None
-
-
-def foreign_model(path: Path | str) -> StoredModel:
-    """Return the model of another program in a file."""
-    data = Path(path).read_bytes()
-    if (module := _module(data[:_LONGEST])) is None:
-        raise ValueError(
-            f"a file that begins with {data[:_LONGEST]!r}, expected one of {', '.join(map(repr, FOREIGN))}"
-        )
-    model: StoredModel = import_module(module).model_of(data)
-    return model
-
-
-_LONGEST = max(map(len, FOREIGN))
-
-
-def _module(start: bytes) -> str | None:
-    return next((module for magic, module in FOREIGN.items() if start.startswith(magic)), None)
+        return file.read(len(_CRFSUITE)) == _CRFSUITE
 
 
 _OF_PAIR = 20  # bytes for each pair of labels: weights, potentials, their exponentials, and what codings allow
@@ -94,8 +75,7 @@ def machine_memory() -> int:
 
 
 def check_model(description: dict[str, Any], arrays: int, file: int) -> None:
-    """Refuse a model that needs far more memory than its file (in bytes, arrays unpacked) lets expect, or than there
-    is."""
+    """Refuse a model that needs far more memory than its file (in bytes, arrays unpacked) lets expect, or than is."""
     needed, most = needed_bytes(description, arrays), most_bytes(file)
     if needed > most:
         labels = max(_labels(description), default=0)
@@ -235,7 +215,11 @@ def describe_model(path: Path | str) -> dict[str, Any]:
 def _foreign(path: Path | str) -> StoredModel | None:
     """Return the model of another program in a file; `None` if it is of none. Raises as `load_model`."""
     try:
-        return foreign_model(path) if Path(path).is_file() and is_foreign(path) else None
+        if not Path(path).is_file() or not is_foreign(path):
+            return None
+        from tagweave.models.crfsuite_file import model_of
+
+        return model_of(Path(path).read_bytes())
     except OSError as error:
         raise _unreadable(path, error) from error
     except ValueError as error:
@@ -254,18 +238,15 @@ def _reading(path: Path) -> Iterator[Any]:
     except (SafetensorError, OSError) as error:
         raise _unreadable(path, error) from error
     except _UNFIT as error:
-        raise _unfit(path, error) from error
+        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        found = f"found a model whose parts do not fit ({reason})"
+        raise ModelFileError(f"{path}: {found}, expected a whole tagweave model") from error
 
 
 def _check(description: dict[str, Any]) -> None:
     _HEAD(description, "")
     check_unicode(description)
     import_module(_ASSEMBLIES[description["kind"]]).check(description, "")
-
-
-def _unfit(path: Path, error: Exception) -> ModelFileError:
-    reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-    return ModelFileError(f"{path}: found a model whose parts do not fit ({reason}), expected a whole tagweave model")
 
 
 def _unreadable(path: Path | str, error: Exception) -> ModelFileError:

@@ -40,7 +40,7 @@ _TEMPLATES = list_of(text, 1, MOST_TEMPLATES)
 _RELATIONS = {"relations": list_of(name, 1), "relation_rows": ROWS, "relation_templates": _TEMPLATES}
 
 
-def check_tree(value: Any, where: str = "") -> None:
+def check(value: Any, where: str = "") -> None:
     """Raise unless a value describes a parser, its guide included."""
     record({"scorer": one_of(*ARC_SCORERS)}, others=True)(value, where)
     record({**_TREE, **ARC_SCORERS[value["scorer"]].rules()}, _OPTIONAL)(value, where)
@@ -62,28 +62,10 @@ _TREE: dict[str, Rule] = {
     "scorer": text,
     "about": ABOUT,
 }
-_OPTIONAL: dict[str, Rule] = {
-    "format": whole(),
-    "version": text,
-    "guided_by": name,
-    "guide": check_tree,
-    **_RELATIONS,
-}
-
-
-def check_tree_arrays(description: dict[str, Any], arrays: Arrays, size: int) -> None:
-    """Refuse arrays that are not those of a parser with this description and so many weights, its guide's aside."""
-    rules: dict[str, ArrayRule] = {"weights": weights_of((size,))}
-    if "relations" in description:
-        shape = description["relation_rows"], len(description["relations"])
-        rules["relation_weights"] = weights_of(shape)
-    of_guide = "guide." if "guide" in description else ()
-    check_arrays({each: arrays[each] for each in arrays if not each.startswith(of_guide)}, rules)
+_OPTIONAL: dict[str, Rule] = {"format": whole(), "version": text, "guided_by": name, "guide": check, **_RELATIONS}
 
 
 Description = dict[str, Any]
-
-check = check_tree
 
 
 def assemble(description: Description, arrays: Arrays) -> TreeModel:
@@ -91,7 +73,12 @@ def assemble(description: Description, arrays: Arrays) -> TreeModel:
     templates = ArcTemplates(tuple(description["templates"]), description.get("guided_by", ""))
     _ = templates.codes  # parses them
     features = ARC_SCORERS[description["scorer"]].of_parts(description, templates)
-    check_tree_arrays(description, arrays, features.size)
+    rules: dict[str, ArrayRule] = {"weights": weights_of((features.size,))}
+    if "relations" in description:
+        shape = description["relation_rows"], len(description["relations"])
+        rules["relation_weights"] = weights_of(shape)
+    of_guide = "guide." if "guide" in description else ()
+    check_arrays({each: arrays[each] for each in arrays if not each.startswith(of_guide)}, rules)
     labels = _relations(description, arrays) if "relations" in description else None
     guide = assemble(description["guide"], unnested(arrays, "guide")) if "guide" in description else None
     single_root, guideline, about = description["single_root"], description["guideline"], description["about"]

@@ -8,21 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.evidence.ragged import pointers
+from tagweave.evidence.sequences import pointers
 from tagweave.features.arcs import EncodedArcs
+from tagweave.kernels import weight_vectors
 from tagweave.kernels.projective import are_whole_trees
 from tagweave.models.arc_scorer import ArcBatch, ArcScorer, ArcScorerParameters, Blocks, batch_bounds
-from tagweave.models.mistakes import correct_mistakes
 from tagweave.models.sampling import drawn
 from tagweave.structures.loss import contradiction, loss
-from tagweave.structures.tree import (
-    Tree,
-    add_trees,
-    allowed_cells,
-    arc_cells,
-    exclude,
-    tree_structure,
-)
+from tagweave.structures.tree import Tree, add_trees, allowed_cells, arc_cells, exclude, tree_structure
 
 Floats = NDArray[Any]
 
@@ -89,13 +82,11 @@ class TreeObjective:
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
         """Add weight * (features(best) - features(best allowed)) of mistaken sentences; return their number."""
-        return int(
-            (self._add_mistakes(weights, first, last, gradient, self.encoded.evidence.weights[first:last]) > 0).sum()
-        )
+        counts = self.encoded.evidence.weights[first:last]
+        return int((self._add_mistakes(weights, first, last, gradient, counts) > 0).sum())
 
     def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """Add features(best) - features(best allowed); return the excluded heads of the best, and the sentence's
-        weight."""
+        """Add features(best) - features(best allowed); return the number of wrong heads and the sentence's weight."""
         errors = self._add_mistakes(weights, sentence, sentence + 1, gradient, np.ones(1))
         return int(errors[0]), float(self.encoded.evidence.weights[sentence])
 
@@ -107,11 +98,13 @@ class TreeObjective:
         scorer = self.features.scorer(weights, gradient, self._threshold)
         scores = scorer.scores(batch)
         best = self._structure.best(scores, batch)
-        errors = self._errors(batch, best)
+        target = batch.evidence.token_heads
+        is_wrong = best != target if (target >= 0).all() else allowed_cells(batch)[arc_cells(batch, best)] == 0
+        errors = np.add.reduceat(is_wrong.astype(np.int64), pointers(batch.lengths)[:-1])
+        errors *= self.encoded.evidence.weights[first:last] > 0
         wrong = errors > 0
         if not wrong.any():
             return errors
-        target = batch.evidence.token_heads
         if (target < 0).any():
             exclude(scores, batch)
             target = self._structure.best(scores, batch)
@@ -128,7 +121,13 @@ class TreeObjective:
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
         """Perceptron steps of `batch` sentences over sentences first .. last - 1. Returns the number of mistakes."""
-        return correct_mistakes(self, weights, totals, first, last, batch, step)
+        gradient, mistakes = np.zeros(self.size, self.dtype), 0
+        for number, start in enumerate(range(first, last, batch), step):
+            stop = min(start + batch, last)
+            if wrong := self.add_mistakes(weights, start, stop, gradient):
+                mistakes += wrong
+                weight_vectors.average(weights, totals, gradient, *self.touched(start, stop), number)
+        return mistakes
 
     def touched(self, first: int, last: int) -> Blocks:
         """Return the weights that sentences first .. last - 1 can touch, as blocks of the vector.
@@ -157,14 +156,6 @@ class TreeObjective:
         losses, d_scores = loss(self._structure, scorer.scores(batch), batch)
         scorer.add_gradient(batch, d_scores)
         return float(losses.sum())
-
-    def _errors(self, batch: ArcBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
-        """int64[S]: how many arcs of each tree its evidence excludes; 0 for sentences that do not count."""
-        known = batch.evidence.token_heads
-        is_known = bool((known >= 0).all())
-        wrong = heads != known if is_known else allowed_cells(batch)[arc_cells(batch, heads)] == 0
-        counts: NDArray[np.bool_] = self.encoded.evidence.weights[batch.first : batch.last] > 0
-        return np.add.reduceat(wrong.astype(np.int64), pointers(batch.lengths)[:-1]) * counts
 
 
 def _no_trees(encoded: EncodedArcs, structure: Tree) -> NDArray[np.bool_]:

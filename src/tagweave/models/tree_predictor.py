@@ -51,8 +51,7 @@ class TreePredictor:
             yield from self.with_arcs(block, encoded, heads, layer)
 
     def probabilities(self, sentences: Sequence[Sentence], layer: str | None = None) -> list[NDArray[Any]]:
-        """Return [n + 1, n + 1] per sentence: the probability of the arc from each head (0: root) to each word, under
-        `layer`."""
+        """Return [n + 1, n + 1] per sentence: probabilities of arcs, by head (0: root) and word, under a layer."""
         if not len(sentences):
             return []
         encoded = self.encode(sentences, layer)

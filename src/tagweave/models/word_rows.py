@@ -6,8 +6,7 @@ Known forms have numbers, and the codes of their columns are computed once, not 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import chain, islice
 from itertools import count as count_from
 from threading import Lock
@@ -31,8 +30,7 @@ from tagweave.models.linear_scorer import ChainParameters, LinearScoring
 Codes = NDArray[np.uint64]
 
 
-@dataclass(frozen=True)
-class Numbered:
+class Numbered(NamedTuple):
     """Sentences whose forms have numbers."""
 
     sentence_ptr: NDArray[np.int64]  # [S + 1], the first token of every sentence
@@ -78,9 +76,8 @@ class KnownForms:
     def grams(self, text: Numbered) -> NDArray[np.int32]:
         """Return int32[M, K]: the grams of the families `joint`, as in `Encoded`."""
         ids = np.stack([text.ids, final_forms(text.ids, text.sentence_ptr)])
-        return hashed_grams(
-            ids, text.sentence_ptr, self._codes.reshape(-1), *self._terms, self.joint, self._encoder.index
-        )
+        table = self._codes.reshape(-1)
+        return hashed_grams(ids, text.sentence_ptr, table, *self._terms, self.joint, self._encoder.index)
 
 
 def looks_at_one_form(family: Family) -> bool:
@@ -97,8 +94,8 @@ _AFTER = 1000  # the first position after a sentence, in the codes of positions 
 
 
 class _Part(NamedTuple):
-    """Features of forms: those of form i, features[ptr[i]] .. features[ptr[i + 1] - 1], score the tokens from its own
-    minus `high` to its own minus `low`."""
+    """Features of forms, features[ptr[i]] .. features[ptr[i + 1] - 1] of form i; they score tokens -high .. -low from
+    it."""
 
     low: int
     high: int
@@ -182,7 +179,9 @@ class WordRows:
             if text is None:
                 return None
             if text.new is not None:
-                self._set_rows(text.first, len(text.new.length), self._parts(text.new))
+                ptr, codes = self._encoder.inside(text.new)
+                inside = _Part(0, 0, ptr, self._encoder.index.ids(codes))
+                self._set_rows(text.first, len(text.new.length), [inside, *self._parts(text.new.scalar)])
             grams, views = self._forms.grams(text), self._views
         joint, weights = self._forms.joint, np.array([sentence.weight for sentence in sentences], np.float64)
         encoded = Encoded(
@@ -204,26 +203,21 @@ class WordRows:
         self._scoring = self._parameters.scoring(self._weights)
         views, outside = self._scoring.views, [*range(1, 1 - self._low), *range(_AFTER, _AFTER + self._high)]
         self._views = [RowEmission(view, self._low, self._high, self._most) for view in views]
-        self._set_rows(0, len(outside), self._outside(np.array(outside, np.uint64) + OUTSIDE))
+        codes = np.array(outside, np.uint64) + OUTSIDE
+        self._set_rows(0, len(outside), self._parts(lambda _column: codes))
 
-    def _set_rows(self, first: int, count: int, parts: Iterator[_Part]) -> None:
-        known = list(parts)
+    def _set_rows(self, first: int, count: int, parts: Sequence[_Part]) -> None:
         for view in self._views:
-            view.set_rows(first, count, known)
+            view.set_rows(first, count, parts)
 
-    def _parts(self, columns: FormColumns) -> Iterator[_Part]:
-        ptr, codes = self._encoder.inside(columns)
-        yield _Part(0, 0, ptr, self._encoder.index.ids(codes))
+    def _parts(self, codes: Callable[[str], Codes]) -> list[_Part]:
+        """Return the features of the families that look at one form, given the codes of a column."""
+        parts = []
         for family in self._forms.alone:
-            values = [columns.scalar(term.column) for term in family.terms]
+            values = [codes(term.column) for term in family.terms]
             features = self._encoder.index.ids(joined_codes(np.uint64(family.seed), values, family.window))
-            yield _Part(family.low, family.high, np.arange(len(features) + 1), features)
-
-    def _outside(self, codes: NDArray[np.uint64]) -> Iterator[_Part]:
-        for family in self._forms.alone:
-            values = [codes] * len(family.terms)
-            features = self._encoder.index.ids(joined_codes(np.uint64(family.seed), values, family.window))
-            yield _Part(family.low, family.high, np.arange(len(features) + 1), features)
+            parts.append(_Part(family.low, family.high, np.arange(len(features) + 1), features))
+        return parts
 
 
 def _window(encoder: TemplateEncoder) -> tuple[int, int]:

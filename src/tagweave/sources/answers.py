@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tagweave.corpus import chunk_schemes
 from tagweave.corpus.candidates import Soft
 from tagweave.errors import CorpusError, SourceError
-from tagweave.evidence.ragged import pointers, rows
+from tagweave.evidence.sequences import pointers, rows
 from tagweave.kernels.distributions import link_previous
 from tagweave.labels.space import LabelSpace, View, collect_names
 from tagweave.labels.transition_scheme import TransitionScheme

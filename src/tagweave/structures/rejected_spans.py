@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.evidence.ragged import rows
-from tagweave.evidence.sequences import Evidence
+from tagweave.evidence.sequences import Evidence, rows
 from tagweave.labels.sets import LabelRows
 from tagweave.labels.spans import SplitLabels
 from tagweave.structures.chain import Chain, ChainGradient, ChainScores, best_labels

@@ -33,7 +33,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.evidence.ragged import pointers
+from tagweave.evidence.sequences import pointers
 from tagweave.evidence.trees import ArcEvidence, are_numbers
 from tagweave.kernels import arborescence_sums, tree
 from tagweave.kernels.arborescence import best_arborescence, k_best

@@ -18,7 +18,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.layers import allowed_sets, rejected_spans, token_noise
-from tagweave.evidence.ragged import pointers
+from tagweave.evidence.sequences import pointers
 from tagweave.features.encoded import Encoded
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace

@@ -194,9 +194,7 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
         looked_up = (text for name, files in given.items() if files for text in PRESETS[name].texts)
         return (*PRESETS[preset].texts, *looked_up)
     chosen = Templates(plan.templates)
-    chosen.check_lexicon(bool(plan.lexicons))
-    chosen.check_gazetteer(bool(plan.gazetteers))
-    chosen.check_clusters(bool(plan.clusters))
+    chosen.check_lookups(bool(plan.lexicons), bool(plan.gazetteers), bool(plan.clusters))
     _ = chosen.families
     return plan.templates
 
