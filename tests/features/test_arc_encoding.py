@@ -8,7 +8,7 @@ import pytest
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.trees import ANY, SEVERAL
-from tagweave.features.arc_templates import ArcTemplate, ArcTemplates, arc_preset
+from tagweave.features.arc_templates import ArcTemplate, ArcTemplates, arc_preset, with_copies
 from tagweave.features.arcs import ROOT, encode_arcs
 from tagweave.features.templates import TemplateError
 from treebank import sentence, treebank, with_evidence
@@ -135,11 +135,6 @@ def test_a_candidate_without_a_head_allows_every_head() -> None:
     assert not encoded.evidence.informative().any()
 
 
-def test_a_missing_layer_is_unknown() -> None:
-    encoded = encode_arcs([Sentence(("a", "b"), {"upos": (("N",), None)})], SMALL, "head")
-    assert (encoded.evidence.heads == ANY).all()
-
-
 def test_taking_sentences_is_the_same_as_encoding_them() -> None:
     sentences = treebank(6)
     order = np.array([4, 0, 4])
@@ -160,3 +155,33 @@ def test_taking_sentences_is_the_same_as_encoding_them() -> None:
 def test_errors_name_what_a_sentence_lacks(text: str, message: str) -> None:
     with pytest.raises(CorpusError, match=message):
         encode_arcs(treebank(1), ArcTemplates((text,)))
+
+
+# Copies of sentences whose tags and columns are unknown
+
+COLUMNS = ("xpos", "upos", "user:feats")
+
+
+def tagged(word: str) -> Sentence:
+    layers = {"xpos": (("NN",),), "upos": (("NOUN",),)}
+    return Sentence((word,), layers=layers, columns={"feats": ("Number=Sing",)})
+
+
+def test_a_share_is_copied_without_columns_and_a_third_of_that_with_upos() -> None:
+    given = [tagged(str(at)) for at in range(900)]
+    copied = with_copies(given, COLUMNS, 0.5)
+    assert copied[: len(given)] == given and copied == with_copies(given, COLUMNS, 0.5)
+    copies = copied[len(given) :]
+    kept = [each for each in copies if each.layers["upos"] == (("NOUN",),)]
+    assert 400 < len(copies) < 500 and 100 < len(kept) < 200
+    assert all(each.layers["xpos"] == (None,) and each.columns["feats"] == ("_",) for each in copies)
+    assert len({each.forms for each in copies}) == len(copies)
+
+
+def test_without_finer_columns_every_copy_loses_upos() -> None:
+    copies = with_copies([tagged(str(at)) for at in range(50)], ("upos",), 1)[50:]
+    assert [each.layers["upos"] for each in copies] == [(None,)] * 50
+
+
+def test_nothing_is_copied_without_columns() -> None:
+    assert with_copies([tagged("a")], (), 1) == [tagged("a")]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evidence.trees import ANY, SEVERAL, allowed_arcs, only_head
+from tagweave.evidence.layers import token_noise
+from tagweave.evidence.trees import ANY, SEVERAL, ArcEvidence, allowed_arcs, only_head
 from tagweave.labels.sets import Reading
 
 OBJ, IOBJ, OBL = Arc(3, "obj"), Arc(3, "iobj"), Arc(2, "obl")
@@ -80,3 +83,33 @@ def test_probabilities_are_certain() -> None:
         table("posterior", BOTH, ROOT, ROOT, confidence=(1, 1, 0.5))
     table("posterior", BOTH, ROOT, ROOT, confidence=(1, 1, 1))
     table("likelihood", BOTH, ROOT, None, confidence=(1, 1, 0.5))
+
+
+# Noise
+
+UNSURE = [
+    Sentence(("a", "b"), confidence=(1.0, 0.25)),
+    Sentence(()),
+    Sentence(("c",)),
+    Sentence(("d",), confidence=(0.0,)),
+]
+
+
+def test_a_sentence_without_confidence_is_certain() -> None:
+    np.testing.assert_array_equal(token_noise(UNSURE), [0, 0.75, 0, 1])
+
+
+def test_no_confidence_gives_no_noise() -> None:
+    assert token_noise([Sentence(("a", "b")), Sentence(())]).shape == (0,)
+    assert token_noise([]).shape == (0,)
+
+
+def test_roots_have_no_noise() -> None:
+    evidence = ArcEvidence.of_layer(UNSURE, "head").with_noise(UNSURE, "head")
+    np.testing.assert_array_equal(evidence.noise, [0, 0, 0.75, 0, 0, 0, 0, 1])
+
+
+def test_certain_tokens_need_no_noise() -> None:
+    sure = [replace(sentence, confidence=(1.0,) * len(sentence)) for sentence in UNSURE]
+    evidence = ArcEvidence.of_layer(sure, "head")
+    assert evidence.with_noise(sure, "head") is evidence

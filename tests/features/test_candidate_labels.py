@@ -59,11 +59,6 @@ def test_allowed_labels_are_added_where_the_evidence_excludes_all_candidates(
     assert (after & sets[allow]).any(axis=1).all()
 
 
-def test_candidates_stay_the_same_where_none_is_missing() -> None:
-    candidates = CandidateLabels.of_mask(np.ones((2, 3)))
-    assert candidates.including(np.zeros(2, np.int32), np.ones((1, 3))) is candidates
-
-
 def test_concatenating_nothing() -> None:
     candidates = CandidateLabels.concatenate([])
     assert (candidates.ptr.tolist(), candidates.labels.tolist()) == ([0], [])

@@ -11,7 +11,7 @@ import pytest
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.columns import ARRAY, FormColumns, cluster_arrays, clusters_of_arrays
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.templates import TemplateError, Templates
+from tagweave.features.templates import Templates
 
 CLUSTERS = {"dog": "0110", "cat": "0111", "the": "1"}
 FORMS = ["dog", "cat", "the", "Dog", ""]
@@ -33,19 +33,6 @@ def test_features_of_a_word_without_a_cluster_are_absent() -> None:
     encoded = encoder.encode([Sentence(("cat", "dog", "Dog", "bird"))])
     assert np.diff(encoded.type_ptr).tolist() == [1, 1, 0, 0]
     assert (encoded.grams >= 0).sum() == 3  # at the beginning, after cat and after dog
-
-
-@pytest.mark.parametrize(
-    ("text", "clusters", "message"),
-    [
-        ("cluster_4[0]", {}, "found templates over cluster_4, expected clusters"),
-        ("form[0]", CLUSTERS, "found word clusters, expected templates"),
-        ("cluster_33[0]", CLUSTERS, r"unknown column 'cluster_33' .*cluster, cluster_N"),
-    ],
-)
-def test_templates_and_clusters_go_together(text: str, clusters: dict[str, str], message: str) -> None:
-    with pytest.raises(TemplateError, match=message):
-        TemplateEncoder(Templates((text,)), clusters=clusters)
 
 
 def test_arrays_and_back() -> None:

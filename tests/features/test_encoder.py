@@ -188,13 +188,6 @@ def test_a_missing_column_is_an_error_with_a_location() -> None:
         TemplateEncoder(Templates(("user:lemma[0]",))).encode(sentences)
 
 
-def test_no_evidence_and_the_weights_of_sentences() -> None:
-    encoded = TemplateEncoder(Templates(("form[0]",))).encode([Sentence(("a", "b"), weight=3.0), Sentence(("a",))])
-    assert encoded.evidence.sets.tolist() == [0, 0, 0]
-    assert len(encoded.evidence.noise) == 0
-    assert encoded.evidence.weights.tolist() == [3.0, 1.0]
-
-
 def test_unknown_features_of_new_sentences_are_absent() -> None:
     encoder = TemplateEncoder(Templates(("form[-1]", "form[0]", "form[0] form[1]", "suffix_1[0]")))
     train = encoder.encode([Sentence(("a", "b"))])
@@ -207,17 +200,6 @@ def test_unknown_features_of_new_sentences_are_absent() -> None:
     assert known == {"form[0]=b", "form[-1]=b", "suffix_1[0]=b", "form[-1]=1 before the sentence"}
 
 
-def test_the_order_of_templates_does_not_change_codes() -> None:
-    texts = ("form[-1]", "form[0]", "type[0] form[1]", "inner[0]", "final[0]")
-    sentences = [Sentence(("abc", "d.", "中国"))]
-    codes = []
-    for order in (texts, texts[::-1]):
-        encoder = TemplateEncoder(Templates(order))
-        encoder.encode(sentences)
-        codes.append(sorted(encoder.index.codes().tolist()))
-    assert codes[0] == codes[1]
-
-
 def test_an_empty_frozen_index_does_not_grow() -> None:
     trained = TemplateEncoder(Templates(("form[0]", "form[1]")))
     encoded = trained.encode([Sentence(("a", "b"))])
@@ -226,10 +208,3 @@ def test_an_empty_frozen_index_does_not_grow() -> None:
     again = TemplateEncoder(trained.templates, index)
     assert (again.encode([Sentence(("a", "b"))]).grams == -1).all()
     assert len(again.index) == 0
-
-
-def test_an_empty_sentence_has_no_features() -> None:
-    encoder = TemplateEncoder(Templates(("form[0]", "form[1]", "form[-2] form[2]")))
-    encoded = encoder.encode([Sentence(()), Sentence(())])
-    assert (encoded.grams == -1).all()
-    assert len(encoder.index) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +10,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.columns import FormColumns
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.lookups import GazetteerColumns
-from tagweave.features.templates import PRESETS, TemplateError, Templates
+from tagweave.features.templates import Templates
 
 FORMS = st.sampled_from(["a", "A", "b1", "B2", "c"])
 PHRASES = st.lists(FORMS, min_size=1, max_size=3).map(" ".join)
@@ -63,10 +62,3 @@ def test_a_model_keeps_the_entries() -> None:
     assert sorted(stored.gazetteer.lines()) == sorted(columns.gazetteer.lines())
     assert GazetteerColumns().arrays() == {}
     assert len(GazetteerColumns.of_arrays({}).gazetteer) == 0
-
-
-def test_a_gazetteer_and_templates_belong_together() -> None:
-    with pytest.raises(TemplateError, match=r"found templates over gazetteer, gazetteer_folded, expected a gazetteer"):
-        TemplateEncoder(PRESETS["gazetteer"])
-    with pytest.raises(TemplateError, match="found a gazetteer, expected templates that look at it"):
-        TemplateEncoder(PRESETS["words"], gazetteer=GazetteerColumns(parse(["a"])))

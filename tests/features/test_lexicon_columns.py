@@ -12,7 +12,7 @@ from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.lookups import LEXICON_COLUMNS, LexiconColumns
-from tagweave.features.templates import PRESETS, Template, TemplateError, Templates
+from tagweave.features.templates import Templates
 from tagweave.kernels.trie import code_points
 
 ALPHABET = "甲乙𠮷aB1"
@@ -122,34 +122,9 @@ def test_an_absent_value_is_no_feature() -> None:
     assert len(encoder.index) == 2
 
 
-def test_the_preset_adds_three_features_of_each_of_three_characters() -> None:
-    preset, base = PRESETS["liu-2014-lexicon"], PRESETS["liu-2014"]
-    assert preset.texts[: len(base.texts)] == base.texts
-    assert {*preset.texts} - {*base.texts} == {f"{name}[{at}]" for name in LEXICON_COLUMNS for at in (-1, 0, 1)}
-    assert preset.lexicon_columns == LEXICON_COLUMNS
-    assert base.lexicon_columns == ()
-    assert not Template.parse("lexicon_begins[0]").inside_word
-
-
-def test_templates_without_words_and_words_without_templates() -> None:
-    looking, plain = Templates(("form[0]", "lexicon_ends[0]")), Templates(("form[0]",))
-    for words in ([], ["甲"]):
-        with pytest.raises(
-            TemplateError, match="found templates over lexicon_ends, expected a lexicon with words of two"
-        ):
-            TemplateEncoder(looking, lexicon=LexiconColumns(words))
-    with pytest.raises(TemplateError, match="found a lexicon, expected templates that look at it, over lexicon_begins"):
-        TemplateEncoder(plain, lexicon=LexiconColumns(["甲乙"]))
-
-
 @pytest.mark.parametrize("form", ["甲乙", ""])
 def test_tokens_longer_than_a_character_are_an_error_with_a_location(form: str) -> None:
     encoder = TemplateEncoder(Templates(("lexicon_ends[0]",)), lexicon=LexiconColumns(["甲乙"]))
     corpus = [Sentence(("甲",)), Sentence(("乙", form), location=Location("a.txt", 7))]
     with pytest.raises(CorpusError, match=rf"a\.txt:7: found the token '{form}', expected characters, in which"):
         encoder.encode(corpus)
-
-
-def test_a_list_column_beside_one_of_the_lexicon_is_refused() -> None:
-    with pytest.raises(TemplateError, match="a list column stands at offset 0"):
-        Template.parse("inner[0] lexicon_ends[0]")

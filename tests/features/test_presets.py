@@ -203,13 +203,6 @@ def test_presets_have_the_features_of_their_tables(preset: str) -> None:
     assert signatures(ours) == signatures(papers)
 
 
-@pytest.mark.parametrize("preset", sorted(TABLES))
-def test_presets_agree_with_the_naive_twin(preset: str) -> None:
-    twin = [naive.features(PRESETS[preset].texts, words) for words in corpus(preset)]
-    papers = [[TABLES[preset](words, i) for i in range(len(words))] for words in corpus(preset)]
-    assert signatures([list(f) for s in twin for f in s]) == signatures([list(f) for s in papers for f in s])
-
-
 def test_the_number_of_templates_is_that_of_the_tables() -> None:
     assert {name: len(preset.parsed) for name, preset in PRESETS.items()} == {
         "words": 22,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tagweave.corpus.gazetteer import parse
 from tagweave.features.columns import SCALAR_COLUMNS
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.lookups import GazetteerColumns, LexiconColumns
 from tagweave.features.templates import Template, TemplateError, Templates, Term, seed_of
 
 
@@ -58,6 +63,8 @@ def test_terms_are_read(text: str, terms: tuple[Term, ...]) -> None:
         ("inner[0]==inner[1]", "list column"),
         ("inner[0] final[0]", "list column"),
         ("inner[0] user:x[0]", "list column"),
+        ("inner[0] lexicon_ends[0]", "list column"),
+        ("cluster_33[0]", r"unknown column 'cluster_33' .*cluster, cluster_N"),
         ("form[-2000000]", r"found the offset -2000000 in 'form\[-2000000\]', expected one from -32 to 32"),
         ("form[0]==form[33]", "found the offset 33"),
         (f"form[{'9' * 5000}]", "expected COLUMN"),
@@ -149,3 +156,26 @@ def test_seeds_differ_between_families_and_are_the_same_in_every_process() -> No
     assert seed_of("form[0]") == 0x60FB79F3079C7B7B  # a saved model depends on it
     swapped = Templates(("type[0] form[1]", "form[2]", "form[0] form[1]", "form[-2]")).families
     assert {family.seed for family in swapped} == {family.seed for family in families}
+
+
+@pytest.mark.parametrize(
+    ("text", "has", "message"),
+    [
+        ("lexicon_ends[0]", (), "found templates over lexicon_ends, expected a lexicon with words of two characters"),
+        ("form[0]", ("lexicon",), "found a lexicon, expected templates that look at it, over lexicon_begins"),
+        ("gazetteer_folded[1]", (), "found templates over gazetteer_folded, expected a gazetteer"),
+        ("form[0]", ("gazetteer",), "found a gazetteer, expected templates that look at it, .*: the preset gazetteer"),
+        ("cluster_4[0]", (), "found templates over cluster_4, expected clusters"),
+        ("form[0]", ("clusters",), "found word clusters, expected templates that look at them"),
+    ],
+)
+def test_templates_and_what_they_look_up_go_together(text: str, has: tuple[str, ...], message: str) -> None:
+    lookups: dict[str, Any] = {
+        "lexicon": LexiconColumns(["甲乙"]),
+        "gazetteer": GazetteerColumns(parse(["a"])),
+        "clusters": {"a": "1"},
+    }
+    with pytest.raises(TemplateError, match=message):
+        TemplateEncoder(Templates((text,)), **{name: lookups[name] for name in has})
+    others = [each for each in lookups if each not in has and each[:7] in text]
+    TemplateEncoder(Templates((text,)), **{name: lookups[name] for name in others})

@@ -276,7 +276,7 @@ def test_tagged_characters_are_whole_words(text: list[str], seed: int) -> None:
 
 @pytest.mark.parametrize("guideline", ["ctb", "pd"])
 @pytest.mark.parametrize("seed", range(4))
-def test_bundles_are_projected_to_a_side(guideline: str, seed: int) -> None:
+def test_bundles_are_projected_to_a_side(guideline: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem([["a", "B", "Aa"], ["abbc"]], bundles(), seed)
     view: View = problem.parameters.space.view(guideline)
     joint = tagger_of(problem)
@@ -291,6 +291,49 @@ def test_bundles_are_projected_to_a_side(guideline: str, seed: int) -> None:
     ):
         summed = np.stack([bundled[:, view.projection == tag].sum(axis=1) for tag in range(len(view.names))], axis=1)
         np.testing.assert_allclose(projected, summed, atol=1e-12)
+    whole = side.probabilities(problem.sentences)
+    monkeypatch.setattr(chain_predictor, "_CELLS", 1)  # one sentence at a time
+    for one, other in zip(side.probabilities(problem.sentences), whole, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_probabilities_of_bundles_given_a_layer(seed: int) -> None:
+    problem = Problem([["a", "B", "Aa"]], bundles(), seed)
+    layer, view = (("N", "D"), None, ("V",)), problem.parameters.space.view("ctb")
+    (found,) = tagger_of(problem).probabilities([Sentence(("a", "B", "Aa"), {"ctb": layer})], "ctb")
+    (chain,) = problem.chains(False)
+    assert chain is not None
+    allowed = {
+        labels: np.exp(weight)
+        for labels, weight in naive.log_weights(chain).items()
+        if all(c is None or view.names[view.projection[y]] in c for y, c in zip(labels, layer, strict=True))
+    }
+    expected = np.zeros((3, 5))
+    for labels, share in allowed.items():
+        expected[range(3), labels] += share / sum(allowed.values())
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_layers_of_several_guidelines_are_of_one_label_sequence() -> None:
+    problem = Problem([["a", "B", "Aa"], [], ["abbc", "a"]], bundles(), 1)
+    joint = tagger_of(problem)
+    both = ChainPredictor(joint.model, 2, "pd", ("ctb", "pd"))
+    assert both.guidelines == ("pd", "ctb")
+    corpus = Corpus(tuple(problem.sentences), "ctb")
+    for one, two, three in zip(
+        joint.tag(problem.sentences), both.tag(problem.sentences), both.complete(corpus), strict=True
+    ):
+        assert two.layers == three.layers
+        assert list(two.layers) == ["pd", "ctb"]
+        pairs = zip(two.layers["ctb"], two.layers["pd"], strict=True)
+        assert [f"{a[0]}+{b[0]}" for a, b in pairs] == [c[0] for c in one.layers["joint"]]
+    mine = Sentence(("a", "B", "Aa"), {"mine": (("vn",), None, ("d",)), "ctb": (("D",),) * 3})
+    (done,) = ChainPredictor(joint.model, guideline="pd").complete(Corpus((mine,), "mine"))
+    assert (done.layers["mine"][0], done.layers["mine"][2]) == (("vn",), ("d",))  # no view: as the tagger's
+    for arguments in (("brown",), ("ctb", ("brown",))):
+        with pytest.raises(KeyError, match="no guideline 'brown' in this label space, only joint, ctb, pd"):
+            ChainPredictor(joint.model, 1, *arguments)
 
 
 @settings(max_examples=20)

@@ -316,57 +316,22 @@ def test_a_model_file_holds_the_taggers(tmp_path: Path) -> None:
     assert len(describe_model(tmp_path / "m")["encoder"]["taggers"]) == 3
 
 
-def change_guideline(description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    for view in description["encoder"]["taggers"][0]["space"]["views"]:
-        view["guideline"] = "other"
+DAMAGE: dict[str, Any] = {
+    "another guideline": lambda taggers, arrays: taggers[0]["space"]["views"][0].update(guideline="other"),
+    "one tagger": lambda taggers, arrays: taggers.pop(),
+    "twice the same": lambda taggers, arrays: taggers.__setitem__(1, taggers[0]),
+    "another coding": lambda taggers, arrays: taggers[1].update(coding="BI"),
+    "of words": lambda taggers, arrays: [each.update(coding="") for each in taggers],
+    "fewer weights": lambda taggers, arrays: arrays.update({"taggers.1.weights": arrays["taggers.1.weights"][:-1]}),
+    "no codes": lambda taggers, arrays: arrays.pop("taggers.0.index.codes"),
+}
 
 
-def drop_a_tagger(description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    del description["encoder"]["taggers"][1]
-
-
-def repeat_a_tagger(description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    description["encoder"]["taggers"][1] = description["encoder"]["taggers"][0]
-
-
-def change_coding(description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    description["encoder"]["taggers"][1]["coding"] = "BI"
-
-
-def of_words(description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    for each in description["encoder"]["taggers"]:
-        each["coding"] = ""
-
-
-def no_list(description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    description["encoder"]["taggers"] = 3
-
-
-def shorten_weights(description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    arrays["taggers.1.weights"] = arrays["taggers.1.weights"][:-1]
-
-
-def lose_an_array(description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    del arrays["taggers.0.index.codes"]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        change_guideline,
-        drop_a_tagger,
-        repeat_a_tagger,
-        change_coding,
-        of_words,
-        no_list,
-        shorten_weights,
-        lose_an_array,
-    ],
-)
-def test_parts_that_do_not_fit_are_refused(damage: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_parts_that_do_not_fit_are_refused(damage: str, tmp_path: Path) -> None:
     save_model(stacked(), tmp_path / "m")
     description, arrays = parts(tmp_path / "m")
-    damage(description, arrays)
+    DAMAGE[damage](description["encoder"]["taggers"], arrays)
     rewrite(tmp_path / "m", description, arrays)
     with pytest.raises(ModelFileError, match="whose parts do not fit"):
         load_model(tmp_path / "m")

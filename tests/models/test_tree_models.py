@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from safetensors import safe_open
-from safetensors.numpy import save_file
+from model_parts import parts, rewrite
 
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.relations import RelationEvidence
 from tagweave.features.arc_templates import ArcTemplates, RelationTemplates
-from tagweave.features.rules import digest_of
 from tagweave.models.arc_labels import ArcLabels, LabelObjective
 from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.chain import ChainModel
@@ -161,14 +158,9 @@ def test_round_trip(tmp_path: Path) -> None:
 
 
 def rewritten(path: Path, change: Any) -> None:
-    """The file with its parts changed, and a digest that fits."""
-    with safe_open(path, "numpy") as file:
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        description = json.loads(file.metadata()["tagweave"])
-    del description["digest"]
+    description, arrays = parts(path)
     change(description, arrays)
-    description["digest"] = digest_of(description, arrays)
-    save_file(arrays, path, {"tagweave": json.dumps(description)})
+    rewrite(path, description, arrays)
 
 
 CHANGES = {

@@ -19,6 +19,10 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.spans import span_types
 from tagweave.labels.transition_scheme import TransitionScheme
 
+OUTSIDE = "O"
+"""The label of tokens outside all chunks."""
+_SHOWN = 12  # most labels in a message
+
 
 def token_noise(sentences: Sequence[Sentence]) -> NDArray[np.float64]:
     """Return float64[N]: 1 - confidence, the share of its potential that an excluded label keeps; empty without any."""
@@ -26,11 +30,6 @@ def token_noise(sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         return np.zeros(0)
     confidences = (sentence.confidence or (1.0,) * len(sentence) for sentence in sentences)
     return 1 - np.fromiter(chain.from_iterable(confidences), np.float64)
-
-
-OUTSIDE = "O"
-"""The label of tokens outside all chunks."""
-_SHOWN = 12  # most labels in a message
 
 
 def allowed_sets(

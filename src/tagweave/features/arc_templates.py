@@ -33,6 +33,18 @@ SIDES = "hmbs"
 
 ArcTerm = tuple[str, int]
 """A column and an offset from the token of its side."""
+_RELATIONS = ("m", "h", "hm")
+GUIDE = "guide:"
+RELATION_SIDES = "hmpnlrg"
+DISTANCE = "d"
+_USER = "user:"
+_BLANK = "_"  # an unknown value of a column, as in CoNLL-U
+_KEPT = "upos"
+_KEEP_SHARE = 1 / 3  # of copies: UAS with UPOS alone gained 0.4 to 4.6 points, that of words alone lost 0.9 to 1.5
+LONGEST = 1000
+"""Tokens. Trees take time cubic in the length, charts quadratic memory. On one thread, a sentence of 1,000 tokens takes
+0.5 seconds to parse and 3 in a training epoch, with 60 MB; one of 2,000 takes 3 and 33, with 160 MB. Longer text is
+hardly one sentence."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +73,7 @@ class ArcTemplate:
         return bool(self.sides[3])
 
 
-_RELATIONS = ("m", "h", "hm")
 _NOTHING = ArcTemplate("", ((), (), (), ()))
-GUIDE = "guide:"
 
 
 def guide_layer(guideline: str) -> str:
@@ -203,10 +213,6 @@ def arc_preset(tag: str, coarse: str | None = None, feats: bool = False, sibling
     return ArcTemplates(tuple(" ".join(map(written, text.split())) for text in "|".join(parts).split("|")))
 
 
-RELATION_SIDES = "hmpnlrg"
-DISTANCE = "d"
-
-
 @dataclass(frozen=True)
 class RelationTemplates:
     """The templates of relations, as written."""
@@ -269,12 +275,6 @@ def relation_preset(arcs: ArcTemplates, tag: str) -> RelationTemplates:
     return RelationTemplates((*(t.text for t in arcs.parsed if not (t.is_between or t.is_of_siblings)), *around))
 
 
-_USER = "user:"
-_BLANK = "_"  # an unknown value of a column, as in CoNLL-U
-_KEPT = "upos"
-_KEEP_SHARE = 1 / 3  # of copies: UAS with UPOS alone gained 0.4 to 4.6 points, that of words alone lost 0.9 to 1.5
-
-
 def given_columns(columns: Iterable[str]) -> tuple[str, ...]:
     """Return the columns of templates that come neither from forms nor from a guide tree."""
     return tuple(name for name in columns if not is_form_column(name) and not name.startswith(GUIDE))
@@ -330,12 +330,6 @@ def _blanked(sentence: Sentence, names: Iterable[str]) -> Sentence:
         else:
             layers[name] = (None,) * len(sentence)
     return replace(sentence, layers=layers, columns=columns)
-
-
-LONGEST = 1000
-"""Tokens. Trees take time cubic in the length, charts quadratic memory. On one thread, a sentence of 1,000 tokens takes
-0.5 seconds to parse and 3 in a training epoch, with 60 MB; one of 2,000 takes 3 and 33, with 160 MB. Longer text is
-hardly one sentence."""
 
 
 def check_lengths(sentences: Iterable[Sentence]) -> None:

@@ -32,6 +32,12 @@ CLUSTER_COLUMNS: dict[str, int | None] = {"cluster": None, **{f"cluster_{n}": n 
 ARRAY = "clusters.words"
 """The name of the array of a model: for each cluster its bit string and its words, separated by tabs."""
 _LINE = re.compile("[01]+(\t[^\t]+)+")
+Codes = NDArray[np.uint64]
+Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
+_MAX_AFFIX = 4
+_DATE_CHARACTERS = "年月日时時分秒"
+_DIGIT = re.compile(r"\d")
+DIGIT, LETTER, PUNCTUATION, HAN, HIRAGANA, KATAKANA, OTHER, CAPITAL = range(1, 9)
 
 
 def clusters_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
@@ -52,17 +58,6 @@ def cluster_arrays(clusters: Mapping[str, str]) -> dict[str, NDArray[Any]]:
         lines.setdefault(bits, [bits]).append(word)
     texts = ["\t".join(lines[bits]) for bits in sorted(lines)]
     return {ARRAY: np.frombuffer(json.dumps(texts).encode(), np.uint8)} if texts else {}
-
-
-Codes = NDArray[np.uint64]
-Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
-
-_MAX_AFFIX = 4
-_DATE_CHARACTERS = "年月日时時分秒"
-
-_DIGIT = re.compile(r"\d")
-
-DIGIT, LETTER, PUNCTUATION, HAN, HIRAGANA, KATAKANA, OTHER, CAPITAL = range(1, 9)
 
 
 def character_class(character: str) -> int:

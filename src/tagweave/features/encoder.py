@@ -24,6 +24,8 @@ from tagweave.kernels import hashing
 
 _CHUNK = 1 << 18  # codes between checks of the table's size
 _FARTHEST = 512  # longest probe accepted in a table at most half full; with 10 million codes the longest is 90
+Codes = NDArray[np.uint64]
+_BLOCK = 4096  # sentences hashed at a time, so that all codes (8 bytes) are never in memory along with ids (4 bytes)
 
 
 class FeatureIndex:
@@ -106,11 +108,6 @@ class FeatureIndex:
         self._keys, self._values = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
         ids = np.arange(len(codes), dtype=np.int32)
         return int(hashing.place(self._keys, self._values, codes, ids, farthest or slots))
-
-
-Codes = NDArray[np.uint64]
-
-_BLOCK = 4096  # sentences hashed at a time, so that all codes (8 bytes) are never in memory along with ids (4 bytes)
 
 
 @dataclass(frozen=True)

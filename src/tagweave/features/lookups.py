@@ -32,6 +32,11 @@ ARRAY = "gazetteer.entries"
 """The name of the array of a model."""
 _PLACES = "BIES"
 _BLOCK = 4096  # sentences matched at a time
+LEXICON_COLUMNS = ("lexicon_begins", "lexicon_inside", "lexicon_ends")
+"""The length of the longest word that begins at a character, is around it on both sides, or ends at it."""
+_ARRAY = "lexicon.words"
+_LONGEST = 5  # longer words count as five characters long
+_BREAK = ord("\n")
 
 
 class GazetteerColumns:
@@ -103,14 +108,6 @@ class _Finder:
         numbers = np.zeros(total, np.int32)
         numbers[known] = 1 + len(_PLACES) * self._types[0][entry[known]] + place[known]
         return numbers
-
-
-LEXICON_COLUMNS = ("lexicon_begins", "lexicon_inside", "lexicon_ends")
-"""The length of the longest word that begins at a character, is around it on both sides, or ends at it."""
-
-_ARRAY = "lexicon.words"
-_LONGEST = 5  # longer words count as five characters long
-_BREAK = ord("\n")
 
 
 class LexiconColumns:

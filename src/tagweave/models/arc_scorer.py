@@ -25,6 +25,8 @@ Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _BATCH_CELLS = 1 << 16  # arcs whose scores are held at a time
+ROWS = power_of_two(1 << 30)
+"""The rule for a number of rows."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +121,6 @@ def batch_bounds(encoded: EncodedArcs) -> Iterator[tuple[int, int]]:
         last = max(first + 1, int(np.searchsorted(cells, cells[first] + _BATCH_CELLS, side="right")) - 1)
         yield first, last
         first = last
-
-
-ROWS = power_of_two(1 << 30)
-"""The rule for a number of rows."""
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,7 @@ _LOOKED_UP = ("lexicon.words", "gazetteer.entries", "clusters.words")
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
 _SPACE = record({"names": list_of(text, 1), "views": list_of(_VIEW, 1)})
 _TEMPLATES = list_of(text, 0, MOST_TEMPLATES)
+Description = dict[str, Any]
 
 
 def check(value: Any, where: str = "") -> None:
@@ -194,7 +195,6 @@ def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
 
 AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
 """The encoders of tokens; their index grows with the training data, and then freezes."""
-Description = dict[str, Any]
 
 
 def assemble(description: Description, arrays: Arrays) -> ChainModel:

@@ -36,6 +36,10 @@ from tagweave.models.storage import check_labels_of_file
 
 GUIDELINE = "label"
 _CODE_BITS = 40
+MAGIC = b"lCRF"
+_HEADER, _DATABASE = struct.Struct("<4sI4s9I"), struct.Struct("<4sI4I")
+_FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("label", "<u4"), ("weight", "<f8")])
+_VERSION, _BYTE_ORDER = 100, 0x62445371
 
 
 @dataclass(frozen=True)
@@ -108,12 +112,6 @@ def _codes(names: Sequence[str]) -> NDArray[np.uint64]:
         used.add(code)
         codes[at] = code
     return codes
-
-
-MAGIC = b"lCRF"
-_HEADER, _DATABASE = struct.Struct("<4sI4s9I"), struct.Struct("<4sI4I")
-_FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("label", "<u4"), ("weight", "<f8")])
-_VERSION, _BYTE_ORDER = 100, 0x62445371
 
 
 class _Header(NamedTuple):

@@ -36,6 +36,8 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.packing import nested
 
+_CELLS = 1 << 24  # tokens x labels that are held at a time
+
 
 class CascadeEncoder:
     """Templates that may use columns which other models fill."""
@@ -52,9 +54,6 @@ class CascadeEncoder:
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
         self.encoder.freeze(encoded, minimum_count)
-
-
-_CELLS = 1 << 24  # tokens x labels that are held at a time
 
 
 def proposal_column(guideline: str) -> str:

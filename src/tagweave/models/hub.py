@@ -20,6 +20,7 @@ MODEL, CARD = "model.tagweave", "README.md"
 """The names of the two files of a repository."""
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _NAME = re.compile(rf"(?P<repository>{_PART}/{_PART})(?:@(?P<revision>[\w./-]+))?")
+_REFUSED = (401, 403)
 
 
 class HubError(TagweaveError):
@@ -95,6 +96,3 @@ def told(what: str) -> Iterator[Any]:
         raise HubError(f"{what}: found the answer {status} of the hub, expected {expected}") from None
     except (ConnectionError, errors.HTTPError):  # type: ignore[attr-defined]  # the base class of the client below
         raise HubError(f"{what}: found no answer of the hub, expected a network") from None
-
-
-_REFUSED = (401, 403)

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from tagweave.models.linear_scorer import ChainParameters
 
 _FEATURES = 1 << 16  # checked at a time
+CELL = np.uint16
+"""The type of cells wherever it suffices. Kernels are compiled for each type, and bytes would save little."""
+Floats = NDArray[Any]
+Tables = Sequence[Floats | None]
+_TABLE_CELLS = 1 << 25  # most cells of a table of all word types; a larger one takes too much memory
 
 
 @dataclass(frozen=True)
@@ -88,10 +93,6 @@ def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
             refuse("cells", "layout", "cells in the window of their feature")
 
 
-CELL = np.uint16
-"""The type of cells wherever it suffices. Kernels are compiled for each type, and bytes would save little."""
-
-
 def observed_cells(
     encoded: Encoded, masks: NDArray[np.uint8], windows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -130,12 +131,6 @@ def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDA
     types = e.type_ptr, e.type_features, joint // len(masks), joint % len(masks), is_evidence
     fill(lambda table, limit: hashing.enter_types(table, *types, limit, progress), len(joint))
     return np.sort(table[table >= 0])
-
-
-Floats = NDArray[Any]
-Tables = Sequence[Floats | None]
-
-_TABLE_CELLS = 1 << 25  # most cells of a table of all word types; a larger one takes too much memory
 
 
 class ViewEmission:

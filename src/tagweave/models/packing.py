@@ -45,6 +45,11 @@ _WORTH = 0.95  # largest ratio at which compression is used; uncompressed pieces
 _FAR = -128  # marks a multiple that does not fit a byte
 _STEPS = range(-149, 113)  # exponents whose multiples are all float32
 _TYPES = "?bBhHiIlLqQefd"
+Arrays = dict[str, NDArray[Any]]
+_LINE = 64  # bytes of a cache line
+_FINER = 5  # powers of two between the mean size of a weight and the grid
+_NORMAL = 126  # powers of two up to this one, and their inverses, are float32: multiplying takes a tenth of `ldexp`
+_KEPT = 4  # models whose arrays stay in the folder, those used last
 
 
 def pack(arrays: Arrays, compressed: bool = True) -> tuple[dict[str, Any], Arrays]:
@@ -205,9 +210,6 @@ class _Pieces:
         return next(self._lengths, None) is not None
 
 
-Arrays = dict[str, NDArray[Any]]
-
-
 def nested(arrays: Arrays, part: str) -> Arrays:
     """Return the arrays of a part, under their names in the whole model: `PART.NAME`."""
     return {f"{part}.{name}": array for name, array in arrays.items()}
@@ -217,9 +219,6 @@ def unnested(arrays: Arrays, part: str) -> Arrays:
     """Return the arrays of a part, under their own names."""
     prefix = f"{part}."
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-_LINE = 64  # bytes of a cache line
 
 
 def aligned_zeros(size: int, dtype: DTypeLike) -> NDArray[Any]:
@@ -233,10 +232,6 @@ def aligned_zeros(size: int, dtype: DTypeLike) -> NDArray[Any]:
 def is_aligned(weights: NDArray[Any]) -> bool:
     """Return whether the weights start at a cache line."""
     return bool(weights.ctypes.data % _LINE == 0)
-
-
-_FINER = 5  # powers of two between the mean size of a weight and the grid
-_NORMAL = 126  # powers of two up to this one, and their inverses, are float32: multiplying takes a tenth of `ldexp`
 
 
 def rounded(weights: NDArray[Any]) -> NDArray[Any]:
@@ -258,9 +253,6 @@ def rounded(weights: NDArray[Any]) -> NDArray[Any]:
     np.rint(near, out=near)
     near *= np.float32(2.0**step)
     return near
-
-
-_KEPT = 4  # models whose arrays stay in the folder, those used last
 
 
 def shared_arrays(folder: Path, key: str, arrays: Callable[[], Arrays]) -> Arrays:

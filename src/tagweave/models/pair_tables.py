@@ -48,6 +48,7 @@ _PAIRS_AT_ONCE = 1 << 24
 _MOST_PAIRS = 1 << 32  # looked up for one slot: ten seconds
 _FAR = 2  # the largest distance of two characters
 _LINE = 16  # floats of a cache line
+_CHARACTERS = 1 << 18  # segmented at a time, in whole lines
 
 
 @dataclass(frozen=True)
@@ -323,9 +324,6 @@ def _tables(arrays: Arrays) -> kernels.Tables:
 
     slots = (part(kernels.Slot, "slot.0"), part(kernels.Slot, "slot.1"), part(kernels.Slot, "slot.2"))
     return kernels.Tables(part(kernels.Entries, "entries"), slots, part(kernels.Labels, "labels"))
-
-
-_CHARACTERS = 1 << 18  # segmented at a time, in whole lines
 
 
 class TableSegmenter:

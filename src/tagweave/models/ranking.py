@@ -139,9 +139,6 @@ def _beginning_in(tokens: slice, start: Numbers) -> slice:
     return slice(int(low), int(high))
 
 
-Ints = NDArray[np.int32]
-
-
 @dataclass(frozen=True)
 class RankedLabels:
     """One of the best label sequences of a sentence."""

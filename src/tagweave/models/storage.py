@@ -29,6 +29,19 @@ from tagweave.models.hub import model_file
 from tagweave.models.packing import FORMS, Arrays, pack, shared_arrays, unpack, unpacked_bytes
 from tagweave.structures import CHAIN, TREE
 
+_CRFSUITE = b"lCRF"  # what models of CRFsuite begin with
+_OF_PAIR = 20  # bytes for each pair of labels: weights, potentials, their exponentials, and what codings allow
+_OF_ARRAYS = 2  # times the arrays of a file: an index of their codes, and other copies
+_LEAST, _RATIO = 1 << 29, 64  # most bytes for a model: this many times those of its file, but at least _LEAST
+_SHARE = 16  # of the memory of the machine, what tables of labels may take in training
+_CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
+_ASSEMBLIES = {CHAIN: "tagweave.models.chain_file", TREE: "tagweave.models.tree_file"}
+"""Where models of each kind are put together: `check` is the rule for their descriptions, and `assemble` makes one."""
+_HEAD = record({"format": whole(), "version": text, "kind": one_of(*_ASSEMBLIES)}, others=True)
+_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+_KEY = "tagweave"  # a single key: the order of several would be random
+_FORMAT = 7  # raised with every change of the file's content
+
 
 class StoredModel(Protocol):
     """Labels, scorer, weights, structure and facts about the model; `about["plan"]` is how it was trained."""
@@ -43,20 +56,10 @@ class StoredModel(Protocol):
     def arrays(self) -> Arrays: ...
 
 
-_CRFSUITE = b"lCRF"  # what models of CRFsuite begin with
-
-
 def is_foreign(path: Path | str) -> bool:
     """Return whether a file begins like a model of another program."""
     with Path(path).open("rb") as file:
         return file.read(len(_CRFSUITE)) == _CRFSUITE
-
-
-_OF_PAIR = 20  # bytes for each pair of labels: weights, potentials, their exponentials, and what codings allow
-_OF_ARRAYS = 2  # times the arrays of a file: an index of their codes, and other copies
-_LEAST, _RATIO = 1 << 29, 64  # most bytes for a model: this many times those of its file, but at least _LEAST
-_SHARE = 16  # of the memory of the machine, what tables of labels may take in training
-_CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
 
 
 def machine_memory() -> int:
@@ -132,12 +135,6 @@ def _size(count: int) -> str:
 
 
 _Model = TypeVar("_Model", bound=StoredModel)
-_ASSEMBLIES = {CHAIN: "tagweave.models.chain_file", TREE: "tagweave.models.tree_file"}
-"""Where models of each kind are put together: `check` is the rule for their descriptions, and `assemble` makes one."""
-_HEAD = record({"format": whole(), "version": text, "kind": one_of(*_ASSEMBLIES)}, others=True)
-_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-_KEY = "tagweave"  # a single key: the order of several would be random
-_FORMAT = 7  # raised with every change of the file's content
 
 
 class ModelFileError(TagweaveError):

@@ -38,6 +38,7 @@ from tagweave.structures import TREE
 
 _TEMPLATES = list_of(text, 1, MOST_TEMPLATES)
 _RELATIONS = {"relations": list_of(name, 1), "relation_rows": ROWS, "relation_templates": _TEMPLATES}
+Description = dict[str, Any]
 
 
 def check(value: Any, where: str = "") -> None:
@@ -63,9 +64,6 @@ _TREE: dict[str, Rule] = {
     "about": ABOUT,
 }
 _OPTIONAL: dict[str, Rule] = {"format": whole(), "version": text, "guided_by": name, "guide": check, **_RELATIONS}
-
-
-Description = dict[str, Any]
 
 
 def assemble(description: Description, arrays: Arrays) -> TreeModel:

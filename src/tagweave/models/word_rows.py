@@ -28,6 +28,11 @@ from tagweave.models.layout import ViewEmission
 from tagweave.models.linear_scorer import ChainParameters, LinearScoring
 
 Codes = NDArray[np.uint64]
+Floats = NDArray[Any]
+_BYTES = 1 << 25  # of all rows, at most; memory is taken as forms are met
+_FEWEST = 1 << 13  # forms for which rows are worth while: those of a thousand sentences
+_BEFORE = 2000  # tokens are scored in the general way first: rows take a moment to begin with
+_AFTER = 1000  # the first position after a sentence, in the codes of positions outside it
 
 
 class Numbered(NamedTuple):
@@ -83,14 +88,6 @@ class KnownForms:
 def looks_at_one_form(family: Family) -> bool:
     """Return whether the grams of a family depend on the form at their anchor alone."""
     return all(term.depends_on_form_only for term in family.terms)
-
-
-Floats = NDArray[Any]
-
-_BYTES = 1 << 25  # of all rows, at most; memory is taken as forms are met
-_FEWEST = 1 << 13  # forms for which rows are worth while: those of a thousand sentences
-_BEFORE = 2000  # tokens are scored in the general way first: rows take a moment to begin with
-_AFTER = 1000  # the first position after a sentence, in the codes of positions outside it
 
 
 class _Part(NamedTuple):

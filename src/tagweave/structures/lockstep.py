@@ -22,6 +22,8 @@ from tagweave.evidence.sequences import Evidence
 from tagweave.kernels import chain
 from tagweave.structures.transitions import TransitionScores
 
+Floats = NDArray[Any]
+
 
 @dataclass(frozen=True)
 class LogSums:
@@ -55,9 +57,6 @@ def sum_in_logarithms(scores: Floats, transitions: TransitionScores) -> LogSums:
         nothing = np.full_like(scores, -np.inf)
         return LogSums(log_z, np.zeros_like(scores), nothing, nothing, t.score)
     return LogSums(log_z, np.exp(alpha + beta - log_z), before, scores + beta - log_z, t.score)
-
-
-Floats = NDArray[Any]
 
 
 @dataclass(frozen=True)
