@@ -93,7 +93,7 @@ def test_whole_trees_are_not_scored(single_root: bool, projective: bool, monkeyp
     assert found.tolist() == model.best(encoded, True, projective=projective).tolist()
     # several roots, a circle, arcs that cross, and what is unknown
     assert sum(scored) == 4 - (not single_root) - (not projective)
-    monkeypatch.setattr("tagweave.models.tree._whole", lambda of, structure: np.zeros(len(of), np.bool_))
+    monkeypatch.setattr("tagweave.models.tree.are_whole", lambda of, structure: np.zeros(len(of), np.bool_))
     assert found.tolist() == model.best(encoded, True, projective=projective).tolist()
 
 

@@ -30,10 +30,10 @@ class Text(Protocol):
     """Anything with tokens and the place where they were read: a `Sentence`, a `Segmentation`."""
 
     @property
-    def forms(self) -> tuple[str, ...]: ...  # noqa: D102
+    def forms(self) -> tuple[str, ...]: ...
 
     @property
-    def location(self) -> Location: ...  # noqa: D102
+    def location(self) -> Location: ...
 
 
 def check_text(gold: Sequence[Text], system: Sequence[Text], gold_path: str = "", system_path: str = "") -> None:

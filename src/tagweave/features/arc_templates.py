@@ -165,13 +165,17 @@ class ArcTemplates:
         sides = [(t, side) for side in (0, 1) for t in joined] + [(t, 0) for t in heads]
         sides += [(t, 1) for t in modifiers] + [(t, side) for side in (0, 2, 1) for t in between]
         sides += [(t, 0) for t in of_head] + [(t, side) for side in (3, 1) for t in (*of_head, *alone)]
-        longest = max((len(t.sides[side]) for t, side in sides), default=0)
-        terms = np.full((len(sides), max(1, longest), 2), -1, np.int64)
-        for r, (template, side) in enumerate(sides):
-            for j, (column, offset) in enumerate(template.sides[side]):
-                terms[r, j] = self.columns.index(column), offset
         seeds = np.array([seed_of(f"{SIDES[side]} of {t.text}") for t, side in sides], np.uint64)
-        return terms, seeds
+        return _term_table([t.sides[side] for t, side in sides], self.columns), seeds
+
+
+def _term_table(rows: Sequence[Sequence[ArcTerm]], columns: Sequence[str]) -> NDArray[np.int64]:
+    """Return int64[R, J, 2]: the number of the column and the offset of every term; -1 after the last."""
+    table = np.full((len(rows), max([1, *map(len, rows)]), 2), -1, np.int64)
+    for r, terms in enumerate(rows):
+        for j, (column, offset) in enumerate(terms):
+            table[r, j] = columns.index(column), offset
+    return table
 
 
 def is_form_column(column: str) -> bool:
@@ -240,10 +244,7 @@ class RelationTemplates:
     def codes(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Terms int64[R, J, 2] and seeds uint64[R], a row for every side of every template."""
         own = [(text, side, terms) for text, sides in self.parsed for side, terms in sides.items()]
-        table = np.full((len(own), max((len(terms) for *_, terms in own), default=1), 2), -1, np.int64)
-        for r, (_, _, terms) in enumerate(own):
-            for j, (column, offset) in enumerate(terms):
-                table[r, j] = self.columns.index(column), offset
+        table = _term_table([terms for _, _, terms in own], self.columns)
         return table, np.array([seed_of(f"{side} of {text}") for text, side, _ in own], np.uint64)
 
     @cached_property

@@ -2,7 +2,7 @@
 
     score(y | h, m) = sum_t W[row_t(h, m), y]
 
-Since the tree is known, features may look at the neighbours of an arc in it (`features.relation_templates`).
+Since the tree is known, features may look at the neighbours of an arc in it (`RelationTemplates`).
 """
 
 from __future__ import annotations

@@ -126,7 +126,8 @@ class ChainModel:
             batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
             gamma[tokens] = sums.marginals()[batch.rows]
-            log_z[first + batch.order] = sums.log_z + self._log_scale(batch, transitions)
+            scaled = (batch.evidence.lengths[batch.order] - 1) * transitions.step + transitions.edge
+            log_z[first + batch.order] = sums.log_z + scaled  # what the scaling of potentials took out
 
         self._over_chunks(encoded, run, threads)
         return gamma, log_z
@@ -216,11 +217,6 @@ class ChainModel:
     def _in_precision(self, masks: Masks | None) -> Masks | None:
         """Numbers in the precision of the weights, for which kernels are compiled."""
         return masks if masks is None or masks.dtype == np.uint8 else masks.astype(self.weights.dtype)
-
-    def _log_scale(self, batch: Batch, transitions: TransitionScores) -> NDArray[np.float64]:
-        """Return what the scaling of transition potentials took out of log Z, by batch row."""
-        lengths = batch.evidence.lengths[batch.order]
-        return np.asarray((lengths - 1) * transitions.step + transitions.edge, np.float64)
 
     @cached_property
     def transitions(self) -> TransitionScores:

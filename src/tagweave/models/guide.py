@@ -17,7 +17,7 @@ likely under the marginals of a tagger of that side:
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,10 +40,10 @@ _CELLS = 1 << 24  # tokens x labels that are held at a time
 
 
 class CascadeEncoder:
-    """Templates that may use columns which other models fill."""
+    """Templates that may use columns which other models fill; `parts` are these models, by their names in files."""
 
-    def __init__(self, encoder: TemplateEncoder) -> None:
-        self.encoder = encoder
+    def __init__(self, encoder: TemplateEncoder, parts: Mapping[str, ChainModel]) -> None:
+        self.encoder, self._parts = encoder, parts
 
     @property
     def windows(self) -> NDArray[np.int64]:
@@ -54,6 +54,13 @@ class CascadeEncoder:
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
         self.encoder.freeze(encoded, minimum_count)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays stored with a model; those of a part are named `PART.NAME`."""
+        arrays = self.encoder.arrays()
+        for part, model in self._parts.items():
+            arrays |= nested(model.arrays(), part)
+        return arrays
 
 
 def proposal_column(guideline: str) -> str:
@@ -90,7 +97,7 @@ class ProposingEncoder(CascadeEncoder):
     def __init__(
         self, encoder: TemplateEncoder, space: LabelSpace, models: Sequence[ChainModel], threshold: float
     ) -> None:
-        super().__init__(encoder)
+        super().__init__(encoder, {f"proposals.{i}": model for i, model in enumerate(models)})
         self.space, self.models, self.threshold = space, tuple(models), threshold
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
@@ -119,10 +126,6 @@ class ProposingEncoder(CascadeEncoder):
     def to_json(self) -> dict[str, Any]:
         proposals = {"models": [model.to_json() for model in self.models], "threshold": self.threshold}
         return {**self.encoder.to_json(), "kind": self.kind, "proposals": proposals}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        parts = [nested(model.arrays(), f"proposals.{i}") for i, model in enumerate(self.models)]
-        return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
 
 
 def guide_column(guideline: str) -> str:
@@ -163,7 +166,7 @@ class GuidedEncoder(CascadeEncoder):
     kind = "guided"
 
     def __init__(self, encoder: TemplateEncoder, guide: ChainModel) -> None:
-        super().__init__(encoder)
+        super().__init__(encoder, {"guide": guide})
         self.guide = guide
         self.guideline = guide.space.views[0].guideline
         self.column = guide_column(self.guideline)
@@ -188,9 +191,6 @@ class GuidedEncoder(CascadeEncoder):
 
     def to_json(self) -> dict[str, Any]:
         return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {**self.encoder.arrays(), **nested(self.guide.arrays(), "guide")}
 
 
 def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...] | None:

@@ -158,8 +158,9 @@ class ChainObjective:
             scores = list(each(partial(scoring.scores, self.encoded), lows, highs))
             results = list(each(loss, chains, scores, parts, terms))
             emissions = [d_scores.emission for _, d_scores in results]
-            into = [self._scratch_gradient(thread, gradient) for thread in range(len(lows))]
-            list(each(partial(scoring.add_gradient, self.encoded), lows, highs, emissions, into))
+            # the first thread adds to the gradient itself, others to vectors of zeros
+            own = [self._scratch.setdefault(i, np.zeros(self.size, self.dtype)) for i in range(1, len(lows))]
+            list(each(partial(scoring.add_gradient, self.encoded), lows, highs, emissions, [gradient, *own]))
         total = sum(float(losses.sum()) for losses, _ in results)
         count = sum(term.count for (term,) in filter(None, terms))
         d_scores = results[0][1]
@@ -172,12 +173,6 @@ class ChainObjective:
             self._running.add(count, tokens)
             total += self._running.of.loss(self._running.share) * tokens
         return total
-
-    def _scratch_gradient(self, thread: int, gradient: Floats) -> Floats:
-        """Return where a thread adds its part: the first to the gradient itself, others to vectors of zeros."""
-        if thread == 0:
-            return gradient
-        return self._scratch.setdefault(thread, np.zeros(self.size, self.dtype))
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
         """Take perceptron steps of `batch` sentences each, in place, and return the number of mistaken sentences.

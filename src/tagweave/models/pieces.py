@@ -25,7 +25,6 @@ from tagweave.features.encoder import TemplateEncoder
 from tagweave.labels.coding import certain_starts, joined, label_of, spans, starts
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import CascadeEncoder, GuidedEncoder
-from tagweave.models.packing import nested
 
 
 def piece_column(guideline: str) -> str:
@@ -48,7 +47,7 @@ class PieceEncoder(CascadeEncoder):
     kind = "pieces"
 
     def __init__(self, encoder: TemplateEncoder, taggers: Sequence[ChainModel]) -> None:
-        super().__init__(encoder)
+        super().__init__(encoder, {f"taggers.{i}": tagger for i, tagger in enumerate(taggers)})
         self.taggers = tuple(taggers)
         self._guides = [GuidedEncoder(encoder, tagger) for tagger in self.taggers]
         self.guidelines = tuple(guide.guideline for guide in self._guides)
@@ -138,10 +137,6 @@ class PieceEncoder(CascadeEncoder):
 
     def to_json(self) -> dict[str, Any]:
         return {**self.encoder.to_json(), "kind": self.kind, "taggers": [each.to_json() for each in self.taggers]}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        parts = (nested(tagger.arrays(), f"taggers.{i}") for i, tagger in enumerate(self.taggers))
-        return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
 
 
 def of_pieces(model: ChainModel) -> bool:

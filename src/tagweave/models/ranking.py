@@ -159,41 +159,12 @@ def ranked(model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, k:
         _, log_z = model.marginals(sentence, sets.masks)
         logarithms = scores - log_z[0]
     else:
-        tags = _Division(model, sentence, sets, view).best(k)
-        logarithms = _log_probabilities(model, sentence, sets, view, tags)
+        division = _Division(model, sentence, sets, view)
+        tags = division.best(k)
+        logarithms = division.log_probabilities(tags)
     order = np.argsort(-logarithms, kind="stable")
     probabilities = np.minimum(np.exp(logarithms), 1).tolist()
     return [RankedLabels(tuple(view.names[tag] for tag in tags[i]), probabilities[i]) for i in order]
-
-
-def _log_probabilities(
-    model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, tags: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Return float64[n]: log p of tag sequences [n, L] under the evidence, log Z of the tags minus log Z."""
-    of_tag, allow = _TagSets(sets, view), sentence.evidence.sets.tolist()
-    given = [[sets.join(a, of_tag.only(tag)) for a, tag in zip(allow, row, strict=True)] for row in tags.tolist()]
-    _, log_z = model.marginals(_copies(sentence, [allow, *given]), sets.masks)
-    return np.asarray(log_z[1:] - log_z[0])
-
-
-def _copies(sentence: Encoded, evidence: Sequence[Sequence[int]]) -> Encoded:
-    allow = np.array(evidence, np.int32).reshape(-1)
-    return sentence.take(np.zeros(len(evidence), np.int64)).with_evidence(allow)
-
-
-class _TagSets:
-    """For a tag of a view, the set of labels that project to it, and of those that do not."""
-
-    def __init__(self, sets: LabelSets, view: View) -> None:
-        self._sets, self._view = sets, view
-
-    def only(self, tag: int) -> int:
-        return self._sets.of_labels(np.flatnonzero(self._view.projection == tag))
-
-    def without(self, number: int, tag: int) -> int | None:
-        """Return the set `number` without the labels of a tag; `None` if nothing is left."""
-        left = [label for label in self._sets.labels(number) if self._view.projection[label] != tag]
-        return self._sets.of_labels(left) if left else None
 
 
 class _Division:
@@ -201,7 +172,6 @@ class _Division:
 
     def __init__(self, model: ChainModel, sentence: Encoded, sets: LabelSets, view: View) -> None:
         self._model, self._sentence, self._sets, self._view = model, sentence, sets, view
-        self._of_tag = _TagSets(sets, view)
         self._queue: list[tuple[float, int, list[int], list[int], int]] = []
         self._parts = 0
 
@@ -216,20 +186,35 @@ class _Division:
                 self._add(self._divided(tags, allow, first))
         return np.array(found, np.int32).reshape(len(found), self._sentence.tokens)
 
+    def log_probabilities(self, tags: NDArray[Any]) -> NDArray[np.float64]:
+        """Return float64[n]: log p of tag sequences [n, L] under the evidence, log Z of the tags minus log Z."""
+        allow = self._sentence.evidence.sets.tolist()
+        given = [[self._with_tag(*pair) for pair in zip(allow, row, strict=True)] for row in tags.tolist()]
+        _, log_z = self._model.marginals(self._copies([allow, *given]), self._sets.masks)
+        return np.asarray(log_z[1:] - log_z[0])
+
+    def _copies(self, evidence: Sequence[Sequence[int]]) -> Encoded:
+        allow = np.array(evidence, np.int32).reshape(-1)
+        return self._sentence.take(np.zeros(len(evidence), np.int64)).with_evidence(allow)
+
     def _divided(self, tags: list[int], allow: list[int], first: int) -> list[tuple[list[int], int]]:
         """Return the parts of a part without its best sequence; its tags before `first` are fixed."""
         parts, prefix = [], list(allow)
         for i in range(first, len(tags)):
-            if (other := self._of_tag.without(allow[i], tags[i])) is not None:
-                parts.append(([*prefix[:i], other, *allow[i + 1 :]], i))
-            prefix[i] = self._sets.join(allow[i], self._of_tag.only(tags[i]))
+            if left := [label for label in self._sets.labels(allow[i]) if self._view.projection[label] != tags[i]]:
+                parts.append(([*prefix[:i], self._sets.of_labels(left), *allow[i + 1 :]], i))
+            prefix[i] = self._with_tag(allow[i], tags[i])
         return parts
+
+    def _with_tag(self, number: int, tag: int) -> int:
+        """Return the set of those labels of a set that project to a tag."""
+        return self._sets.join(number, self._sets.of_labels(np.flatnonzero(self._view.projection == tag)))
 
     def _add(self, parts: Sequence[tuple[list[int], int]]) -> None:
         """Decode parts, all at once, and queue those that have a sequence."""
         if not parts:
             return
-        copies, length = _copies(self._sentence, [allow for allow, _ in parts]), self._sentence.tokens
+        copies, length = self._copies([allow for allow, _ in parts]), self._sentence.tokens
         labels = self._model.best(copies, self._sets.masks)
         possible = labels.reshape(len(parts), length).min(axis=1, initial=0) >= 0
         scores = self._model.sequence_scores(copies, np.maximum(labels, 0))

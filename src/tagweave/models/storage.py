@@ -27,7 +27,7 @@ from tagweave.errors import CorpusError, TagweaveError
 from tagweave.features.rules import check_unicode, digest_of, one_of, record, text, whole
 from tagweave.models.hub import model_file
 from tagweave.models.packing import FORMS, Arrays, pack, shared_arrays, unpack, unpacked_bytes
-from tagweave.structures import CHAIN, TREE
+from tagweave.structures import KINDS
 
 _CRFSUITE = b"lCRF"  # what models of CRFsuite begin with
 _OF_PAIR = 20  # bytes for each pair of labels: weights, potentials, their exponentials, and what codings allow
@@ -35,9 +35,7 @@ _OF_ARRAYS = 2  # times the arrays of a file: an index of their codes, and other
 _LEAST, _RATIO = 1 << 29, 64  # most bytes for a model: this many times those of its file, but at least _LEAST
 _SHARE = 16  # of the memory of the machine, what tables of labels may take in training
 _CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
-_ASSEMBLIES = {CHAIN: "tagweave.models.chain_file", TREE: "tagweave.models.tree_file"}
-"""Where models of each kind are put together: `check` is the rule for their descriptions, and `assemble` makes one."""
-_HEAD = record({"format": whole(), "version": text, "kind": one_of(*_ASSEMBLIES)}, others=True)
+_HEAD = record({"format": whole(), "version": text, "kind": one_of(*KINDS)}, others=True)
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _KEY = "tagweave"  # a single key: the order of several would be random
 _FORMAT = 7  # raised with every change of the file's content
@@ -193,7 +191,7 @@ def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: P
         check_model(description, unpacked_bytes(forms), Path(path).stat().st_size)
         unpacked = partial(unpack, forms, packed)
         arrays = unpacked() if folder is None else shared_arrays(folder, digest(str(path)), unpacked)
-        return import_module(_ASSEMBLIES[description["kind"]]).assemble(description, arrays)
+        return _file_module(description).assemble(description, arrays)
 
 
 def describe_model(path: Path | str) -> dict[str, Any]:
@@ -243,7 +241,12 @@ def _reading(path: Path) -> Iterator[Any]:
 def _check(description: dict[str, Any]) -> None:
     _HEAD(description, "")
     check_unicode(description)
-    import_module(_ASSEMBLIES[description["kind"]]).check(description, "")
+    _file_module(description).check(description, "")
+
+
+def _file_module(description: dict[str, Any]) -> Any:
+    """Return the module that reads models of this kind: `check` is its rule for descriptions, `assemble` makes one."""
+    return import_module(f"tagweave.models.{description['kind']}_file")
 
 
 def _unreadable(path: Path | str, error: Exception) -> ModelFileError:

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import check_lengths, given_columns
 from tagweave.features.arcs import EncodedArcs, encode_arcs
-from tagweave.kernels.projective import are_whole_trees
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.arc_scorer import ArcBatch, ArcScorerParameters, batch_bounds
 from tagweave.models.packing import Arrays, aligned_zeros, is_aligned, nested
 from tagweave.structures import TREE
-from tagweave.structures.tree import Tree, exclude, tree_structure, word_scores
+from tagweave.structures.tree import Tree, are_whole, exclude, tree_structure, word_scores
 
 Floats = NDArray[Any]
 
@@ -98,7 +97,7 @@ class TreeModel:
         If the evidence is a whole tree, no arc is scored. `projective` chooses among other trees than the model's.
         """
         structure = self._structure(projective)
-        if evidence and (whole := _whole(encoded, structure)).any():
+        if evidence and (whole := are_whole(encoded.evidence, structure)).any():
             heads = encoded.evidence.token_heads
             others = encoded.take(np.flatnonzero(~whole))
             heads[np.repeat(~whole, encoded.lengths)] = self.best(others, True, threads, projective)
@@ -166,10 +165,3 @@ class TreeModel:
             return
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(lambda bound: run(self.features.batch(encoded, *bound)), bounds))
-
-
-def _whole(encoded: EncodedArcs, structure: Tree) -> NDArray[np.bool_]:
-    """bool[S]: whether the evidence of a sentence is one tree of the structure."""
-    whole = np.empty(len(encoded), np.bool_)
-    are_whole_trees(encoded.evidence.token_heads, encoded.lengths, structure.single_root, structure.projective, whole)
-    return whole

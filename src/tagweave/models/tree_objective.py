@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from tagweave.evidence.sequences import pointers
 from tagweave.features.arcs import EncodedArcs
 from tagweave.kernels import weight_vectors
-from tagweave.kernels.projective import are_whole_trees
 from tagweave.models.arc_scorer import ArcBatch, ArcScorer, ArcScorerParameters, Blocks, batch_bounds
 from tagweave.models.sampling import drawn
 from tagweave.structures.loss import contradiction, loss
-from tagweave.structures.tree import Tree, add_trees, allowed_cells, arc_cells, exclude, tree_structure
+from tagweave.structures.tree import Tree, add_trees, allowed_cells, arc_cells, are_whole, exclude, tree_structure
 
 Floats = NDArray[Any]
 
@@ -160,10 +159,7 @@ class TreeObjective:
 
 def _no_trees(encoded: EncodedArcs, structure: Tree) -> NDArray[np.bool_]:
     """bool[S]: whether the heads of a sentence are all known but no tree of the structure."""
-    heads, lengths, noise = encoded.evidence.token_heads, encoded.lengths, encoded.evidence.noise
-    are_trees = np.empty(len(encoded), np.bool_)
-    are_whole_trees(heads, lengths, structure.single_root, structure.projective, are_trees)
-    is_open = np.append(heads < 0, False)
+    noise, is_open = encoded.evidence.noise, np.append(encoded.evidence.token_heads < 0, False)
     if len(noise):
         is_open[:-1] |= np.delete(noise, encoded.position_ptr[:-1]) > 0
-    return ~are_trees & ~np.logical_or.reduceat(is_open, encoded.token_ptr[:-1])
+    return ~are_whole(encoded.evidence, structure) & ~np.logical_or.reduceat(is_open, encoded.token_ptr[:-1])

@@ -4,3 +4,5 @@ CHAIN = "chain"
 """Sequences of labels."""
 TREE = "tree"
 """Dependency trees."""
+KINDS = (CHAIN, TREE)
+"""The structures of models; the module `models.KIND_file` reads the files of each."""

@@ -1,6 +1,4 @@
-"""Batches of sentences in lockstep, and the buffers of their sums.
-
-Sum-product of one sentence in logarithms: slow, but safe for scores of any size.
+"""Batches of sentences in lockstep, the buffers of their sums, and sums in logarithms.
 
 Scaled probabilities lose a label whose share at its position is below the smallest number. If the scheme or the
 evidence then rules out all labels that remain, the sentence is summed again here, by the recurrence of `kernels.chain`.

@@ -1,4 +1,4 @@
-"""Dependency trees: a score for every arc. Trees are projective, or may have arcs that cross (`structures.free_tree`).
+"""Dependency trees: a score for every arc. Trees are projective, or may have arcs that cross.
 
 score(tree) = sum over words of arc[head, word] + pair[head, sibling, word]
 
@@ -17,10 +17,8 @@ whose probabilities are taken from the trees weighed by the products of q over t
 everywhere this is the score of a known tree. If no distribution over trees has these marginals, the gradient is as
 well defined, but the loss may be negative.
 
-Dependency trees whose arcs may cross: the structure of `structures.tree` over all trees, with their own kernels.
-
-The loss is log det of the Laplacian of the potentials, less the same of those that the evidence leaves (Koo et al.
-2007, Structured Prediction Models via the Matrix-Tree Theorem). Pairs of siblings have no scores.
+Where arcs may cross, the loss is log det of the Laplacian of the potentials, less the same of those that the evidence
+leaves (Koo et al. 2007, Structured Prediction Models via the Matrix-Tree Theorem).
 """
 
 from __future__ import annotations
@@ -37,6 +35,7 @@ from tagweave.evidence.sequences import pointers
 from tagweave.evidence.trees import ArcEvidence, are_numbers
 from tagweave.kernels import arborescence_sums, tree
 from tagweave.kernels.arborescence import best_arborescence, k_best
+from tagweave.kernels.projective import are_whole_trees
 from tagweave.kernels.tree_sums import marginals
 from tagweave.structures.loss import Structure
 
@@ -277,6 +276,13 @@ def allowed_cells(batch: TreeBatch) -> NDArray[Any]:
             cells[:] = 0
             cells.reshape(n, n)[known[tokens[s] : tokens[s + 1]], np.arange(1, n)] = 1
     return allowed if are_numbers(allowed) else allowed.astype(np.uint8, copy=False)
+
+
+def are_whole(evidence: ArcEvidence, structure: Tree) -> NDArray[np.bool_]:
+    """bool[S]: whether the known heads of a sentence are one tree of the structure."""
+    whole = np.empty(len(evidence), np.bool_)
+    are_whole_trees(evidence.token_heads, evidence.lengths, structure.single_root, structure.projective, whole)
+    return whole
 
 
 def _are_known(batch: TreeBatch) -> NDArray[np.bool_]:
