@@ -21,7 +21,6 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.arc_scorer import ArcBatch, ArcFeatures, ArcScorer
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
-from tagweave.structures.tree import known_heads
 from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.tree_problem import DevScore, TreebankCounts, usual_templates
@@ -38,7 +37,7 @@ class LocalObjective(TreeObjective):
 
     def _add_loss(self, scorer: ArcScorer, batch: ArcBatch) -> float:
         scores, difference, loss = scorer.scores(batch), np.zeros(batch.size, self.dtype), 0.0
-        known, tokens = known_heads(batch), pointers(batch.lengths)
+        known, tokens = batch.evidence.token_heads, pointers(batch.lengths)
         for s, length in enumerate(batch.lengths.tolist()):
             cells = slice(batch.cells[s], batch.cells[s + 1])
             own = scores[cells].reshape(length + 1, length + 1), difference[cells].reshape(length + 1, length + 1)

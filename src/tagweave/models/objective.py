@@ -20,7 +20,7 @@ from tagweave.labels.sets import LabelRows
 from tagweave.models.chain_scorer import Blocks, ChainScoring, ScorerParameters
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.sampling import Order, drawn, of_like_length
-from tagweave.structures.chain import Chain
+from tagweave.structures.chain import Chain, ChainGradient
 from tagweave.structures.lockstep import Batch
 from tagweave.structures.loss import contradiction, loss
 from tagweave.structures.terms import WINDOW, CountAtSlope, LabelShare, RunningShare, expected_count
