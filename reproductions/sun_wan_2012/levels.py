@@ -19,7 +19,7 @@ from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column
-from tagweave.training.chain_problem import prepare_chains, prepare_corpora
+from tagweave.training.chain_problem import prepare, prepare_corpora
 from tagweave.training.fit import fit
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import in_characters
@@ -63,7 +63,7 @@ class Trainer:
         """A model of a guideline that is never asked; the labels that it knows do not matter."""
         (first,) = corpus.sentences[:1]
         renamed = Sentence(first.forms, {guideline: first.layers[corpus.guideline]})
-        return prepare_chains([Corpus((renamed,), guideline)], self.recipe).model
+        return prepare([Corpus((renamed,), guideline)], self.recipe).model
 
 
 def trained(train: Callable[[], Fitted], shown: Callable[[], Shown], threads: int = 1) -> Result:

@@ -188,8 +188,8 @@ def train(
     also saved every half a minute, and removed at the end.
     """
     from tagweave.corpus.load import check_there
+    from tagweave.structures import STRUCTURES
     from tagweave.training.method_options import check_known
-    from tagweave.training.resolve import STRUCTURES
 
     of_plan, of_method = options.given(others, _OF_PLAN), options.given(others, _OF_METHODS)
     check_known("task", of_plan.get("task", "tag"), tuple(STRUCTURES))

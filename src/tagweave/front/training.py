@@ -87,8 +87,8 @@ def train(
         KeyboardInterrupt: the user stopped training before there was a model.
     """
     from tagweave.learning.run import callback_of
+    from tagweave.structures import STRUCTURES
     from tagweave.training.method_options import check_known
-    from tagweave.training.resolve import STRUCTURES
 
     targets, others = _several(target, "target"), _several(sources, "sources")
     dev = None if dev is None else _source(dev, "dev")

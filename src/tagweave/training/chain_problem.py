@@ -18,6 +18,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
+from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.labels import SPANS
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
@@ -150,14 +151,19 @@ def _mixes(recipe: Recipe) -> bool:
     return in_batches(recipe.learner)
 
 
-def prepare_chains(
-    corpora: Sequence[Corpus], recipe: Recipe, names: Sequence[str] = (), encoder: AnyEncoder | None = None
+def prepare(
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    names: Sequence[str] = (),
+    encoder: AnyEncoder | None = None,
+    lookups: Lookups = NOTHING,
 ) -> ChainProblem:
     """Encode corpora and lay out the model's weights. Raises as `fit.fit`.
 
     `names` are labels that the model must know even if the corpora do not name them; `encoder` is an empty encoder to
     use in place of the recipe's.
     """
+    encoder = encoder or recipe.encoder(lookups)
     prepared = prepare_corpora(corpora, recipe)
     guideline = _one_guideline(prepared)
     sentences = [sentence for corpus in prepared for sentence in corpus.sentences]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,11 @@ from tagweave.learning.trainer import Trainer
 from tagweave.models.chain_file import AnyEncoder
 from tagweave.models.storage import save_model
 from tagweave.structures import TREE
-from tagweave.training.chain_problem import prepare_chains, weights_by_view
+from tagweave.training.chain_problem import weights_by_view
 from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.plan_json import with_names
 from tagweave.training.problem import Fitted, Floats, Problem
 from tagweave.training.recipe import Recipe
-from tagweave.training.tree_problem import prepare_trees
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
@@ -65,9 +65,8 @@ def prepare(
     lookups: Lookups = NOTHING,
 ) -> Any:
     """Return the `Problem` of corpora in the structure of the recipe."""
-    if recipe.structure == TREE:
-        return prepare_trees(corpora, recipe)
-    return prepare_chains(corpora, recipe, names, encoder or recipe.encoder(lookups))
+    problems: Any = import_module(f"tagweave.training.{recipe.structure}_problem")
+    return problems.prepare(corpora, recipe, names, encoder, lookups)
 
 
 def fit_problem(

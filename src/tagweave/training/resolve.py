@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from tagweave.errors import PlanError, as_plan_error, one_of
-from tagweave.labels import SPANS
-from tagweave.structures import CHAIN, TREE
+from tagweave.structures import CHAIN, STRUCTURES, TREE
 from tagweave.training.corpora import LOOKUPS
 from tagweave.training.method_options import check_known, typed, with_option
 from tagweave.training.methods import METHODS, SINGLE, serving, usual
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from tagweave.training.corpora import CorpusFile, TrainingData
     from tagweave.training.job import Job
 
-STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, SPANS: CHAIN, "parse": TREE}
-"""The structure of each task."""
 _MAY_BE_ZERO = ("average_from", "slack")
 """Whole numbers among the settings of learners that may be 0."""
 

@@ -27,7 +27,7 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import Run
 from tagweave.models.layout import Layout
-from tagweave.structures import CHAIN
+from tagweave.structures import CHAIN, STRUCTURES
 from tagweave.training.chain_problem import Aspect, ChainProblem, ProblemSize, ShardedChainObjective, empty_model
 from tagweave.training.consistency import no_evidence
 from tagweave.training.corpora import CorpusFile, names_own_layer, read_corpus, read_outline
@@ -39,7 +39,7 @@ from tagweave.training.methods.single import SingleOptions
 from tagweave.training.options import Options
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
-from tagweave.training.resolve import STRUCTURES, Corpora, checked, job_of
+from tagweave.training.resolve import Corpora, checked, job_of
 from tagweave.training.shard import (
     CorpusPart,
     ShardContent,

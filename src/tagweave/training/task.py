@@ -30,7 +30,7 @@ from tagweave.labels import OF_CHARACTERS, PARSE, SPANS
 from tagweave.labels.coding import CODINGS_OF, LETTERS, SEGMENTATION, recode, to_characters
 from tagweave.labels.space import collect_names
 from tagweave.labels.transition_scheme import split_label
-from tagweave.structures import CHAIN, TREE
+from tagweave.structures import STRUCTURES
 
 TASKS = ("tag", *OF_CHARACTERS, SPANS)
 """The tasks whose annotation is labels."""
@@ -48,8 +48,8 @@ class Task:
     coding: str = ""
 
     def __post_init__(self) -> None:
-        if self.name not in (*TASKS, PARSE):
-            raise ValueError(f"unknown task {self.name!r}, expected one of {', '.join((*TASKS, PARSE))}")
+        if self.name not in STRUCTURES:
+            raise ValueError(f"unknown task {self.name!r}, expected one of {', '.join(STRUCTURES)}")
         codings = CODINGS_OF.get(self.name, ("",))
         if self.coding and self.coding not in codings:
             expected = f"one of {', '.join(codings)}" if codings[0] else f"none, for the task {self.name}"
@@ -59,7 +59,7 @@ class Task:
     @property
     def structure(self) -> str:
         """The structure of the annotation."""
-        return TREE if self.name == PARSE else CHAIN
+        return STRUCTURES[self.name]
 
     @property
     def of_characters(self) -> bool:

@@ -115,7 +115,7 @@ class TreeProblem(Problem):
         return Fitted(model, outcome, self.counts)
 
 
-def prepare_trees(corpora: Sequence[Corpus], recipe: Recipe) -> TreeProblem:
+def prepare(corpora: Sequence[Corpus], recipe: Recipe, *_of_chains: Any) -> TreeProblem:
     """Encode corpora whose guideline is a head layer; heads may be full, ambiguous, unknown or uncertain.
 
     In the loss, an excluded head or relation keeps 1 - confidence of its potential (`Sentence.confidence`). The

@@ -325,7 +325,7 @@ def _check_settings(plan: TrainingPlan) -> None:
 
 
 def _structure(plan: TrainingPlan) -> str:
-    from tagweave.training.resolve import STRUCTURES
+    from tagweave.structures import STRUCTURES
 
     return STRUCTURES[plan.task]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tagweave.labels import SPANS
-from tagweave.structures import CHAIN, TREE
+from tagweave.structures import CHAIN, KINDS
 from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, check_ranges, option
 
@@ -115,7 +115,7 @@ def _warn_of_spans_everywhere(job: Job) -> None:
 METHOD = Method(
     "single",
     "one model of corpora of one guideline",
-    (CHAIN, TREE),
+    KINDS,
     SingleOptions,
     _fit,
     samples=True,
