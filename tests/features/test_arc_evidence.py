@@ -1,4 +1,4 @@
-"""What a head layer says of heads."""
+"""What a head layer says of heads and of relations."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.layers import token_noise
+from tagweave.evidence.relations import allowed_labels, are_probabilities
 from tagweave.evidence.trees import ANY, SEVERAL, ArcEvidence, allowed_arcs, only_head
 from tagweave.labels.sets import Reading
 
@@ -113,3 +114,46 @@ def test_certain_tokens_need_no_noise() -> None:
     sure = [replace(sentence, confidence=(1.0,) * len(sentence)) for sentence in UNSURE]
     evidence = ArcEvidence.of_layer(sure, "head")
     assert evidence.with_noise(sure, "head") is evidence
+
+
+# Relations
+
+NAMES = ("iobj", "obj", "obl")
+OF_ROOT, ALSO, UNKNOWN = Arc(0, "obj"), Arc(0, "iobj"), Arc(0, None)
+BOTH_OF_ROOT = Soft((OF_ROOT, ALSO, OBL), (0.6, 0.2, 0.2))
+
+
+def row(candidates: ArcCandidates, reading: Reading, head: int = 0) -> list[float]:
+    sentence = Sentence(("a",), heads={"head": (candidates,)})
+    allowed = allowed_labels([sentence], "head", np.array([head], np.int32), NAMES, reading)
+    return [round(each, 3) for each in allowed[0].tolist()]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "likelihood", "posterior"),
+    [
+        (BOTH_OF_ROOT, [0.333, 1, 0], [0.25, 0.75, 0]),
+        (Soft((OF_ROOT, ALSO, UNKNOWN), (0.6, 0.1, 0.3)), [0.5, 1, 0.5], [1, 1, 1]),
+        (Soft((UNKNOWN, OBL), (0.6, 0.4)), [1, 1, 1], [1, 1, 1]),
+        (Soft((OF_ROOT, Arc(0, "dep")), (0.4, 0.6)), [0, 1, 0], [0, 1, 0]),
+        (Soft((Arc(0, "dep"),), (1.0,)), [1, 1, 1], [1, 1, 1]),
+        (Soft((Arc(None, "obj"), ALSO), (0.5, 0.25)), [0.5, 1, 0], [0.333, 0.667, 0]),
+        ((OF_ROOT, ALSO, OBL), [1, 1, 0], [1, 1, 0]),
+        (None, [1, 1, 1], [1, 1, 1]),
+    ],
+)
+def test_numbers_are_those_of_candidates_with_the_head(
+    candidates: ArcCandidates, likelihood: list[float], posterior: list[float]
+) -> None:
+    assert row(candidates, "likelihood") == likelihood
+    assert row(candidates, "posterior") == posterior
+
+
+def test_of_another_head_they_are_others() -> None:
+    assert row(BOTH_OF_ROOT, "posterior", 2) == [0, 0, 1]
+
+
+def test_which_numbers_are_probabilities() -> None:
+    allowed = np.array([[0.5, 0.5, 0], [1, 1, 0], [0, 1, 0]])
+    assert are_probabilities(allowed, "posterior").tolist() == [True, False, False]
+    assert not are_probabilities(allowed, "likelihood").any()

@@ -40,14 +40,6 @@ def test_list_columns(name: str, forms: list[str]) -> None:
     _check_codes([[value] for row in values for value in row], codes.tolist())
 
 
-@pytest.mark.parametrize("name", sorted(SCALAR_COLUMNS))
-@pytest.mark.parametrize("forms", [[], [""], ["", ""], ["", "a"], ["a", ""], ["", "𠀀", "", "Ｚ１"]])
-def test_empty_forms_have_no_value(name: str, forms: list[str]) -> None:
-    codes = FormColumns(forms).scalar(name)
-    assert [bool(code) for code in codes] == [bool(naive.column(name, form)) for form in forms]
-    assert not any(code for form, code in zip(forms, codes, strict=True) if not form)
-
-
 @pytest.mark.parametrize("script", sorted(naive.SCRIPTS))
 def test_classes_of_characters(script: str) -> None:
     assert len({character_class(character) for character in naive.SCRIPTS[script]}) == 1

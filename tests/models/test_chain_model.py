@@ -130,15 +130,6 @@ def test_k_is_at_least_1(k: int) -> None:
         model_of(problem).k_best(problem.encoded, 0, k)
 
 
-def test_a_probability_is_a_score_less_log_z() -> None:
-    problem = Problem([["a", "B"]], plain(3), 4)
-    model = model_of(problem)
-    labels, scores = model.k_best(problem.encoded, 0, 100)
-    _, log_z = model.marginals(problem.encoded)
-    assert len(labels) == 9
-    assert np.exp(scores - log_z[0]).sum() == pytest.approx(1)
-
-
 @settings(max_examples=20)
 @given(TEXTS, SEED, st.sampled_from(["BMES", "BIOES"]))
 def test_a_scheme_is_never_broken(texts: Any, seed: int, name: str) -> None:

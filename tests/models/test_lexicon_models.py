@@ -13,10 +13,11 @@ from model_parts import parts, rewrite
 
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.gazetteer import parse
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.lookups import Lookups
-from tagweave.features.templates import PRESETS, TemplateError
+from tagweave.features.templates import PRESETS
 from tagweave.harvest.lexicon import frequent_words
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
@@ -95,42 +96,17 @@ def test_tables_refuse_such_a_model(fitted: Fitted) -> None:
         TableSegmenter(fitted.model)
 
 
-def test_words_and_templates_belong_together(corpus: Corpus) -> None:
-    with pytest.raises(
-        TemplateError, match="found templates over lexicon_begins, lexicon_inside, lexicon_ends, expected"
-    ):
-        fit([corpus], RECIPE, run=Run(SHORT))
-    with pytest.raises(TemplateError, match="found a lexicon, expected templates"):
-        fit([corpus], Recipe(Task("segment")), run=Run(SHORT), lookups=Lookups(words=("我们",)))
-
-
-def _no_words(arrays: dict[str, Any]) -> None:
-    del arrays["lexicon.words"]
-
-
-def _no_list(arrays: dict[str, Any]) -> None:
-    arrays["lexicon.words"] = _json({"甲乙": 1})
-
-
-def _no_strings(arrays: dict[str, Any]) -> None:
-    arrays["lexicon.words"] = _json(["甲乙", 3])
-
-
-def _no_json(arrays: dict[str, Any]) -> None:
-    arrays["lexicon.words"] = arrays["lexicon.words"][:-1]
-
-
 def _json(value: Any) -> Any:
     return np.frombuffer(json.dumps(value).encode(), np.uint8)
 
 
-@pytest.mark.parametrize("damage", [_no_words, _no_list, _no_strings, _no_json], ids=lambda each: each.__name__)
-def test_invalid_words_are_refused(fitted: Fitted, damage: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [None, _json({"甲乙": 1}), _json(["甲乙", 3]), _json(["甲乙"])[:-1]])
+def test_invalid_words_are_refused(fitted: Fitted, words: Any, tmp_path: Path) -> None:
     path = tmp_path / "m"
     save_model(fitted.model, path)
     description, arrays = parts(path)
-    damage(arrays)
-    rewrite(path, description, arrays)
+    others = {name: array for name, array in arrays.items() if name != "lexicon.words"}
+    rewrite(path, description, others if words is None else others | {"lexicon.words": words})
     with pytest.raises(ModelFileError, match="parts do not fit"):
         load_model(path)
 
@@ -144,3 +120,32 @@ def test_hostile_words_reach_no_kernel(fitted: Fitted, raw: list[Sentence], tmp_
     rewrite(path, description, arrays)
     strange = Sentence(("\U0010ffff", "\U0010ffff", "\ud800"))
     assert len(list(ChainPredictor(load_model(path)).tag([*raw, strange]))) == len(raw) + 1
+
+
+# Phrases of a gazetteer
+
+SENTENCE = Sentence(("in", "New", "York"), {"tag": (("O",), ("B-X",), ("I-X",))})
+
+
+def saved(path: Path, entries: Any) -> Path:
+    """A model whose stored entries are replaced by these."""
+    lookups = Lookups(gazetteer=parse(["X\tNew York"]))
+    model = fit([Corpus((SENTENCE,))], Recipe(templates=PRESETS["gazetteer"]), run=Run(Schedule(1)), lookups=lookups)
+    save_model(model.model, path)
+    description, arrays = parts(path)
+    arrays["gazetteer.entries"] = np.frombuffer(json.dumps(entries).encode(), np.uint8)
+    rewrite(path, description, arrays)
+    return path
+
+
+@pytest.mark.parametrize("entries", [["X\ta\tb"], ["a\nb"], "X\ta", [3], ["\ud800"], []])
+def test_broken_entries_are_refused(entries: Any, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="parts do not fit"):
+        load_model(saved(tmp_path / "m", entries))
+
+
+def test_hostile_entries_reach_no_kernel(tmp_path: Path) -> None:
+    entries = ["a", "a", "X\ta  a", "\x00", "-", "\U0010ffff \U0010ffff", "New " * 3000]
+    predictor = ChainPredictor(load_model(saved(tmp_path / "m", entries)))
+    sentences = [SENTENCE, Sentence(()), Sentence(("\ud800\ud801", "\ud801", "", " ")), Sentence(("New",) * 3001)]
+    assert [len(each) for each in predictor.tag(sentences)] == [3, 0, 4, 3001]

@@ -203,13 +203,6 @@ def test_a_sentence_of_weight_0_moves_nothing_and_is_no_mistake() -> None:
     np.testing.assert_array_equal(weights, problem.weights)
 
 
-def test_nothing_to_correct_is_no_step() -> None:
-    problem = Problem([["a"]], bundles(PAIRS), 0)
-    objective, weights, totals = start(problem)
-    assert objective.correct(weights, totals, 0, 0, 1, 0) == 0
-    np.testing.assert_array_equal(weights, problem.weights)
-
-
 # The mistakes that margins are computed from
 
 

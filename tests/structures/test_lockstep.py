@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import naive
 from batches import EXACT, Case, Sums, cases, check
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.structures.chain import Chain, allowed_scores
+from tagweave.structures.chain import Chain
 from tagweave.structures.lockstep import Batch, sum_in_logarithms
 from tagweave.structures.loss import ContradictionError, loss
 from tagweave.structures.transitions import TransitionScores
@@ -158,25 +158,6 @@ def test_a_scheme_that_allows_nothing_gives_no_nan() -> None:
     sums = run(case, False, np.float64)
     assert sums.log_z == [-np.inf, -np.inf]
     assert not any(gamma.any() for gamma in sums.gamma)
-
-
-def test_allowed_scores_are_those_of_the_shares() -> None:
-    case = Case(
-        [2],
-        np.array([[1.0, 2], [3, 4]]),
-        np.zeros((2, 2)),
-        np.zeros(2),
-        np.zeros(2),
-        np.array([1, 0], np.int32),
-        np.array([[1.0, 1], [0, 1]]),
-        np.zeros(0),
-    )
-    certain, noisy = (
-        allowed_scores(case.scores, case.masks, case.allow, noise, slice(0, 2))
-        for noise in (np.zeros(0), np.array([0.5, 0.0]))
-    )
-    assert certain.tolist() == [[-np.inf, 2], [3, 4]]
-    assert noisy.tolist() == [[1 + np.log(0.5), 2], [3, 4]]
 
 
 def test_a_contradiction_names_its_sentence() -> None:

@@ -108,22 +108,6 @@ def test_labels_that_the_coding_excludes_leave_their_share_to_the_others() -> No
     np.testing.assert_allclose(found[1].emission, gradient.emission)
 
 
-@pytest.mark.usefixtures("converged")
-def test_gradient_by_differences() -> None:
-    rng = np.random.default_rng(2)
-    case = case_of(rng, [4, 3], 3)
-    posteriors = posteriors_of(case, rng)
-    _, gradient = loss_and_gradient(case, posteriors)
-    step = 1e-5
-    for t, y in ((0, 0), (2, 1), (5, 2)):
-        moved = []
-        for sign in (1, -1):
-            scores = case.scores.copy()
-            scores[t, y] += sign * step
-            moved.append(loss_and_gradient(replace(case, scores=scores), posteriors)[0])
-        assert (moved[0] - moved[1]) / (2 * step) == pytest.approx(gradient.emission[t, y], abs=1e-6)
-
-
 def test_a_posterior_is_not_a_likelihood() -> None:
     """A likelihood is multiplied with what the chain believes; a posterior is the result."""
     case = Case([1], np.array([[3.0, 0.0]]), np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.ones(1, np.int32),

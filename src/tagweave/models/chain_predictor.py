@@ -119,7 +119,10 @@ class ChainPredictor:
                 gamma, log_z = self.model.marginals(encoded, None if sets is None else sets.masks, self.threads)
             if (impossible := np.flatnonzero(~np.isfinite(log_z))).size:
                 raise _contradiction(block[int(impossible[0])])
-            table = self._by_tag(gamma)
+            table = gamma
+            if not self._view.is_identity:
+                table = np.zeros((len(gamma), len(self._view.names)), gamma.dtype)
+                weight_vectors.gather(gamma, self._view.projection, *weight_vectors.EVERY_LABEL, table)
             if self.model.coding == "IOB1":
                 self._begin(table, gamma, encoded, None if sets is None else sets.masks)
             tables.extend(np.split(table, encoded.sentence_ptr[1:-1]))
@@ -129,7 +132,8 @@ class ChainPredictor:
         """Return the log probability of what a layer (numbers: likelihoods) says of each sentence; 0: nothing."""
         found: list[float] = []
         for given in in_blocks(sentences, max(1, _CELLS // (_LENGTH * len(self.model.space)))):
-            encoded, sets = self._evidence(self.tokens(given, layer), layer, None)
+            encoded, sets = self._encoded(self.tokens(given, layer), layer, None)
+            assert sets is not None  # noqa: S101 - there is a layer
             with one_blas_thread():
                 _, restricted = self.model.marginals(encoded, sets.masks, self.threads)
                 _, free = self.model.marginals(encoded, None, self.threads)
@@ -212,13 +216,6 @@ class ChainPredictor:
         layers = {self.guideline: as_layer(tags)} if any(tags) else {}
         return Sentence(forms, layers, location=sentence.location)
 
-    def _by_tag(self, gamma: Floats) -> Floats:
-        if self._view.is_identity:
-            return gamma
-        by_tag = np.zeros((len(gamma), len(self._view.names)), gamma.dtype)
-        weight_vectors.gather(gamma, self._view.projection, *weight_vectors.EVERY_LABEL, by_tag)
-        return by_tag
-
     def _begin(self, table: Floats, gamma: Floats, encoded: Encoded, masks: NDArray[Any] | None) -> None:
         """Make [n, tags] of IOB1 a table of IOB2, in place: what does not go on with a span begins one."""
         names = [self._view.names[tag] for tag in self._view.projection]
@@ -239,7 +236,12 @@ class ChainPredictor:
         if len(labels) and labels.min() < 0:
             at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
             raise _contradiction(block[at])
-        chosen = {name: _positions(view)[labels].tolist() for name, view in views.items()}
+        chosen = {}
+        for name, view in views.items():
+            positions = np.empty(len(view.projection), np.object_)  # what each label puts into the layer
+            for label, tag in enumerate(view.projection.tolist()):
+                positions[label] = (view.names[tag],)
+            chosen[name] = positions[labels].tolist()
         for (low, high), sentence in zip(pairwise(encoded.sentence_ptr.tolist()), block, strict=True):
             layers = {name: tuple(positions[low:high]) for name, positions in chosen.items()}
             if self.model.coding == "IOB1":
@@ -249,22 +251,18 @@ class ChainPredictor:
     def _best(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
     ) -> tuple[Encoded, NDArray[np.int32]]:
-        encoded, scoring = (self._rows and self._rows.encoded(block)) or (self._plain(block), None)
+        encoded, scoring = (self._rows and self._rows.encoded(block)) or (self._encoded(block, None, None)[0], None)
         masks = None
         if layer is not None:
             encoded, sets = self._under_evidence(encoded, block, layer, covered)
             masks = sets.masks
         return encoded, self.model.best(encoded, masks, self.threads, scoring)
 
-    def _plain(self, block: Sequence[Sentence]) -> Encoded:
-        return self.model.encoder.encode(block, self.threads)
-
     def _encoded(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets | None]:
-        if layer is None:
-            return self._plain(block), None
-        return self._evidence(block, layer, covered)
+        encoded = self.model.encoder.encode(block, self.threads)  # with all layers: a guide uses them
+        return (encoded, None) if layer is None else self._under_evidence(encoded, block, layer, covered)
 
     def _with_runs(self, sentence: Sentence) -> Sentence:
         tags = self.guideline if self.model.task == "segtag" else None  # unknown tags
@@ -274,18 +272,6 @@ class ChainPredictor:
         others = {name: each for name, each in sentence.layers.items() if name not in views}
         return replace(sentence, layers={**others, self.guideline: layer})
 
-    def _coded(self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None) -> Corpus:
-        """Return the sentences with their spans in the model's scheme; a layer has one scheme in all of them."""
-        corpus = Corpus(tuple(block), guideline, covered=None if covered is None else tuple(covered))
-        for name in self.model.space.guidelines:
-            corpus = chunk_schemes.coded(corpus, self.model.coding, name)
-        return corpus
-
-    def _evidence(
-        self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
-    ) -> tuple[Encoded, LabelSets]:
-        return self._under_evidence(self._plain(block), block, guideline, covered)  # with all layers: a guide uses them
-
     def _under_evidence(
         self, encoded: Encoded, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets]:
@@ -294,20 +280,14 @@ class ChainPredictor:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
             guideline = self.guideline
         if self.model.task == SPANS:
-            corpus = self._coded(block, guideline, covered)
+            corpus = Corpus(tuple(block), guideline, covered=None if covered is None else tuple(covered))
+            for name in self.model.space.guidelines:  # a layer has one scheme in all sentences
+                corpus = chunk_schemes.coded(corpus, self.model.coding, name)
             block, covered = corpus.sentences, corpus.covered
         allow, rejected = allowed_sets(block, sets, self.model.parameters.scheme, covered), encoded.evidence.rejected
         if self.model.task == SPANS and self.model.coding != "IOB1":
             rejected = rejected_spans(block, self.model.space)
         return encoded.with_evidence(allow, rejected=rejected, rows=sets.rows).including_allowed(), sets
-
-
-def _positions(view: View) -> NDArray[np.object_]:
-    """[Y]: what each label puts into the layer of a view."""
-    positions = np.empty(len(view.projection), np.object_)
-    for label, tag in enumerate(view.projection.tolist()):
-        positions[label] = (view.names[tag],)
-    return positions
 
 
 def _contradiction(sentence: Sentence) -> CorpusError:
