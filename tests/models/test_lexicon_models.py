@@ -100,13 +100,13 @@ def _json(value: Any) -> Any:
     return np.frombuffer(json.dumps(value).encode(), np.uint8)
 
 
-@pytest.mark.parametrize("words", [None, _json({"甲乙": 1}), _json(["甲乙", 3]), _json(["甲乙"])[:-1]])
-def test_invalid_words_are_refused(fitted: Fitted, words: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stored", [None, _json({"甲乙": 1}), _json(["甲乙", 3]), _json(["甲乙"])[:-1]])
+def test_invalid_words_are_refused(fitted: Fitted, stored: Any, tmp_path: Path) -> None:
     path = tmp_path / "m"
     save_model(fitted.model, path)
     description, arrays = parts(path)
     others = {name: array for name, array in arrays.items() if name != "lexicon.words"}
-    rewrite(path, description, others if words is None else others | {"lexicon.words": words})
+    rewrite(path, description, others if stored is None else others | {"lexicon.words": stored})
     with pytest.raises(ModelFileError, match="parts do not fit"):
         load_model(path)
 
