@@ -183,6 +183,11 @@ class TestExport:
         ada = ("B-PER",), ("I-PER", "O")
         assert sentence.layers[GUIDELINE] == (*ada, OUT, OUT, OUT, ("B-LOC", "B-ORG"), OUT)
 
+    def test_what_somebody_left_open_is_no_candidate(self, open_store: OpenStore) -> None:
+        store = answered(furnished(open_store()), *[some(ADA), all_of(ADA, LONDON)] * 2)
+        (sentence,) = labelled(store, GUIDELINE, ambiguous=True)
+        assert sentence.layers[GUIDELINE] == (*PER, *[None] * 5)
+
     def test_what_a_curator_decided_stands(self, open_store: OpenStore) -> None:
         store = answered(furnished(open_store()), *[all_of(ADA), all_of(ADA_ONLY)] * 2)
         store.adjudicate(store.add_annotator("edith", "curator").id, 1, all_of(ADA))
