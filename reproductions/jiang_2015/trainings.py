@@ -17,8 +17,8 @@ from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import Run
 from tagweave.training.problem import Fitted
-from tagweave.training.system import Parallel, Step, System
-from tagweave.training.transform import BEST, Ranking, rankings
+from tagweave.training.system import FitStep, Parallel, System
+from tagweave.training.transform import BEST, CandidateRanking, rankings
 
 
 @dataclass(frozen=True)
@@ -141,14 +141,14 @@ class Transformed:
         led_back: for every sentence of the training data whether the best candidate led back.
     """
 
-    ranked: Sequence[Ranking[str]]
+    ranked: Sequence[CandidateRanking[str]]
     dev: Lines
     led_back: Sequence[bool]
 
     @classmethod
     def of(cls, found: Result) -> Transformed:
         """From what `to_json` gave."""
-        return cls([Ranking(*each) for each in _as_arrays(found["ranked"])], found["dev"], found["led back"])
+        return cls([CandidateRanking(*each) for each in _as_arrays(found["ranked"])], found["dev"], found["led back"])
 
     def to_json(self) -> Result:
         """As JSON can hold it."""
@@ -224,7 +224,7 @@ class Trainings:
 
     def _transfer(self, side: Side) -> Fitted:
         train, dev = side.guided()
-        fitted: Fitted = self._structure.system(self.run).train_transfer([train], dev, Step(1, 2, "transfer model"))
+        fitted: Fitted = self._structure.system(self.run).train_transfer([train], dev, FitStep(1, 2, "transfer model"))
         return fitted
 
     @cached_property
@@ -247,7 +247,7 @@ def _transformed(system: System[Annotation], side: Side, there: Fitted, back: Fi
     ranked = rankings(system, there, back, side.train, train.guides, BEST)
     again = system.transform(back, Parallel(side.train, [each.annotations[0] for each in ranked]))
     return Transformed(
-        [Ranking(of_annotations(each.annotations), each.there, each.back) for each in ranked],
+        [CandidateRanking(of_annotations(each.annotations), each.there, each.back) for each in ranked],
         of_annotations(system.transform(there, dev)),
         [annotation == own for annotation, own in zip(again, train.guides, strict=True)],
     )

@@ -11,8 +11,7 @@ from tagweave.corpus.load import load, stream
 from tagweave.errors import PlanError
 from tagweave.features.templates import PRESETS
 from tagweave.training.corpora import read_corpus, run_identity
-from tagweave.training.plan_parts import learner_settings, template_texts
-from tagweave.training.recipe import LEARNERS, Recipe
+from tagweave.training.recipe import LEARNERS, Recipe, learner_settings, template_texts
 
 
 def test_settings_have_the_types_of_the_learner():

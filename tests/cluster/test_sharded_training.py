@@ -111,7 +111,7 @@ def test_a_long_shard_is_taken_block_by_block(monkeypatch: pytest.MonkeyPatch) -
     recipe = Recipe(Task("segtag"))
     with on_workers(recipe, 1) as problem:
         [resident] = problem.objective.group.residents  # type: ignore[attr-defined]
-        shard = resident._object()
+        shard = resident.held
         objective = shard._over(problem.objective.aspect)
         order = objective.order(seed=0, iteration=0, batch=7)
         assert sorted(order) == list(range(len(objective)))

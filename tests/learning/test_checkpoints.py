@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -69,13 +68,6 @@ def test_round_trip(numbers: dict[str, float], iteration: int, loss: float, conv
     np.testing.assert_array_equal(loaded_best["weights"], best["weights"])
 
 
-def test_a_loaded_state_can_be_written_to(tmp_path: Path) -> None:
-    save_checkpoint(tmp_path / "state", state(), BEST, RUN)
-    loaded, _ = load_checkpoint(tmp_path / "state", RUN, RULES)
-    loaded.weights[0] = 7
-    assert loaded.weights[0] == 7
-
-
 def test_of_another_run(tmp_path: Path) -> None:
     save_checkpoint(tmp_path / "state", state(), BEST, RUN)
     with pytest.raises(CheckpointError, match="another training run; delete it"):
@@ -110,15 +102,12 @@ def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
         assert (loaded.numbers, loaded.iteration, loaded.loss) == (state().numbers, 4, 1.25)
 
 
-@pytest.mark.parametrize("metadata", [None, {}, {"tagweave": "{"}, {"tagweave": "[]"}, {"tagweave": "{}"}, {"x": "y"}])
-def test_foreign_files(metadata: Any, tmp_path: Path) -> None:
-    save_file({"weights": np.zeros(3)}, tmp_path / "state", metadata)
-    with pytest.raises(CheckpointError, match="not a checkpoint"):
-        load_checkpoint(tmp_path / "state", RUN, RULES)
+WITHOUT_PARTS = '{"run": "run 1", "numbers": {}}'
 
 
-def test_a_checkpoint_without_its_parts(tmp_path: Path) -> None:
-    save_file({}, tmp_path / "state", {"tagweave": json.dumps({"run": RUN, "numbers": {}})})
+@pytest.mark.parametrize("text", [None, "{", "[]", "{}", WITHOUT_PARTS])
+def test_foreign_files(text: str | None, tmp_path: Path) -> None:
+    save_file({"weights": np.zeros(3)}, tmp_path / "state", {"x": "y"} if text is None else {"tagweave": text})
     with pytest.raises(CheckpointError, match="not a checkpoint"):
         load_checkpoint(tmp_path / "state", RUN, RULES)
 
@@ -167,8 +156,3 @@ def test_failing_to_write_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest
         save_checkpoint(path, state(iteration=5), BEST, RUN)
     assert [each.name for each in tmp_path.iterdir()] == ["state"]
     assert path.read_bytes() == before
-
-
-def test_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="none/state"):
-        save_checkpoint(tmp_path / "none" / "state", state(), BEST, RUN)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tagweave.features.rules import ArrayRule
 from tagweave.learning.loop import train
-from tagweave.learning.progress import Callbacks, JsonLines, Lines, console_callback, log_callback, plain_line, status
+from tagweave.learning.progress import JsonLines, Lines, console_callback, log_callback, plain_line
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.learning.trainer import StateRules, TrainerState
 
@@ -64,11 +64,6 @@ def test_a_terminal_gets_a_bar_with_the_best_score_so_far():
     assert "iteration 1/9" not in text
 
 
-def test_the_text_of_a_bar():
-    assert status(FIRST, 0.5) == "loss 1234.57  dev 0.5000  best 0.5000"
-    assert status(WITHOUT, None) == "loss inf"
-
-
 def test_json_lines_are_json():
     stream = io.StringIO()
     for iteration in (FIRST, WITHOUT):
@@ -84,13 +79,6 @@ def test_a_log_can_be_followed_and_resumes_with_training(tmp_path):
         with log_callback(file, resume) as callback:
             callback.iteration(FIRST, 9)
             assert len(file.read_text("utf-8").splitlines()) == expected
-
-
-def test_several_callbacks_are_called_in_order():
-    streams = io.StringIO()
-    Callbacks([Lines(streams), JsonLines(streams)]).iteration(FIRST, 9)
-    first, second = streams.getvalue().splitlines()
-    assert first == plain_line(FIRST, 9) and json.loads(second)["number"] == 1
 
 
 class Counting:

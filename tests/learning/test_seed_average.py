@@ -33,11 +33,6 @@ def test_the_result_is_the_mean_of_trainings_with_these_seeds(learner: Any) -> N
     np.testing.assert_allclose(learned(SeedAverage.of(learner(seed=5), 3)), np.mean(single, axis=0), rtol=1e-12)
 
 
-def test_fine_tuning_is_that_of_every_trainer() -> None:
-    tuned = SeedAverage.of(AdaGrad(seed=1), 2).fine_tuning()
-    assert tuned == SeedAverage.of(AdaGrad(seed=1).fine_tuning(), 2)
-
-
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_checkpoint_has_all_of_it(learner: Any, tmp_path: Path) -> None:
     objective, trainer = Logistic.random(1), SeedAverage.of(learner(), 3)
@@ -80,12 +75,11 @@ def test_weights_that_are_no_numbers_end_it() -> None:
     assert np.isnan(state.loss)
 
 
-@pytest.mark.parametrize("recipe", [Recipe, Recipe])
-def test_recipes_take_seeds_of_learners_that_have_them(recipe: Any) -> None:
-    trainer = recipe(settings={"seed": 3}, average_seeds=2).trainer()
+def test_recipes_take_seeds_of_learners_that_have_them() -> None:
+    trainer = Recipe(settings={"seed": 3}, average_seeds=2).trainer()
     assert [each.seed for each in trainer.trainers] == [3, 4]
-    assert trainer.batch == recipe().trainer().batch
+    assert trainer.batch == Recipe().trainer().batch
     with pytest.raises(ValueError, match="found `average_seeds=2` with the learner lbfgs, expected one of adagrad"):
-        recipe(learner="lbfgs", average_seeds=2)
+        Recipe(learner="lbfgs", average_seeds=2)
     with pytest.raises(ValueError, match="found `average_seeds=0`"):
-        recipe(average_seeds=0)
+        Recipe(average_seeds=0)

@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 from convex import SETTINGS, Logistic, order_of
 
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
 from tagweave.features.rules import ArrayRule
 from tagweave.learning import loop, mistake_driven
+from tagweave.learning import trainer as trainer_module
 from tagweave.learning.loop import CheckpointError, TrainingError, load_checkpoint, train
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.learning.trainer import UNWATCHED, StateRules, TrainerState, Watch
-from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN
+from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN, Recipe
 
 RULES = StateRules({"weights": ArrayRule(("float64",), (2,))})
 
@@ -172,11 +176,6 @@ def test_patience_survives_resumption(tmp_path: Path) -> None:
     assert (again.score, again.weights[0], recorder.iterations) == (0.5, 1, [])
 
 
-def test_resuming_without_a_checkpoint_starts_anew(tmp_path: Path) -> None:
-    outcome, _ = count(Schedule(iterations=3, checkpoint=tmp_path / "none", resume=True))
-    assert outcome.iterations == 3
-
-
 def test_a_checkpoint_is_not_read_unless_asked(tmp_path: Path) -> None:
     schedule = Schedule(iterations=3, checkpoint=tmp_path / "state")
     count(schedule)
@@ -318,3 +317,31 @@ def test_an_interrupt_in_the_midst_of_an_iteration_leaves_no_trace(
     resumed, whole = run(LEARNERS[name], checkpoint=path, resume=True), run(LEARNERS[name])
     assert resumed.history[0].number == 3
     assert (resumed.weights == whole.weights).all() and resumed.score == whole.score
+
+
+CORPUS = Corpus(tuple(Sentence(("x", "y"), {"tag": (("A",), (label,))}) for label in "AB" * 20))
+
+
+class Shown:
+    """Keeps the shares reported."""
+
+    def __init__(self) -> None:
+        self.shares: list[tuple[int, float]] = []
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        pass
+
+    def within_iteration(self, number: int, share: float, seconds: float) -> None:
+        self.shares.append((number, share))
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "sgd", "perceptron", "lbfgs"])
+def test_shares_rise_in_every_iteration(learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer_module, "_EVERY", 0.0)
+    recipe, shown = Recipe(learner=learner), Shown()
+    watched = fit_problem(prepare([CORPUS], recipe), recipe, run=Run(Schedule(2), shown))
+    alone = fit_problem(prepare([CORPUS], recipe), recipe, run=Run(Schedule(2)))
+    assert np.array_equal(watched.model.weights, alone.model.weights)
+    if learner != "lbfgs":  # whose iterations are not made of batches
+        assert shown.shares == sorted(shown.shares)
+        assert {number for number, share in shown.shares if share == 1} == {1, 2}

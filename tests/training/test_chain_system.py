@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tagged import tagged
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
@@ -17,43 +18,32 @@ from tagweave.evidence.layers import allowed_sets
 from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.sets import LabelSets
 from tagweave.learning.run import SILENCE, Callback, Run, Schedule
-from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.storage import load_model, save_model
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.fit import fit
 from tagweave.training.guided import merged
 from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
-from tagweave.training.system import Parallel, Step
+from tagweave.training.system import FitStep, Parallel
 from tagweave.training.task import Task
 from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed, rankings
 
 SHORT = Schedule(iterations=3)
-STEP = Step(1, 1, "test", last=True)
+STEP = FitStep(1, 1, "test", last=True)
 LEARNERS = ("adagrad", "perceptron")
 TASKS = ("tag", "segment", "segtag")
 
 
-def corpus(guideline: str, *texts: str, covered: tuple[str, ...] | None = None) -> Corpus:
-    """`form/TAG`s: `?` is unknown, `N|V` a choice."""
-    pairs = [[token.rsplit("/", 1) for token in text.split()] for text in texts]
-    layers: list[Layer] = [tuple(None if tag == "?" else tuple(tag.split("|")) for _, tag in row) for row in pairs]
-    forms = [tuple(form for form, _ in row) for row in pairs]
-    sentences = tuple(Sentence(f, {guideline: each}) for f, each in zip(forms, layers, strict=True))
-    return Corpus(sentences, guideline, path=guideline, covered=covered)
-
-
 TARGET = {
-    "full": corpus("T", "ab/N cde/V f/O", "ab/V f/N", "cde/O ab/N", "f/V"),
-    "partial": corpus("T", "ab/N cde/? f/O", "ab/? f/?", "cde/O ab/N", "f/V"),
-    "ambiguous": corpus("T", "ab/N|V cde/V f/O", "ab/V f/N|O", "cde/O ab/N", "f/V"),
-    "covered": corpus("T", "ab/N cde/V f/O", "ab/V f/N", "cde/O ab/N", "f/V", covered=("N",)),
+    "full": tagged("T", "ab/N cde/V f/O", "ab/V f/N", "cde/O ab/N", "f/V"),
+    "partial": tagged("T", "ab/N cde/? f/O", "ab/? f/?", "cde/O ab/N", "f/V"),
+    "ambiguous": tagged("T", "ab/N|V cde/V f/O", "ab/V f/N|O", "cde/O ab/N", "f/V"),
+    "covered": tagged("T", "ab/N cde/V f/O", "ab/V f/N", "cde/O ab/N", "f/V", covered=("N",)),
 }
 SOURCE = {
-    "full": corpus("S", "ab/n c/v", "f/n abc/n de/v", "cd/n e/o f/v", "ab/o f/n"),
-    "partial": corpus("S", "ab/n c/?", "f/n abc/? de/v", "cd/? e/? f/?", "ab/o f/n"),
-    "ambiguous": corpus("S", "ab/n|v c/v", "f/n abc/n de/v|o", "cd/n e/o f/v", "ab/o f/n"),
-    "covered": corpus("S", "ab/n c/v", "f/n abc/n de/v", "cd/n e/O f/v", "ab/O f/n", covered=("n", "v")),
+    "full": tagged("S", "ab/n c/v", "f/n abc/n de/v", "cd/n e/o f/v", "ab/o f/n"),
+    "partial": tagged("S", "ab/n c/?", "f/n abc/? de/v", "cd/? e/? f/?", "ab/o f/n"),
+    "ambiguous": tagged("S", "ab/n|v c/v", "f/n abc/n de/v|o", "cd/n e/o f/v", "ab/o f/n"),
+    "covered": tagged("S", "ab/n c/v", "f/n abc/n de/v", "cd/n e/O f/v", "ab/O f/n", covered=("n", "v")),
 }
 
 
@@ -157,7 +147,7 @@ def test_reestimation_is_the_formula_over_all_candidates(learner: str, share: fl
 
 def test_evidence_that_the_coding_excludes_has_no_score() -> None:
     system = system_of("segment", "perceptron")
-    words = corpus("S", "ab/n c/v", "abc/n")
+    words = tagged("S", "ab/n c/v", "abc/n")
     fitted = system.train_transfer([Parallel(words, [("B", "E", "S"), ("B", "M", "E")])], None, STEP)
     broken = Corpus((Sentence(tuple("abc"), {"segmentation": (("B",), ("S",), ("S",))}),), "S", "character")
     assert system.scores(fitted, broken, [[("B", "E", "S")]])[0].tolist() == [-np.inf]
@@ -181,7 +171,7 @@ def test_given_labels_are_kept_and_gaps_are_filled(kind: str) -> None:
 def test_labels_that_the_model_does_not_know_are_no_error() -> None:
     system = system_of()
     model = system.train([SOURCE["full"]], None, STEP)
-    strange = corpus("S", "ab/x c/v", "ab/x|n c/?")
+    strange = tagged("S", "ab/x c/v", "ab/x|n c/?")
     first, second = system.given(model, strange)
     assert first == ("x", "v")
     assert set(second) <= {"n", "v", "o"}
@@ -302,15 +292,6 @@ def test_a_resumed_cascade_ends_in_the_same_model(tmp_path: Path) -> None:
     assert weights(resumed) == weights(run(False))
 
 
-def test_the_model_is_an_ordinary_one(tmp_path: Path) -> None:
-    fitted = fit_transformed(system_of(), [TARGET["full"]], [SOURCE["full"]])
-    save_model(fitted.model, tmp_path / "m")
-    loaded = load_model(tmp_path / "m")
-    assert loaded.about["recipe"]["templates"] == [*PRESETS["words"].texts]
-    bare = [Sentence(("ab", "f"))]
-    assert [*ChainPredictor(loaded).tag(bare)] == [*ChainPredictor(fitted.model).tag(bare)]
-
-
 # What it is good for
 
 
@@ -331,7 +312,7 @@ def relabelled_pair() -> tuple[Corpus, Corpus, Corpus]:
     def made(guideline: str, texts: list[list[str]]) -> Corpus:
         tags = [[tag[word] if guideline == "S" else RULE[tag[word]] for word in text] for text in texts]
         lines = (" ".join(map("/".join, zip(*pair, strict=True))) for pair in zip(texts, tags, strict=True))
-        return corpus(guideline, *lines)
+        return tagged(guideline, *lines)
 
     return made("T", texts(12, words[:12])), made("S", texts(80, words)), made("T", texts(30, words))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
+from tagweave.labels.mapping import TagMapping
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.training.consistency import check_consistent
+from tagweave.training.coupled import refuse_contradictions
 from tagweave.training.fit import prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -81,13 +81,6 @@ def test_a_fit_names_the_file_and_the_line(bad: str, coding: str) -> None:
         assert coding != "BMES"  # a coarser coding may have lost what contradicts
 
 
-def test_a_contradiction_that_every_coding_sees() -> None:
-    for coding in ("BMES", "BI", "boundary"):
-        bad = "M E" if coding == "BI" else "B M"
-        with pytest.raises(CorpusError, match=r"some\.kytea:11"):
-            prepare([corpus_of("B E S", bad)], Recipe(Task("segment", coding)))
-
-
 def test_tags_that_change_within_a_word() -> None:
     layers = {"segmentation": (("B",), ("E",)), "tag": (("N",), ("V",))}
     good = Sentence(("字", "字"), {**layers, "tag": (("N",), ("N", "V"))}, location=Location("x", 1))
@@ -98,12 +91,22 @@ def test_tags_that_change_within_a_word() -> None:
         prepare([Corpus((good, bad), "g", "character")], recipe)
 
 
-def test_what_a_format_reads_never_contradicts(tmp_path: Path) -> None:
-    (tmp_path / "a.part").write_text("字 字-字|字\n字|字 字\n字\n字-字-字\n", encoding="utf-8")
-    for coding in ("BMES", "BI", "boundary"):
-        prepare([load(str(tmp_path / "a.part"))], Recipe(Task("segment", coding)))
+FIRST = Corpus((Sentence(("x", "y"), {"a": (("N",), ("V",)), "b": (("n",), None)}, location=Location("f", 1)),), "a")
+SECOND = Corpus((Sentence(("x", "y"), {"b": (("n",), ("v",)), "a": (None, ("N",))}, location=Location("f", 9)),), "b")
+APART = TagMapping("a", "b", {("N", "n"): 1, ("V", "v"): 1})
 
 
-def test_words_have_no_scheme_to_contradict() -> None:
-    sentence = Sentence(("a", "b"), {"g": (("M",), ("B",))})
-    assert len(prepare([Corpus((sentence,), "g")], Recipe()).objective) == 1
+def test_layers_that_a_mapping_keeps_apart_are_refused() -> None:
+    refuse_contradictions([FIRST, SECOND], Recipe())
+    with pytest.raises(CorpusError, match=r"f:9: found layers that exclude one another at token 2, 'y' \(a N, b v\)"):
+        refuse_contradictions([FIRST, SECOND], Recipe(), (APART,))
+    with pytest.raises(CorpusError, match="no label in layer 'b'"):
+        refuse_contradictions([FIRST, Corpus((Sentence(("x",)),), "b")], Recipe())
+
+
+def test_words_that_overlap_are_refused_in_every_guideline() -> None:
+    good = Sentence(("x", "y"), {"segmentation": (("B",), ("E",))}, location=Location("f", 1))
+    bad = Sentence(("x", "y"), {"segmentation": (("B",), ("B",))}, location=Location("g", 7))
+    corpora = [Corpus((good,), "a", "character"), Corpus((good, bad), "b", "character")]
+    with pytest.raises(CorpusError, match="g:7: found labels that exclude one another"):
+        refuse_contradictions(corpora, Recipe(Task("segment")))

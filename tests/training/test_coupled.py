@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tagged import Impatient, tagged
 
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
@@ -13,7 +14,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.labels.mapping import TagMapping, over_labels
 from tagweave.labels.transition_scheme import split_label
-from tagweave.learning.run import Iteration, Run, Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.coupled import (
     Coupling,
@@ -24,7 +25,7 @@ from tagweave.training.coupled import (
     prepare_coupled,
     with_attested,
 )
-from tagweave.training.fit import fit, prepare
+from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
@@ -32,19 +33,9 @@ FEW = {"rate": 0.07, "batch": 4, "initial": 1e-8}  # what bundles take
 RECIPE = Recipe(precision="float64", settings={"batch": 1})
 
 
-def corpus(guideline: str, *texts: str) -> Corpus:
-    """Sentences `form/tag form/tag`; a tag `?` is unknown."""
-    sentences = []
-    for text in texts:
-        forms, tags = zip(*(token.split("/") for token in text.split()), strict=True)
-        layer = tuple(None if tag == "?" else tuple(tag.split("|")) for tag in tags)
-        sentences.append(Sentence(forms, {guideline: layer}))
-    return Corpus(tuple(sentences), guideline, path=guideline)
-
-
-CTB = corpus("ctb", "ab/N cde/V f/D", "ab/V f/N", "cde/V|N ab/? cde/V")
-PD = corpus("pd", "ab/n cde/v f/d", "f/v|n", "cde/? ab/v", "g/n ab/n")
-UD = corpus("ud", "ab/NOUN cde/VERB", "f/ADV g/NOUN")
+CTB = tagged("ctb", "ab/N cde/V f/D", "ab/V f/N", "cde/V|N ab/? cde/V")
+PD = tagged("pd", "ab/n cde/v f/d", "f/v|n", "cde/? ab/v", "g/n ab/n")
+UD = tagged("ud", "ab/NOUN cde/VERB", "f/ADV g/NOUN")
 ONE_TO_ONE = TagMapping("ctb", "pd", {("N", "n"): 1, ("V", "v"): 1, ("D", "d"): 1})
 
 
@@ -76,12 +67,6 @@ def test_a_one_to_one_mapping_gives_the_plain_model(learner: str) -> None:
     assert coupled.model.space.names == ("D&d", "N&n", "V&v")
     np.testing.assert_allclose(coupled.model.weights, plain.model.weights, atol=1e-12)
     assert [i.loss for i in coupled.outcome.history] == pytest.approx([i.loss for i in plain.outcome.history])
-
-
-def test_views_are_the_guidelines_in_order_and_the_joint_one() -> None:
-    space = prepare_coupled([PD, CTB], RECIPE, Coupling()).model.space
-    assert space.guidelines == ("pd", "ctb", "pd&ctb")
-    assert len(space) == 9
 
 
 @pytest.mark.parametrize(("joint", "separate", "views"), [(True, True, 3), (True, False, 1), (False, True, 2)])
@@ -163,12 +148,8 @@ def test_a_sample_has_a_number_for_every_corpus() -> None:
         prepare_coupled([CTB, PD], replace(RECIPE, sample=(1,)), Coupling())
 
 
-def test_one_side_is_known_well_enough_to_start_with_transitions() -> None:
-    assert not prepare_coupled([CTB, PD], RECIPE, Coupling()).starts_pointwise
-
-
 def test_the_same_seed_and_threads_give_the_same_model() -> None:
-    wide = [corpus(name, *(f"{chr(97 + i)}/{name}{i}" for i in range(13))) for name in ("a", "b")]  # 169 bundles
+    wide = [tagged(name, *(f"{chr(97 + i)}/{name}{i}" for i in range(13))) for name in ("a", "b")]  # 169 bundles
     for threads in (1, 2):
         recipe = replace(RECIPE, threads=threads, precision="float32")
         fits = [fit_coupled(wide, recipe, Coupling(), None, Run(Schedule(3))) for _ in range(2)]
@@ -177,7 +158,7 @@ def test_the_same_seed_and_threads_give_the_same_model() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_large_space_is_learnt_on_any_number_of_threads(threads: int) -> None:
-    wide = [corpus(name, *(f"{chr(97 + i)}/{name}{i} x/{name}0" for i in range(13))) for name in ("a", "b")]
+    wide = [tagged(name, *(f"{chr(97 + i)}/{name}{i} x/{name}0" for i in range(13))) for name in ("a", "b")]
     fitted = fit_coupled(wide, replace(RECIPE, threads=threads), Coupling(), wide[0], Run(Schedule(12)))
     assert len(fitted.model.space) == 169
     assert fitted.outcome.score == 1
@@ -225,7 +206,7 @@ def test_a_mapping_of_tags_serves_labels_that_carry_them_whatever_their_letters(
 
 def test_tags_of_words_are_never_taken_apart() -> None:
     """`fw-N` is a tag of its own, not the tag N after a letter."""
-    first = corpus("ctb", "ab/N cde/fw-N")
+    first = tagged("ctb", "ab/N cde/fw-N")
     space = prepare_coupled([first, PD], RECIPE, Coupling((ONE_TO_ONE,))).model.space
     assert {name for name in space.names if name.startswith("fw-N")} == {"fw-N&d", "fw-N&n", "fw-N&v"}
 
@@ -272,26 +253,14 @@ def test_pairs_that_stand_at_one_token_are_in_every_mapping() -> None:
     prepare_coupled([CTB, PD.with_sentences([*PD, both])], RECIPE, Coupling((mapping,)))
 
 
-class Impatient:
-    """Presses Ctrl-C when it is told of the second iteration."""
-
-    def __init__(self) -> None:
-        self.told = 0
-
-    def iteration(self, iteration: Iteration, limit: int) -> None:
-        self.told += 1
-        if self.told == 2:
-            raise KeyboardInterrupt
-
-
 def test_the_tagger_of_the_mapping_is_stopped_and_resumed(tmp_path: Path) -> None:
     schedule = Schedule(5, checkpoint=tmp_path / "c", identity="run")
     with pytest.raises(KeyboardInterrupt):
-        fit_mappings([CTB], [PD], RECIPE, run=Run(schedule, Impatient()))
+        fit_mappings([CTB], [PD], RECIPE, run=Run(schedule, Impatient(2)))
     assert [file.name for file in tmp_path.iterdir()] == ["c.mapping"]
     resumed = fit_mappings([CTB], [PD], RECIPE, run=Run(replace(schedule, resume=True)))
     assert resumed == fit_mappings([CTB], [PD], RECIPE, run=Run(Schedule(5)))
-    again = Impatient()
+    again = Impatient(2)
     assert fit_mappings([CTB], [PD], RECIPE, run=Run(replace(schedule, resume=True), again)) == resumed
     assert again.told == 0
 
@@ -304,11 +273,6 @@ def test_one_guideline_is_nothing_to_couple() -> None:
         prepare_coupled([CTB, CTB], RECIPE, Coupling())
 
 
-def test_a_coupling_has_weights() -> None:
-    with pytest.raises(ValueError, match="without weights"):
-        Coupling((), False, False)
-
-
 def test_development_data_of_another_guideline() -> None:
     with pytest.raises(CorpusError, match="guideline 'ud'"):
         fit_coupled([CTB, PD], RECIPE, Coupling(), UD, Run(Schedule(1)))
@@ -318,8 +282,3 @@ def test_layers_that_no_bundle_satisfies() -> None:
     both = CTB.map(lambda s: replace(s, layers={**s.layers, "pd": (("d",),) * len(s)}))
     with pytest.raises(CorpusError, match="exclude one another"):
         prepare_coupled([both, PD], RECIPE, Coupling((ONE_TO_ONE,)))
-
-
-def test_the_plain_fit_refuses_several_guidelines() -> None:
-    with pytest.raises(CorpusError, match="one guideline"):
-        prepare([CTB, PD], RECIPE)

@@ -6,20 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tagweave.features.templates import PRESETS, USUAL
-from tagweave.learning.full_batch import LBFGS
-from tagweave.training.recipe import LEARNERS, Recipe
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.training.recipe import LEARNERS, Recipe, by_words, in_batches
 from tagweave.training.task import TASKS, Task
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_a_learner_by_name(learner: str) -> None:
-    assert type(Recipe(learner=learner).trainer()) is LEARNERS[learner]
-
-
-def test_settings_reach_the_learner() -> None:
-    assert Recipe(learner="lbfgs", settings={"c1": 0.5, "memory": 3}).trainer() == LBFGS(c1=0.5, memory=3)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +39,6 @@ def test_features_by_the_number_of_labels() -> None:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_preset_for_every_task(task: str) -> None:
-    assert Recipe(Task(task)).chosen_templates() is PRESETS[USUAL[task]]
-    assert Recipe(Task(task), PRESETS["jiang-2015"]).chosen_templates() is PRESETS["jiang-2015"]
-
-
-@pytest.mark.parametrize("task", TASKS)
 def test_a_recipe_can_be_told_and_read_again(task: str) -> None:
     coding = {"tag": "", "spans": "IOB1"}.get(task, "BI")
     recipe = Recipe(Task(task, coding), learner="sgd", settings={"c2": 0.5}, minimum_count=3)
@@ -59,3 +46,34 @@ def test_a_recipe_can_be_told_and_read_again(task: str) -> None:
     assert told["task"] == {"name": task, "coding": coding}
     assert told["templates"] == list(recipe.chosen_templates().texts)
     assert (told["learner"], told["settings"], told["minimum_count"]) == ("sgd", {"c2": 0.5}, 3)
+
+
+LENGTHS = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=6), min_size=1, max_size=3)
+
+
+def corpora(lengths: list[list[int]]) -> list[Corpus]:
+    return [Corpus(tuple(Sentence(("w",) * n) for n in each)) for each in lengths]
+
+
+@given(LENGTHS, LENGTHS, st.floats(0.1, 5))
+def test_targets_are_visited_whole_and_others_by_their_words(
+    own: list[list[int]], other: list[list[int]], times: float
+) -> None:
+    targets, others = corpora(own), corpora(other)
+    sample = by_words(targets, others, times)
+    assert list(sample[: len(targets)]) == [len(each) for each in own]
+    wanted = times * sum(map(sum, own))
+    for lengths, size in zip(other, sample[len(targets) :], strict=True):
+        mean = sum(lengths) / len(lengths)
+        assert 0 <= size <= len(lengths)
+        if mean and size < len(lengths):
+            assert (size - 1) * mean < wanted + 1e-6 and size * mean >= wanted - 1e-6
+
+
+def test_as_many_words() -> None:
+    assert by_words(corpora([[4, 4]]), corpora([[2] * 10, [100, 100]])) == (2, 4, 1)
+    assert by_words(corpora([[4, 4]]), corpora([[2] * 10]), 2) == (2, 8)
+
+
+def test_a_learner_samples_if_it_takes_batches() -> None:
+    assert [name for name in LEARNERS if in_batches(name)] == ["adagrad", "sgd", "perceptron", "pa", "arow"]

@@ -13,7 +13,6 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Layer, Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.learning.loop import TrainingError
-from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.models import storage
 from tagweave.models.chain_predictor import ChainPredictor
@@ -50,11 +49,6 @@ def test_labels_are_those_that_are_named() -> None:
     assert label_space([sentence("a/!N b/Z c/B-*")], "g").names == ("Z",)
 
 
-def test_more_labels_may_be_asked_for() -> None:
-    problem = prepare([TRAIN], Recipe(), ("X", "N"))
-    assert problem.model.space.names == ("N", "O", "V", "X")
-
-
 @pytest.mark.parametrize(
     ("corpora", "found"),
     [
@@ -78,12 +72,6 @@ def test_a_space_of_characters_can_label_every_sentence() -> None:
     assert ChainPredictor(fitted.model).labels == ("B", "E", "M", "S")
     (tagged,) = ChainPredictor(fitted.model).tag([Sentence(("a",))])
     assert tagged.layers["g"] == (("S",),)
-
-
-def test_a_word_of_one_character_without_a_tag_among_longer_ones() -> None:
-    words = corpus("ab/N cde/V", "f/? ab/V")
-    fitted = fit([words], Recipe(Task("segtag")), run=Run(SHORT))
-    assert ChainPredictor(fitted.model).labels == ("B-N", "B-V", "E-N", "E-V", "M-V", "S-N", "S-V")
 
 
 # Weights
@@ -186,12 +174,6 @@ def test_a_sentence_that_nobody_believes_changes_nothing(learner: str) -> None:
     np.testing.assert_allclose(more.model.weights, plain.model.weights, rtol=1e-5, atol=1e-6)
 
 
-def test_less_confidence_is_less_loss() -> None:
-    losses = [loss_of(sentence("a/N b/V c/O", confidence=(1.0, each, 1.0)))[0] for each in (0.0, 0.3, 0.9, 1.0)]
-    assert losses == sorted(losses)
-    assert losses[0] < losses[-1]
-
-
 def test_an_excluded_label_keeps_its_doubt_as_a_share() -> None:
     """One token, two labels, all weights 0: loss = log 2 - log(1 + noise)."""
     one = sentence("a/N", confidence=(0.75,))
@@ -284,19 +266,6 @@ def test_the_best_iteration_is_kept() -> None:
     assert fitted.model.about["recipe"] == Recipe().to_json()
 
 
-def test_the_watcher_hears_of_it() -> None:
-    heard: list[Iteration] = []
-
-    class Callback:
-        def iteration(self, iteration: Iteration, limit: int) -> None:
-            heard.append(iteration)
-            assert limit == 4
-
-    fitted = fit([TRAIN], Recipe(), run=Run(SHORT, Callback()))
-    assert heard == fitted.outcome.history
-    assert len(heard) == 4
-
-
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 @pytest.mark.parametrize(("learner", "rate"), [("sgd", 1e30), ("adagrad", 1e38)])
 def test_a_learner_that_diverges_says_so(learner: str, rate: float) -> None:
@@ -312,9 +281,9 @@ SPARSE = corpus("a/N b/? c/? d/?", "b/? a/? c/O a/? d/?", "c/? d/V a/? b/?")
 
 def test_training_begins_pointwise_where_most_positions_have_not_one_label() -> None:
     problem = prepare([SPARSE], Recipe())
-    assert problem.starts_pointwise
-    assert not prepare([TRAIN], Recipe()).starts_pointwise
-    assert not prepare([SPARSE], Recipe(transitions=False)).starts_pointwise
+    assert problem.beginning is not None
+    assert prepare([TRAIN], Recipe()).beginning is None
+    assert prepare([SPARSE], Recipe(transitions=False)).beginning is None
     seen: list[Iteration] = []
 
     class Watch:
@@ -351,10 +320,6 @@ def test_a_pointwise_start_is_resumed_too(tmp_path: Path, stopped_after: int) ->
     resumed = fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, Run(replace(schedule, resume=True)))
     assert np.array_equal(resumed.model.weights, whole)
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint"]
-
-
-def test_without_development_data_a_learner_knows_how_long() -> None:
-    assert fit([TRAIN], Recipe()).outcome.iterations == AdaGrad.epochs
 
 
 def test_words_taken_for_labels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

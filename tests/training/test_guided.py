@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from safetensors import safe_open
+from tagged import Impatient, tagged
 from typer.testing import CliRunner
 
 from tagweave.cli.main import application
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Iteration, Run, Schedule
@@ -36,12 +37,7 @@ RECIPE = Recipe()
 
 
 def corpus(*texts: str, guideline: str = "g") -> Corpus:
-    """`form/TAG`s; `?` is unknown."""
-    pairs = [[token.rsplit("/", 1) for token in text.split()] for text in texts]
-    layers: list[Layer] = [tuple(None if tag == "?" else tuple(tag.split("|")) for _, tag in row) for row in pairs]
-    forms = [tuple(form for form, _ in row) for row in pairs]
-    sentences = tuple(Sentence(f, {guideline: each}) for f, each in zip(forms, layers, strict=True))
-    return Corpus(sentences, guideline, path=guideline)
+    return tagged(guideline, *texts)
 
 
 TARGET = corpus("ab/N cde/V f/O", "ab/V|N f/N", "cde/O ab/? cde/V", "f/V ab/N", "f/O cde/N|V")
@@ -105,17 +101,6 @@ def test_what_is_seen_of_the_guide_is_a_choice(learner: str, guide: str | None) 
     assert texts == [*own.texts, *guide_templates("h", None if guide == "window" else own)]
 
 
-def test_an_unknown_choice_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected window or joined"):
-        Recipe(guide="all")
-
-
-def test_each_stage_is_announced_before_it_begins() -> None:
-    told: list[str] = []
-    fit_stages([TARGET], [SOURCE], RECIPE, run=Run(SHORT, tell=told.append))
-    assert len([line for line in told if "sentences with evidence" in line]) == 2
-
-
 def test_known_labels_of_the_source_guideline_convert_a_corpus_better() -> None:
     """li-2015, 5.4: gold tags of the other side in place of the guide's."""
     guessed, gold = accuracy(two_stages()), accuracy(two_stages(), ["pd"])
@@ -127,12 +112,6 @@ def test_string_columns_of_a_file_are_no_gold_labels() -> None:
     assert "pd" in of_sample("both")[0].columns
     bare = of_sample("both").map(lambda sentence: Sentence(sentence.forms))
     assert layer_of(two_stages(), bare) == layer_of(two_stages(), of_sample("both"))
-
-
-def test_the_guide_is_better_than_none() -> None:
-    plain = fit([of_sample("ctb")], RECIPE, run=Run(Schedule(15))).model
-    assert accuracy(two_stages()) > accuracy(plain) - 0.01
-    assert accuracy(two_stages(), ["pd"]) > accuracy(plain) + 0.03
 
 
 @pytest.mark.parametrize("keep", [[], ["pd"]])
@@ -254,18 +233,6 @@ class Stop(Exception):  # noqa: N818 - it stands for a signal that nobody can ca
     pass
 
 
-class Impatient:
-    """Ends training when it has been told of so many iterations."""
-
-    def __init__(self, patience: int, how: type[BaseException]) -> None:
-        self.patience, self.how = patience, how
-
-    def iteration(self, iteration: Iteration, limit: int) -> None:
-        self.patience -= 1
-        if self.patience == 0:
-            raise self.how
-
-
 @pytest.mark.parametrize("how", [Stop, KeyboardInterrupt])
 @pytest.mark.parametrize(("source", "parts"), [(SOURCE, 2), (SPARSE, 3)], ids=["plain", "pointwise start"])
 @pytest.mark.parametrize("learner", ["adagrad", "lbfgs", "rprop"])
@@ -320,13 +287,6 @@ def test_what_else_a_source_corpus_has_stays() -> None:
     assert done[0] == replace(sentence, layers={"k": (None,), "g": (("n",),)})
     assert done[1] == source[1]
     assert done == replace(source, sentences=done.sentences, guideline="g")
-
-
-def test_merging_segmentations() -> None:
-    recipe = Recipe(Task("segment"))
-    done = merged([of_sample("ctb")], [of_sample("pd")])
-    fitted = fit([each.with_sentences(each.sentences[:40]) for each in done], recipe, run=Run(SHORT))
-    assert fitted.model.space.names == ("B", "E", "M", "S")
 
 
 def test_merging_spoils_the_target() -> None:

@@ -21,7 +21,7 @@ from tagweave.training.chain_system import ChainSystem
 from tagweave.training.guided import fit_guided_in_rounds, fit_stages
 from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
-from tagweave.training.system import Parallel, Step
+from tagweave.training.system import FitStep, Parallel
 from tagweave.training.task import Task
 from tagweave.training.tree_system import TreeSystem
 
@@ -88,7 +88,7 @@ def test_what_guides_is_made_of_gold_trees(monkeypatch: pytest.MonkeyPatch) -> N
     """The text is the target's as it was; what is open in its trees is filled in before they are transformed."""
     given: list[Parallel[Any]] = []
 
-    def recorded(system: TreeSystem, guide: Fitted, parallel: Any, dev: Any, step: Step) -> Fitted:
+    def recorded(system: TreeSystem, guide: Fitted, parallel: Any, dev: Any, step: FitStep) -> Fitted:
         given.extend(parallel)
         return guide
 
@@ -151,9 +151,9 @@ def test_a_tagger_that_learned_from_right_labels_trusts_those_that_it_is_given()
 
     lines: list[str] = []
     system = ChainSystem(Recipe(), Run(Schedule(iterations=6), tell=lines.append))
-    guide = system.train([source], None, Step(1, 2, "guide"))
+    guide = system.train([source], None, FitStep(1, 2, "guide"))
     labels = [tuple(c[0].upper() for c in sentence.layers["lower"] if c) for sentence in target]
-    fitted = system.train_guided(guide, [Parallel(target, labels)], None, Step(2, 2, "stacked", last=True))
+    fitted = system.train_guided(guide, [Parallel(target, labels)], None, FitStep(2, 2, "stacked", last=True))
     assert right(fitted) == 1
     assert right(fit_stages([target], [source], Recipe(), None, system.run)) < 0.8
     rounds = fit_guided_in_rounds(system, [target], [source], tagged("lower", 10, 4))

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
+from tagged import tagged
 
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
@@ -27,14 +28,8 @@ SHORT = Schedule(iterations=3)
 SMALL = Recipe()
 
 
-def corpus(*texts: str, guideline: str = "g", **more: Any) -> Corpus:
-    """`form/TAG`s; `?` is unknown."""
-    pairs = [[token.rsplit("/", 1) for token in text.split()] for text in texts]
-    layers: list[Layer] = [tuple(None if tag == "?" else tuple(tag.split("|")) for _, tag in row) for row in pairs]
-    forms = [tuple(form for form, _ in row) for row in pairs]
-    return Corpus(
-        tuple(Sentence(f, {guideline: each}) for f, each in zip(forms, layers, strict=True)), guideline, **more
-    )
+def corpus(*texts: str, guideline: str = "g", path: str = "") -> Corpus:
+    return tagged(guideline, *texts, path=path)
 
 
 TEXTS = ("ab/N cde/V f/O", "ab/V f/N", "cde/O ab/N cde/V", "f/V ab/N", "f/O cde/N", "ab/N f/V")
@@ -105,12 +100,6 @@ def test_the_annotation_of_a_sentence_has_no_part_in_its_own_labels() -> None:
         lie = WORDS[at].with_layer("g", (("O",),) * len(WORDS[at]))
         told = replace(WORDS, sentences=(*WORDS.sentences[:at], lie, *WORDS.sentences[at + 1 :]))
         assert column(jackknifed([told], SMALL, 3, run=Run(SHORT))[0])[at] == plain[at]
-
-
-def test_progress_is_told_fold_by_fold() -> None:
-    told: list[str] = []
-    jackknifed([WORDS], SMALL, 3, run=Run(SHORT, tell=told.append))
-    assert [line.rpartition(": ")[2] for line in told] == ["1 of 3 folds", "2 of 3 folds", "3 of 3 folds"]
 
 
 def test_a_checkpoint_is_not_touched(tmp_path: Any) -> None:

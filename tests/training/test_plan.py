@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tagweave.errors import PlanError
-from tagweave.training.method_options import typed
-from tagweave.training.methods import METHODS
+from tagweave.training.methods import METHODS, typed
 from tagweave.training.methods.adaptation import IterateOptions
 from tagweave.training.methods.coupled import CoupledOptions
 from tagweave.training.options import Options

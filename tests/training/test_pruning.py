@@ -43,10 +43,6 @@ def proposed(corpora: list[Corpus], pruning: Pruning) -> list[Corpus]:
     return with_proposals(corpora, RECIPE, pruning)
 
 
-def test_a_tagger_for_every_guideline(pruning: Pruning) -> None:
-    assert [ChainPredictor(model).guideline for model in pruning.models] == ["ctb", "pd"]
-
-
 def test_proposals_are_the_likely_tags_and_the_best(pruning: Pruning, corpora: list[Corpus]) -> None:
     model, sentences = pruning.models[0], corpora[1].sentences[:5]
     names = ChainPredictor(model).labels

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tagged import Impatient, tagged
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning.run import Iteration, Run, Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.training.fit import fit, prepare
 from tagweave.training.problem import Fitted
 from tagweave.training.recipe import LEARNERS, Recipe
@@ -17,29 +18,9 @@ from tagweave.training.task import Task
 ITERATIONS = 4
 
 
-def corpus(*texts: str) -> Corpus:
-    """`form/TAG`s; `?` is unknown."""
-    pairs = [[token.rsplit("/", 1) for token in text.split()] for text in texts]
-    layers = [tuple(None if tag == "?" else tuple(tag.split("|")) for _, tag in row) for row in pairs]
-    forms = [tuple(form for form, _ in row) for row in pairs]
-    return Corpus(tuple(Sentence(f, {"g": layer}) for f, layer in zip(forms, layers, strict=True)), "g")
-
-
-KNOWN = corpus("ab/N cde/V f/O", "ab/V|N f/N", "cde/O ab/? cde/V", "f/V ab/N", "f/O cde/N|V")
-UNKNOWN = corpus("ab/N cde/? f/?", "ab/? f/N ab/?", "cde/? ab/? cde/V", "f/V ab/? f/?")
-DEV = corpus("ab/N f/V cde/O", "f/N ab/V")
-
-
-class Impatient:
-    """Presses Ctrl-C when it has been told of so many iterations."""
-
-    def __init__(self, patience: int) -> None:
-        self.patience = patience
-
-    def iteration(self, iteration: Iteration, limit: int) -> None:
-        self.patience -= 1
-        if self.patience == 0:
-            raise KeyboardInterrupt
+KNOWN = tagged("g", "ab/N cde/V f/O", "ab/V|N f/N", "cde/O ab/? cde/V", "f/V ab/N", "f/O cde/N|V")
+UNKNOWN = tagged("g", "ab/N cde/? f/?", "ab/? f/N ab/?", "cde/? ab/? cde/V", "f/V ab/? f/?")
+DEV = tagged("g", "ab/N f/V cde/O", "f/N ab/V")
 
 
 def assert_same(one: Fitted, other: Fitted) -> None:
@@ -69,6 +50,6 @@ def test_stopped_and_resumed(learner: str, train: Corpus, task: str, dev: Corpus
 
 
 def test_what_mostly_is_unknown_starts_pointwise() -> None:
-    assert [prepare([each], Recipe()).starts_pointwise for each in (KNOWN, UNKNOWN)] == [False, True]
+    assert [prepare([each], Recipe()).beginning is not None for each in (KNOWN, UNKNOWN)] == [False, True]
     both = Corpus(KNOWN.sentences + tuple(Sentence(s.forms) for s in UNKNOWN.sentences * 3), "g")
-    assert not prepare([both], Recipe()).starts_pointwise  # sentences that say nothing have no vote
+    assert prepare([both], Recipe()).beginning is None  # sentences that say nothing have no vote

@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tagged import Impatient
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.learning import online
-from tagweave.learning.run import Iteration, Run, Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.tree import TreeModel
 from tagweave.training.fit import fit
 from tagweave.training.guided import fit_guided
@@ -40,18 +41,6 @@ def corpus(*sentences: Sentence) -> Corpus:
 
 FULL, PARTIAL = corpus(*treebank(8)), corpus(*map(halved, treebank(8)))
 DEV = corpus(*treebank(6, seed=4))
-
-
-class Impatient:
-    """Presses Ctrl-C when it has been told of so many iterations."""
-
-    def __init__(self, patience: int) -> None:
-        self.patience = patience
-
-    def iteration(self, iteration: Iteration, limit: int) -> None:
-        self.patience -= 1
-        if self.patience == 0:
-            raise KeyboardInterrupt
 
 
 def arrays(model: TreeModel) -> list[bytes]:

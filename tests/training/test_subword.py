@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tagged import Impatient
 
 from tagweave.annotate.selection import most_uncertain
 from tagweave.corpus.corpus import Corpus
@@ -36,7 +37,6 @@ from tagweave.training.subword import (
     guided_conversion,
     prepare_pieces,
     relabelled,
-    with_pieces,
 )
 from tagweave.training.task import Task
 
@@ -111,13 +111,6 @@ def test_every_letter_may_have_every_tag(known: list[Corpus], taggers: list[Chai
     names = prepare_pieces(known, taggers, RECIPE).model.space.names
     assert {name[0] for name in names} == set("BMES")
     assert len(names) == 4 * len({name[2:] for name in names})
-
-
-def test_templates_are_those_of_pieces(taggers: list[ChainModel]) -> None:
-    recipe = with_pieces(replace(RECIPE, sample=(3,)), taggers)
-    assert recipe.sample == (3,)
-    assert recipe.chosen_templates().user_columns == ("piece:ctb", "piece:pd")
-    assert not any("form[-2]" in each for each in recipe.chosen_templates().texts)
 
 
 def test_all_of_it_is_its_steps(stack: Fitted, known: list[Corpus]) -> None:
@@ -314,18 +307,6 @@ def test_fewer_folds_than_two_or_more_than_sentences(folds: int) -> None:
     with pytest.raises(CorpusError, match=f"found {folds} folds, expected 2 to .*, the number of sentences of"):
         fit_stack([CTB], [few], RECIPE, Stacking(folds=folds, pieces=True), run=Run(tell=told.append))
     assert not told
-
-
-class Impatient:
-    """A user who stops the training in an iteration."""
-
-    def __init__(self, at: int) -> None:
-        self.left = at
-
-    def iteration(self, iteration: Any, limit: int) -> None:
-        self.left -= 1
-        if not self.left:
-            raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("at", [1, 2])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.labels.coding import CODINGS
-from tagweave.training.task import TASKS, Task, segmentation_name
+from tagweave.training.task import TASKS, Task, guessed_task, segmentation_name
 
 HERE = Location("file", 7)
 WORDS = Sentence(
@@ -46,11 +48,6 @@ def test_words_with_tags_are_cut_into_characters() -> None:
     last = [("B-N", "B-V"), ("E-N", "E-V")]
     assert found.layers == {"g": (("B-N",), ("M-N",), ("E-N",), ("S-*",), *last)}
     assert prepared(Task("segtag", "boundary"), WORDS).layers["g"][3:4] == (("|-*",),)
-
-
-def test_a_task_of_words_takes_them_as_they_are() -> None:
-    corpus = Corpus((WORDS,), "g", covered=("N",))
-    assert Task("tag").prepare(corpus) is corpus
 
 
 def test_a_word_may_have_no_tag_where_only_words_are_asked_for() -> None:
@@ -134,10 +131,6 @@ def test_outside_is_open_where_only_some_tags_were_looked_for() -> None:
 # The labels of a model
 
 
-def test_tagging_needs_no_other_labels() -> None:
-    assert Task("tag").labels(("B-X", "O")) == ("B-X", "O")
-
-
 @pytest.mark.parametrize("coding", CODINGS)
 def test_a_coding_has_all_its_letters(coding: str) -> None:
     letters = {"BMES": {"B", "M", "E", "S"}, "BI": {"B", "I"}, "boundary": {"-", "|"}}[coding]
@@ -146,11 +139,6 @@ def test_a_coding_has_all_its_letters(coding: str) -> None:
     tagged = Task("segtag", coding).labels((f"{first}-N", f"{first}-V"))
     assert set(tagged) == {f"{letter}-{tag}" for letter in letters for tag in "NV"}
     assert list(tagged) == sorted(tagged)
-
-
-def test_letters_that_are_there_stay_with_their_tags() -> None:
-    found = Task("segtag", "BI").labels(("B-N", "B-V", "I-N"))
-    assert found == ("B-N", "B-V", "I-N")
 
 
 @pytest.mark.parametrize(
@@ -166,3 +154,25 @@ def test_unknown_names() -> None:
         Task("x")
     with pytest.raises(ValueError, match="unknown coding 'BIO', expected one of BMES, BI, boundary"):
         Task("segment", "BIO")
+
+
+CHUNKS = "Anna\tB-PER\nBell\tI-PER\nsat\tO\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        (CHUNKS, "spans"),
+        (CHUNKS.replace("\tO", "\t_"), "spans"),
+        (CHUNKS.replace("\tO", "\tVB"), "tag"),
+        ("a\tDT\nman\tNN\n\n", "tag"),
+        ("a\tO\nman\tO\n\n", "tag"),
+        ("Anna\tS-PER\nsat\tO\n\n", "spans"),
+    ],
+)
+def test_labels_that_code_chunks_mean_spans(text: str, task: str, tmp_path: Path) -> None:
+    path, lines = tmp_path / "a.conll", []
+    path.write_text(text, encoding="utf-8")
+    for corpus in (f"{path}", load(str(path))):
+        assert guessed_task(corpus, None, lines.append) == task
+    assert len(lines) == (2 if task == "spans" else 0)

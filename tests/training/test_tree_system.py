@@ -25,14 +25,14 @@ from tagweave.training.fit import fit
 from tagweave.training.guided import fit_guided, merged
 from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
-from tagweave.training.system import Parallel, Step
+from tagweave.training.system import FitStep, Parallel
 from tagweave.training.task import Task
 from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed, rankings
 from tagweave.training.tree_problem import usual_templates
 from tagweave.training.tree_system import Tree, TreeSystem
 from treebank import treebank
 
-STEP = Step(1, 1, "test", last=True)
+STEP = FitStep(1, 1, "test", last=True)
 LEARNERS = ("adagrad", "perceptron")
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0]"))
 SHORT = Schedule(iterations=3)

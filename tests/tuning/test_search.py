@@ -90,11 +90,11 @@ def test_the_chosen_trial_is_the_best_with_other_seeds(plan: TrainingPlan) -> No
 
 
 def test_trials_that_fall_behind_are_pruned() -> None:
-    pruning = search.Pruning([{STEPS + n: 0.9 for n in range(1, 9)}] * 5)
+    is_behind = search.judge_by([{STEPS + n: 0.9 for n in range(1, 9)}] * 5)
     curve = {STEPS + n: 0.5 for n in range(1, 5)}
-    judged = [pruning.is_behind(dict(list(curve.items())[:n])) for n in range(1, 5)]
+    judged = [is_behind(dict(list(curve.items())[:n])) for n in range(1, 5)]
     assert judged == [False, False, True, True]
-    assert not search.Pruning([{STEPS + 9: 0.9}] * 4).is_behind(curve)
+    assert not search.judge_by([{STEPS + 9: 0.9}] * 4)(curve)
 
 
 def test_a_trial_that_fails_is_kept_with_its_reason(plan: TrainingPlan, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,7 +189,7 @@ def train(
     """
     from tagweave.corpus.load import check_there
     from tagweave.structures import STRUCTURES
-    from tagweave.training.method_options import check_known
+    from tagweave.training.methods import check_known
 
     of_plan, of_method = options.given(others, _OF_PLAN), options.given(others, _OF_METHODS)
     check_known("task", of_plan.get("task", "tag"), tuple(STRUCTURES))
@@ -198,7 +198,7 @@ def train(
     from tagweave.training import fit
     from tagweave.training.corpora import LOOKUPS
     from tagweave.training.plan import FileReference, TrainingPlan
-    from tagweave.training.plan_parts import learner_settings, template_texts
+    from tagweave.training.recipe import learner_settings, template_texts
     from tagweave.training.retraining import like as plan_like
     from tagweave.training.retraining import plan_in
     from tagweave.training.task import guessed_task

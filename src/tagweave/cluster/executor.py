@@ -76,10 +76,10 @@ class Executor(Protocol):
         ...
 
     def share(self, file: SharedFile) -> SharedFile:
-        """The file, readable on all workers."""
+        """Return the file, readable on all workers."""
         ...
 
-    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[Group]:
+    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[WorkerGroup]:
         """Keep the results of a function on workers, one for each item, until the end of the block.
 
         Each stays with a worker of its own. If that dies, another one calls the function again.
@@ -88,7 +88,7 @@ class Executor(Protocol):
 
 
 def executor_at(address: str | None, workers: int | None = None, threads: int = 1) -> AbstractContextManager[Executor]:
-    """The executor of an address, until the end of the block.
+    """Return the executor of an address, until the end of the block.
 
     Args:
         address: `LOCAL`, `AUTO`, or the address of a Ray cluster (`HOST:PORT`, `ray://HOST:PORT`); `None`: this
@@ -124,20 +124,16 @@ def results(
 
 
 def attempt(function: Callable[[Any], Any], item: Any) -> Any:
-    """The result of a call, or a `Failure`; this is what workers run."""
+    """Return the result of a call, or a `Failure`; this is what workers run."""
     try:
         return function(item)
     except Exception as error:
-        return Failure(_that_travels(error), traceback.format_exc())
-
-
-def _that_travels(error: Exception) -> Exception:
-    """The exception, or its name and words if it cannot pass to another process, as some of other packages cannot."""
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+        trace = traceback.format_exc()
+        try:
+            pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+        except Exception:  # some of other packages cannot pass to another process
+            return Failure(RuntimeError(f"{type(error).__name__}: {error}"), trace)
+        return Failure(error, trace)
 
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -152,7 +148,7 @@ def nothing() -> None:
     """Do nothing."""
 
 
-class Group(Protocol):
+class WorkerGroup(Protocol):
     """Objects on workers."""
 
     def __len__(self) -> int: ...
@@ -163,10 +159,8 @@ class Group(Protocol):
         """Call a method of all objects; yields their replies in the order of the items.
 
         A method takes the arrays and the plain arguments. The objects must give the same reply whenever they are asked
-        the same: a call whose worker died is repeated on a new one.
-
-        Args:
-            while_waiting: called several times a second; an exception that it raises ends the call.
+        the same: a call whose worker died is repeated on a new one. `while_waiting`: called several times a second; an
+        exception that it raises ends the call.
         """
         ...
 
@@ -176,17 +170,19 @@ class Resident:
 
     def __init__(self, function: Callable[[Any], Any], item: Any) -> None:
         self._function, self._item = function, item
-        self._held: Any = None
+        self.held: Any = None
 
     def call(self, method: str, arrays: Arrays, plain: tuple[Any, ...]) -> Reply | Failure:
-        """The reply of a method of the object, or what it raised."""
-        reply: Reply | Failure = attempt(lambda name: getattr(self._object(), name)(arrays, *plain), method)
-        return reply
+        """Return the reply of a method of the object, or what it raised."""
 
-    def _object(self) -> Any:
-        if self._held is None:
-            self._held = self._function(self._item)
-        return self._held
+        def reply(name: str) -> Reply:
+            if self.held is None:
+                self.held = self._function(self._item)
+            answer: Reply = getattr(self.held, name)(arrays, *plain)
+            return answer
+
+        found: Reply | Failure = attempt(reply, method)
+        return found
 
 
 @dataclass(frozen=True)
@@ -213,7 +209,7 @@ class InProcess:
 
 @dataclass(frozen=True)
 class InProcessGroup:
-    """Objects of this process: see `Group`."""
+    """Objects of this process: see `WorkerGroup`."""
 
     residents: Sequence[Resident]
 
@@ -223,7 +219,7 @@ class InProcessGroup:
     def call(
         self, method: str, arrays: Arrays, *plain: Any, while_waiting: Callable[[], None] = nothing
     ) -> Iterator[Reply]:
-        """See `Group.call`."""
+        """See `WorkerGroup.call`."""
         for resident in self.residents:
             while_waiting()
             reply = resident.call(method, arrays, plain)

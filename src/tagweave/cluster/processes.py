@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing.connection import Connection
@@ -39,6 +39,8 @@ from tagweave.cluster.executor import (
 )
 from tagweave.cluster.shared_file import MappedArrays, SharedFile, private_folder
 
+_SPAWN = multiprocessing.get_context("spawn")  # a fork of a process with threads may never wake up
+
 
 @dataclass
 class _Worker:
@@ -60,7 +62,7 @@ class _Worker:
             self.connection.send(message)
 
     def answer(self, while_waiting: Callable[[], None]) -> Any:
-        """The answer to the last message; raises EOFError if the process ends before."""
+        """Return the answer to the last message; raises EOFError if the process ends before."""
         assert self.connection is not None  # noqa: S101 - a message was sent
         while not self.connection.poll(PAUSE):
             while_waiting()
@@ -88,7 +90,7 @@ class _Worker:
 
 @dataclass
 class ProcessGroup:
-    """Objects in processes of this machine: see `Group`."""
+    """Objects in processes of this machine: see `WorkerGroup`."""
 
     workers: list[_Worker]
     folder: Path
@@ -99,7 +101,7 @@ class ProcessGroup:
     def call(
         self, method: str, arrays: Arrays, *plain: Any, while_waiting: Callable[[], None] = nothing
     ) -> Iterator[Reply]:
-        """See `Group.call`. The arrays of replies are valid until the next call."""
+        """See `WorkerGroup.call`. The arrays of replies are valid until the next call."""
         message = method, MappedArrays.write(self.folder / "call", arrays), plain
         busy = list(self.workers)
         try:
@@ -126,22 +128,6 @@ def _outcome(worker: _Worker, message: Any, while_waiting: Callable[[], None]) -
             worker.send(message)
     worker.end()
     raise ClusterError(f"found a call that ended {RETRIES + 1} workers, expected memory enough for each of them")
-
-
-@contextmanager
-def process_group(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[ProcessGroup]:
-    """A group of processes: see `Executor.hold`."""
-    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may never wake up
-    with tempfile.TemporaryDirectory(dir=private_folder("groups"), ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        group = ProcessGroup(
-            [_Worker(context, function, item, folder / f"reply-{i}") for i, item in enumerate(items)], folder
-        )
-        try:
-            yield group
-        finally:
-            for worker in group.workers:
-                worker.end()
 
 
 def _serve(connection: Connection, function: Callable[[Any], Any], item: Any, reply: Path) -> None:
@@ -210,7 +196,13 @@ class Processes:
                         lost.append(item)
                     else:
                         yield item, future.result()
-                yield from self._one_by_one(function, lost)
+                for item in _taken(lost):  # one by one, until a call ends its worker
+                    future = self._submit(function, item)
+                    wait([future])
+                    if _is_lost(future):
+                        yield item, Failure(ClusterError(_DIED), str(future.exception()))
+                        break
+                    yield item, future.result()
         finally:
             for future in running:
                 future.cancel()
@@ -223,31 +215,31 @@ class Processes:
             self.pool = _new_pool(self.workers)
             return self.pool.submit(attempt, function, item)
 
-    def _one_by_one(
-        self, function: Callable[[Item], Result], items: deque[Item]
-    ) -> Iterator[tuple[Item, Result | Failure]]:
-        """Take items and call the function for each, until a call ends its worker."""
-        for item in _taken(items):
-            future = self._submit(function, item)
-            wait([future])
-            if _is_lost(future):
-                yield item, Failure(ClusterError(_DIED), str(future.exception()))
-                return
-            yield item, future.result()
-
     def share(self, file: SharedFile) -> SharedFile:
         """See `Executor.share`."""
         return file
 
-    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[ProcessGroup]:
+    @contextmanager
+    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> Iterator[ProcessGroup]:
         """See `Executor.hold`."""
-        return process_group(function, items)
+        with tempfile.TemporaryDirectory(dir=private_folder("groups"), ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            workers = [_Worker(_SPAWN, function, item, folder / f"reply-{i}") for i, item in enumerate(items)]
+            try:
+                yield ProcessGroup(workers, folder)
+            finally:
+                for worker in workers:
+                    worker.end()
 
 
 @contextmanager
 def processes(workers: int | None, threads: int) -> Iterator[Processes]:
     """An executor of processes: see `executor_at`. If the block raises, calls in flight are dropped."""
-    workers = workers or max(1, _processors() // threads)
+    try:
+        processors = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        processors = os.cpu_count() or 1
+    workers = workers or max(1, processors // threads)
     executor = Processes(workers, _new_pool(workers))
     try:
         yield executor
@@ -258,8 +250,7 @@ def processes(workers: int | None, threads: int) -> Iterator[Processes]:
 
 
 def _new_pool(workers: int) -> ProcessPoolExecutor:
-    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may never wake up
-    return ProcessPoolExecutor(workers, context, leave_with_parent)
+    return ProcessPoolExecutor(workers, _SPAWN, leave_with_parent)
 
 
 def _taken(items: deque[Item]) -> Iterator[Item]:
@@ -289,11 +280,3 @@ def _end(pool: ProcessPoolExecutor) -> None:
         worker.kill()
     if manager is not None:
         manager.join()  # it frees what the pool holds of the system
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1

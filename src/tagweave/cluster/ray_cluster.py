@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -36,12 +36,8 @@ from tagweave.cluster.shared_file import SharedFile
 
 @dataclass(frozen=True)
 class RayGroup:
-    """Objects in actors: see `Group`.
-
-    Attributes:
-        makers: references to the function and the item of each. They travel with every call, since Ray would not keep
-            arguments of a constructor for another start.
-    """
+    """Objects in actors. `makers` are references to the function and the item of each, which travel with every
+    call, since Ray would not keep arguments of a constructor for another start."""
 
     actors: Sequence[Any]
     makers: Sequence[Any]
@@ -52,7 +48,7 @@ class RayGroup:
     def call(
         self, method: str, arrays: Arrays, *plain: Any, while_waiting: Callable[[], None] = nothing
     ) -> Iterator[Reply]:
-        """See `Group.call`."""
+        """See `WorkerGroup.call`."""
         import ray
 
         shared = ray.put(dict(arrays))
@@ -91,22 +87,8 @@ def _outcome(reference: Any, while_waiting: Callable[[], None]) -> Any:
         raise ended_workers(error) from error
 
 
-@contextmanager
-def ray_group(function: Callable[[Any], Any], items: Sequence[Any], processors: float) -> Iterator[RayGroup]:
-    """A group of actors, each with this number of processors: see `Executor.hold`."""
-    import ray
-
-    actor = ray.remote(_Actor).options(num_cpus=processors, max_restarts=-1, max_task_retries=RETRIES)
-    actors: list[Any] = [actor.remote() for _ in items]
-    try:
-        yield RayGroup(actors, [ray.put((function, item)) for item in items])
-    finally:
-        for each in actors:
-            ray.kill(each)
-
-
 def ended_workers(error: Exception) -> ClusterError:
-    """The error of a call that ended every worker it was given to."""
+    """Return the error of a call that ended every worker it was given to."""
     return ClusterError(f"found a call that ended {RETRIES + 1} workers ({first_line(error)})")
 
 
@@ -124,11 +106,8 @@ _QUIET = {
 
 @dataclass(frozen=True)
 class RayCluster:
-    """Calls functions on a Ray cluster: see `Executor`.
-
-    Attributes:
-        limit: the largest number of calls at the same time; `None`: as many as the cluster has processors for.
-    """
+    """Calls functions on a Ray cluster: see `Executor`. `limit`: the largest number of calls at the same time; `None`:
+    as many as the cluster has processors for."""
 
     limit: int | None
     threads: int
@@ -154,7 +133,8 @@ class RayCluster:
         running: dict[Any, Item] = {}
         while True:
             # machines may have left, so that more calls run than should be begun now
-            for item in islice(waiting, max(0, self._most(ahead) - len(running))):
+            most = self.limit or (_AHEAD if ahead else 1) * self.workers
+            for item in islice(waiting, max(0, most - len(running))):
                 running[call.remote(function, item)] = item
             if not running:
                 return
@@ -164,21 +144,26 @@ class RayCluster:
             for reference in done:
                 yield running.pop(reference), _result(reference)
 
-    def _most(self, ahead: bool) -> int:
-        """How many calls Ray knows at a time."""
-        return self.limit or (_AHEAD if ahead else 1) * self.workers
-
     def share(self, file: SharedFile) -> SharedFile:
         """See `Executor.share`."""
         import ray
 
         return replace(file, content=ray.put(Path(file.path).read_bytes()))
 
-    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[RayGroup]:
+    @contextmanager
+    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> Iterator[RayGroup]:
         """See `Executor.hold`. Objects share processors if the cluster has too few."""
+        import ray
+
         share = _processors() / max(1, len(items))
-        processors = int(share) if share >= 1 else int(1000 * share) / 1000
-        return ray_group(function, items, min(self.threads, processors))
+        processors = min(self.threads, int(share) if share >= 1 else int(1000 * share) / 1000)
+        actor = ray.remote(_Actor).options(num_cpus=processors, max_restarts=-1, max_task_retries=RETRIES)
+        actors: list[Any] = [actor.remote() for _ in items]
+        try:
+            yield RayGroup(actors, [ray.put((function, item)) for item in items])
+        finally:
+            for each in actors:
+                ray.kill(each)
 
 
 @contextmanager
@@ -242,7 +227,7 @@ def _version() -> str:
 
 
 def _result(reference: Any) -> Any:
-    """The result of a call, or a failure if its workers died again and again."""
+    """Return the result of a call, or a failure if its workers died again and again."""
     import ray
 
     try:
@@ -258,7 +243,7 @@ def _result(reference: Any) -> Any:
 
 
 def _processors() -> float:
-    """How many processors the cluster has now."""
+    """Return how many processors the cluster has now."""
     import ray
 
     resources: Any = ray.cluster_resources  # without types in some versions of Ray

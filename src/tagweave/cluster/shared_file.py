@@ -1,6 +1,6 @@
 """Files that travel to the workers which need them.
 
-Arrays in a file that processes map into their memory, so that the system reads what is used and drops the rest.
+Arrays in a file that processes map into their memory, so that the system reads the used parts and drops the rest.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class SharedFile:
 
     @classmethod
     def of(cls, path: str) -> SharedFile:
-        """The file of a path. Raises OSError if it cannot be read."""
+        """Return the file of a path. Raises OSError if it cannot be read."""
         absolute = str(Path(path).absolute())  # a link keeps its name, which may tell the format
         return cls(absolute, digest(absolute))
 
     def local(self) -> str:
-        """The path of a file with this content on this machine.
+        """Return the path of a file with this content on this machine.
 
         That is the path itself if this machine has the same file there, otherwise a copy in the temporary directory,
         which the workers of a machine share.
@@ -62,7 +62,7 @@ def _has_digest(path: str, expected: str) -> bool:
 
 @lru_cache
 def _digest(path: str, *state: int) -> str:
-    """The digest of a file, computed once as long as its state is the same: models and corpora are large."""
+    """Return the digest of a file, computed once as long as its state is the same: models and corpora are large."""
     return digest(path)
 
 
@@ -83,7 +83,7 @@ def _copied(file: SharedFile) -> str:
 
 
 def private_folder(name: str) -> Path:
-    """A folder of this user in the temporary directory, which no other user can write."""
+    """Return a folder of this user in the temporary directory, which no other user can write."""
     owner = os.getuid() if hasattr(os, "getuid") else "user"
     base = Path(tempfile.gettempdir()) / f"tagweave-cluster-{owner}"
     base.mkdir(mode=0o700, exist_ok=True)
@@ -134,11 +134,10 @@ class MappedArrays:
         return cls(str(path), tuple(entries))
 
     def read(self, mode: str = "r") -> dict[str, NDArray[Any]]:
-        """The arrays, in memory only where they are used."""
+        """Return the arrays, in memory only where they are used."""
         memory = np.asarray(np.memmap(self.path, np.uint8, mode))  # type: ignore[call-overload]
-        return {name: _view(memory, np.dtype(dtype), shape, first) for name, dtype, shape, first in self.entries}
-
-
-def _view(memory: NDArray[np.uint8], dtype: np.dtype[Any], shape: tuple[int, ...], first: int) -> NDArray[Any]:
-    size = int(np.prod(shape)) * dtype.itemsize
-    return memory[first : first + size].view(dtype).reshape(shape)
+        arrays = {}
+        for name, dtype, shape, first in self.entries:
+            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            arrays[name] = memory[first : first + size].view(dtype).reshape(shape)
+        return arrays

@@ -88,7 +88,7 @@ def train(
     """
     from tagweave.learning.run import callback_of
     from tagweave.structures import STRUCTURES
-    from tagweave.training.method_options import check_known
+    from tagweave.training.methods import check_known
 
     targets, others = _several(target, "target"), _several(sources, "sources")
     dev = None if dev is None else _source(dev, "dev")

@@ -30,13 +30,22 @@ from scipy.linalg import solve_triangular
 from tagweave.features.rules import LARGEST, ArrayRule, whole
 from tagweave.kernels import weight_vectors
 from tagweave.kernels import weight_vectors as kernels
-from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, TrainerState, Watch, add_l2, state_weights
+from tagweave.learning.trainer import (
+    UNWATCHED,
+    LastWeights,
+    Objective,
+    StateRules,
+    TrainerState,
+    Watch,
+    add_l2,
+    state_weights,
+)
 
 Floats = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Rprop:
+class Rprop(LastWeights):
     """Batch training by the signs of gradients.
 
     Args:
@@ -52,10 +61,6 @@ class Rprop:
     shrink: float = 0.5
     most: float = 5.0
     least: float = 1e-8
-
-    def fine_tuning(self) -> Rprop:
-        """Itself: it uses the signs of gradients, not their sizes."""
-        return self
 
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
         """Weights, their rates and the last gradient."""
@@ -85,13 +90,9 @@ class Rprop:
         state.loss = loss
         state.iteration += 1
 
-    def result(self, state: TrainerState) -> Floats:
-        """The last weights."""
-        return state.weights
-
 
 @dataclass(frozen=True)
-class ConjugateGradient:
+class ConjugateGradient(LastWeights):
     """SciPy's Polak-Ribiere conjugate gradient, restarted every `restart` steps so that training can be resumed.
 
     Args:
@@ -106,12 +107,8 @@ class ConjugateGradient:
     restart: int = 10
     tolerance: float = 1e-2
 
-    def fine_tuning(self) -> ConjugateGradient:
-        """Itself: its line search never increases the loss."""
-        return self
-
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        """The weights."""
+        """Return the weights."""
         return TrainerState({"weights": weights.astype(np.float64)})
 
     def rules(self, objective: Objective) -> StateRules:
@@ -133,17 +130,13 @@ class ConjugateGradient:
         state.arrays["weights"], state.loss = minimum.x, float(minimum.fun)
         state.iteration += 1
 
-    def result(self, state: TrainerState) -> Floats:
-        """The last weights."""
-        return state.weights
-
 
 _SHRINK, _ENOUGH = 0.5, 1e-4
 _MOST = 1e100  # limit for products of a history read from a file
 
 
 @dataclass(frozen=True)
-class LBFGS:
+class LBFGS(LastWeights):
     """Limited-memory quasi-Newton over all sentences.
 
     Args:
@@ -165,12 +158,8 @@ class LBFGS:
     delta: float = 1e-5
     trials: int = 20
 
-    def fine_tuning(self) -> LBFGS:
-        """Itself: its line search never increases the loss."""
-        return self
-
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        """The loss and gradient at the initial weights, and an empty history."""
+        """Return the loss and gradient at the initial weights, and an empty history."""
         weights = weights.astype(objective.dtype)
         loss, gradient = self._evaluate(objective, weights, UNWATCHED)
         arrays = {
@@ -222,10 +211,6 @@ class LBFGS:
         state.converged = bool(np.isfinite(before) and (before - loss) < self.delta * abs(loss))
         state.loss = loss
         state.iteration += 1
-
-    def result(self, state: TrainerState) -> Floats:
-        """The last weights."""
-        return state.weights
 
     def _evaluate(self, objective: Objective, weights: Floats, watch: Watch) -> tuple[float, Floats]:
         watch.before()

@@ -22,7 +22,7 @@ from safetensors.numpy import save_file
 from tagweave.corpus.files import whole_file
 from tagweave.errors import TagweaveError
 from tagweave.features.rules import check_arrays, digest_of, flag, mapping_of, nullable, number, record, text, whole
-from tagweave.learning.run import SILENT, Iteration, ProgressCallback, Run, Schedule
+from tagweave.learning.run import SILENT, Iteration, ProgressCallback, Run
 from tagweave.learning.trainer import Objective, StateRules, Trainer, TrainerState, Watch
 
 INTERVAL = 30.0
@@ -45,11 +45,8 @@ class CheckpointError(TagweaveError):
 
 
 def save_checkpoint(path: Path, state: TrainerState, best: dict[str, Any], run: str) -> None:
-    """Write a state and the best weights so far beside `path`, then rename.
-
-    Args:
-        best: `weights` (an array or `None`), and scalars that describe them.
-    """
+    """Write a state and the best weights so far beside `path`, then rename. `best`: `weights` (an array or `None`), and
+    scalars that describe them."""
     arrays = {f"state.{name}": np.ascontiguousarray(array) for name, array in state.arrays.items()}
     scalars = {key: value for key, value in best.items() if key != "weights"}
     if best.get("weights") is not None:
@@ -72,11 +69,7 @@ def save_checkpoint(path: Path, state: TrainerState, best: dict[str, Any], run: 
 
 @dataclass
 class TimedCheckpoint:
-    """The checkpoint of a training under way.
-
-    Attributes:
-        clock: the time in seconds.
-    """
+    """The checkpoint of a training under way. `clock`: the time in seconds."""
 
     path: Path
     run: str
@@ -94,7 +87,12 @@ class TimedCheckpoint:
         if self.clock() - self._written >= INTERVAL:
             self.write()
         else:
-            copies = {name: self._copied(name, array) for name, array in state.arrays.items()}
+            for name, array in state.arrays.items():
+                copy = self._copies.get(name)
+                if copy is None or (copy.shape, copy.dtype) != (array.shape, array.dtype):
+                    self._copies[name] = np.empty_like(array)
+                np.copyto(self._copies[name], array)
+            copies = {name: self._copies[name] for name in state.arrays}
             self._latest = replace(state, arrays=copies, numbers=dict(state.numbers)), dict(best)
 
     def write(self) -> None:
@@ -103,16 +101,9 @@ class TimedCheckpoint:
             save_checkpoint(self.path, *self._latest, self.run)
             self._latest, self._written = None, self.clock()
 
-    def _copied(self, name: str, array: Floats) -> Floats:
-        copy = self._copies.get(name)
-        if copy is None or (copy.shape, copy.dtype) != (array.shape, array.dtype):
-            copy = self._copies[name] = np.empty_like(array)
-        np.copyto(copy, array)
-        return copy
-
 
 def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[TrainerState, dict[str, Any]]:
-    """The state and the best weights that `save_checkpoint` wrote.
+    """Return the state and the best weights that `save_checkpoint` wrote.
 
     Raises:
         CheckpointError: the file cannot be read, or belongs to another run.
@@ -126,24 +117,20 @@ def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[TrainerSta
         _HEAD(data, "")
         if data["run"] != run:
             raise CheckpointError(f"{path}: a checkpoint of another training run; delete it to start anew")
-        return _assemble(data, arrays, rules)
+        record(rules.numbers)(data["numbers"], "numbers")
+        needed = {f"state.{name}": rule for name, rule in rules.arrays.items()}
+        if data["best"]["score"] is not None:
+            needed["best.weights"] = rules.arrays["weights"]
+        check_arrays(arrays, needed)
+        own = {name: arrays[f"state.{name}"] for name in rules.arrays}
+        state = TrainerState(own, data["numbers"], data["iteration"], float(data["loss"]), data["converged"])
+        return state, {**data["best"], "weights": arrays.get("best.weights")}
     except CheckpointError:
         raise
     except (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise CheckpointError(
             f"{path}: not a checkpoint, or a damaged one ({error!r}); delete it to start anew"
         ) from error
-
-
-def _assemble(data: dict[str, Any], arrays: dict[str, Any], rules: StateRules) -> tuple[TrainerState, dict[str, Any]]:
-    record(rules.numbers)(data["numbers"], "numbers")
-    needed = {f"state.{name}": rule for name, rule in rules.arrays.items()}
-    if data["best"]["score"] is not None:
-        needed["best.weights"] = rules.arrays["weights"]
-    check_arrays(arrays, needed)
-    own = {name: arrays[f"state.{name}"] for name in rules.arrays}
-    state = TrainerState(own, data["numbers"], data["iteration"], float(data["loss"]), data["converged"])
-    return state, {**data["best"], "weights": arrays.get("best.weights")}
 
 
 Floats = NDArray[Any]
@@ -200,7 +187,10 @@ def train(
     limit = schedule.iterations or (trainer.epochs if evaluate is None else _WITH_DEV)
     try:
         run.stop_if_cancelled()
-        state, best = _begin(trainer, objective, weights, schedule)
+        if schedule.can_resume and schedule.checkpoint:
+            state, best = load_checkpoint(schedule.checkpoint, schedule.identity, trainer.rules(objective))
+        else:
+            state, best = trainer.start(objective, weights), {"weights": None, "score": None, "wait": 0}
     except KeyboardInterrupt:  # starting may take long: SGD tries several rates
         return FitOutcome(weights, interrupted=True)
     outcome = FitOutcome(weights, score=best["score"])
@@ -212,7 +202,7 @@ def train(
             trainer.step(objective, state, _watch(before + 1, run))
             if state.iteration == before:
                 break
-            if not _is_finite(state):
+            if not (np.isfinite(state.loss) and np.isfinite(state.weights).all()):
                 outcome.diverged = True
                 break
             iteration = _judge(trainer, state, best, evaluate, run.clock() - begin, schedule.selects)
@@ -243,18 +233,6 @@ def _watch(number: int, run: Run) -> Watch:
         return Watch(run.stop_if_cancelled)
     within = callback.within_iteration
     return Watch(run.stop_if_cancelled, lambda share: within(number, share, run.clock() - begin))
-
-
-def _is_finite(state: TrainerState) -> bool:
-    return bool(np.isfinite(state.loss) and np.isfinite(state.weights).all())
-
-
-def _begin(
-    trainer: Trainer, objective: Objective, weights: Floats, schedule: Schedule
-) -> tuple[TrainerState, dict[str, Any]]:
-    if schedule.can_resume and schedule.checkpoint:
-        return load_checkpoint(schedule.checkpoint, schedule.identity, trainer.rules(objective))
-    return trainer.start(objective, weights), {"weights": None, "score": None, "wait": 0}
 
 
 def _judge(

@@ -39,7 +39,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.rules import LARGEST, ArrayRule, whole
-from tagweave.learning.trainer import UNWATCHED, DecodingObjective, StateRules, TrainerState, Watch, state_weights
+from tagweave.learning.trainer import (
+    UNWATCHED,
+    DecodingObjective,
+    LastWeights,
+    StateRules,
+    TrainerState,
+    Watch,
+    state_weights,
+)
 
 Floats = NDArray[Any]
 
@@ -66,12 +74,12 @@ class Difference:
         return float(self.by @ self.by)
 
     def margin(self, weights: Floats) -> float:
-        """By how much the score of the best labels exceeds that of the best allowed ones."""
+        """Return by how much the best labels score above the best allowed ones."""
         return float(weights[self.at] @ self.by)
 
 
 def difference_of(objective: DecodingObjective, weights: Floats, sentence: int, gradient: Floats) -> Difference | None:
-    """The difference of a sentence; `None` if the model makes no mistake, or none that any feature tells.
+    """Return the difference of a sentence; `None` if the model makes no mistake, or none that any feature tells.
 
     Args:
         objective: the sentences.
@@ -82,24 +90,19 @@ def difference_of(objective: DecodingObjective, weights: Floats, sentence: int, 
     errors, weight = objective.mistake(weights, sentence, gradient)
     if not errors:
         return None
-    at = _entries(*objective.touched(sentence, sentence + 1))
+    start, stop = objective.touched(sentence, sentence + 1)
+    sizes = stop - start
+    at = np.repeat(start - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
     at = np.unique(at[gradient[at] != 0])  # blocks may repeat
     by = gradient[at].astype(np.float64)
     gradient[at] = 0
     return Difference(at, by, errors, weight) if len(at) else None
 
 
-def _entries(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers in blocks start[i] .. stop[i] - 1, one block after the other."""
-    sizes = stop - start
-    before = np.cumsum(sizes) - sizes
-    return np.repeat(start - before, sizes) + np.arange(int(sizes.sum()))
-
-
 _RUN = 500  # steps between points where training can be interrupted
 
 
-class LazilyAveraged:
+class LazilyAveraged(LastWeights):
     """The state of a trainer whose result is a mean of weights that few steps move, computed at the end."""
 
     def start(self, objective: DecodingObjective, weights: Floats) -> TrainerState:
@@ -129,10 +132,6 @@ class AveragedPerceptron(LazilyAveraged):
     seed: int = 0
     epsilon: float = 0.0
 
-    def fine_tuning(self) -> AveragedPerceptron:
-        """Itself: it updates only on mistakes."""
-        return self
-
     def step(self, objective: DecodingObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One epoch; `loss` is the number of sentences with a mistake."""
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
@@ -147,7 +146,7 @@ class AveragedPerceptron(LazilyAveraged):
         state.converged = mistakes == 0 or mistakes < self.epsilon * len(objective)
 
     def result(self, state: TrainerState) -> Floats:
-        """The mean of the weights over all steps."""
+        """Return the mean of the weights over all steps."""
         steps = max(1, state.numbers["step"])
         return (state.weights - state.arrays["totals"] / steps).astype(state.weights.dtype)
 
@@ -182,10 +181,6 @@ class PassiveAggressive(LazilyAveraged):
         if not self.c > 0:
             raise ValueError(f"found c={self.c!r}, expected a number above 0")
 
-    def fine_tuning(self) -> PassiveAggressive:
-        """Itself: it moves only on mistakes, and no further than needed."""
-        return self
-
     def step(self, objective: DecodingObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
         """One epoch; `loss` is the sum of costs."""
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
@@ -196,7 +191,11 @@ class PassiveAggressive(LazilyAveraged):
             if (mistake := difference_of(objective, weights, sentence, gradient)) is None:
                 continue
             cost = mistake.margin(weights) + (sqrt(mistake.errors) if self.error_sensitive else 1.0)
-            move = -self._length(cost, mistake) * mistake.weight * mistake.by
+            if self.slack == 1:
+                tau = min(self.c, cost / mistake.squared)
+            else:
+                tau = cost / (mistake.squared + (0.5 / self.c if self.slack else 0.0))
+            move = -tau * mistake.weight * mistake.by
             weights[mistake.at] += move.astype(weights.dtype)
             totals[mistake.at] += state.numbers["step"] * move
             loss += cost * mistake.weight
@@ -204,14 +203,8 @@ class PassiveAggressive(LazilyAveraged):
         state.iteration += 1
         state.converged = (loss == 0 and not self.averaging) or loss < self.epsilon * len(objective)
 
-    def _length(self, cost: float, mistake: Difference) -> float:
-        """tau."""
-        if self.slack == 1:
-            return min(self.c, cost / mistake.squared)
-        return cost / (mistake.squared + (0.5 / self.c if self.slack else 0.0))
-
     def result(self, state: TrainerState) -> Floats:
-        """The mean of the weights before the first step and after each, or the last weights."""
+        """Return the mean of the weights before the first step and after each, or the last weights."""
         if not self.averaging:
             return state.weights
         steps = state.numbers["step"] + 1
@@ -220,7 +213,7 @@ class PassiveAggressive(LazilyAveraged):
 
 
 @dataclass(frozen=True)
-class AROW:
+class AROW(LastWeights):
     """Adaptive regularisation of weights, the diagonal form.
 
     Args:
@@ -275,7 +268,3 @@ class AROW:
         state.loss = loss
         state.iteration += 1
         state.converged = loss == 0 or loss < self.epsilon * len(objective)
-
-    def result(self, state: TrainerState) -> Floats:
-        """The last weights."""
-        return state.weights

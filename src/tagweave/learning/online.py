@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tagweave.features.rules import number, whole
 from tagweave.kernels import weight_vectors
-from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, TrainerState, Watch, state_weights
+from tagweave.learning.trainer import UNWATCHED, LastWeights, Objective, StateRules, TrainerState, Watch, state_weights
 
 Floats = NDArray[Any]
 
@@ -82,7 +82,7 @@ class AdaGrad:
 
 
 @dataclass(frozen=True)
-class SGD:
+class SGD(LastWeights):
     """Stochastic gradient descent with a calibrated rate and L2 regularisation, like CRFsuite's `l2sgd`.
 
     The rate falls as rate / (1 + rate * lambda * step), lambda = 2 c2 / sentences. Decay is lazy: a weight is brought
@@ -107,10 +107,6 @@ class SGD:
     trial: float = 0.1
     growth: float = 2.0
     sample: int = 1000
-
-    def fine_tuning(self) -> SGD:
-        """Itself: its first rate is calibrated on the given weights."""
-        return self
 
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
         """Weights, the rate, and the number of steps made."""
@@ -148,7 +144,7 @@ class SGD:
         return loss + self.c2 * float(weights @ weights)
 
     def _calibrated(self, objective: Objective, weights: Floats) -> float:
-        """The rate with the smallest loss after one epoch over a sample."""
+        """Return the rate with the smallest loss after one epoch over a sample."""
         sample = objective.shuffled(objective.order(self.seed, 0, self.batch)[: self.sample])
         best, best_loss = self.trial, np.inf
         for rate in self.trial * self.growth ** np.arange(-6, 6):
@@ -161,7 +157,3 @@ class SGD:
                 continue
             best, best_loss = float(rate), loss
         return best
-
-    def result(self, state: TrainerState) -> Floats:
-        """The last weights."""
-        return state.weights

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from tagweave.display.pictures import LiveLine, in_notebook
 from tagweave.learning.run import Callback, Iteration, ProgressCallback
@@ -73,7 +73,11 @@ class JsonLines:
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
         """Write and flush the object, so that the file can be followed."""
-        self.stream.write(json.dumps(_finite(asdict(iteration))) + "\n")
+        values = asdict(iteration)
+        for name, value in values.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                values[name] = None
+        self.stream.write(json.dumps(values) + "\n")
         self.stream.flush()
 
 
@@ -109,7 +113,7 @@ class NotebookLine:
     notes: list[str] = field(default_factory=list)
 
     def tell(self, note: str) -> None:
-        """Take up a note; what is shown until the first iteration."""
+        """Keep a note, and show it until the first iteration."""
         self.notes.append(note)
         share, text = self.waiting or self.last
         self._show(share, text or note)
@@ -128,7 +132,7 @@ class NotebookLine:
             self._show(0.0, f"the first iteration: {100 * share:.0f} %")
 
     def close(self) -> None:
-        """Show what was kept back."""
+        """Show the line that was kept back."""
         if self.waiting:
             self.line.show(*self.waiting, self.notes)
             self.waiting = None
@@ -141,14 +145,14 @@ class NotebookLine:
 
 
 def plain_line(iteration: Iteration, limit: int) -> str:
-    """The iteration in one line; `*` marks the best development score so far."""
+    """Return the iteration in one line; `*` marks the best development score so far."""
     score = "" if iteration.score is None else f"  dev {iteration.score:.4f}{' *' if iteration.best else ''}"
     phase = f"{iteration.phase}, " if iteration.phase else ""
     return f"{phase}iteration {iteration.number}/{limit}  loss {iteration.loss:.6g}{score}  {iteration.seconds:.1f} s"
 
 
 def status(iteration: Iteration, best: float | None) -> str:
-    """The text of a live line: the loss, the development score and the best score so far."""
+    """Return the text of a live line: the loss, the development score and the best score so far."""
     text = f"{iteration.phase}  loss {iteration.loss:.6g}".lstrip()
     if iteration.score is not None:
         text += f"  dev {iteration.score:.4f}"
@@ -190,9 +194,3 @@ def log_callback(path: Path, resume: bool = False) -> Iterator[Callback]:
     """A callback that writes JSON lines to a file; with `resume` it appends."""
     with path.open("a" if resume else "w", encoding="utf-8") as stream:
         yield JsonLines(stream)
-
-
-def _finite(values: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in values.items()
-    }

@@ -139,7 +139,7 @@ class Schedule:
         return self.resume and self.checkpoint is not None and self.checkpoint.exists()
 
     def of_part(self, part: str) -> Schedule:
-        """The schedule of a named part of the training, which has its own checkpoint."""
+        """Return the schedule of a named part of the training, which has its own checkpoint."""
         checkpoint = self.checkpoint and self.checkpoint.with_name(f"{self.checkpoint.name}.{part}")
         return replace(self, checkpoint=checkpoint, identity=f"{self.identity} {part}", is_part=True)
 
@@ -176,25 +176,20 @@ class Run:
     executor: Executor = IN_PROCESS
     clock: Callable[[], float] = perf_counter
 
-    @property
-    def can_be_cancelled(self) -> bool:
-        """Whether `cancel` was given."""
-        return self.cancel is not _never
-
     def part(self, name: str) -> Run:
-        """The run of a named part of the training, which has a checkpoint of its own."""
+        """Return the run of a named part of the training, which has a checkpoint of its own."""
         return replace(self, schedule=self.schedule.of_part(name))
 
     def phase(self, name: str) -> Run:
-        """The same run; its callback gets the name of the part to which iterations belong."""
+        """Return the same run; its callback gets the name of the part to which iterations belong."""
         return replace(self, callback=Phase(self.callback, name))
 
     def without_checkpoint(self) -> Run:
-        """The run of a step that is repeated when the training is resumed."""
+        """Return the run of a step that is repeated when the training is resumed."""
         return replace(self, schedule=replace(self.schedule, checkpoint=None))
 
     def aside(self, schedule: Schedule | None = None) -> Run:
-        """The run of a step that reports nothing and is repeated when the training is resumed.
+        """Return the run of a step that reports nothing and is repeated when the training is resumed.
 
         `schedule` replaces the run's own.
         """
@@ -202,7 +197,7 @@ class Run:
         return replace(run.without_checkpoint(), callback=Silence(), tell=_ignore)
 
     def task(self) -> Run:
-        """The run of a step that the executor carries out; `cancel` reaches it only in this process."""
+        """Return the run of a step that the executor carries out; `cancel` reaches it only in this process."""
         aside = self.aside()
         return aside if self.executor is IN_PROCESS else Run(aside.schedule)
 

@@ -26,7 +26,7 @@ _ITERATION = "iteration"
 class SeedAverage:
     """Trainers side by side: an iteration is one of each, and the result is the mean of their results.
 
-    The state has the arrays and numbers of all trainers, those of the first under their own names. Every trainer
+    The state has the arrays and numbers of all trainers, the first one has plain names. Every trainer
     counts its own iterations, so that one that was cut short leaves the means of the others right.
     """
 
@@ -34,7 +34,7 @@ class SeedAverage:
 
     @classmethod
     def of(cls, trainer: Any, count: int) -> SeedAverage:
-        """A trainer with its own seed and the next ones."""
+        """Return a trainer with its own seed and the next ones."""
         return cls(tuple(replace(trainer, seed=trainer.seed + k) for k in range(count)))
 
     @property
@@ -58,7 +58,7 @@ class SeedAverage:
         return SeedAverage(tuple(trainer.fine_tuning() for trainer in self.trainers))
 
     def start(self, objective: Any, weights: Floats) -> TrainerState:
-        """The states of all trainers, from the same weights."""
+        """Return the states of all trainers, from the same weights."""
         joined = TrainerState({})
         for k, trainer in enumerate(self.trainers):
             _put(joined, k, trainer.start(objective, weights))
@@ -88,7 +88,7 @@ class SeedAverage:
         state.iteration += 1
 
     def result(self, state: TrainerState) -> Floats:
-        """The mean of the results of all trainers."""
+        """Return the mean of the results of all trainers."""
         total = self.trainers[0].result(_take(state, 0)).copy()
         for k, trainer in enumerate(self.trainers[1:], 1):
             total += trainer.result(_take(state, k))
@@ -97,12 +97,12 @@ class SeedAverage:
 
 
 def _name(k: int, name: str) -> str:
-    """The name of an array or a number of trainer k in the joined state."""
+    """Return the name of an array or a number of trainer k in the joined state."""
     return f"{k}.{name}" if k else name
 
 
 def _take(joined: TrainerState, k: int) -> TrainerState:
-    """The state of trainer k, which shares its arrays with the joined one."""
+    """Return the state of trainer k, which shares its arrays with the joined one."""
     numbers = _own(joined.numbers, k)
     return TrainerState(_own(joined.arrays, k), numbers, int(numbers.pop(_ITERATION)))
 

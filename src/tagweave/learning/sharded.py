@@ -2,7 +2,7 @@
 
 Sums of losses and gradients in the order of a binary tree, so that they do not depend on who adds which part.
 
-An objective over blocks of sentences, one of which is in memory at a time.
+An objective over blocks of sentences, with one block in memory at a time.
 
 Iterative parameter mixing (McDonald, Hall and Mann 2010): online learners on many workers.
 """
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.cluster.executor import Arrays, Group, Reply, nothing
+from tagweave.cluster.executor import Arrays, Reply, WorkerGroup, nothing
 from tagweave.learning.trainer import UNWATCHED, Blocks, Objective, Trainer, TrainerAround, TrainerState, Watch
 
 
@@ -44,20 +44,19 @@ class PairwiseSum:
     def add(self, part: Part) -> None:
         """Add a part; its gradient may be overwritten if it is writable."""
         self.parts.append(part)
-        while len(self.parts) > 1 and _are_halves(*self.parts[-2:]):
-            right, left = self.parts.pop(), self.parts.pop()
+        while len(self.parts) > 1:
+            left, right = self.parts[-2:]
+            if left.leaves != right.leaves or left.first % (2 * left.leaves):
+                break
+            del self.parts[-2:]
             out = left.gradient if left.gradient.flags.writeable else np.empty_like(left.gradient)
             np.add(left.gradient, right.gradient, out=out)
             self.parts.append(Part(left.first, 2 * left.leaves, left.loss + right.loss, out))
 
     def total(self) -> tuple[float, Floats]:
-        """The sums over all leaves; the gradient can be written."""
+        """Return the sums over all leaves; the gradient can be written."""
         [part] = self.parts
         return part.loss, part.gradient if part.gradient.flags.writeable else part.gradient.copy()
-
-
-def _are_halves(left: Part, right: Part) -> bool:
-    return left.leaves == right.leaves and left.first % (2 * left.leaves) == 0
 
 
 Order = NDArray[np.int64]
@@ -66,7 +65,7 @@ Order = NDArray[np.int64]
 class BlockObjective:
     """The loss of the sentences of consecutive blocks.
 
-    Batches of sentences are the same as those of one objective over all of them, but the order of an iteration stays
+    Batches of sentences are the same as with one objective over all of them, but the order of an iteration stays
     within a block until it is done; the order of the blocks is random as well.
     """
 
@@ -95,7 +94,7 @@ class BlockObjective:
         return loss, gradient
 
     def parts(self, weights: Floats, first: int) -> list[Part]:
-        """The loss and gradient of all blocks, which are the leaves of a tree from the leaf `first` on."""
+        """Return the loss and gradient of all blocks, which are the leaves of a tree from the leaf `first` on."""
         total = PairwiseSum()
         for part in self._parts(weights):
             total.add(part._replace(first=first + part.first))
@@ -181,7 +180,7 @@ _PARTS = 4
 """How many parts of its vectors a learner works on at a time: always the same number, since sums depend on it."""
 
 
-class Shard(Protocol):
+class HeldShard(Protocol):
     """What a group has to hold: consecutive blocks of sentences. `aspect` says which objective over them is meant."""
 
     def parts(self, arrays: Arrays, aspect: Any) -> Reply:
@@ -189,11 +188,11 @@ class Shard(Protocol):
         ...
 
     def start(self, arrays: Arrays, aspect: Any, trainer: Trainer) -> Reply:
-        """The state of a trainer before its first iteration from `weights`: its arrays and its numbers."""
+        """Return the state of a trainer before its first iteration from `weights`: its arrays and its numbers."""
         ...
 
     def epoch(self, arrays: Arrays, aspect: Any, trainer: Trainer, numbers: dict[str, float], iteration: int) -> Reply:
-        """The state after one more iteration over the shard: its arrays, and numbers, loss, convergence."""
+        """Return the state after one more iteration over the shard: its arrays, and numbers, loss, convergence."""
         ...
 
 
@@ -201,13 +200,11 @@ class Shard(Protocol):
 class ShardedObjective:
     """The loss of all sentences of a group of shards: an `Objective` of trainers that take all sentences at once.
 
-    Others mix the weights of shards (`Mixing`).
-
-    Attributes:
-        while_waiting: called several times a second while workers work; may raise an exception to stop.
+    Others mix the weights of shards (`Mixing`). `while_waiting`: called several times a second while workers work; may
+    raise an exception to stop.
     """
 
-    group: Group
+    group: WorkerGroup
     aspect: Any
     size: int
     dtype: type[np.floating[Any]]
@@ -227,7 +224,7 @@ class ShardedObjective:
         return total.total()
 
     def start(self, trainer: Trainer, weights: Floats) -> TrainerState:
-        """The state of a trainer before its first iteration, according to the first shard."""
+        """Return the state of a trainer before its first iteration, according to the first shard."""
         states = [
             ({name: array.copy() for name, array in arrays.items()}, numbers)
             for arrays, numbers in self._call("start", {"weights": weights}, trainer)
@@ -235,7 +232,7 @@ class ShardedObjective:
         return TrainerState(*states[0])
 
     def epochs(self, trainer: Trainer, state: TrainerState) -> Iterator[TrainerState]:
-        """The states after one more iteration over every shard. Their arrays are valid until the next call."""
+        """Yield the states after one more iteration over every shard. Their arrays are valid until the next call."""
         for arrays, (numbers, loss, converged) in self._call(
             "epoch", state.arrays, trainer, dict(state.numbers), state.iteration
         ):
@@ -244,32 +241,10 @@ class ShardedObjective:
     def _call(self, method: str, arrays: Arrays, *plain: Any) -> Iterator[Reply]:
         return self.group.call(method, arrays, self.aspect, *plain, while_waiting=self.while_waiting)
 
-    def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
-        """Raises TypeError: sentences are on workers."""
-        self._refuse()
-
-    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
-        """Raises TypeError: sentences are on workers."""
-        self._refuse()
-
-    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """Raises TypeError: sentences are on workers."""
-        self._refuse()
-
-    def touched(self, first: int, last: int) -> Blocks:
-        """Raises TypeError: sentences are on workers."""
-        self._refuse()
-
-    def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
-        """Raises TypeError: sentences are on workers."""
-        self._refuse()
-
-    def shuffled(self, order: NDArray[np.int64]) -> Objective:
-        """Raises TypeError: sentences are on workers."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, *arguments: Any, **named: Any) -> NoReturn:
         raise TypeError("found a trainer that takes batches of sentences, expected Mixing of it: they are on workers")
+
+    add_batch = correct = mistake = touched = order = shuffled = _refuse
 
 
 def writable(state_arrays: Arrays) -> dict[str, Floats]:

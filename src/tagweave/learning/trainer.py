@@ -106,11 +106,8 @@ def _nothing() -> None:
 
 @dataclass
 class Watch:
-    """Lets an iteration be cancelled before every batch, and reports its progress.
-
-    Attributes:
-        report: called at most once a second with the share of the sentences processed so far.
-    """
+    """Lets an iteration be cancelled before every batch, and reports its progress. `report`: called at most once a
+    second with the share of the sentences processed so far."""
 
     before: Callable[[], None] = _nothing
     report: Callable[[float], None] | None = None
@@ -200,6 +197,18 @@ class TrainerAround:
     def result(self, state: TrainerState) -> Floats:
         """As `Trainer`."""
         return self.trainer.result(state)
+
+
+class LastWeights:
+    """What most trainers have in common: fine-tuning needs no smaller steps, and the result is the last weights."""
+
+    def fine_tuning(self) -> Self:
+        """Return itself."""
+        return self
+
+    def result(self, state: TrainerState) -> Floats:
+        """Return the last weights."""
+        return state.weights
 
 
 def state_weights(objective: Any) -> ArrayRule:

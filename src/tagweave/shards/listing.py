@@ -69,15 +69,15 @@ class Store:
         return not self.scheme
 
     def path(self, *parts: str) -> str:
-        """A path in the folder, on its file system."""
+        """Return a path in the folder, on its file system."""
         return "/".join([self._opened[1].rstrip("/"), *parts]) or "/"
 
     def name(self, path: str) -> str:
-        """The name, relative to the folder, of a path on its file system."""
+        """Return the name, relative to the folder, of a path on its file system."""
         return path[len(self.path("")) :]
 
     def exists(self, *parts: str) -> bool:
-        """Whether there is such a file or folder."""
+        """Return whether there is such a file or folder."""
         return bool(self.system.exists(self.path(*parts)))
 
     def entries(self, *parts: str) -> dict[str, dict[str, Any]]:
@@ -86,13 +86,13 @@ class Store:
         return {self.name(path): info for path, info in found.items()}
 
     def read(self, *parts: str) -> bytes:
-        """The content of a file."""
+        """Return the content of a file."""
         content: bytes = self.system.cat_file(self.path(*parts))
         return content
 
     def remove_unfinished(self, seconds: float) -> None:
         """Remove what killed runs have left unfinished: in a folder of this machine whatever nobody is writing, and
-        elsewhere what is older than so many seconds."""
+        elsewhere files older than so many seconds."""
         if self.is_local:
             remove_left(Path(self.path(*UNFINISHED)))
         for name, info in self.entries(*UNFINISHED).items():
@@ -109,7 +109,7 @@ class Store:
 
     @contextmanager
     def readable(self, name: str) -> Iterator[str]:
-        """A local path of a file: its own, or that of a temporary copy."""
+        """A local path of a file: its own, or a temporary copy."""
         if self.is_local:
             yield self.path(name)
             return
@@ -137,9 +137,7 @@ class Store:
             local = str(Path(folder) / last[-_NAME:])
             yield local
             self.system.put_file(local, unfinished)
-        self._move(unfinished, self.path(*parts))
-
-    def _move(self, unfinished: str, final: str) -> None:
+        final = self.path(*parts)
         self._make_parent(final)
         if self.scheme not in _OBJECTS and self.system.exists(final):
             self.system.rm_file(final)
@@ -151,12 +149,12 @@ class Store:
 
 
 def scheme_of(url: str) -> str:
-    """The scheme of a URL; "" for a local path."""
+    """Return the scheme of a URL; "" for a local path."""
     return url.partition("://")[0].lower() if "://" in url else ""
 
 
 def split_url(url: str) -> tuple[str, str]:
-    """The folder and the name of a file."""
+    """Return the folder and the name of a file."""
     folder, slash, name = url.rpartition("/")
     return (folder or "/") if slash else ".", name
 
@@ -207,7 +205,7 @@ class Shard:
 
 
 def shards_of(inputs: Iterable[str]) -> list[Shard]:
-    """The shards of files, folders (with all that is below them) and patterns (`in/*.txt.gz`, `s3://BUCKET/**`).
+    """Return the shards of files, folders (with all that is below them) and patterns (`in/*.txt.gz`, `s3://BUCKET/**`).
 
     In folders, names that begin with `_` or `.` are left out, as in other programs that write folders of shards. Large
     shards come first, so that no worker is left alone with one at the end.
@@ -229,7 +227,10 @@ def shards_of(inputs: Iterable[str]) -> list[Shard]:
                 problem = f"found {shards[shard.name].url} and {shard.url}, two shards of the name {shard.name}"
                 raise ShardError(f"{problem}, expected different ones: the output has the names of the input")
             shards[shard.name] = shard
-    _check_folders(shards)
+    for name, shard in shards.items():
+        for parent in map(str, PurePosixPath(name).parents):
+            if other := shards.get(parent) or shards.get(parent.removesuffix(".json")):  # as its record would be
+                raise ShardError(f"found {other.url} and {shard.url}, expected no file with the name of a folder")
     return sorted(shards.values(), key=lambda shard: (-shard.size, shard.name))
 
 
@@ -241,34 +242,24 @@ def check_name(name: str, url: str) -> None:
         raise ShardError(f"{printable(url)}: found the name {name!r}, expected one inside the folder")
 
 
-def _check_folders(shards: Mapping[str, Shard]) -> None:
-    """Raise if a shard has the name of a folder of another one, or if their records would."""
-    for name, shard in shards.items():
-        for parent in map(str, PurePosixPath(name).parents):
-            other = shards.get(parent) or shards.get(parent.removesuffix(".json"))
-            if other:
-                raise ShardError(f"found {other.url} and {shard.url}, expected no file with the name of a folder")
-
-
 def _of_input(argument: str) -> Iterator[Shard]:
     argument = argument.rstrip("/") or "/"
     store = Store(argument)
     if store.exists():
         info = store.system.info(store.path().rstrip("/") or "/")
         if info["type"] == "directory":
-            yield from (shard for shard in _shards(store, store.entries()) if not _is_hidden(shard.name))
+            for shard in _shards(store, store.entries()):
+                if not any(part.startswith(("_", ".")) for part in PurePosixPath(shard.name).parts):
+                    yield shard
         else:
             folder, name = split_url(argument)
             yield from _shards(Store(folder), {name: info})
     elif magic := _MAGIC.search(argument):
         folder, rest = split_url(argument[: magic.start()])
-        yield from _matching(Store(folder), rest + argument[magic.start() :])
-
-
-def _matching(store: Store, pattern: str) -> Iterator[Shard]:
-    found = store.system.glob(f"{glob.escape(store.path(''))}{pattern}", detail=True)
-    entries = {store.name(path): info for path, info in found.items()}
-    yield from (shard for shard in _shards(store, entries) if FOLDER not in PurePosixPath(shard.name).parts)
+        store, pattern = Store(folder), rest + argument[magic.start() :]
+        found = store.system.glob(f"{glob.escape(store.path(''))}{pattern}", detail=True)
+        entries = {store.name(path): info for path, info in found.items()}
+        yield from (shard for shard in _shards(store, entries) if FOLDER not in PurePosixPath(shard.name).parts)
 
 
 def _shards(store: Store, entries: Mapping[str, Any]) -> Iterator[Shard]:
@@ -282,7 +273,3 @@ def _shards(store: Store, entries: Mapping[str, Any]) -> Iterator[Shard]:
         elif info["type"] != "file":
             continue
         yield Shard(store.url, name, int(size), str(modified or ""))
-
-
-def _is_hidden(name: str) -> bool:
-    return any(part.startswith(("_", ".")) for part in PurePosixPath(name).parts)

@@ -27,14 +27,14 @@ _OF_VALUES = (5, 7, 8)  # those with the header of its kind, in which field 1 is
 _DEPTH = 10
 
 
-class Page(NamedTuple):
+class ParquetPage(NamedTuple):
     """A page: its bytes when it is unpacked, and the number of its values."""
 
     unpacked: int
     values: int
 
 
-def pages(file: IO[bytes], start: int, length: int) -> Iterator[Page]:
+def pages(file: IO[bytes], start: int, length: int) -> Iterator[ParquetPage]:
     """Return the pages of a column of a row group, which has `length` bytes from `start`."""
     stop = start + length
     while start < stop:
@@ -43,20 +43,16 @@ def pages(file: IO[bytes], start: int, length: int) -> Iterator[Page]:
         try:
             header, size = _struct(data, 0, _DEPTH)
         except IndexError:
-            header, size = _whole(data + file.read(_LONGEST))
+            try:
+                header, size = _struct(data + file.read(_LONGEST), 0, _DEPTH)
+            except IndexError:
+                raise ValueError("a page whose header does not end") from None
         packed, unpacked = header.get(_PACKED), header.get(_UNPACKED)
         if not isinstance(packed, int) or not isinstance(unpacked, int) or packed < 0 or unpacked < 0:
             raise ValueError("a page without sizes")
         kinds = [header[each] for each in _OF_VALUES if isinstance(header.get(each), dict)]
-        yield Page(unpacked, max((each[1] for each in kinds if isinstance(each.get(1), int)), default=0))
+        yield ParquetPage(unpacked, max((each[1] for each in kinds if isinstance(each.get(1), int)), default=0))
         start += size + packed
-
-
-def _whole(data: bytes) -> tuple[dict[int, Any], int]:
-    try:
-        return _struct(data, 0, _DEPTH)
-    except IndexError:
-        raise ValueError("a page whose header does not end") from None
 
 
 def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
@@ -115,9 +111,11 @@ _BUFFER = 1 << 20  # bytes of a column that are read at a time
 def through_parquet(annotate: Annotate, source: str, target: str, column: str) -> None:
     """Write a table with the annotation of its text, in the row groups of the source; large ones are cut.
 
-    All columns keep their types and their compression; the annotation gets that of the text.
+    All columns keep their types and their compression; the annotation is compressed like the text.
     """
-    with _opened(source) as table, whole_file(target) as part:
+    with _errors_of(source):  # by default, a row group would be read as a whole
+        opened = pq.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False)
+    with opened as table, whole_file(target) as part:
         _check_schema(table.schema_arrow, source, column)
         schema = table.schema_arrow.append(pa.field(COLUMN, pa.string()))
         with pq.ParquetWriter(part, schema, compression=_compression(table, schema, column)) as writer:
@@ -126,16 +124,8 @@ def through_parquet(annotate: Annotate, source: str, target: str, column: str) -
 
 
 @contextmanager
-def _opened(source: str) -> Iterator[pq.ParquetFile]:
-    with _errors_of(source):  # by default, a row group would be read as a whole
-        table = pq.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False)
-    with table:
-        yield table
-
-
-@contextmanager
 def _errors_of(source: str) -> Iterator[None]:
-    """Raise the errors of pyarrow on the content of a file as `ShardError`; those of the system have a number."""
+    """Raise the errors of pyarrow on the content of a file as `ShardError`; errors of the system have a number."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
@@ -157,34 +147,27 @@ def _check_schema(schema: pa.Schema, source: str, column: str) -> None:
 
 
 def _compression(table: pq.ParquetFile, schema: pa.Schema, column: str) -> dict[str, str]:
-    """The codec of every leaf column of the new table: that of the first row group.
+    """Return the codec of every leaf column of the new table, as in the first row group.
 
-    Leaf columns are matched by their order, since writers differ in how they name those of lists.
+    Leaf columns are matched by their order, since writers differ in how they name leaves of lists.
     """
     if not table.num_row_groups:
         return {}
     group = table.metadata.row_group(0)
     chunks = [group.column(number) for number in range(group.num_columns)]
-    codecs = [_codec(chunk.compression) for chunk in chunks]
+    # Hadoop's own framing of LZ4 can be read, but has no name, and is not written
+    names = {"UNCOMPRESSED": "none", "UNKNOWN": "lz4"}
+    codecs = [names.get(chunk.compression, chunk.compression.lower()) for chunk in chunks]
     text = next(codec for chunk, codec in zip(chunks, codecs, strict=True) if chunk.path_in_schema == column)
-    return dict(zip(_leaf_columns(schema), [*codecs, text], strict=True))
-
-
-def _codec(name: str) -> str:
-    """The name that a writer takes; Hadoop's own framing of LZ4 can be read, but has no name, and is not written."""
-    return {"UNCOMPRESSED": "none", "UNKNOWN": "lz4"}.get(name, name.lower())
-
-
-def _leaf_columns(schema: pa.Schema) -> list[str]:
-    """The paths that the columns of a table get in a file."""
     sink = pa.BufferOutputStream()
     pq.write_table(schema.empty_table(), sink)
     leaves = pq.ParquetFile(pa.BufferReader(sink.getvalue())).schema
-    return [leaves.column(number).path for number in range(len(leaves))]
+    paths = [leaves.column(number).path for number in range(len(leaves))]
+    return dict(zip(paths, [*codecs, text], strict=True))
 
 
 def _row_groups(table: pq.ParquetFile, annotate: Annotate, source: str, column: str) -> Iterator[list[pa.RecordBatch]]:
-    """The annotated batches of every row group that is written."""
+    """Yield the annotated batches of every row group that is written."""
     row = 1
     for group in range(table.num_row_groups):
         batches: list[pa.RecordBatch] = []
@@ -192,20 +175,16 @@ def _row_groups(table: pq.ParquetFile, annotate: Annotate, source: str, column: 
             annotations = annotate(_cells(batch.column(column), row, source))
             batches.append(batch.append_column(COLUMN, pa.array(annotations, pa.string())))
             row += batch.num_rows
-            if _is_full(batches):
+            rows, size = sum(each.num_rows for each in batches), sum(each.nbytes for each in batches)
+            if rows >= GROUP_ROWS or size >= GROUP_BYTES:
                 yield batches
                 batches = []
         if batches:
             yield batches
 
 
-def _is_full(batches: list[pa.RecordBatch]) -> bool:
-    rows, size = sum(batch.num_rows for batch in batches), sum(batch.nbytes for batch in batches)
-    return bool(rows >= GROUP_ROWS or size >= GROUP_BYTES)
-
-
 def _batches(table: pq.ParquetFile, group: int, source: str) -> Iterator[pa.RecordBatch]:
-    """The rows of a row group in blocks, of fewer rows if they are long."""
+    """Yield the rows of a row group in blocks, of fewer rows if they are long."""
     metadata = table.metadata.row_group(group)
     rows = BLOCK_SIZE * metadata.num_rows // max(1, metadata.total_byte_size)
     with _errors_of(source):

@@ -1,7 +1,7 @@
 """Tables with a column of text, in Parquet or as JSON Lines: every row gets a further column.
 
-A cell may hold several lines, which are sentences; its annotation is that of its lines, in the same order. All other
-columns stay as they are. Tables pass through in blocks of rows.
+A cell may hold several lines, which are sentences; its annotation has the annotation of each line, in the same order.
+All other columns stay as they are. Tables pass through in blocks of rows.
 
 What tables of all kinds share: the columns of text and of annotation, and how a block of cells is annotated.
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +32,7 @@ BLOCK_SIZE = 1 << 24
 
 
 class Cell(NamedTuple):
-    """The text of a row; rows count from 1, and those of JSON Lines are the lines of the file."""
+    """The text of a row; rows count from 1, and rows of JSON Lines are lines of the file."""
 
     row: int
     text: str | None
@@ -63,7 +63,7 @@ _EXPECTED = (
 
 
 def annotated(function: FileFunction, cells: Sequence[Cell], source: str) -> tuple[list[str | None], Notes]:
-    """The annotation of every cell, and the notes of the function.
+    """Return the annotation of every cell, and the notes of the function.
 
     A cell is cut into sentences as a text file is: at `\\n` and `\\r\\n`, without a byte order mark at its beginning.
     Empty lines are left out.
@@ -101,7 +101,7 @@ def _sentences(cell: Cell, source: str) -> list[str]:
 
 
 def _through_files(function: FileFunction, lines: Sequence[str], rows: Sequence[int], source: str) -> tuple[str, Notes]:
-    """The output for some lines, and the notes; both notes and errors name the rows of the lines."""
+    """Return the output for some lines, and the notes; both notes and errors name the rows of the lines."""
     with tempfile.TemporaryDirectory(prefix="tagweave-") as folder:
         text, output = Path(folder) / "text.txt", Path(folder) / "annotated"
         mark = (
@@ -116,7 +116,7 @@ def _through_files(function: FileFunction, lines: Sequence[str], rows: Sequence[
 
 
 def _with_rows(message: str, text: str, rows: Sequence[int], source: str) -> str:
-    """A message with rows of the table in place of lines of the text."""
+    """Return a message with rows of the table in place of lines of the text."""
 
     def place(match: re.Match[str]) -> str:
         line = int(match[1] or 0)
@@ -126,7 +126,7 @@ def _with_rows(message: str, text: str, rows: Sequence[int], source: str) -> str
 
 
 def _blocks(output: str) -> tuple[list[str], str]:
-    """The annotation of every sentence, and what separates it from the next one.
+    """Return the annotation of every sentence, and what separates it from the next one.
 
     An annotation is a line of its own, or if there are empty lines, all lines up to one.
     """
@@ -136,42 +136,30 @@ def _blocks(output: str) -> tuple[list[str], str]:
     return lines.split("\n"), "\n"
 
 
-class _Line(NamedTuple):
-    json: str
-    cell: Cell
-
-
 def through_json_lines(annotate: Annotate, source: str, target: str, column: str) -> None:
     """Write a table with the annotation of its text; empty lines are left out."""
     with written(target) as stream:
-        for block in _line_blocks(source, column):
-            for line, annotation in zip(block, annotate([line.cell for line in block]), strict=True):
-                stream.write(_extended(line.json, annotation) + "\n")
 
+        def write(lines: Sequence[str], cells: Sequence[Cell]) -> None:
+            for line, annotation in zip(lines, annotate(cells), strict=True):
+                # one more member: numbers, escapes and repeated names of the others would not survive a parser
+                end, value = line.rindex("}"), json.dumps(annotation, ensure_ascii=False)
+                stream.write(f'{line[:end]}, "{COLUMN}": {value}{line[end:]}\n')
 
-def _extended(line: str, annotation: str | None) -> str:
-    """The object with one more member; numbers, escapes and repeated names of the others would not survive a parser."""
-    end = line.rindex("}")
-    return f'{line[:end]}, "{COLUMN}": {json.dumps(annotation, ensure_ascii=False)}{line[end:]}'
-
-
-def _line_blocks(source: str, column: str) -> Iterator[list[_Line]]:
-    block: list[_Line] = []
-    size = 0
-    for line in _lines(source, column):
-        block.append(line)
-        size += len(line.json)
-        if len(block) == BLOCK_ROWS or size >= BLOCK_SIZE:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
-
-
-def _lines(source: str, column: str) -> Iterator[_Line]:
-    for number, line in enumerate(read_lines(source), 1):
-        if line.strip():
-            yield _Line(line, Cell(number, _text(line, f"{source}:{number}", column)))
+        lines: list[str] = []
+        cells: list[Cell] = []
+        size = 0
+        for number, line in enumerate(read_lines(source), 1):
+            if not line.strip():
+                continue
+            lines.append(line)
+            cells.append(Cell(number, _text(line, f"{source}:{number}", column)))
+            size += len(line)
+            if len(lines) == BLOCK_ROWS or size >= BLOCK_SIZE:
+                write(lines, cells)
+                lines, cells, size = [], [], 0
+        if lines:
+            write(lines, cells)
 
 
 def _text(line: str, place: str, column: str) -> str | None:
@@ -195,7 +183,7 @@ _JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 
 
 def is_table(path: str) -> bool:
-    """Whether a file is a table, by its name."""
+    """Return whether a file is a table, by its name."""
     return path.lower().endswith((_PARQUET, *_JSON_LINES))
 
 
@@ -213,16 +201,12 @@ def through_rows(function: FileFunction, source: str, target: str, column: str) 
         notes.update(dict.fromkeys(own))
         return annotations
 
-    through = _through_parquet if source.lower().endswith(_PARQUET) else through_json_lines
+    through = through_json_lines
+    if source.lower().endswith(_PARQUET):
+        try:
+            from tagweave.shards.parquet import through_parquet as through
+        except ImportError as error:
+            expected = "it for Parquet: pip install '.[ray]' in a checkout of tagweave"
+            raise ShardError(f"{source}: found no pyarrow, expected {expected}") from error
     through(annotate, source, target, column)
     return list(notes)
-
-
-def _through_parquet(annotate: Annotate, source: str, target: str, column: str) -> None:
-    try:
-        from tagweave.shards.parquet import through_parquet
-    except ImportError as error:
-        raise ShardError(
-            f"{source}: found no pyarrow, expected it for Parquet: pip install '.[ray]' in a checkout of tagweave"
-        ) from error
-    through_parquet(annotate, source, target, column)

@@ -47,18 +47,23 @@ class Manifest:
     store: Store
 
     def begin(self, work: Mapping[str, Any]) -> None:
-        """Record what is done to shards, or check that it is what has been done before."""
+        """Record the work, or check that it is the same as before."""
         self.store.remove_unfinished(_ABANDONED)
         if self.store.exists(FOLDER, "work.json"):
             before = _json(self.store, FOLDER, "work.json")
             if before == dict(work):
                 return
             if self.store.entries(FOLDER, "done"):
-                raise ShardError(f"{self.store.url}: {_difference(before, work)}, expected another folder for this")
+                names = [name for name in sorted({*before, *work}) if before.get(name) != work.get(name)]
+                changes = "; ".join(
+                    f"{name} {_short(before.get(name))}, now {_short(work.get(name))}" for name in names
+                )
+                found = f"found shards of other work ({changes})"
+                raise ShardError(f"{self.store.url}: {found}, expected another folder for this")
         self._write(work, FOLDER, "work.json")
 
     def done(self, shards: Iterable[Shard]) -> set[str]:
-        """The names of shards that are finished, and neither side of which has changed since."""
+        """Return the names of shards that are finished, and neither side of which has changed since."""
         sizes = {name: info["size"] for name, info in self.store.entries().items()}
         recorded = [each for each in shards if _record("done", each.name) in sizes]
         with ThreadPoolExecutor(_READERS) as pool:
@@ -87,7 +92,7 @@ class Manifest:
 
 
 def _record(kind: str, name: str) -> str:
-    """The name of a record in the output folder."""
+    """Return the name of a record in the output folder."""
     folder, slash, last = name.rpartition("/")
     if len(last.encode()) > _LONGEST:
         last = sha256(last.encode()).hexdigest()
@@ -105,26 +110,20 @@ def _json(store: Store, *parts: str) -> dict[str, Any]:
     return content
 
 
-def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    names = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
-    changes = (f"{name} {_short(before.get(name))}, now {_short(now.get(name))}" for name in names)
-    return f"found shards of other work ({'; '.join(changes)})"
-
-
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 class Work(Protocol):
-    """What is done to every shard: plain data that travels to the workers."""
+    """The work on every shard: plain data that travels to the workers."""
 
     def describe(self) -> Mapping[str, Any]:
-        """All that determines the output, as plain data for JSON."""
+        """Return all that determines the output, as plain data for JSON."""
         ...
 
     def shared(self, executor: Executor) -> Work:
-        """The same work, with its files readable on all workers."""
+        """Return the same work, with its files readable on all workers."""
         ...
 
     def carry_out(self, source: str, target: str) -> Notes:
@@ -134,7 +133,7 @@ class Work(Protocol):
 
 @dataclass(frozen=True)
 class ShardTask:
-    """A shard and what is to be done with it."""
+    """A shard and the work on it."""
 
     work: Work
     shard: Shard
@@ -181,11 +180,7 @@ _LINES = 20  # lines of a traceback that are recorded
 
 @dataclass
 class Counts:
-    """How far a run is.
-
-    Attributes:
-        done, read, written: finished shards, and bytes read and written for them.
-    """
+    """How far a run is. `done` and `read` and `written`: finished shards, and bytes read and written for them."""
 
     shards: int
     bytes: int
@@ -199,7 +194,7 @@ class Counts:
 
     @classmethod
     def before_run(cls, prepared: Prepared) -> Counts:
-        """The counts before the first shard."""
+        """Return the counts before the first shard."""
         return cls(len(prepared.waiting), sum(shard.size for shard in prepared.waiting), prepared.before)
 
 
@@ -251,37 +246,28 @@ def run(executor: Executor, prepared: Prepared, skip_bad: bool = False, progress
     with closing(executor.outcomes(carry_out, tasks)) as outcomes:  # the first bad shard ends what is waiting
         for task, outcome in outcomes:
             counts.seconds = time.perf_counter() - begin
+            shard = task.shard
             if isinstance(outcome, Failure):
-                _set_aside(manifest, task.shard, outcome, counts, skip_bad)
+                error = outcome.error
+                problem = str(error) or type(error).__name__
+                if not is_for_users(error):
+                    problem = "\n".join(outcome.trace.splitlines()[-_LINES:])
+                manifest.set_aside(shard, problem)
+                if not skip_bad and is_for_users(error):
+                    raise ShardError(problem if shard.url in problem else f"{shard.url}: {problem}") from error
+                if not skip_bad:
+                    error.add_note(outcome.trace)
+                    raise error
+                counts.failed[shard.name] = problem
             else:
-                _add(counts, task.shard, outcome)
+                counts.done += 1
+                counts.written += outcome.written
+                if len(counts.notes) < _NOTES:
+                    for note in outcome.notes:
+                        counts.notes.setdefault(note.replace(shard.url, ""), note)
+            counts.read += shard.size
             progress(counts)
     return counts
-
-
-def _add(counts: Counts, shard: Shard, finished: Finished) -> None:
-    counts.done += 1
-    counts.read += shard.size
-    counts.written += finished.written
-    if len(counts.notes) < _NOTES:
-        for note in finished.notes:
-            counts.notes.setdefault(note.replace(shard.url, ""), note)
-
-
-def _set_aside(manifest: Manifest, shard: Shard, failure: Failure, counts: Counts, skip_bad: bool) -> None:
-    """Record a bad shard. Raises as `run`."""
-    error = failure.error
-    problem = str(error) or type(error).__name__
-    if not is_for_users(error):
-        problem = "\n".join(failure.trace.splitlines()[-_LINES:])
-    manifest.set_aside(shard, problem)
-    if not skip_bad:
-        if is_for_users(error):
-            raise ShardError(problem if shard.url in problem else f"{shard.url}: {problem}") from error
-        error.add_note(failure.trace)
-        raise error
-    counts.failed[shard.name] = problem
-    counts.read += shard.size
 
 
 def _check_apart(shards: Sequence[Shard], output: Store) -> None:

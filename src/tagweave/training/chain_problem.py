@@ -55,11 +55,8 @@ class ProblemSize(NamedTuple):
 
 
 class Aspect(NamedTuple):
-    """Which objective over the sentences on workers is meant.
-
-    Attributes:
-        layout: a file with the layout of weights, `ptr` and `cell`; `None`: dense.
-    """
+    """Which objective over the sentences on workers is meant. `layout`: a file with the layout of weights, `ptr` and
+    `cell`; `None`: dense."""
 
     layout: SharedFile | None = None
     pointwise: bool = False
@@ -76,11 +73,8 @@ class ShardedChainObjective(ShardedObjective):
 
 @dataclass(frozen=True)
 class ChainProblem(Problem):
-    """A problem of labels, with its sentences here or in shards on workers.
-
-    Attributes:
-        counted: the size, counted by workers; `None` if the sentences are here.
-    """
+    """A problem of labels, with its sentences here or in shards on workers. `counted`: the size, counted by workers;
+    `None` if the sentences are here."""
 
     model: ChainModel
     objective: ChainObjective | ShardedChainObjective
@@ -98,19 +92,13 @@ class ChainProblem(Problem):
         return ProblemSize(len(encoded), encoded.tokens, int(np.count_nonzero(encoded.evidence.sets)), known)
 
     @property
-    def starts_pointwise(self) -> bool:
-        """Whether training should begin with a model of labels that do not depend on their neighbours.
-
-        It should if too few tokens have one label. Not for spans: a token by itself says nothing of what is outside.
-        """
-        has_few = self.size.tokens > 0 and self.size.known / self.size.tokens < _MOSTLY
-        return has_few and self.model.task != SPANS and self.model.parameters.transitions
-
-    @property
     def beginning(self) -> ChainProblem | None:
         """The pointwise problem if few positions have one label: the loss is not convex, and training from zero reaches
-        lower scores (tsuboi-2008, 5.1 and 5.2, also begins with a model trained on less)."""
-        return self.pointwise() if self.starts_pointwise else None
+        lower scores (tsuboi-2008, 5.1 and 5.2, also begins with a model trained on less). Not for spans: a token by
+        itself says nothing of what is outside."""
+        has_few = self.size.tokens > 0 and self.size.known / self.size.tokens < _MOSTLY
+        starts_pointwise = has_few and self.model.task != SPANS and self.model.parameters.transitions
+        return self.pointwise() if starts_pointwise else None
 
     def pointwise(self) -> ChainProblem:
         """Return the same problem without the weights of transitions and edges, which stay as they are."""
@@ -120,7 +108,9 @@ class ChainProblem(Problem):
     def trainer(self, recipe: Recipe) -> Trainer:
         """Return the learner of a recipe; on workers, learners in batches are mixed."""
         trainer, objective = recipe.trainer(), self.objective
-        return Mixing(trainer, objective) if isinstance(objective, ShardedObjective) and _mixes(recipe) else trainer
+        if isinstance(objective, ShardedObjective) and in_batches(recipe.learner):
+            return Mixing(trainer, objective)
+        return trainer
 
     def kept(self, weights: Floats) -> Floats:
         """Return the weights to store and measure: rounded, unless features have values, which multiply the error."""
@@ -133,22 +123,24 @@ class ChainProblem(Problem):
 
     def summary(self, recipe: Recipe) -> list[str]:
         """Return lines that tell the size: sentences, tokens, labels, features, weights, and memory or shards."""
-        size, model = self.size, self.model
+        size, model, space = self.size, self.model, self.model.space
         features, parameters = len(model.encoder.arrays()["index.codes"]), model.linear
+        labels, by_view = f"{len(space):,} labels", ""
+        if len(space.views) > 1:
+            sides = " and ".join(f"{len(view.names):,} of {view.guideline}" for view in space.sides)
+            labels = f"{len(space):,} bundles of labels ({sides})"
+            by_view = f" ({', '.join(f'{name} {count:,}' for name, count in weights_by_view(parameters).items())})"
         lines = [
             f"{size.sentences:,} sentences with evidence, {size.tokens:,} tokens ({size.evidence:,} with evidence)",
-            f"{_labels(parameters)}, {features:,} features, {parameters.size:,} weights{_by_view(parameters)}",
+            f"{labels}, {features:,} features, {parameters.size:,} weights{by_view}",
         ]
         if isinstance(self.objective, ShardedObjective):
-            how = "whose weights are mixed after every iteration" if _mixes(recipe) else "whose sums are added"
+            mixed = "whose weights are mixed after every iteration"
+            how = mixed if in_batches(recipe.learner) else "whose sums are added"
             return [*lines, f"{len(self.objective.group):,} shards, each on a worker, {how}"]
         needed, peak = estimated_bytes(self, recipe), peak_bytes()
         in_all = f", {_readable(peak + needed)} in all" if peak else ""
         return [*lines, f"about {_readable(needed)} of memory for training{in_all}"]
-
-
-def _mixes(recipe: Recipe) -> bool:
-    return in_batches(recipe.learner)
 
 
 def prepare(
@@ -165,7 +157,10 @@ def prepare(
     """
     encoder = encoder or recipe.encoder(lookups)
     prepared = prepare_corpora(corpora, recipe)
-    guideline = _one_guideline(prepared)
+    guidelines = dict.fromkeys(corpus.guideline for corpus in prepared)
+    if len(guidelines) != 1:
+        raise CorpusError(f"corpora of the guidelines {', '.join(guidelines)}", "one guideline for an ordinary fit")
+    guideline = prepared[0].guideline
     sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
     named = label_space(sentences, guideline, corpora[0].path).names
     space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names})))
@@ -173,7 +168,7 @@ def prepare(
 
 
 def prepare_corpora(corpora: Sequence[Corpus], recipe: Recipe) -> list[Corpus]:
-    """The corpora as sentences of the task's tokens. Raises CorpusError if there are none."""
+    """Return the corpora as sentences of the task's tokens. Raises CorpusError if there are none."""
     if not corpora:
         raise CorpusError("no corpus", "training data")
     prepared = [recipe.task.prepare(corpus) for corpus in corpora]
@@ -235,13 +230,13 @@ def lay_out(
 
 
 def empty_model(parameters: ChainParameters, encoder: AnyEncoder, recipe: Recipe) -> ChainModel:
-    """The model whose weights are all 0."""
+    """Return the model whose weights are all 0."""
     task = recipe.task
     return ChainModel(parameters, encoder, np.zeros(parameters.size, recipe.dtype), task.name, task.coding)
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:
-    """The labels in the layer of a guideline."""
+    """Return the labels in the layer of a guideline."""
     layers = [sentence.layers[guideline] for sentence in sentences if guideline in sentence.layers]
     names = collect_names(layers)
     if not names:
@@ -251,15 +246,8 @@ def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -
     return LabelSpace.plain(guideline, names)
 
 
-def _one_guideline(corpora: Sequence[Corpus]) -> str:
-    guidelines = dict.fromkeys(corpus.guideline for corpus in corpora)
-    if len(guidelines) != 1:
-        raise CorpusError(f"corpora of the guidelines {', '.join(guidelines)}", "one guideline for an ordinary fit")
-    return next(iter(guidelines))
-
-
 def weighted_sentence(sentence: Sentence, weight: float) -> Sentence:
-    """The sentence, which counts so many times as often."""
+    """Return the sentence, which counts so many times as often."""
     return sentence if weight == 1 else replace(sentence, weight=sentence.weight * weight)
 
 
@@ -281,23 +269,9 @@ def count_known(sets: LabelSets, allow: NDArray[np.int32]) -> int:
 
 
 def weights_by_view(parameters: ChainParameters) -> dict[str, int]:
-    """The number of weights of each view that has any, including transitions."""
+    """Return the number of weights of each view that has any, including transitions."""
     bounds = zip(parameters.weighted, parameters.offsets, parameters.offsets[1:], strict=False)
     return {view.guideline: end - start for (view, _), start, end in bounds}
-
-
-def _labels(parameters: ChainParameters) -> str:
-    space = parameters.space
-    if len(space.views) == 1:
-        return f"{len(space):,} labels"
-    sides = " and ".join(f"{len(view.names):,} of {view.guideline}" for view in space.sides)
-    return f"{len(space):,} bundles of labels ({sides})"
-
-
-def _by_view(parameters: ChainParameters) -> str:
-    if len(parameters.space.views) == 1:
-        return ""
-    return f" ({', '.join(f'{name} {count:,}' for name, count in weights_by_view(parameters).items())})"
 
 
 def mapping_lines(problem: ChainProblem, mappings: Sequence[TagMapping]) -> Iterator[str]:
@@ -321,14 +295,14 @@ def mapping_lines(problem: ChainProblem, mappings: Sequence[TagMapping]) -> Iter
 
 
 def sample_line(corpora: Sequence[Corpus], sample: Sequence[int]) -> str:
-    """How many sentences of each corpus an iteration visits; all without a sample."""
+    """Return how many sentences of each corpus an iteration visits; all without a sample."""
     sizes = sample or [len(corpus) for corpus in corpora]
     parts = [f"{size:,} of {len(corpus):,} in {corpus.path}" for corpus, size in zip(corpora, sizes, strict=True)]
     return f"an iteration visits sentences: {', '.join(parts)}"
 
 
 def estimated_bytes(problem: ChainProblem, recipe: Recipe) -> int:
-    """An upper bound on the memory that training adds to the program and its corpora, in bytes.
+    """Return an upper bound on the memory that training adds to the program and its corpora, in bytes.
 
     It consists of the learner's vectors, each as long as the weights, and a copy of its state for the checkpoint; the
     scores, potentials and counts of transitions, labels x labels; the buffers of the largest batch of sentences, tokens
@@ -343,26 +317,20 @@ def estimated_bytes(problem: ChainProblem, recipe: Recipe) -> int:
     state = sum(prod(filter(None, rule.shape)) for rule in trainer.rules(objective).arrays.values())
     vectors = (trainer.vectors * objective.size + state) * itemsize + history
     tables = (_SQUARES + 2 * recipe.threads) * Y * Y * itemsize
-    buffers = _BUFFERS * _longest(problem, recipe) * Y * itemsize
+    together = getattr(trainer, "batch", _TOGETHER * recipe.threads)
+    longest = int(np.sort(objective.encoded.lengths)[::-1][:together].sum())  # tokens, of as many as threads may hold
+    buffers = _BUFFERS * longest * Y * itemsize
     return vectors + tables + buffers + 2 * sum(array.nbytes for array in arrays)
 
 
 def peak_bytes() -> int:
-    """The peak memory of this process so far, in bytes; 0 if the system does not report it."""
+    """Return the peak memory of this process so far, in bytes; 0 if the system does not report it."""
     try:
         import resource
     except ImportError:  # Windows
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
-
-
-def _longest(problem: ChainProblem, recipe: Recipe) -> int:
-    """The number of tokens of the longest sentences, as many as all threads may hold at once."""
-    assert isinstance(problem.objective, ChainObjective)  # noqa: S101 - as above
-    lengths = np.sort(problem.objective.encoded.lengths)[::-1]
-    together = getattr(recipe.trainer(), "batch", _TOGETHER * recipe.threads)
-    return int(lengths[:together].sum())
 
 
 def _readable(size: float) -> str:

@@ -52,7 +52,7 @@ class ChainSystem(System[Labels]):
         return with_guide(self.recipe, _GUIDE)
 
     def shown(self, text: Parallel[Labels], guide: Fitted | None = None) -> Corpus:
-        """The corpus with the column of guides, in the tokens of the task."""
+        """Return the corpus with the column of guides, in the tokens of the task."""
         column = guide_column(_GUIDE if guide is None else guide.model.space.views[0].guideline)
         own = in_characters(text.corpus) if self.recipe.task.of_characters else text.corpus
         return own.with_sentences(
@@ -60,21 +60,29 @@ class ChainSystem(System[Labels]):
         )
 
     def annotate(self, fitted: Fitted, corpus: Corpus) -> list[Labels]:
-        """The labels of the text."""
+        """Return the labels of the text."""
         return labelled(fitted.model, self.recipe.task.prepare(corpus).sentences, self.recipe.threads)
 
     def given(self, fitted: Fitted, corpus: Corpus) -> list[Labels]:
-        """The labels of the corpus; if they are ambiguous, the best sequence that they allow."""
+        """Return the labels of the corpus; if they are ambiguous, the best sequence that they allow."""
         names = fitted.model.space.views[0].number
         prepared = self.recipe.task.prepare(corpus)
         complete = [one_label_each(each.layers.get(prepared.guideline), names) for each in prepared]
         incomplete = [s for s, labels in zip(prepared, complete, strict=True) if labels is None]
-        known = [_of_known_labels(sentence, prepared.guideline, names) for sentence in incomplete]
-        rest = iter(ChainPredictor(fitted.model, self.recipe.threads).complete(prepared.with_sentences(known)))
+
+        def known(sentence: Sentence) -> Sentence:
+            """Return the sentence without the evidence of positions that allow a label unknown to the model."""
+            layer = sentence.layers.get(prepared.guideline, (None,) * len(sentence))
+            kept = [each if each and all(c in names or is_wildcard(c) for c in each) else None for each in layer]
+            return sentence.with_layer(prepared.guideline, kept)
+
+        rest = iter(
+            ChainPredictor(fitted.model, self.recipe.threads).complete(prepared.with_sentences(map(known, incomplete)))
+        )
         return [labels_of(next(rest), prepared.guideline) if labels is None else labels for labels in complete]
 
     def transform(self, transfer: Fitted, text: Parallel[Labels]) -> list[Labels]:
-        """The labels of the text under the transfer model's guideline."""
+        """Return the labels of the text under the transfer model's guideline."""
         shown = self.recipe.task.prepare(self.shown(text))
         return labelled(transfer.model, shown.sentences, self.recipe.threads)
 
@@ -100,29 +108,34 @@ class ChainSystem(System[Labels]):
             for sentence, own in zip(prepared, guides, strict=True)
             for guide in own
         ]
-        scores = [self._evidence_scores(transfer.model, block, prepared) for block in in_blocks(shown, _SHOWN)]
+        model, scores = transfer.model, [np.zeros(0)]
+        for block in in_blocks(shown, _SHOWN):
+            sets = LabelSets(model.space)
+            allow = allowed_sets(block, sets, model.parameters.scheme, prepared.covered)
+            encoded = model.encoder.encode(block, self.recipe.threads).with_evidence(allow)
+            with one_blas_thread():
+                scores.append(self._total(model, encoded, sets.masks) - self._total(model, encoded))
         bounds = np.cumsum([0, *map(len, guides)]).tolist()
-        every = np.concatenate([np.zeros(0), *scores])
+        every = np.concatenate(scores)
         return [every[first:last] for first, last in pairwise(bounds)]
 
     def annotated(self, corpus: Corpus, annotations: Sequence[Labels], guideline: str) -> Corpus:
-        """The text with these labels in place of the layer of its guideline; unknown positions stay unknown."""
+        """Return the text with these labels in place of the layer of its guideline; unknown positions stay unknown."""
         own = in_characters(corpus) if self.recipe.task.of_characters else corpus
-        relabelled = _relabelled_characters if self.recipe.task.of_characters else _relabelled_words
-        sentences = (relabelled(s, own, labels, guideline) for s, labels in zip(own, annotations, strict=True))
+
+        def relabelled(sentence: Sentence, labels: Labels) -> Sentence:
+            if self.recipe.task.of_characters:
+                return _relabelled_characters(sentence, own, labels)
+            layer = _where(_known(own, sentence), sentence.layers.get(own.guideline), labels)
+            return replace(sentence, layers={guideline: layer})
+
+        sentences = map(relabelled, own, annotations)
         return replace(own, sentences=tuple(sentences), guideline=guideline, covered=None)
 
     def score(self, fitted: Fitted, dev: Corpus) -> float:
         """See `dev_score`."""
         prepared = self.recipe.task.prepare(dev)
         return dev_score(fitted.model, prepared, self.recipe.threads)(fitted.model.weights)
-
-    def _evidence_scores(self, model: ChainModel, block: Sequence[Sentence], corpus: Corpus) -> Floats:
-        sets = LabelSets(model.space)
-        allow = allowed_sets(block, sets, model.parameters.scheme, corpus.covered)
-        encoded = model.encoder.encode(block, self.recipe.threads).with_evidence(allow)
-        with one_blas_thread():
-            return self._total(model, encoded, sets.masks) - self._total(model, encoded)
 
     def _total(self, model: ChainModel, encoded: Encoded, masks: NDArray[Any] | None = None) -> Floats:
         """float64[S]: log Z of every sentence, or for a perceptron the score of the best sequence."""
@@ -135,19 +148,7 @@ class ChainSystem(System[Labels]):
         return totals
 
 
-def _of_known_labels(sentence: Sentence, guideline: str, names: Any) -> Sentence:
-    """The sentence without the evidence of positions that allow a label unknown to the model."""
-    layer = sentence.layers.get(guideline, (None,) * len(sentence))
-    known = [each if each and all(c in names or is_wildcard(c) for c in each) else None for each in layer]
-    return sentence.with_layer(guideline, known)
-
-
-def _relabelled_words(sentence: Sentence, own: Corpus, labels: Labels, guideline: str) -> Sentence:
-    layer = _where(_known(own, sentence), sentence.layers.get(own.guideline), labels)
-    return replace(sentence, layers={guideline: layer})
-
-
-def _relabelled_characters(sentence: Sentence, own: Corpus, labels: Labels, guideline: str) -> Sentence:
+def _relabelled_characters(sentence: Sentence, own: Corpus, labels: Labels) -> Sentence:
     """Words in the layer `segmentation`, their tags in `tag`."""
     words, tags = to_words(sentence.forms, labels)
     spelled = [letter for word in words for letter in letters(len(word))]
@@ -160,7 +161,7 @@ def _relabelled_characters(sentence: Sentence, own: Corpus, labels: Labels, guid
 
 
 def _where(known: Callable[[Allowed], bool], given: Layer | None, labels: Sequence[str]) -> Layer:
-    """The labels at the positions that a layer annotates; the others are unknown."""
+    """Return the labels at the positions that a layer annotates; the others are unknown."""
     layer = as_layer(labels)
     if given is None:
         return (None,) * len(layer)
@@ -172,7 +173,7 @@ def _anything(candidates: Allowed) -> bool:
 
 
 def _known(corpus: Corpus, sentence: Sentence) -> Callable[[Allowed], bool]:
-    """A test whether a position is annotated; `O` is not if the corpus covers only some labels."""
+    """Return a test whether a position is annotated; `O` is not if the corpus covers only some labels."""
     if corpus.covered_in(sentence) is None:
         return _anything
     return lambda candidates: _anything(candidates) and OUTSIDE not in (candidates or ())

@@ -30,7 +30,7 @@ _SHOWN = 8  # labels in a message
 
 
 def no_evidence(space: LabelSpace, path: str) -> CorpusError:
-    """The error of a corpus in which every token allows every label."""
+    """Return the error of a corpus in which every token allows every label."""
     names = " ".join(space.names[:_SHOWN])
     problem = f"no evidence: every token allows every label ({names})"
     return CorpusError(problem, "a corpus that tells labels from one another", path)
@@ -69,26 +69,15 @@ def evidence_of(
         for t in np.flatnonzero((noise > 0) & sets.are_likelihoods[allow]):
             allow[t], noise[t] = sets.believed_in_part(int(allow[t]), float(noise[t])), 0
     if sets.posteriors is not None:
-        _check_alone(sentences, sets.posteriors.of_set[allow] >= 0, noise, rejected)
+        # a confidence says once more how far labels are to be believed, and rejected spans are no marginals
+        is_posterior = sets.posteriors.of_set[allow] >= 0
+        of_token = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
+        others = {"rejected spans": np.isin(of_token, rejected[:, 0]), "a confidence in them": noise > 0}
+        for what, there in others.items():
+            if len(there) and (both := is_posterior & there).any():
+                place = sentences[int(of_token[both.argmax()])].location
+                raise CorpusError(f"probabilities of labels and {what}", "one of them", *place)
     return allow, noise, rejected
-
-
-def _check_alone(
-    sentences: Sequence[Sentence],
-    is_posterior: NDArray[np.bool_],
-    noise: NDArray[np.float64],
-    rejected: NDArray[np.int32],
-) -> None:
-    """Raise if a token with a posterior has a confidence too, or is in a sentence with rejected spans.
-
-    A confidence says once more how far labels are to be believed, and rejected spans are no marginals.
-    """
-    of_token = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
-    others = {"rejected spans": np.isin(of_token, rejected[:, 0]), "a confidence in them": noise > 0}
-    for what, there in others.items():
-        if len(there) and (both := is_posterior & there).any():
-            place = sentences[int(of_token[both.argmax()])].location
-            raise CorpusError(f"probabilities of labels and {what}", "one of them", *place)
 
 
 _NOTHING = np.zeros((0, 5), np.int32)
@@ -134,25 +123,18 @@ def _check_rejected(
     """Refuse sentences of which bool[N, Y], the allowed labels, leave only sequences with rejected spans."""
     ptr = pointers(np.array([len(sentence) for sentence in sentences]))
     for number in np.unique(rejected[:, 0]).tolist():
-        own = rejected[rejected[:, 0] == number] - np.array([number, 0, 0, 0, 0])
-        if not _leaves_any(allowed[ptr[number] : ptr[number + 1]], own, scheme, names):
+        spans = rejected[rejected[:, 0] == number] - np.array([number, 0, 0, 0, 0])
+        rows, split = allowed[ptr[number] : ptr[number + 1]], SplitLabels(names, spans)
+        own, kept = split.projection, split.allowed(np.array([0, len(rows)]))
+        follows = split.follows & scheme.transition[np.ix_(own, own)]
+        reached = scheme.start[own]
+        for t, row in enumerate(rows[:, own] & kept):
+            reached = row & (follows[reached].any(axis=0) if t else reached)
+        if not (reached & split.ends & scheme.end[own]).any():
             types = span_types(names)
-            spans = ", ".join(f"{start + 1}-{stop} {types[kind]}" for _, start, stop, kind, _ in own.tolist())
-            found = f"labels that leave nothing but what is rejected: {spans}"
+            shown = ", ".join(f"{start + 1}-{stop} {types[kind]}" for _, start, stop, kind, _ in spans.tolist())
+            found = f"labels that leave nothing but what is rejected: {shown}"
             raise CorpusError(found, "other labels, or no such rejection", *sentences[number].location)
-
-
-def _leaves_any(
-    allowed: NDArray[np.bool_], rejected: NDArray[np.integer], scheme: TransitionScheme, names: Sequence[str]
-) -> bool:
-    """Return whether a label sequence without rejected spans runs through bool[L, Y], the allowed labels."""
-    split = SplitLabels(names, rejected)
-    own, kept = split.projection, split.allowed(np.array([0, len(allowed)]))
-    follows = split.follows & scheme.transition[np.ix_(own, own)]
-    reached = scheme.start[own]
-    for t, row in enumerate(allowed[:, own] & kept):
-        reached = row & (follows[reached].any(axis=0) if t else reached)
-    return bool((reached & split.ends & scheme.end[own]).any())
 
 
 class _Steps:
@@ -166,7 +148,7 @@ class _Steps:
         self._steps: dict[tuple[int, int], int] = {}
 
     def leaves_any(self, sets: Sequence[int]) -> bool:
-        """Whether a label sequence runs through these sets."""
+        """Return whether a label sequence runs through these sets."""
         steps, at = self._steps, -1
         for number in sets:
             key = (at, number)

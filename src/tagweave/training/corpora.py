@@ -84,11 +84,7 @@ LOOKUPS = ("lexicons", "gazetteers", "clusters")
 
 @dataclass(frozen=True)
 class LookupFiles:
-    """What features look up.
-
-    Attributes:
-        references: the files by field of the plan, with digests and sizes.
-    """
+    """What features look up. `references`: the files by field of the plan, with digests and sizes."""
 
     lookups: Lookups = NOTHING
     references: Mapping[str, tuple[FileReference, ...]] = field(default_factory=dict)
@@ -126,7 +122,7 @@ def read_lookups(plan: TrainingPlan) -> LookupFiles:
 def _read(
     files: Sequence[FileReference], read: Callable[[str], Any], what: str
 ) -> tuple[list[Any], tuple[FileReference, ...]]:
-    """The content of files, and their references."""
+    """Return the content of files, and their references."""
     from tagweave.corpus.describe import digest
     from tagweave.corpus.files import STANDARD_STREAM
 
@@ -146,11 +142,7 @@ PARSE = "parse"
 
 @dataclass(frozen=True)
 class CorpusFile:
-    """A corpus, the argument that named it and the SHA-256 digest of its file.
-
-    Attributes:
-        note: how the file was read, or "".
-    """
+    """A corpus, the argument that named it and the SHA-256 digest of its file. `note`: how the file was read, or ""."""
 
     argument: str
     corpus: Corpus
@@ -165,26 +157,18 @@ class CorpusFile:
 
     @property
     def is_named(self) -> bool:
-        """Whether the argument or the file names the guideline; if not, its name is that of a layer of the format."""
+        """Whether the argument or the file names the guideline; if not, its name is a layer of the format."""
         from tagweave.corpus.formats.registry import layer_names
         from tagweave.corpus.load import parse_argument
 
         return parse_argument(self.argument).guideline is not None or self.guideline not in layer_names()
 
     def called(self, guideline: str) -> CorpusFile:
-        """The same file with its guideline renamed."""
+        """Return the same file with its guideline renamed."""
         corpus = replace(
             self.corpus.map(lambda sentence: _renamed(sentence, self.guideline, guideline)), guideline=guideline
         )
         return replace(self, corpus=corpus)
-
-
-def with_head_layer(argument: str) -> str:
-    """The corpus argument with the layer `head`, unless it names a layer."""
-    from tagweave.corpus.formats.conllu import HEAD
-    from tagweave.corpus.load import parse_argument
-
-    return argument if parse_argument(argument).layer else f"{argument}#{HEAD}"
 
 
 def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.0) -> CorpusFile:  # noqa: A002
@@ -193,12 +177,14 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
     If the argument names a layer of labels, no other layer of the file is evidence.
     """
     from tagweave.corpus.describe import digest
+    from tagweave.corpus.formats.conllu import HEAD
+    from tagweave.corpus.load import parse_argument
     from tagweave.exchange.load import load, reading
     from tagweave.features.arc_templates import of_fit_length
 
     _check_is_file(argument)
     if task == PARSE:
-        corpus = load(with_head_layer(argument), format)
+        corpus = load(argument if parse_argument(argument).layer else f"{argument}#{HEAD}", format)
         kept = of_fit_length(corpus.sentences)
         file = CorpusFile(argument, corpus.with_sentences(kept), digest(corpus.path), len(corpus) - len(kept))
     else:
@@ -235,14 +221,14 @@ def _check_is_file(argument: str) -> None:
 
 
 def names_own_layer(argument: str, corpus: Corpus) -> bool:
-    """Whether an argument names a layer of labels, so that no other layer of the file is evidence."""
+    """Return whether an argument names a layer of labels, so that no other layer of the file is evidence."""
     from tagweave.corpus.load import parse_argument
 
     return parse_argument(argument).layer is not None and corpus.unit == "word"
 
 
 def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
-    """A corpus in memory, as `read_corpus` would return it; its digest is that of its sentences."""
+    """Return a corpus in memory, as `read_corpus` would return it; its digest covers its sentences."""
     from tagweave.features.arc_templates import of_fit_length
 
     content = hashlib.sha256(repr((corpus.guideline, corpus.unit)).encode())
@@ -260,7 +246,7 @@ def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
 
 
 def _by_heads(corpus: Corpus) -> Corpus:
-    """The corpus with its trees as the guideline; its layer of labels gets back its name in the file."""
+    """Return the corpus with its trees as the guideline; its layer of labels gets back its name in the file."""
     from tagweave.corpus.formats.conllu import HEAD
 
     own, layer = corpus.guideline, corpus.layer or corpus.guideline

@@ -40,12 +40,8 @@ _CELLS = 20_000  # pairs of bundles per sentence of a batch at most: an update m
 
 @dataclass(frozen=True)
 class Coupling:
-    """How tags are coupled.
-
-    Attributes:
-        mappings: the tags that may be bundled (section 3.1); without a mapping, all pairs. For labels of characters
-            see `over_labels`.
-    """
+    """How tags are coupled. `mappings`: the tags that may be bundled (section 3.1); without a mapping, all pairs. For
+    labels of characters see `over_labels`."""
 
     mappings: tuple[TagMapping, ...] = ()
     joint: bool = True
@@ -83,7 +79,7 @@ def prepare_coupled(
 
 
 def bundles_of(prepared: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping]) -> LabelSpace:
-    """The bundles of the labels that prepared corpora name. Raises as `bundle`."""
+    """Return the bundles of the labels that prepared corpora name. Raises as `bundle`."""
     sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
     sides = [(name, recipe.task.labels(label_space(sentences, name).names)) for name in guidelines_of(prepared)]
     if recipe.task.name == "segtag":
@@ -102,7 +98,7 @@ def fit_coupled(
 ) -> Fitted:
     """Fit one model of all guidelines of the corpora.
 
-    Development data may follow any of them. Arguments and errors are those of `fit` and `prepare_coupled`.
+    Development data may follow any of them. Arguments and errors are as in `fit` and `prepare_coupled`.
     """
     problem = prepare_coupled(corpora, recipe, coupling, pruning, narrowing)
     return fit_problem(problem, for_bundles(recipe, len(problem.model.space)), dev, run)
@@ -127,7 +123,7 @@ def _refuse(space: LabelSpace, corpora: Sequence[Corpus], recipe: Recipe) -> Non
 
 
 def for_bundles(recipe: Recipe, bundles: int) -> Recipe:
-    """The recipe with AdaGrad's defaults for this many bundles, where it does not set its own.
+    """Return the recipe with AdaGrad's defaults for this many bundles, where it does not set its own.
 
     The tags of the other side begin as a guess of the model, and large first steps would settle it too soon. With many
     bundles batches are larger, so that transitions are updated less often.
@@ -141,16 +137,19 @@ def for_bundles(recipe: Recipe, bundles: int) -> Recipe:
 def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int = 1, threads: int = 1) -> TagMapping:
     """Count the pairs of tags that occur when a tagger of one guideline labels corpora of another (section 3.1).
 
-    For labels of characters that carry tags (`B-NN`) only the tags count, at every character of a word.
-
-    Args:
-        threads: how many threads share the work.
+    For labels of characters that carry tags (`B-NN`) only the tags count, at every character of a word. `threads`: how
+    many threads share the work.
     """
     guideline = corpora[0].guideline
     tagger = ChainPredictor(model, threads)
     own = (sentence.with_layers_of([guideline]) for corpus in corpora for sentence in corpus.sentences)
     counted = count_pairs(tagger.guideline, guideline, tagger.tag(own))
-    return (_of_tags(counted) if model.task == "segtag" else counted).at_least(minimum)
+    if model.task == "segtag":
+        counts: Counter[tuple[str, str]] = Counter()
+        for (first, second), count in counted.counts.items():
+            counts[split_label(first)[1], split_label(second)[1]] += count
+        counted = replace(counted, counts=counts)
+    return counted.at_least(minimum)
 
 
 def fit_mappings(
@@ -161,7 +160,7 @@ def fit_mappings(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> tuple[TagMapping, ...]:
-    """The automatic mappings between the target guideline and every other one, by a tagger fitted for it.
+    """Return the automatic mappings between the target guideline and every other one, by a tagger fitted for it.
 
     The fit has its own checkpoint, the part `mapping` of the run, which stays, so that a resumed coupled fit has the
     same mapping. Remove it after that fit.
@@ -175,7 +174,7 @@ def fit_mappings(
 def mappings_by(
     model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, minimum: int | None = None
 ) -> tuple[TagMapping, ...]:
-    """The automatic mappings between a tagger's guideline and the others of the corpora; see `fit_mappings`."""
+    """Return the automatic mappings between a tagger's guideline and the others of the corpora; see `fit_mappings`."""
     target = ChainPredictor(model).guideline
     sources: dict[str, list[Corpus]] = {}
     for corpus in corpora:
@@ -188,7 +187,7 @@ def mappings_by(
 def mappings_by_narrowing(
     narrowing: Narrowing, corpora: Sequence[Corpus], recipe: Recipe, minimum: int | None = None
 ) -> tuple[TagMapping, ...]:
-    """The automatic mappings by the taggers of a narrowing, whose first guideline is the target.
+    """Return the automatic mappings by the taggers of a narrowing, whose first guideline is the target.
 
     Two sources have a mapping as well, or each would multiply the bundles by its tags: the pairs that meet where the
     tagger of the second labels the first, and those that meet through a tag of the target.
@@ -218,13 +217,13 @@ def _through(first: TagMapping, second: TagMapping) -> dict[tuple[str, str], int
 
 
 def _partners(mapping: TagMapping) -> dict[str, str]:
-    """The most frequent partner of every tag of the first side, as `TagMapping.at_least` keeps it."""
+    """Return the most frequent partner of every tag of the first side, as `TagMapping.at_least` keeps it."""
     ordered = sorted(mapping.counts, key=lambda pair: (-mapping.counts[pair], pair), reverse=True)
     return dict(ordered)
 
 
 def with_attested(mapping: TagMapping, corpora: Sequence[Corpus]) -> TagMapping:
-    """The mapping with the pairs of tags that the corpora have at one token: these are certainly possible.
+    """Return the mapping with the pairs of tags that the corpora have at one token: these are certainly possible.
 
     For a token with several candidates these are all its pairs, unless the mapping has one of them already.
     """
@@ -243,10 +242,3 @@ def often(counted: TagMapping, minimum: int | None = None) -> TagMapping:
     """The pairs of tags that occurred at least `minimum` times, by default once in 10,000 tokens, and the most frequent
     pair of every tag."""
     return counted.at_least(sum(counted.counts.values()) / _RARE if minimum is None else minimum)
-
-
-def _of_tags(mapping: TagMapping) -> TagMapping:
-    counts: Counter[tuple[str, str]] = Counter()
-    for (first, second), count in mapping.counts.items():
-        counts[split_label(first)[1], split_label(second)[1]] += count
-    return replace(mapping, counts=counts)

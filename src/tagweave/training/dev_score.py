@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.chunk_schemes import ends_only
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.corpus.sentence import Candidates, Layer
 from tagweave.errors import CorpusError
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.encoded import Encoded
@@ -31,13 +31,18 @@ _SHOWN = 8  # labels in a message
 
 
 def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
-    """A function from weights to the score on development data.
+    """Return a function from weights to the score on development data.
 
     The score is the F measure of spans for the task spans, that of words if every character of `dev` has one label,
     otherwise the accuracy on positions with one label. A label that the model does not know counts as wrong. A wildcard
     is not one label, nor is `O` if the corpus covers only some labels.
     """
-    layers = [_scored(dev, sentence) for sentence in dev.sentences]
+    layers = []
+    for sentence in dev.sentences:
+        layer = sentence.layers.get(dev.guideline, (None,) * len(sentence))
+        if dev.covered_in(sentence) is not None:  # its annotators looked for some labels only
+            layer = tuple(None if OUTSIDE in (each or ()) else each for each in layer)
+        layers.append(layer)
     sides = [view.guideline for view in model.space.sides]
     if dev.guideline not in sides:
         problem = f"development data of the guideline {dev.guideline!r}"
@@ -46,14 +51,6 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     tokens = model.encoder.tokens(dev.sentences, threads)
     pieces = piece_lengths(tokens) if of_pieces(model) else None
     return scorer(model, model.encoder.encode(tokens, threads), layers, dev.guideline, threads, dev.path, pieces)
-
-
-def _scored(dev: Corpus, sentence: Sentence) -> Layer:
-    """The labels of a sentence; `O` is unknown if its annotators looked for some labels only."""
-    layer = sentence.layers.get(dev.guideline, (None,) * len(sentence))
-    if dev.covered_in(sentence) is None:
-        return layer
-    return tuple(None if OUTSIDE in (each or ()) else each for each in layer)
 
 
 def _check_known(layers: Sequence[Layer], view: View, path: str) -> None:
@@ -89,7 +86,11 @@ def scorer(
         raise CorpusError("no position with one label", "development data to measure by", path)
     spread = None if pieces is None else Spread(view.names, model.coding, numbers, pieces)
     ptr = encoded.sentence_ptr if spread is None else spread.begins[encoded.sentence_ptr]
-    counter = _counter(model, tuple(numbers), ptr, bool(known.all()))
+    counter: SpanCounter | WordCounter | None = None  # if the score is the F measure of spans or words
+    if model.task == SPANS:
+        counter = SpanCounter(tuple(numbers), ptr)
+    elif model.coding and known.all():
+        counter = WordCounter(tuple(numbers), ptr)
 
     def score(weights: Floats) -> float:
         weighted = replace(model, weights=np.asarray(weights, model.weights.dtype))
@@ -101,17 +102,8 @@ def scorer(
     return score
 
 
-def _counter(
-    model: ChainModel, names: tuple[str, ...], ptr: NDArray[np.int64], complete: bool
-) -> SpanCounter | WordCounter | None:
-    """What counts the spans or words that a model finds, if the score is their F measure."""
-    if model.task == SPANS:
-        return SpanCounter(names, ptr)
-    return WordCounter(names, ptr) if model.coding and complete else None
-
-
 def _one_label(candidates: Candidates, numbers: dict[str, int]) -> int:
-    """The number of the only label of a position, a new one for a new label; -1: it has none, or ends a
+    """Return the number of the only label of a position, a new one for a new label; -1: it has none, or ends a
     span, -2: it has several."""
     if candidates is None or ends_only(candidates):
         return -1

@@ -1,6 +1,6 @@
 """The share of tokens inside spans that a model is to expect, to learn from annotation of spans alone.
 
-See `tagweave.structures.terms` for the penalty, which is that of Effland and Collins (2021).
+`tagweave.structures.terms` has the penalty, by Effland and Collins (2021).
 
 How far the labels of spans in training data are believed, and `O` where nothing is known.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import digest
-from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, PlanError
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.exchange.load import load
@@ -25,27 +25,21 @@ from tagweave.training.plan import FileReference
 
 
 def believed(corpora: Sequence[Corpus], spans: float, outside: float) -> Sequence[Corpus]:
-    """The corpora with a confidence in labels of spans, and one in `O`, each times that of the sentence."""
+    """Return the corpora with a confidence in labels of spans, and one in `O`, each times that of the sentence."""
     if spans == outside == 1:
         return corpora
 
     def step(guideline: str, sentence: Sentence) -> Sentence:
         own = sentence.confidence or (1.0,) * len(sentence)
         labels = sentence.layers.get(guideline, (None,) * len(sentence))
-        pairs = zip(own, labels, strict=True)
-        return replace(sentence, confidence=tuple(given * _of(label, spans, outside) for given, label in pairs))
+        trust = (1.0 if each is None else outside if each == (OUTSIDE,) else spans for each in labels)
+        return replace(sentence, confidence=tuple(given * part for given, part in zip(own, trust, strict=True)))
 
     return [corpus.map(partial(step, corpus.guideline)) for corpus in corpora]
 
 
-def _of(candidates: Candidates, spans: float, outside: float) -> float:
-    if candidates is None:
-        return 1.0
-    return outside if candidates == (OUTSIDE,) else spans
-
-
 def outside_elsewhere(corpus: Corpus, confidence: float = 1.0) -> Corpus:
-    """The corpus with `O` at unknown positions, believed with a confidence."""
+    """Return the corpus with `O` at unknown positions, believed with a confidence."""
 
     def step(sentence: Sentence) -> Sentence:
         layer = sentence.layers.get(corpus.guideline, (None,) * len(sentence))
@@ -73,7 +67,7 @@ class EntityRatio:
     weight: float = 0.1
 
     def penalty(self, names: Sequence[str]) -> LabelShare:
-        """The penalty on labels of these names."""
+        """Return the penalty on labels of these names."""
         inside = np.array([name != OUTSIDE for name in names])
         return LabelShare(inside, self.target, self.margin, self.weight)
 
@@ -81,7 +75,7 @@ class EntityRatio:
 def ratio_from(
     value: float | str | None, margin: float, weight: float, tell: Callable[[str], None] = lambda line: None
 ) -> EntityRatio | None:
-    """The ratio that an option gives: a number, or a corpus to count it in; `None` without the option."""
+    """Return the ratio that an option gives: a number, or a corpus to count it in; `None` without the option."""
     if value is None:
         return None
     target = _number(value)
@@ -92,7 +86,7 @@ def ratio_from(
 
 
 def corpus_of(value: float | str | None) -> FileReference | None:
-    """The corpus that an option names, with its digest; `None` for a number. Raises as `ratio_from`."""
+    """Return the corpus that an option names, with its digest; `None` for a number. Raises as `ratio_from`."""
     if value is None or _number(value) is not None:
         return None
     corpus = load(str(value))
@@ -100,7 +94,7 @@ def corpus_of(value: float | str | None) -> FileReference | None:
 
 
 def _number(value: float | str) -> float | None:
-    """The share that an option gives; `None` for a corpus."""
+    """Return the share that an option gives; `None` for a corpus."""
     wrong = PlanError(f"found `entity_ratio={value}`, expected a share from 0 to 1, or a corpus")
     try:
         share = float(value)
@@ -121,18 +115,15 @@ def nothing_outside(corpora: Iterable[tuple[Iterable[Sentence], str]]) -> str:
     sentence = None
     for sentences, layer in corpora:
         for sentence in sentences:
-            if any(map(_tells_outside, sentence.layers.get(layer, ()))):
-                return ""
+            for each in sentence.layers.get(layer, ()):
+                if each == (OUTSIDE,) or (isinstance(each, Soft) and OUTSIDE in each):
+                    return ""
     found = "no token of the training corpora is known to be outside spans, so the model will find spans everywhere"
     return f"{found}: give `entity_ratio`, or some completely annotated sentences" if sentence else ""
 
 
-def _tells_outside(candidates: Candidates) -> bool:
-    return candidates == (OUTSIDE,) or (isinstance(candidates, Soft) and OUTSIDE in candidates)
-
-
 def ratio_of(corpus: Corpus) -> float:
-    """The share of tokens inside spans in a completely annotated corpus."""
+    """Return the share of tokens inside spans in a completely annotated corpus."""
     inside = total = 0
     for sentence in corpus.sentences:
         for candidates in sentence.layers.get(corpus.guideline, (None,) * len(sentence)):

@@ -5,7 +5,7 @@
 | two stages (`fit_stages`, `fit_guided`) | they train a guide, whose annotation gives features to the target model |
 | merging (`merged`) | their annotation counts as annotation of the target guideline |
 
-The two-stage CRF is that of Jiang et al. 2009: li-2015, 5.2; sun-wan-2012, 4.3; Model 1 of jiang-2015, 4.2, for trees,
+The two-stage CRF is by Jiang et al. 2009: li-2015, 5.2; sun-wan-2012, 4.3; Model 1 of jiang-2015, 4.2, for trees,
 too. Its guide has not seen the training text of the target, so it labels it like new text. If it has seen it, the
 labels must come from `jackknifed` instead.
 
@@ -21,7 +21,7 @@ annotation to the source's guideline, and the result guides the model in the sec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
@@ -86,9 +86,9 @@ def fit_guided(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> Fitted:
-    """The second stage: a model of the target guideline whose features include the annotation of a guide.
+    """Return the second stage: a model of the target guideline whose features include the annotation of a guide.
 
-    Arguments and errors are those of `fit` and `prepare_guided`. The model contains the guide.
+    Arguments and errors are as in `fit` and `prepare_guided`. The model contains the guide.
     """
     problem = prepare_guided(target_corpora, guide, recipe)
     return fit_problem(
@@ -134,14 +134,14 @@ def shared_templates(recipe: Recipe, corpora: Sequence[Corpus]) -> ArcTemplates:
 
 
 def with_guide(recipe: Recipe, guideline: str) -> Recipe:
-    """The recipe with templates over the labels of a guide added to its own."""
+    """Return the recipe with templates over the labels of a guide added to its own."""
     own = recipe.chosen_templates()
     texts = (*own.texts, *guide_templates(guideline, own if recipe.joins_guide() else None))
     return replace(recipe, templates=Templates(tuple(dict.fromkeys(texts))))
 
 
 def merged(target_corpora: Sequence[Corpus], source_corpora: Sequence[Corpus]) -> list[Corpus]:
-    """All corpora as if they had been annotated under the target guideline, for an ordinary `fit`.
+    """Return all corpora as if they had been annotated under the target guideline, for an ordinary `fit`.
 
     This is the naive baseline. Labels that only the source has become labels of the model, which may predict them for
     any text; labels with the same name count as one. jiang-2015 (Tables 8 and 9) finds it worse than the target corpora
@@ -153,7 +153,7 @@ def merged(target_corpora: Sequence[Corpus], source_corpora: Sequence[Corpus]) -
 
 
 def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
-    """The corpus under another guideline: its layer of labels or heads replaces that guideline's."""
+    """Return the corpus under another guideline: its layer of labels or heads replaces that guideline's."""
 
     def renamed(layers: Mapping[str, _Layer]) -> dict[str, _Layer]:
         others = {name: layer for name, layer in layers.items() if name not in (corpus.guideline, guideline)}
@@ -167,7 +167,7 @@ def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
 
 
 def _shown(corpus: Corpus, guide: ChainModel | TreeModel, threads: int) -> Corpus:
-    """The corpus without the guide's guideline; trees of the guide replace its own."""
+    """Return the corpus without the guide's guideline; trees of the guide replace its own."""
     name = _guideline(guide)
     if isinstance(guide, TreeModel):
         bare = [replace(each, heads=_others(each.heads, name)) for each in corpus]
@@ -204,7 +204,7 @@ class _Side(NamedTuple, Generic[Annotation]):
 
     @property
     def texts(self) -> list[Corpus]:
-        return [*self.corpora, *_dev(self.dev)]
+        return [*self.corpora, *([self.dev] if self.dev else [])]
 
     def parallel(
         self, guides: Sequence[Sequence[Annotation]]
@@ -225,10 +225,7 @@ def fit_guided_in_rounds(
     """Fit a guided model, which contains a model of the source guideline, on improved guiding annotation.
 
     The model trusts the annotation in its input. Without any it trusts its guide just as much, so one round is better
-    for text without annotation (`fit_guided`).
-
-    Args:
-        rounds: 2 or more.
+    for text without annotation (`fit_guided`). `rounds`: 2 or more.
     """
     if rounds < 2:
         raise ValueError(f"found {rounds} rounds, expected 2 or more")
@@ -248,11 +245,8 @@ def guided_texts(
     rounds: int,
     steps: Steps,
 ) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
-    """Training and development data of the target with the guiding annotation of its last round.
-
-    Args:
-        rounds: 1 or more; all but the last one train a transfer model.
-    """
+    """Training and development data of the target with the guiding annotation of its last round. `rounds`: 1 or more;
+    all but the last one train a transfer model."""
     mine, theirs = _side(system, *target), _side(system, *source)
     to, other, annotator = (mine, theirs, source[2]) if rounds % 2 else (theirs, mine, target[2])
     guides = [system.annotate(annotator, text) for text in to.texts]
@@ -267,9 +261,4 @@ def guided_texts(
 def _side(
     system: System[Annotation], corpora: Sequence[Corpus], dev: Corpus | None, model: Fitted
 ) -> _Side[Annotation]:
-    return _Side(corpora, dev, [system.given(model, text) for text in (*corpora, *_dev(dev))])
-
-
-def _dev(dev: Corpus | None) -> Iterator[Corpus]:
-    if dev is not None:
-        yield dev
+    return _Side(corpora, dev, [system.given(model, text) for text in (*corpora, *([dev] if dev else []))])

@@ -37,7 +37,7 @@ _HOW = "corpora can be named: GUIDELINE=FILE"
 def training_data(
     training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None, usual: str = COUPLED
 ) -> TrainingData:
-    """The corpora of a run, with the names of their guidelines, and its method."""
+    """Return the corpora of a run, with the names of their guidelines, and its method."""
     target = training[0]
     for file in training[1:]:
         if file.guideline != target.guideline:
@@ -52,7 +52,11 @@ def training_data(
     else:
         files = _with_distinct_names(training, sources, foreign)
         data = TrainingData(files, chosen, len(training), method is not None)
-        _check_several(data)
+        count, of_two = len(data.guidelines), METHODS[chosen].of_two
+        if count == 1 or (of_two and count > 2):
+            found = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
+            expected = "one other guideline" if of_two else "another guideline"
+            raise PlanError(f"{found}, expected `sources` of {expected}, for `method={chosen}` ({_HOW})")
     return replace(data, notes=_notes(data, training, sources, method))
 
 
@@ -64,29 +68,24 @@ def development_data(data: TrainingData, dev: CorpusFile, training: CorpusFile) 
             return dev.called(data.target)
     elif dev.guideline in known:
         return dev
-    raise _other_development_data(dev, known, training)
-
-
-def _check_several(data: TrainingData) -> None:
-    count, of_two = len(data.guidelines), METHODS[data.method].of_two
-    expected = "one other guideline" if of_two else "another guideline"
-    if count == 1 or (of_two and count > 2):
-        problem = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
-        raise PlanError(f"{problem}, expected `sources` of {expected}, for `method={data.method}` ({_HOW})")
+    path, target = dev.corpus.path, training.corpus
+    layers = list(dict.fromkeys(name for s in dev.corpus for name in (*s.layers, *s.heads)))
+    own = f"the guideline {dev.guideline!r}" if dev.guideline not in known else f"the layer {dev.corpus.layer!r}"
+    beside = f" (layers {', '.join(layers)})" if len(layers) > 1 else ""
+    how = f"{path}#{target.layer}" if target.layer in layers else f"{known[0]}={path}"
+    expected = f"{' or '.join(map(repr, known))} as in {target.path}: say {how} if it is that"
+    raise PlanError(f"{path}: found development data of {own}{beside}, expected {expected}")
 
 
 def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> bool:
-    """Whether a source follows another guideline than the target's."""
+    """Return whether a source follows another guideline than the target's."""
     if source.guideline != target.guideline:
         return True
     if source.is_named or target.is_named or (method is not None and not METHODS[method].several):
         return False
-    return method is not None or _has_other_tags(source.corpus, target.corpus)
-
-
-def _has_other_tags(source: Corpus, target: Corpus) -> bool:
-    """Whether most tokens of a corpus have tags that the other corpus does not use."""
-    tags, known = label_counts(source), label_counts(target)
+    if method is not None:
+        return True
+    tags, known = label_counts(source.corpus), label_counts(target.corpus)
     return bool(known) and 2 * sum(count for tag, count in tags.items() if tag in known) < tags.total()
 
 
@@ -131,16 +130,6 @@ def left_out(files: Sequence[CorpusFile]) -> list[str]:
     return [f"{file.corpus.path}: {file.too_long:,} sentences left out: {why}" for file in files if file.too_long]
 
 
-def _other_development_data(dev: CorpusFile, known: Sequence[str], training: CorpusFile) -> PlanError:
-    path, target = dev.corpus.path, training.corpus
-    layers = list(dict.fromkeys(name for s in dev.corpus for name in (*s.layers, *s.heads)))
-    own = f"the guideline {dev.guideline!r}" if dev.guideline not in known else f"the layer {dev.corpus.layer!r}"
-    beside = f" (layers {', '.join(layers)})" if len(layers) > 1 else ""
-    how = f"{path}#{target.layer}" if target.layer in layers else f"{known[0]}={path}"
-    expected = f"{' or '.join(map(repr, known))} as in {target.path}: say {how} if it is that"
-    return PlanError(f"{path}: found development data of {own}{beside}, expected {expected}")
-
-
 def _other_guideline(file: CorpusFile, target: CorpusFile, where: str) -> PlanError:
     problem = f"{file.corpus.path}: found the guideline {file.guideline!r}"
     return PlanError(f"{problem}, expected {target.guideline!r} as in {target.corpus.path}{where}")
@@ -150,7 +139,7 @@ _FEW = 0.5  # warn below this share of TRAIN's tokens
 
 
 def overlap_lines(data: TrainingData, task: str) -> Iterator[str]:
-    """A line for each source that shares less than half of TRAIN's tokens.
+    """Yield a line for each source that shares less than half of TRAIN's tokens.
 
     Parsers compare the tags that they use, segmenters words, and `merged` taggers labels.
     """
@@ -177,18 +166,12 @@ def _line(parts: tuple[list[str], list[str]], source: Corpus, what: str, why: st
 
 
 def _layer(corpora: Iterable[Corpus], layer: str) -> list[str]:
-    return [
-        label for sentence in _sentences(corpora) for each in sentence.layers.get(layer, ()) for label in each or ()
-    ]
+    layers = (sentence.layers.get(layer, ()) for corpus in corpora for sentence in corpus)
+    return [label for each in layers for candidates in each for label in candidates or ()]
 
 
 def _forms(corpora: Iterable[Corpus]) -> list[str]:
-    return [form for sentence in _sentences(corpora) for form in sentence.forms]
-
-
-def _sentences(corpora: Iterable[Corpus]) -> Iterator[Sentence]:
-    for corpus in corpora:
-        yield from corpus
+    return [form for corpus in corpora for sentence in corpus for form in sentence.forms]
 
 
 def without_repeated(data: TrainingData, task: str) -> TrainingData:
@@ -201,7 +184,12 @@ def without_repeated(data: TrainingData, task: str) -> TrainingData:
         return data
     own = [file.corpus for file in data.files[: data.own]]
     known = {_text(sentence) for corpus in own for sentence in corpus if _tells_all(sentence, corpus, task)}
-    files = [*data.files[: data.own], *(_left(file, known, data.target, task) for file in data.files[data.own :])]
+    files = list(data.files)
+    for at, file in enumerate(files[data.own :], data.own):
+        corpus = file.corpus
+        if corpus.guideline == data.target and not all(_tells_all(sentence, corpus, task) for sentence in corpus):
+            new = corpus.with_sentences(each for each in corpus if _text(each) not in known)
+            files[at] = replace(file, corpus=new)
     notes = (
         f"{new.corpus.path}: {count:,} sentences left out: TRAIN has the same text with all its labels"
         for old, new in zip(data.files, files, strict=True)
@@ -210,15 +198,8 @@ def without_repeated(data: TrainingData, task: str) -> TrainingData:
     return replace(data, files=tuple(files), notes=(*data.notes, *notes))
 
 
-def _left(file: CorpusFile, known: set[str], target: str, task: str) -> CorpusFile:
-    corpus = file.corpus
-    if corpus.guideline != target or all(_tells_all(sentence, corpus, task) for sentence in corpus):
-        return file
-    return replace(file, corpus=corpus.with_sentences(each for each in corpus if _text(each) not in known))
-
-
 def _tells_all(sentence: Sentence, corpus: Corpus, task: str) -> bool:
-    """Whether the annotation is complete; words are complete for the task segment."""
+    """Return whether the annotation is complete; words are complete for the task segment."""
     if task == "segment" and corpus.unit == "word":
         return True
     return is_complete(sentence, corpus.guideline, corpus.covered_in(sentence))

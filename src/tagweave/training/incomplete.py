@@ -50,7 +50,7 @@ class FoldCompletion:
 def completed(
     corpora: Sequence[Corpus], recipe: Recipe, how: FoldCompletion, dev: Corpus | None = None, run: Run = SILENT
 ) -> list[Corpus]:
-    """The corpora with labels for all that their annotation leaves open."""
+    """Return the corpora with labels for all that their annotation leaves open."""
     current = list(corpora) if recipe.ratio else [outside_elsewhere(corpus) for corpus in corpora]
     answers = best_with_probabilities if how.soft else best
     for number in range(how.rounds):
@@ -65,7 +65,7 @@ def completed(
 
 
 def best(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
-    """The labels of the best sequence that the annotation of each sentence allows."""
+    """Return the labels of the best sequence that the annotation of each sentence allows."""
     tagger = ChainPredictor(model, threads)
     done = tagger.complete(Corpus(tuple(sentences), tagger.guideline))
     return [labels_of(sentence, tagger.guideline) for sentence in done]
@@ -84,16 +84,14 @@ def best_with_probabilities(model: ChainModel, sentences: Sequence[Sentence], th
 
 
 def _relabelled(corpus: Corpus, answers: Sequence[tuple[str, ...]]) -> Corpus:
-    done = (_answered(*pair, corpus.guideline) for pair in zip(corpus, answers, strict=True))
+    done = []
+    for sentence, own in zip(corpus, answers, strict=True):
+        parts = [answer.partition(" ") for answer in own]
+        labelled = replace(sentence, covered=None).with_layer(corpus.guideline, [(label,) for label, _, _ in parts])
+        if any(p for _, _, p in parts):
+            labelled = replace(labelled, confidence=tuple(float(p) for _, _, p in parts))
+        done.append(labelled)
     return replace(corpus, sentences=tuple(done), covered=None)
-
-
-def _answered(sentence: Sentence, answers: tuple[str, ...], guideline: str) -> Sentence:
-    parts = [answer.partition(" ") for answer in answers]
-    labelled = replace(sentence, covered=None).with_layer(guideline, [(label,) for label, _, _ in parts])
-    if not any(p for _, _, p in parts):
-        return labelled
-    return replace(labelled, confidence=tuple(float(p) for _, _, p in parts))
 
 
 _ENOUGH = 0.1  # of all sentences
@@ -112,7 +110,7 @@ def treated(
 ) -> tuple[Sequence[Corpus], Recipe]:
     """Return the corpora and the recipe for an ordinary `fit` after applying a strategy.
 
-    Arguments are those of the fit; `outside_confidence` is for `outside`, and `completion` for `folds`.
+    Arguments are as in the fit; `outside_confidence` is for `outside`, and `completion` for `folds`.
 
     Raises:
         ValueError: an unknown strategy.
@@ -124,7 +122,11 @@ def treated(
     if strategy in OF_SPANS and recipe.task.name != SPANS:
         raise PlanError(f"found `incomplete={strategy}` with the task {recipe.task.name}, expected the task spans")
     if strategy == "posterior":
-        _check_posterior(recipe)
+        if recipe.task.name == "segtag":
+            raise PlanError("found `incomplete=posterior` with the task segtag, expected another task, or marginal")
+        if recipe.soft_labels != "posterior":
+            found = f"found `incomplete=posterior` with `soft_labels={recipe.soft_labels}`"
+            raise PlanError(f"{found}, expected posterior")
         tagger = first_model(corpora, recipe, dev, run, lookups)
         corpora = [_probable(tagger, recipe.task.prepare(corpus)) for corpus in corpora]
     elif strategy == "outside":
@@ -138,17 +140,13 @@ def treated(
 def is_complete(sentence: Sentence, guideline: str, covered: Sequence[str] | None = None) -> bool:
     """Return whether every position of the layer allows exactly one label; `covered` as in `Corpus`."""
     layer = sentence.layers.get(guideline)
-    return layer is not None and all(each is not None and _is_one(each, covered) for each in set(layer))
-
-
-def _is_one(candidates: tuple[str, ...], covered: Sequence[str] | None) -> bool:
-    if len(candidates) > 1 or is_wildcard(candidates[0]):
+    if layer is None or any(each is None or len(each) > 1 or is_wildcard(each[0]) for each in set(layer)):
         return False
-    return covered is None or candidates[0] != OUTSIDE
+    return covered is None or all(each[0] != OUTSIDE for each in layer if each)
 
 
 def discard(corpus: Corpus, task: Task | None = None) -> Corpus:
-    """The sentences whose annotation is complete, in the labels of the task if there is one."""
+    """Return the sentences whose annotation is complete, in the labels of the task if there is one."""
     coded = corpus if task is None else task.prepare(corpus)
     pairs = zip(corpus.sentences, coded.sentences, strict=True)
     return corpus.with_sentences(
@@ -189,10 +187,3 @@ def _probable(tagger: ChainPredictor, coded: Corpus) -> Corpus:
         return replace(sentence, layers={SEGMENTATION if of_characters else name: layer}, covered=None)
 
     return replace(coded.map(step), covered=None)
-
-
-def _check_posterior(recipe: Recipe) -> None:
-    if recipe.task.name == "segtag":
-        raise PlanError("found `incomplete=posterior` with the task segtag, expected another task, or marginal")
-    if recipe.soft_labels != "posterior":
-        raise PlanError(f"found `incomplete=posterior` with `soft_labels={recipe.soft_labels}`, expected posterior")

@@ -59,7 +59,7 @@ def suspicions(corpus: Corpus, task: str = "") -> Iterator[str]:
 
 
 def label_counts(corpus: Corpus) -> Counter[str]:
-    """Count the labels of the corpus's own layer, those of ambiguous positions included."""
+    """Count the labels of the corpus's own layer, also at ambiguous positions."""
     name = TAGS if corpus.unit == "character" else corpus.guideline
     layers = (sentence.layers.get(name, ()) for sentence in corpus)
     return Counter(label for layer in layers for candidates in layer for label in candidates or ())
@@ -113,7 +113,7 @@ def _unlike_labels(corpus: Corpus, found: Counter[str]) -> str:
 
 
 def _unlike_spans(found: Counter[str], task: str) -> str:
-    """Say if labels look like those of spans, but are not written as tagweave reads them."""
+    """Say if labels look like labels of spans, but are not written as tagweave reads them."""
     found = Counter({label.removeprefix("!"): count for label, count in found.items()})
     spans = [label for label in found if _PLACES.fullmatch(label) and label != "O"]
     odd = Counter({label: count for label, count in found.items() if label not in (*spans, "O")})

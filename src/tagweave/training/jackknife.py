@@ -43,7 +43,7 @@ class Member(NamedTuple):
 
 
 def labelled(model: ChainModel, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[str, ...]]:
-    """The labels of every sentence."""
+    """Return the labels of every sentence."""
     tagger = ChainPredictor(model, threads)
     return [labels_of(sentence, tagger.guideline) for sentence in tagger.tag(sentences)]
 
@@ -72,12 +72,21 @@ def jackknifed(
     coded = prepare_corpora(questions or corpora, recipe)
     names = collect_names([each.layers.get(own.guideline, ()) for own in coded for each in own] if questions else [])
     fields: dict[Member, tuple[str, ...]] = {}
-    tasks = (
-        _fold(held_out, corpora, coded, names, recipe, answers, dev, run) for held_out in members(corpora, folds, seed)
-    )
-    for number, (fold, values) in enumerate(results(run.executor, _answered, tasks), 1):
+
+    def fold(held_out: Sequence[Member]) -> _Fold:
+        excluded = set(held_out)
+        others = [
+            corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
+            for c, corpus in enumerate(corpora)
+        ]
+        pairs = ((coded[at.corpus], coded[at.corpus][at.sentence]) for at in held_out)
+        questions = [replace(sentence, covered=corpus.covered_in(sentence)) for corpus, sentence in pairs]
+        return _Fold(held_out, questions, others, names, recipe, answers, dev, run.task())
+
+    tasks = map(fold, members(corpora, folds, seed))
+    for number, (task, values) in enumerate(results(run.executor, _Fold.answered, tasks), 1):
         run.stop_if_cancelled()
-        fields.update(zip(fold.held_out, values, strict=True))
+        fields.update(zip(task.held_out, values, strict=True))
         what = f"what models of {corpora[0].guideline} say of text that they have not seen"
         run.tell(f"{what}: {number} of {folds} folds")
     column = column or guide_column(corpora[0].guideline)
@@ -89,7 +98,7 @@ def jackknifed(
 
 
 def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Member]]:
-    """The sentences of every fold, in corpus order: shuffled by the seed and dealt out one by one."""
+    """Return the sentences of every fold, in corpus order: shuffled by the seed and dealt out one by one."""
     everyone = [Member(c, s) for c, corpus in enumerate(corpora) for s in range(len(corpus))]
     if not 2 <= folds <= len(everyone):
         raise PlanError(f"found {folds} folds, expected 2 to {len(everyone)}, the number of sentences")
@@ -99,7 +108,14 @@ def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Membe
 
 @dataclass(frozen=True)
 class _Fold:
-    """A fold as a task."""
+    """A fold as a task.
+
+    Attributes:
+        held_out: its sentences, by their numbers.
+        questions: the same sentences, prepared.
+        others: the sentences to train on.
+        names: labels that a model must know.
+    """
 
     held_out: Sequence[Member]
     questions: Sequence[Sentence]
@@ -110,43 +126,10 @@ class _Fold:
     dev: Corpus | None
     run: Run
 
-
-def _fold(
-    held_out: Sequence[Member],
-    corpora: Sequence[Corpus],
-    coded: Sequence[Corpus],
-    names: Sequence[str],
-    recipe: Recipe,
-    answers: Answers,
-    dev: Corpus | None,
-    run: Run,
-) -> _Fold:
-    excluded = set(held_out)
-    others = [
-        corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
-        for c, corpus in enumerate(corpora)
-    ]
-    return _Fold(
-        held_out,
-        [_with_covered(coded[at.corpus], at.sentence) for at in held_out],
-        others,
-        names,
-        recipe,
-        answers,
-        dev,
-        run.task(),
-    )
-
-
-def _with_covered(corpus: Corpus, number: int) -> Sentence:
-    """A sentence of a corpus that says itself what is covered."""
-    return replace(corpus[number], covered=corpus.covered_in(corpus[number]))
-
-
-def _answered(fold: _Fold) -> Sequence[tuple[str, ...]]:
-    """What a model of all other sentences says of a fold."""
-    model = model_of(fold.others, fold.recipe, fold.names, fold.dev, fold.run)
-    return fold.answers(model, fold.questions, fold.recipe.threads)
+    def answered(self) -> Sequence[tuple[str, ...]]:
+        """Answer the questions with a model of all other sentences."""
+        model = model_of(self.others, self.recipe, self.names, self.dev, self.run)
+        return self.answers(model, self.questions, self.recipe.threads)
 
 
 def model_of(
@@ -157,14 +140,14 @@ def model_of(
     run: Run,
     lookups: Lookups = NOTHING,
 ) -> ChainModel:
-    """The model of some folds, which knows these labels even if no corpus names them."""
+    """Return the model of some folds, which knows these labels even if no corpus names them."""
     fitted = fit_problem(prepare(corpora, recipe, names, recipe.encoder(lookups)), recipe, dev, run)
     model: ChainModel = fitted.finished_model()
     return model
 
 
 def in_characters(corpus: Corpus) -> Corpus:
-    """A corpus of words as one of characters: boundaries in the layer `segmentation`, the words' tags in `tag`.
+    """Return a corpus of words as one of characters: boundaries in the layer `segmentation`, the words' tags in `tag`.
 
     Unlike the labels of a task, the result can get a column and go through `Task.prepare` afterwards.
     """
@@ -183,5 +166,5 @@ def in_characters(corpus: Corpus) -> Corpus:
 
 
 def _spread(values: Iterable[Value], words: Sentence) -> tuple[Value, ...]:
-    """The value of each word at all of its characters."""
+    """Return the value of each word at all of its characters."""
     return tuple(value for value, form in zip(values, words.forms, strict=True) for _ in form)

@@ -63,7 +63,7 @@ class Job:
     shards: Shards | None = None
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
-        """The options of the method as this class."""
+        """Return the options of the method as this class."""
         assert isinstance(self.plan.options, kind)  # noqa: S101 - plans are resolved before a method sees them
         return self.plan.options
 
@@ -153,14 +153,17 @@ class Job:
             CorpusError, MappingError, PlanError: such a corpus, or a mapping of other guidelines.
         """
         if self.plan.task == PARSE:
-            _check_heads(self.data)
+            for name in self.data.guidelines:
+                own = [corpus for corpus in self.data.corpora if corpus.guideline == name]
+                if not any(any(sentence.heads.get(name, ())) for corpus in own for sentence in corpus):
+                    raise CorpusError("no head that is known", "trees, or parts of trees", own[0].path)
             _ = self.recipe  # templates that suit all corpora
         elif self.data.has_sources:
             refuse_contradictions(self.data.corpora, self.recipe)
 
     @contextmanager
     def problem(self, corpora: Sequence[Corpus], recipe: Recipe | None = None) -> Iterator[Problem]:
-        """Open the problem of corpora of one guideline; of those of the job if their sentences are on workers."""
+        """Open the problem of corpora of one guideline, or of the corpora of the job if they are on workers."""
         recipe, lookups = recipe or self.recipe, self.lookup_files.lookups
         if self.shards is not None:
             with self.shards.problem(recipe, lookups, self.run) as sharded:
@@ -182,10 +185,3 @@ class Job:
     def system(self) -> System[Any]:
         """The system of the structure, for methods with several steps."""
         return system_of(self.recipe, self.run)
-
-
-def _check_heads(data: TrainingData) -> None:
-    for name in data.guidelines:
-        own = [corpus for corpus in data.corpora if corpus.guideline == name]
-        if not any(any(sentence.heads.get(name, ())) for corpus in own for sentence in corpus):
-            raise CorpusError("no head that is known", "trees, or parts of trees", own[0].path)

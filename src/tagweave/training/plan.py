@@ -55,7 +55,7 @@ class CorpusReference(FileReference):
 
     @classmethod
     def of(cls, argument: str, format: str | None = None, weight: float = 1.0) -> CorpusReference:  # noqa: A002
-        """The reference for `[GUIDELINE=]PATH[#LAYER]`."""
+        """Return the reference for `[GUIDELINE=]PATH[#LAYER]`."""
         from tagweave.corpus.load import parse_argument
 
         parsed = parse_argument(argument)
@@ -177,5 +177,5 @@ class TrainingPlan:
         return (*self.target, *self.sources)
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as plain data for JSON, with its schema."""
+        """Return the plan as plain data for JSON, with its schema."""
         return {"schema": SCHEMA, **json.loads(json.dumps(asdict(self)))}

@@ -11,13 +11,12 @@ from tagweave.corpus.describe import digest
 from tagweave.corpus.named.name import is_name, short_name
 from tagweave.errors import PlanError
 from tagweave.training.corpora import LOOKUPS
-from tagweave.training.method_options import typed
-from tagweave.training.methods import METHODS
+from tagweave.training.methods import METHODS, typed
 from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan
 
 
 def read_plan(values: object) -> TrainingPlan:
-    """The plan from the JSON of `TrainingPlan.to_json`, or one written by hand.
+    """Return the plan from the JSON of `TrainingPlan.to_json`, or one written by hand.
 
     Raises:
         PlanError: another schema, an unknown field, or a value of the wrong type, by its path.

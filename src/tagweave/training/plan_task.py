@@ -44,11 +44,7 @@ class PlanTask:
 
 @dataclass(frozen=True)
 class PlanResult:
-    """How a training went.
-
-    Attributes:
-        score: the best development score; `None` without development data.
-    """
+    """How a training went. `score`: the best development score; `None` without development data."""
 
     score: float | None
     curve: Curve
@@ -59,7 +55,7 @@ class PlanResult:
 
 
 def plan_task(plan: TrainingPlan, executor: Executor, compare: bool = True, with_model: bool = False) -> PlanTask:
-    """The task of a plan."""
+    """Return the task of a plan."""
     values = plan.to_json()
     paths = {path: located(path) for place, key in file_places(values) if (path := place[key])}
     files = {path: executor.share(SharedFile.of(file)) for path, file in paths.items() if Path(file).exists()}
@@ -70,8 +66,13 @@ def carry_out(task: PlanTask, stop: Callable[[Curve], bool] = lambda curve: Fals
     """Train by the plan of a task."""
     judge = _Judge(stop)
     original = read_plan(task.plan)
-    plan = read_plan(_on_this_machine(task))
-    job = job_of(plan, Run(callback=judge, cancel=judge.is_stopped), _corpora(plan))
+    values = copy.deepcopy(dict(task.plan))
+    for place, key in file_places(values):
+        if file := task.files.get(place[key]):
+            place[key] = file.local()  # on this machine
+    plan = read_plan(values)
+    corpora = _read(plan.task, plan.target, plan.sources, plan.dev)
+    job = job_of(plan, Run(callback=judge, cancel=judge.is_stopped), corpora)
     try:
         training = train(job, task.compare)
     except KeyboardInterrupt:  # cancelled between two fits
@@ -106,31 +107,18 @@ class _Judge:
         return self.stopped
 
 
-def _on_this_machine(task: PlanTask) -> dict[str, Any]:
-    """The plan as JSON, with the paths of its files on this machine."""
-    values: dict[str, Any] = copy.deepcopy(dict(task.plan))
-    for place, key in file_places(values):
-        if file := task.files.get(place[key]):
-            place[key] = file.local()
-    return values
-
-
-def _corpora(plan: TrainingPlan) -> Corpora:
-    return _read(plan.task, plan.target, plan.sources, plan.dev)
-
-
 @lru_cache(maxsize=1)
 def _read(
     task: str, target: Sequence[CorpusReference], sources: Sequence[CorpusReference], dev: CorpusReference | None
 ) -> Corpora:
-    """The corpora of a plan: the next task of a worker usually has the same."""
+    """Return the corpora of a plan: the next task of a worker usually has the same."""
     from tagweave.training.plan import TrainingPlan
 
     return read(TrainingPlan(tuple(target), tuple(sources), dev, task))
 
 
 def _stored(training: Training, original: TrainingPlan) -> bytes:
-    """The file of the model, which names the paths of the original plan."""
+    """Return the file of the model, which names the paths of the original plan."""
     job = training.job
     paths = dict(zip(_paths(job.plan), _paths(original), strict=False))
     values = job.plan.to_json()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -25,11 +25,7 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model and how its training went.
-
-    Attributes:
-        counts: counts of the training trees; `None` for chains.
-    """
+    """A model and how its training went. `counts`: counts of the training trees; `None` for chains."""
 
     model: Any
     outcome: FitOutcome
@@ -52,10 +48,6 @@ class Problem(ABC):
     def beginning(self) -> Self | None:
         """The problem to solve first, whose weights this one starts from; `None` starts from the initial weights."""
         return None
-
-    def with_weights(self, weights: Floats) -> Self:
-        """Return the same problem with other initial weights."""
-        return replace(self, model=replace(self.model, weights=weights))
 
     def trainer(self, recipe: Recipe) -> Trainer:
         """Return the learner of a recipe, adapted to the objective."""

@@ -41,22 +41,19 @@ _FOLDS = 2
 
 @dataclass(frozen=True)
 class Pruning:
-    """The taggers of all sides, and the threshold of candidate labels.
-
-    Attributes:
-        threshold: the marginal probability from which a tag of a side is a candidate.
-    """
+    """The taggers of all sides, and the threshold of candidate labels. `threshold`: the marginal probability from which
+    a tag of a side is a candidate."""
 
     models: tuple[ChainModel, ...]
     threshold: float
 
     def encoder(self, recipe: Recipe, space: LabelSpace) -> ProposingEncoder:
-        """An empty encoder of the recipe's templates over a space of bundles."""
+        """Return an empty encoder of the recipe's templates over a space of bundles."""
         return ProposingEncoder(recipe.encoder(), space, self.models, self.threshold)
 
 
 def guidelines_of(corpora: Sequence[Corpus]) -> list[str]:
-    """The guidelines of the corpora in order, without repeats."""
+    """Return the guidelines of the corpora in order, without repeats."""
     return list(dict.fromkeys(corpus.guideline for corpus in corpora))
 
 
@@ -125,13 +122,10 @@ class Narrowing:
     threshold: float
 
     def narrowed(self, corpora: Sequence[Corpus], space: LabelSpace, threads: int = 1) -> list[Corpus]:
-        """The corpora with candidates of the other guidelines at every token that has a tag of its own.
+        """Return the corpora with candidates of the other guidelines at every token that has a tag of its own.
 
-        A layer that a corpus has stays, and so does a token open whose own tag meets none of the candidates. Of
-        three guidelines, what one of the others has left counts for the next one.
-
-        Args:
-            threads: how many threads share the work.
+        A layer that a corpus has stays, and so does a token open whose own tag meets none of the candidates. Of three
+        guidelines, what one of the others has left counts for the next one. `threads`: how many threads share the work.
         """
         results = []
         for corpus in corpora:
@@ -177,35 +171,25 @@ class _Fill:
 def fit_narrowing(
     corpora: Sequence[Corpus], recipe: Recipe, threshold: float, dev: Corpus | None = None, run: Run = SILENT
 ) -> Narrowing:
-    """Fit the taggers for corpora of words of several guidelines, the target's first.
-
-    Args:
-        run: the run; taggers of sources have a short schedule of their own. Each has its own checkpoint, a part of the
-            run, which stays, so that a resumed coupled fit has the same evidence. Remove them after that fit.
-    """
+    """Fit the taggers for corpora of words of several guidelines, the target's first. `run`: the run; taggers of
+    sources have a short schedule of their own. Each has its own checkpoint, a part of the run, which stays, so that a
+    resumed coupled fit has the same evidence. Remove them after that fit."""
     recipe = replace(recipe, sample=(), average_seeds=1)
     target, *sources = guidelines_of(corpora)
     of = {name: [corpus for corpus in corpora if corpus.guideline == name] for name in (target, *sources)}
     plain, taggers = {}, {}
     for number, name in enumerate(sources, 1):
         of_source, of_target = (run.part(f"{side}-{number}") for side in ("source", "target"))
-        if len(_tags(of[name])) == 1:
+        layers = (s.layers.get(name, ()) for corpus in of[name] for s in corpus)
+        if len({tag for layer in layers for candidates in layer for tag in candidates or ()}) == 1:
             run.tell(f"a tagger of {target}; {name} has one tag only")
             taggers[name, target] = fit(of[target], recipe, dev, of_target).finished_model()
             continue
         run.tell(f"a tagger of {name}, then one of {target} that looks at its labels")
-        plain[name] = fit(of[name], recipe, run=_short(of_source)).finished_model()
+        schedule = of_source.schedule
+        short = replace(schedule, iterations=min(schedule.iterations or _EPOCHS, _EPOCHS))
+        plain[name] = fit(of[name], recipe, run=replace(of_source, schedule=short)).finished_model()
         taggers[target, name] = plain[name]
         taggers[name, target] = fit_guided(of[target], plain[name], recipe, dev, of_target).finished_model()
     taggers.update({(own, other): plain[other] for own, other in permutations(sources, 2) if other in plain})
     return Narrowing(taggers, threshold)
-
-
-def _tags(corpora: Sequence[Corpus]) -> set[str]:
-    """The tags that corpora of one guideline have."""
-    layers = (sentence.layers.get(corpus.guideline, ()) for corpus in corpora for sentence in corpus)
-    return {tag for layer in layers for candidates in layer for tag in candidates or ()}
-
-
-def _short(run: Run) -> Run:
-    return replace(run, schedule=replace(run.schedule, iterations=min(run.schedule.iterations or _EPOCHS, _EPOCHS)))

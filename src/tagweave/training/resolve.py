@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from tagweave.errors import PlanError, as_plan_error, one_of
 from tagweave.structures import CHAIN, STRUCTURES, TREE
 from tagweave.training.corpora import LOOKUPS
-from tagweave.training.method_options import check_known, typed, with_option
-from tagweave.training.methods import METHODS, SINGLE, serving, usual
+from tagweave.training.methods import METHODS, SINGLE, check_known, serving, typed, usual, with_option
 from tagweave.training.options import Options
-from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
+from tagweave.training.plan import CorpusReference, TrainingPlan
 
 if TYPE_CHECKING:
     from tagweave.learning.run import Run
@@ -32,33 +31,49 @@ class Corpora:
 
 
 def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
-    """The job of a plan.
+    """Make the job of a plan.
+
+    Args:
+        plan: what to train.
+        run: the run; its schedule gets the iterations and patience of the plan.
+        corpora: the corpora of the plan, if they have been read already.
 
     Raises:
         PlanError: unknown values, values that do not go together, or unsuitable corpora.
         CorpusError, TemplateError, OSError: a file that cannot be read.
     """
     from tagweave.training.corpora import read_lookups, run_identity
+    from tagweave.training.entity_ratio import corpus_of
+    from tagweave.training.guidelines import (
+        development_data,
+        left_out,
+        overlap_lines,
+        training_data,
+        without_repeated,
+    )
+    from tagweave.training.inspection import inspection
     from tagweave.training.job import Job
 
     plan = checked(plan)
     lookup_files = read_lookups(plan)
-    data, dev = _data(plan, corpora or read(plan))
-    references = {**_references(plan, data, dev), **lookup_files.references}
-    plan = replace(_with_method(plan, data), **references)
-    plan = replace(plan, ratio_corpus=_ratio_corpus(plan))
+    corpora = corpora or read(plan)
+    own, files = len(plan.target), list(corpora.training)
+    data = training_data(files[:own], files[own:], plan.method, usual(STRUCTURES[plan.task]))
+    data = without_repeated(data, plan.task)
+    dev = development_data(data, corpora.dev, files[0]) if corpora.dev else None
+    references = [_reference(*pair) for pair in zip(plan.corpora, data.files, strict=True)]
+    named: dict[str, Any] = {"target": tuple(references[:own]), "sources": tuple(references[own:])}
+    named |= {"dev": _reference(plan.dev, dev) if plan.dev and dev else None, **lookup_files.references}
+    plan = replace(_with_method(plan, data), **named)
+    plan = replace(plan, ratio_corpus=corpus_of(getattr(plan.options, "entity_ratio", None)))
     _check_sample(plan, data)
-    for note in (*data.notes, *_notes(plan, data, dev)):
+    every = [*data.files, *([dev] if dev else [])]
+    notes = [*data.notes, *left_out(every), *(file.note for file in every if file.note)]
+    for note in [*notes, *inspection(data, dev, plan.task), *overlap_lines(data, plan.task)]:
         run.tell(note)
     schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
-    job = Job(
-        plan,
-        data,
-        dev.corpus if dev else None,
-        lookup_files,
-        replace(run, schedule=schedule),
-        METHODS[data.method].balances,
-    )
+    balances = METHODS[data.method].balances
+    job = Job(plan, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule), balances)
     identity = run_identity(data.files, dev, *job.identity())
     return replace(job, run=replace(run, schedule=replace(schedule, identity=identity)))
 
@@ -111,6 +126,7 @@ def _check_numbers(plan: TrainingPlan) -> None:
 
 
 def _check_settings(plan: TrainingPlan) -> None:
+    """Raise unless each setting of the learner is of the kind of its default, not negative and finite."""
     from tagweave.training.recipe import LEARNERS
 
     if not isinstance(plan.settings, Mapping):
@@ -119,48 +135,35 @@ def _check_settings(plan: TrainingPlan) -> None:
     for name, value in plan.settings.items():
         if name not in kinds:
             raise PlanError(f"unknown setting {name!r} of {plan.learner}, expected {one_of(name, kinds)}")
-        _check_setting(name, value, kinds[name])
-
-
-def _check_setting(name: str, value: object, usual: object) -> None:
-    """Raise unless the value of a learner's setting is of the kind of its default, not negative and finite."""
-    if isinstance(usual, bool):
-        fits, expected = isinstance(value, bool), "true or false"
-    else:
-        is_whole = isinstance(usual, int)
-        least, expected = (1, "a whole number") if is_whole and name not in _MAY_BE_ZERO else (0, "a number")
-        fits = isinstance(value, int if is_whole else (int, float)) and not isinstance(value, bool)
-        fits, expected = fits and least <= value < float("inf"), f"{expected} from {least}"  # type: ignore[operator]
-    if not fits and value != usual:
-        raise PlanError(f"found `settings={name}={value}`, expected {expected}")
+        default = kinds[name]
+        if isinstance(default, bool):
+            fits, expected = isinstance(value, bool), "true or false"
+        else:
+            is_whole = isinstance(default, int)
+            least, expected = (1, "a whole number") if is_whole and name not in _MAY_BE_ZERO else (0, "a number")
+            fits = isinstance(value, int if is_whole else (int, float)) and not isinstance(value, bool)
+            fits, expected = fits and least <= value < float("inf"), f"{expected} from {least}"
+        if not fits and value != default:
+            raise PlanError(f"found `settings={name}={value}`, expected {expected}")
 
 
 def _check_tree(plan: TrainingPlan) -> None:
     """Raise if a plan for a parser sets anything that parsers do not use."""
-    of_chains = [each for each in fields(plan) if each.metadata.get("structure") == CHAIN]
-    given = [each.name for each in of_chains if getattr(plan, each.name) != each.default]
+    fields_of_chains = [each for each in fields(plan) if each.metadata.get("structure") == CHAIN]
+    given, options = [f.name for f in fields_of_chains if getattr(plan, f.name) != f.default], plan.options or {}
     given += ["sample" for each in plan.corpora if each.sample is not None]
-    given += _of_chains_alone(plan.options)
+    if isinstance(options, Options):
+        usual_options = type(options)()
+        names = [each.name for each in fields(options)]
+        options = [name for name in names if getattr(options, name) != getattr(usual_options, name)]
+    of_chains = {f.name for m in METHODS.values() for f in fields(m.options) if f.metadata["structure"] == CHAIN}
+    given += [name for name in options if name in of_chains or not with_option(name, TREE)]
     if given:
         raise PlanError(f"found `{given[0]}` with the task parse, expected it without: it is for tags and words")
 
 
-def _of_chains_alone(options: Options | Mapping[str, Any] | None) -> list[str]:
-    """The options that are set although parsers do not have them."""
-    if options is None:
-        return []
-    if isinstance(options, Options):
-        usual_options = type(options)()
-        values = {f.name: getattr(options, f.name) for f in fields(options)}
-        values = {name: value for name, value in values.items() if value != getattr(usual_options, name)}
-    else:
-        values = dict(options)
-    of_chains = {f.name for m in METHODS.values() for f in fields(m.options) if f.metadata["structure"] == CHAIN}
-    return [name for name in values if name in of_chains or not with_option(name, TREE)]
-
-
 def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
-    """The options of the method, or checked plain values if the method is undecided."""
+    """Return the options of the method, or checked plain values if the method is undecided."""
     values: Options | Mapping[str, Any] = plan.options or {}
     if isinstance(values, Options):
         values.check_files()
@@ -175,7 +178,7 @@ def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
 
 
 def _templates(plan: TrainingPlan) -> tuple[str, ...]:
-    """The templates of a plan, parsed now to report a mistake before minutes of loading."""
+    """Return the templates of a plan, parsed now to report a mistake before minutes of loading."""
     from tagweave.features.arc_templates import ArcTemplates
     from tagweave.features.templates import PRESETS, USUAL, Templates
 
@@ -196,18 +199,8 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
     return plan.templates
 
 
-def _data(plan: TrainingPlan, corpora: Corpora) -> tuple[TrainingData, CorpusFile | None]:
-    """The training corpora with their guidelines, and the development data."""
-    from tagweave.training.guidelines import development_data, training_data, without_repeated
-
-    own, files = len(plan.target), list(corpora.training)
-    data = training_data(files[:own], files[own:], plan.method, usual(STRUCTURES[plan.task]))
-    data = without_repeated(data, plan.task)
-    return data, development_data(data, corpora.dev, files[0]) if corpora.dev else None
-
-
 def _with_method(plan: TrainingPlan, data: TrainingData) -> TrainingPlan:
-    """The plan with the method of the data and all of its options."""
+    """Return the plan with the method of the data and all of its options."""
     method = METHODS[data.method]
     given = [name for name in LOOKUPS if getattr(plan, name)]
     if given and not method.has_lookups:
@@ -217,27 +210,9 @@ def _with_method(plan: TrainingPlan, data: TrainingData) -> TrainingPlan:
     return replace(plan, method=method.name, options=options.for_task(plan.task))
 
 
-def _references(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> dict[str, Any]:
-    """The corpora of a plan with their digests and the names of their guidelines."""
-    references = [_reference(*pair) for pair in zip(plan.corpora, data.files, strict=True)]
-    own = len(plan.target)
-    return {
-        "target": tuple(references[:own]),
-        "sources": tuple(references[own:]),
-        "dev": plan.dev and dev and _reference(plan.dev, dev),
-    }
-
-
 def _reference(reference: CorpusReference, file: CorpusFile) -> CorpusReference:
     corpus = file.corpus
     return replace(reference, path=corpus.path, sha256=file.sha256, size=len(corpus), guideline=file.guideline)
-
-
-def _ratio_corpus(plan: TrainingPlan) -> FileReference | None:
-    """The corpus that an option names to count the share of spans in."""
-    from tagweave.training.entity_ratio import corpus_of
-
-    return corpus_of(getattr(plan.options, "entity_ratio", None))
 
 
 def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
@@ -251,13 +226,3 @@ def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
     if not in_batches(plan.learner):
         expected = f"one of {', '.join(filter(in_batches, LEARNERS))}: the others see all sentences at once"
         raise PlanError(f"found `sample` with the learner {plan.learner}, expected {expected}")
-
-
-def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> list[str]:
-    """Notes on the corpora."""
-    from tagweave.training.guidelines import left_out, overlap_lines
-    from tagweave.training.inspection import inspection
-
-    files = [*data.files, *([dev] if dev else [])]
-    notes = [*left_out(files), *(file.note for file in files if file.note)]
-    return [*notes, *inspection(data, dev, plan.task), *overlap_lines(data, plan.task)]

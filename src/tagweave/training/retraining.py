@@ -32,14 +32,14 @@ from tagweave.training.plan_json import read_plan, with_files
 
 
 def plan_of(about: dict[str, Any]) -> TrainingPlan:
-    """The plan that a model was trained by, from its `about`."""
+    """Return the plan that a model was trained by, from its `about`."""
     if "plan" not in about:
         raise PlanError("found a model that does not tell its plan, expected one of `tagweave train`")
     return read_plan(about["plan"])
 
 
 def plan_in(path: str) -> TrainingPlan:
-    """The plan in a JSON file."""
+    """Return the plan in a JSON file."""
     try:
         return read_plan(json.loads(Path(path).read_text(encoding="utf-8")))
     except ValueError as error:
@@ -58,7 +58,7 @@ def like(
 
 
 def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotated: CorpusReference) -> TrainingPlan:
-    """The plan of a model on other corpora and on a partial one, which comes last among those of its guideline.
+    """Return the plan of a model on other corpora and on a partial one, which comes last among those of its guideline.
 
     It keeps the number of iterations of the model, because no development data select one unless the method needs
     them. Each corpus takes the weight and sample of the one it replaces.
@@ -82,7 +82,7 @@ def _on_corpora(
     sources: Sequence[CorpusReference],
     dev: CorpusReference | None,
 ) -> TrainingPlan:
-    """A plan on other corpora, each with the weight and sample of the one it replaces."""
+    """Return a plan on other corpora, each with the weight and sample of the one it replaces."""
 
     def as_before(new: Sequence[CorpusReference], old: Sequence[CorpusReference]) -> tuple[CorpusReference, ...]:
         counted = [replace(to, weight=of.weight, sample=of.sample) for to, of in zip(new, old, strict=False)]
@@ -100,7 +100,7 @@ def exported(guideline: str, form: str, path: str) -> CorpusReference:
 def _by_guideline(
     corpora: Sequence[str], guideline: str, trained: Sequence[str]
 ) -> tuple[list[CorpusReference], list[CorpusReference]]:
-    """The corpora of a guideline, under its name, and the others."""
+    """Return the corpora of a guideline, under its name, and the others."""
     own, others = [], []
     for argument in corpora:
         corpus, reference = load(argument, None, guideline, trained), CorpusReference.of(argument)

@@ -44,11 +44,7 @@ _SLICE = 1 << 16  # characters of sentences that are objects at a time
 
 @dataclass(frozen=True)
 class CorpusPart:
-    """Sentences first .. last - 1 of a corpus file.
-
-    Attributes:
-        scheme: how the whole corpus codes spans; `None` if it has none.
-    """
+    """Sentences first .. last - 1 of a corpus file; `scheme` codes the spans of the whole corpus, if it has any."""
 
     file: SharedFile
     outline: CorpusOutline
@@ -63,31 +59,27 @@ Block = tuple[CorpusPart, ...]
 
 
 @dataclass(frozen=True)
-class Shard:
+class BlockRange:
     """The blocks of a worker."""
 
     first: int
     blocks: tuple[Block, ...]
 
 
-def shards_of(files: Sequence[CorpusPart], blocks: int, workers: int) -> list[Shard]:
-    """Blocks of about equally many sentences, shared out in their order among at most as many workers."""
+def shards_of(files: Sequence[CorpusPart], blocks: int, workers: int) -> list[BlockRange]:
+    """Cut corpora into blocks of about equally many sentences, and share them out among at most so many workers."""
     total = sum(part.last - part.first for part in files)
-    bounds = [total * b // blocks for b in range(blocks + 1)]
-    cut = [_between(files, first, last) for first, last in pairwise(bounds)]
+    bounds, cut = [total * b // blocks for b in range(blocks + 1)], []
+    for first, last in pairwise(bounds):
+        parts, begin = [], 0
+        for part in files:
+            low, high = max(first - begin, 0), min(last - begin, part.last)
+            if low < high:
+                parts.append(replace(part, first=low, last=high))
+            begin += part.last
+        cut.append(tuple(parts))
     ends = [blocks * w // workers for w in range(workers + 1)]
-    return [Shard(first, tuple(cut[first:last])) for first, last in pairwise(ends) if first < last]
-
-
-def _between(files: Sequence[CorpusPart], first: int, last: int) -> Block:
-    """Sentences first .. last - 1 of all files."""
-    parts, begin = [], 0
-    for part in files:
-        low, high = max(first - begin, 0), min(last - begin, part.last)
-        if low < high:
-            parts.append(replace(part, first=low, last=high))
-        begin += part.last
-    return tuple(parts)
+    return [BlockRange(first, tuple(cut[first:last])) for first, last in pairwise(ends) if first < last]
 
 
 class ShardReader:
@@ -98,7 +90,7 @@ class ShardReader:
         self._open: tuple[SharedFile, int, Iterator[Sentence]] | None = None
 
     def slices(self, block: Block) -> Iterator[Corpus]:
-        """The block in corpora of the task's tokens, each small."""
+        """Yield the block in corpora of the task's tokens, each small."""
         for part in block:
             sentences = islice(self._since(part), part.last - part.first)
             corpus = part.outline.corpus
@@ -108,7 +100,7 @@ class ShardReader:
                 yield prepared.map(lambda sentence, by=corpus.weight: weighted_sentence(sentence, by))  # type: ignore[misc]
 
     def _since(self, part: CorpusPart) -> Iterator[Sentence]:
-        """The sentences of a file from those of a part on."""
+        """Yield the sentences of a file from those of a part on."""
         if self._open is None or self._open[:2] != (part.file, part.first):
             self._open = part.file, part.first, part.outline.since(part.file.local(), part.first)
         file, _, sentences = self._open
@@ -135,7 +127,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ShardContent:
-    """What a shard contains, of which the driver makes the label space and the feature index."""
+    """The labels and features of a shard, from which the driver makes the label space and the feature index."""
 
     names: tuple[str, ...]
     grams: tuple[Codes, Counts]
@@ -143,7 +135,7 @@ class ShardContent:
 
 
 @dataclass(frozen=True)
-class ShardTask:
+class TrainingShardTask:
     """What a worker needs to know of a training.
 
     Attributes:
@@ -151,14 +143,14 @@ class ShardTask:
         features: a file with the codes of all features, `codes`; `None` while they are unknown.
     """
 
-    shard: Shard
+    shard: BlockRange
     recipe: Recipe
     lookups: Lookups
     space: LabelSpace | None = None
     features: SharedFile | None = None
 
 
-def content_of(task: ShardTask) -> ShardContent:
+def content_of(task: TrainingShardTask) -> ShardContent:
     """What a shard contains. Raises CorpusError, OSError: as `ShardReader.slices`, `TemplateEncoder.encode`."""
     reader, encoder = ShardReader(task.recipe.task), task.recipe.encoder(task.lookups)
     names: set[str] = set()
@@ -175,17 +167,16 @@ def _counted(index: FeatureIndex) -> tuple[Codes, Counts]:
 
 
 class TrainingShard:
-    """The encoded sentences of a shard, in files that are mapped into memory, and the objective over them: a `Shard` of
-    `ShardedObjective`."""
+    """The encoded sentences of a shard, in files that are mapped into memory, and the objective over them."""
 
-    def __init__(self, task: ShardTask) -> None:
+    def __init__(self, task: TrainingShardTask) -> None:
         assert task.space is not None and task.features is not None  # noqa: S101 - known when a group is made
         self._task, self._recipe, self._space = task, task.recipe, task.space
         index = FeatureIndex.of_codes(load_file(task.features.local())["codes"])
         self._encoder = task.recipe.encoder(task.lookups, index)
         self._scheme, self._sets = scheme_of(task.recipe, task.space), LabelSets(task.space, task.recipe.soft_labels)
         reader = ShardReader(task.recipe.task)
-        self._blocks = [_mapped(self._encoded(reader, block)) for block in task.shard.blocks]
+        self._blocks = [self._mapped(reader, block) for block in task.shard.blocks]
         self._objective: tuple[Aspect, BlockObjective] | None = None
 
     def size(self, arrays: Arrays) -> Reply:
@@ -200,78 +191,73 @@ class TrainingShard:
         return {}, ProblemSize(*sizes)
 
     def observed(self, arrays: Arrays) -> Reply:
-        """The layout of the pairs of features and labels that the evidence observes."""
+        """Return the layout of the pairs of features and labels that the evidence observes."""
         masks, windows = self._sets.projected(self._space.views[0]), self._encoder.windows
         layout = Layout.union([Layout.observed(block, windows, masks) for block in self._blocks])
         return {"ptr": layout.ptr, "cell": layout.cell}, None
 
     def parts(self, arrays: Arrays, aspect: Aspect) -> Reply:
-        """See `learning.sharded.Shard`."""
+        """See `learning.sharded.HeldShard`."""
         with one_blas_thread():
             parts = self._over(aspect).parts(np.array(arrays["weights"]), self._task.shard.first)
         gradients = {str(part.first): part.gradient for part in parts}
         return gradients, [(part.first, part.leaves, part.loss) for part in parts]
 
     def start(self, arrays: Arrays, aspect: Aspect, trainer: Trainer) -> Reply:
-        """See `learning.sharded.Shard`."""
+        """See `learning.sharded.HeldShard`."""
         state = trainer.start(self._over(aspect), np.array(arrays["weights"]))
         return state.arrays, state.numbers
 
     def epoch(
         self, arrays: Arrays, aspect: Aspect, trainer: Trainer, numbers: dict[str, float], iteration: int
     ) -> Reply:
-        """See `learning.sharded.Shard`."""
+        """See `learning.sharded.HeldShard`."""
         state = TrainerState(writable(arrays), dict(numbers), iteration)  # shards of one process are given one dict
         with one_blas_thread():
             trainer.step(self._over(aspect), state)
         return state.arrays, (state.numbers, state.loss, state.converged)
 
     def _over(self, aspect: Aspect) -> BlockObjective:
-        """The objective; the last one is kept."""
+        """Make the objective; the last one is kept."""
         if self._objective is None or self._objective[0] != aspect:
-            self._objective = aspect, self._block_objective(aspect)
+            recipe, rows = self._recipe, self._sets.rows
+            parameters = parameters_of(self._space, recipe, self._encoder, aspect)
+            objective = BlockObjective(
+                lambda b: ChainObjective(parameters, self._blocks[b].under(rows), recipe.threads, recipe.dtype),
+                [len(block) for block in self._blocks],
+                parameters.size,
+                recipe.dtype,
+                recipe.threads,
+            )
+            self._objective = aspect, objective
         return self._objective[1]
 
-    def _block_objective(self, aspect: Aspect) -> BlockObjective:
-        recipe, rows = self._recipe, self._sets.rows
-        parameters = parameters_of(self._space, recipe, self._encoder, aspect)
-        return BlockObjective(
-            lambda b: ChainObjective(parameters, self._blocks[b].under(rows), recipe.threads, recipe.dtype),
-            [len(block) for block in self._blocks],
-            parameters.size,
-            recipe.dtype,
-            recipe.threads,
-        )
-
-    def _encoded(self, reader: ShardReader, block: Block) -> Encoded:
-        """The sentences of a block that have evidence."""
+    def _mapped(self, reader: ShardReader, block: Block) -> Encoded:
+        """Encode the sentences of a block that have evidence, in a file that is gone from its folder and lasts as long
+        as this process."""
         parts = [self._encoder.encode(())]
         for corpus in reader.slices(block):
             encoded = self._encoder.encode(corpus.sentences, self._recipe.threads)
             encoded = with_evidence(encoded, [corpus], self._sets, self._scheme)
             check_evidence(corpus.sentences, encoded, self._sets, self._scheme, self._recipe)
             parts.append(encoded.take(np.flatnonzero(encoded.evidence.informative())))
-        return Encoded.joined(parts)
+        joined = Encoded.joined(parts)
+        handle, name = tempfile.mkstemp(dir=private_folder("blocks"))
+        os.close(handle)
+        try:
+            # writable, since kernels are compiled for such arrays; nobody writes
+            arrays: dict[str, Any] = MappedArrays.write(Path(name), joined.arrays()).read("r+")
+        finally:
+            with suppress(PermissionError):  # Windows keeps a file that is mapped
+                Path(name).unlink()
+        return joined.with_arrays(arrays)
 
 
 def parameters_of(space: LabelSpace, recipe: Recipe, encoder: TemplateEncoder, aspect: Aspect) -> ChainParameters:
-    """The parameters of a plain label space."""
+    """Return the parameters of a plain label space."""
     if aspect.layout is None:
         layout = Layout.dense(encoder.windows, len(space))
     else:
         layout = Layout(**load_file(aspect.layout.local()))
     parameters = ChainParameters(space, (layout,), scheme_of(recipe, space), recipe.transitions, recipe.edges)
     return replace(parameters, transitions=False, edges=False) if aspect.pointwise else parameters
-
-
-def _mapped(encoded: Encoded) -> Encoded:
-    """The same sentences, in a file that is gone from its folder and lasts as long as this process."""
-    handle, name = tempfile.mkstemp(dir=private_folder("blocks"))
-    os.close(handle)
-    try:
-        # writable, since kernels are compiled for such arrays; nobody writes
-        arrays: dict[str, Any] = MappedArrays.write(Path(name), encoded.arrays()).read("r+")
-    finally:
-        with suppress(PermissionError):  # Windows keeps a file that is mapped
-            Path(name).unlink()
-    return encoded.with_arrays(arrays)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from tagweave.cluster.executor import Executor, Failure, Group, executor_at
+from tagweave.cluster.executor import Executor, executor_at, results
 from tagweave.cluster.shared_file import SharedFile, private_folder
 from tagweave.corpus.chunk_schemes import readable
 from tagweave.corpus.load import CorpusOutline
@@ -42,9 +42,8 @@ from tagweave.training.recipe import LEARNERS, Recipe, in_batches
 from tagweave.training.resolve import Corpora, checked, job_of
 from tagweave.training.shard import (
     CorpusPart,
-    ShardContent,
-    ShardTask,
     TrainingShard,
+    TrainingShardTask,
     content_of,
     parameters_of,
     shards_of,
@@ -61,23 +60,40 @@ _LONG = 1 << 20
 def sharded_problem(
     files: Sequence[CorpusPart], recipe: Recipe, lookups: Lookups, executor: Executor, workers: int, run: Run
 ) -> Iterator[ChainProblem]:
-    """The problem of corpora of one guideline, on workers until the end of the block."""
-    shards = shards_of(files, block_count(files, recipe, workers), workers)
-    tasks = [ShardTask(shard, recipe, lookups) for shard in shards]
-    contents = _contents(executor, tasks)
-    path = files[0].outline.corpus.path
-    space = _space(contents, files[0].outline.corpus.guideline, recipe, path)
-    codes = _codes(contents, recipe.minimum_count)
+    """Open the problem of corpora of one guideline, on workers until the end of the block.
+
+    `files` are whole corpora; there are fewer shards than `workers` if the corpora have too few sentences.
+    """
+    shards, first = shards_of(files, block_count(files, recipe, workers), workers), files[0].outline.corpus
+    tasks = [TrainingShardTask(shard, recipe, lookups) for shard in shards]
+    found = {task.shard.first: content for task, content in results(executor, content_of, tasks)}
+    contents = [found[task.shard.first] for task in tasks]
+    names = sorted({name for content in contents for name in content.names})
+    if not names:
+        raise CorpusError(f"no label in layer {first.guideline!r}", "an annotated training corpus", first.path)
+    space, index = LabelSpace.plain(first.guideline, recipe.task.labels(names)), FeatureIndex()
+    for grams in (*(content.grams for content in contents), *(content.of_types for content in contents)):
+        index.add(*grams)  # numbered as one encoder over all shards would
+    index.freeze(recipe.minimum_count)
+    codes = index.codes()
     encoder = recipe.encoder(lookups, FeatureIndex.of_codes(codes))
     with tempfile.TemporaryDirectory(dir=private_folder("features"), ignore_cleanup_errors=True) as folder:
-        features = _shared(executor, Path(folder) / "features", {"codes": codes})
+
+        def shared(name: str, arrays: dict[str, NDArray[Any]]) -> SharedFile:
+            save_file(arrays, Path(folder) / name)
+            return executor.share(SharedFile.of(str(Path(folder) / name)))
+
+        features = shared("features", {"codes": codes})
         made = [replace(task, space=space, features=features) for task in tasks]
         with executor.hold(TrainingShard, made) as group:
             size = ProblemSize(*np.sum([reply for _, reply in group.call("size", {})], axis=0).tolist())
             if not size.evidence:
-                raise no_evidence(space, path)
-            layout = None if recipe.dense(len(space)) else _observed(executor, group, Path(folder) / "layout")
-            aspect = Aspect(layout)
+                raise no_evidence(space, first.path)
+            aspect = Aspect()
+            if not recipe.dense(len(space)):
+                layouts = [Layout(arrays["ptr"], arrays["cell"]) for arrays, _ in group.call("observed", {})]
+                layout = Layout.union(layouts)
+                aspect = Aspect(shared("layout", {"ptr": layout.ptr, "cell": layout.cell}))
             model = empty_model(parameters_of(space, recipe, encoder, aspect), encoder, recipe)
             waiting = run.stop_if_cancelled
             objective = ShardedChainObjective(group, aspect, len(model.weights), recipe.dtype, size.sentences, waiting)
@@ -85,7 +101,7 @@ def sharded_problem(
 
 
 def block_count(files: Sequence[CorpusPart], recipe: Recipe, workers: int) -> int:
-    """How many blocks corpora are cut into.
+    """Return how many blocks corpora are cut into.
 
     For batch learners a power of two that does not depend on the workers, since sums are formed by blocks; for online
     learners a multiple of the workers.
@@ -97,46 +113,6 @@ def block_count(files: Sequence[CorpusPart], recipe: Recipe, workers: int) -> in
     while count * _LEAF < characters:
         count *= 2
     return count
-
-
-def _contents(executor: Executor, tasks: Sequence[ShardTask]) -> list[ShardContent]:
-    """The contents of shards, in their order."""
-    contents: dict[int, ShardContent] = {}
-    for task, content in executor.outcomes(content_of, tasks):
-        if isinstance(content, Failure):
-            raise content.error
-        contents[task.shard.first] = content
-    return [contents[task.shard.first] for task in tasks]
-
-
-def _space(contents: Sequence[ShardContent], guideline: str, recipe: Recipe, path: str) -> LabelSpace:
-    names = sorted({name for content in contents for name in content.names})
-    if not names:
-        raise CorpusError(f"no label in layer {guideline!r}", "an annotated training corpus", path)
-    return LabelSpace.plain(guideline, recipe.task.labels(names))
-
-
-def _codes(contents: Sequence[ShardContent], minimum_count: int) -> NDArray[np.uint64]:
-    """The codes of all features, numbered as one encoder over all shards would."""
-    index = FeatureIndex()
-    for content in contents:
-        index.add(*content.grams)
-    for content in contents:
-        index.add(*content.of_types)
-    index.freeze(minimum_count)
-    return index.codes()
-
-
-def _observed(executor: Executor, group: Group, path: Path) -> SharedFile:
-    """A file with the union of the layouts of all shards."""
-    layouts = [Layout(arrays["ptr"], arrays["cell"]) for arrays, _ in group.call("observed", {})]
-    layout = Layout.union(layouts)
-    return _shared(executor, path, {"ptr": layout.ptr, "cell": layout.cell})
-
-
-def _shared(executor: Executor, path: Path, arrays: dict[str, NDArray[Any]]) -> SharedFile:
-    save_file(arrays, path)
-    return executor.share(SharedFile.of(str(path)))
 
 
 _NOT_MIXED = "sgd"  # its penalty and its rates count the sentences of the whole corpus
@@ -167,9 +143,7 @@ def opened_job(
     """The job of a plan, on this process or on the workers of a cluster until the end of the block.
 
     Workers hold the sentences of a plan of one guideline; of a method with folds, they train the models of the folds.
-
-    Args:
-        cluster: the address of the cluster (`cluster.executor_at`); `None`: this process.
+    `cluster`: the address of the cluster (`cluster.executor_at`); `None`: this process.
     """
     if cluster is None:
         if workers is not None:
@@ -198,20 +172,16 @@ def _check(plan: TrainingPlan) -> None:
         raise PlanError(f"found {found}, expected {expected} (subword, coupled with `prune`)")
     if getattr(plan.options, "incomplete", "marginal") != "marginal":
         raise PlanError(f"found `incomplete={plan.options.incomplete}`, expected marginal with `cluster`")
-    if isinstance(plan.options, SingleOptions) and (found := _of_all_sentences(plan.options)):
-        raise PlanError(f"found {found}, expected it without `cluster`, or with `incomplete=folds`")
+    if isinstance(plan.options, SingleOptions):
+        default = SingleOptions()  # other options take all sentences to one place
+        for name in [each.name for each in fields(default)]:
+            if getattr(plan.options, name) != getattr(default, name):
+                raise PlanError(f"found `{name}`, expected it without `cluster`, or with `incomplete=folds`")
     if any(each.sample is not None for each in plan.corpora):
         raise PlanError("found `sample`, expected all sentences with `cluster`")
     if plan.learner == _NOT_MIXED:
         others = ", ".join(name for name in LEARNERS if name != _NOT_MIXED)
         raise PlanError(f"found the learner {plan.learner}, expected one of {others} with `cluster`")
-
-
-def _of_all_sentences(options: SingleOptions) -> str:
-    """The first option that takes all sentences to one place, as the command writes it; "" if there is none."""
-    usual = SingleOptions()
-    changed = (each.name for each in fields(usual) if getattr(options, each.name) != getattr(usual, each.name))
-    return next((f"`{name}`" for name in changed), "")
 
 
 def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int) -> Job:
@@ -253,7 +223,7 @@ def _with_schemes(parts: Sequence[CorpusPart], run: Run) -> list[CorpusPart]:
 
 
 def _whole(file: CorpusFile, outline: CorpusOutline, executor: Executor) -> CorpusPart:
-    """The whole of a corpus file, which travels to the machines that lack it unless it is large."""
+    """Return the whole of a corpus file, which travels to the machines that lack it unless it is large."""
     path, corpus = file.corpus.path, replace(outline.corpus, weight=file.corpus.weight)
     shared = SharedFile.of(located(path))
     shared = executor.share(shared) if Path(located(path)).stat().st_size < _CARRIED else shared

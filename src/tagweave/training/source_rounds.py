@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from tagweave.cluster.executor import results
 from tagweave.corpus.candidates import Soft, with_probabilities
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.corpus.sentence import Candidates
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
@@ -42,12 +42,12 @@ Floats = NDArray[np.float64]
 _LEAST = 1e-9  # of the largest likelihood of a position, below which a label is excluded
 
 
-class Round(NamedTuple):
-    """What is believed after a round.
+class Belief(NamedTuple):
+    """The belief after a round.
 
     Attributes:
         labels: float64[N, Y], the probabilities of true labels.
-        known: bool[N], the positions of which something is believed.
+        known: bool[N], the positions with any belief.
         silence: what the silence of sources says; `None` if it is no evidence.
         log_likelihood: of the answers, by models of other folds, in nats an answer; `None` before the first round.
     """
@@ -81,29 +81,24 @@ class SourceRounds:
     lookups: Lookups = NOTHING
     speaks: bool = False
 
-    def first(self) -> Round:
+    def first(self) -> Belief:
         """What the answers say without the text: Bayesian sequence combination, or votes where sources hardly meet."""
         answers, answered = self.answers, self.answers.answered > 0
         if answers.hardly_overlap:
             self.run.tell(f"several sources answer {100 * answers.overlap():.1f} % of the positions: votes come first")
-            labels, reliability = self._votes()
+            # the labels that have most votes are taken as certain: shares of votes are no probabilities
+            labels = np.eye(len(answers.labels))[aggregate(answers, "majority", known=self.known).best]
+            defaults = BayesianSequenceOptions()
+            prior = sequential_prior(answers, defaults.right, defaults.wrong, self.known)
+            reliability = updated(answers, labels, prior)
         else:
             found = aggregate(answers, "bsc", known=self.known, seed=self.seed)
             labels, reliability = found.probabilities.astype(np.float64), found.reliability
         silence = SilenceRates.of(answers, labels * answered[:, None]) if self.speaks else None
-        return Round(labels, reliability, answered, silence)
+        return Belief(labels, reliability, answered, silence)
 
-    def _votes(self) -> tuple[Floats, Reliability]:
-        """The labels that have most votes, which are taken as certain: shares of votes are no probabilities."""
-        best = aggregate(self.answers, "majority", known=self.known).best
-        labels = np.eye(len(self.answers.labels))[best]
-        defaults = BayesianSequenceOptions()
-        return labels, updated(
-            self.answers, labels, sequential_prior(self.answers, defaults.right, defaults.wrong, self.known)
-        )
-
-    def best(self, rounds: int) -> Round:
-        """The round after which answers are most likely; at most so many rounds. Raises as `fit`."""
+    def best(self, rounds: int) -> Belief:
+        """Return the round after which answers are most likely; at most so many rounds. Raises as `fit`."""
         rounds_so_far = [self.first()]
         for number in range(1, rounds + 1):
             self.run.stop_if_cancelled()
@@ -113,30 +108,36 @@ class SourceRounds:
                 return rounds_so_far[-2]
         return rounds_so_far[-1]
 
-    def after(self, before: Round) -> Round:
+    def after(self, before: Belief) -> Belief:
         """The next round: models of folds learn what is believed, and say what they believe of the other folds."""
         rows = before.log_likelihoods(self.answers)
         known = np.ones_like(before.known) if self.speaks else before.known
         learned, asked = self.evidence(before), self._likelihoods(rows, known)
         held_out = [[at.sentence for at in fold] for fold in members([self.corpus], self.folds, self.seed)]
-        tasks = (self._fold(fold, learned, asked) for fold in held_out)
+
+        def task(fold: Sequence[int]) -> _Fold:
+            others = learned.with_sentences(each for s, each in enumerate(learned) if s not in set(fold))
+            questions = asked.with_sentences(asked[s] for s in fold)
+            run, names = self.run.task(), self.answers.labels
+            return _Fold(fold, others, questions, names, self.recipe, self.dev, run, self.lookups)
+
         labels, total, ptr = before.labels.copy(), float(rows.max(axis=1).sum()), self.answers.sentence_ptr
-        for fold, (tables, log_likelihood) in results(self.run.executor, _believed, tasks):
+        for fold, (tables, log_likelihood) in results(self.run.executor, _believed, map(task, held_out)):
             self.run.stop_if_cancelled()
             total += log_likelihood
             for sentence, table in zip(fold.held_out, tables, strict=True):
                 labels[ptr[sentence] : ptr[sentence + 1]] = table
         reliability = updated(self.answers, labels, before.reliability.prior)
         silence = before.silence and before.silence.updated(labels)
-        return Round(labels, reliability, known, silence, total / len(self.answers))
+        return Belief(labels, reliability, known, silence, total / len(self.answers))
 
-    def evidence(self, believed: Round) -> Corpus:
-        """The text with its true labels as posteriors; what nothing is believed of stays unknown."""
+    def evidence(self, believed: Belief) -> Corpus:
+        """Return the text with its true labels as posteriors; what nothing is believed of stays unknown."""
         names = self.answers.labels
         return self._with_layers(believed.labels, believed.known, lambda row: with_probabilities(names, row.tolist()))
 
     def _likelihoods(self, rows: Floats, known: NDArray[np.bool_]) -> Corpus:
-        """The text with the likelihoods of its answers, scaled so that the largest of a position is 1."""
+        """Return the text with the likelihoods of its answers, scaled so that the largest of a position is 1."""
         names = self.answers.labels
         scaled = np.exp(rows - rows.max(axis=1, keepdims=True))
 
@@ -150,22 +151,15 @@ class SourceRounds:
         self, rows: Floats, known: NDArray[np.bool_], candidates: Callable[[Floats], Candidates]
     ) -> Corpus:
         ptr, name = self.answers.sentence_ptr.tolist(), self.corpus.guideline
-        sentences = (
-            _relabelled(each, name, [candidates(rows[at]) if known[at] else None for at in range(ptr[s], ptr[s + 1])])
-            for s, each in enumerate(self.corpus)
-        )
+        sentences = []
+        for s, each in enumerate(self.corpus):
+            layer = tuple(candidates(rows[at]) if known[at] else None for at in range(ptr[s], ptr[s + 1]))
+            sentences.append(replace(each, layers={name: layer}, covered=None, confidence=None))
         return replace(self.corpus, sentences=tuple(sentences), covered=None)
-
-    def _fold(self, held_out: Sequence[int], learned: Corpus, asked: Corpus) -> _Fold:
-        excluded = set(held_out)
-        others = learned.with_sentences(each for s, each in enumerate(learned) if s not in excluded)
-        questions = asked.with_sentences(asked[s] for s in held_out)
-        run = self.run.task()
-        return _Fold(held_out, others, questions, self.answers.labels, self.recipe, self.dev, run, self.lookups)
 
 
 class _Fold(NamedTuple):
-    """A fold as a task: its sentences by number, what to train on, and what is asked: the likelihoods of answers."""
+    """A fold as a task: its sentences by number, what to train on, and the likelihoods of answers as questions."""
 
     held_out: Sequence[int]
     others: Corpus
@@ -186,8 +180,3 @@ def _believed(fold: _Fold) -> tuple[list[Floats], float]:
     tables = tagger.probabilities(fold.questions.sentences, guideline)
     total = sum(tagger.log_probabilities(fold.questions.sentences, guideline))
     return [table[:, columns].astype(np.float64) for table in tables], total
-
-
-def _relabelled(sentence: Sentence, name: str, layer: Sequence[Candidates]) -> Sentence:
-    own: Layer = tuple(layer)
-    return replace(sentence, layers={name: own}, covered=None, confidence=None)

@@ -61,12 +61,12 @@ class Stacking:
     seed: int = 0
 
     def sampling(self, recipe: Recipe, own: Sequence[Corpus], relabelled: Sequence[Corpus]) -> Recipe:
-        """The recipe for a fit on corpora of the target guideline and relabelled ones."""
+        """Return the recipe for a fit on corpora of the target guideline and relabelled ones."""
         sampled = self.times and relabelled and in_batches(recipe.learner)
         return replace(recipe, sample=by_words(own, relabelled, self.times) if sampled else ())
 
     def about(self) -> dict[str, Any]:
-        """The settings as plain data, for the model."""
+        """Return the settings as plain data, for the model."""
         return asdict(self)
 
 
@@ -145,7 +145,7 @@ def fit_pieces(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> Fitted:
-    """Fit a model of pieces. Arguments are those of `prepare_pieces` and `fit_stack`."""
+    """Fit a model of pieces. Arguments are as in `prepare_pieces` and `fit_stack`."""
     problem = prepare_pieces(corpora, taggers, recipe)
     return fit_problem(problem, with_pieces(recipe, taggers), dev, run)
 
@@ -179,7 +179,7 @@ def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], rec
 
 
 def with_pieces(recipe: Recipe, taggers: Sequence[ChainModel]) -> Recipe:
-    """The recipe with the templates of pieces in place of its own (sun-wan-2012, 4.4)."""
+    """Return the recipe with the templates of pieces in place of its own (sun-wan-2012, 4.4)."""
     columns = (text for tagger in taggers for text in piece_templates(ChainPredictor(tagger).guideline))
     return replace(recipe, templates=Templates((*PRESETS["sun-wan-2012-subword"].texts, *columns)))
 
@@ -214,7 +214,7 @@ def relabelled(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe) -> 
 
 
 def _by_guideline(corpora: Sequence[Corpus], step: Callable[[Sequence[Corpus]], Sequence[Corpus]]) -> list[Corpus]:
-    """The results of a step on the corpora of each guideline, in the order of the corpora."""
+    """Return the results of a step on the corpora of each guideline, in the order of the corpora."""
     results: dict[int, Corpus] = {}
     for guideline in guidelines_of(corpora):
         own = [at for at, corpus in enumerate(corpora) if corpus.guideline == guideline]
@@ -223,7 +223,7 @@ def _by_guideline(corpora: Sequence[Corpus], step: Callable[[Sequence[Corpus]], 
 
 
 def _with_columns(corpus: Corpus, *others: Corpus) -> Corpus:
-    """A corpus with the columns of others over the same characters."""
+    """Return a corpus with the columns of others over the same characters."""
     return corpus.with_sentences(
         replace(rows[0], columns={name: column for row in rows for name, column in row.columns.items()})
         for rows in zip(corpus, *others, strict=True)

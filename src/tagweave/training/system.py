@@ -24,12 +24,8 @@ Annotation = TypeVar("Annotation")
 Floats = NDArray[np.float64]
 
 
-class Step(NamedTuple):
-    """One fit of a cascade.
-
-    Attributes:
-        number: its number, from 1.
-    """
+class FitStep(NamedTuple):
+    """One fit of a cascade. `number`: its number, from 1."""
 
     number: int
     of: int
@@ -54,27 +50,24 @@ class KBest(NamedTuple, Generic[Annotation]):
 @dataclass(frozen=True)
 class System(ABC, Generic[Annotation]):
     """Fits and uses models of one structure. An annotation is for one sentence, complete, and comparable with ==.
-
-    Attributes:
-        recipe: the recipe of every model; its sample is ignored. Templates of trees must use only layers and columns of
-            all corpora.
-    """
+    `recipe`: the recipe of every model; its sample is ignored. Templates of trees must use only layers and columns of
+    all corpora."""
 
     recipe: Recipe
     run: Run = SILENT
 
-    def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> Fitted:
+    def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: FitStep) -> Fitted:
         """Fit an ordinary model to corpora of one guideline; `dev` selects the best iteration."""
         return self._fit(corpora, self.recipe, dev, step)
 
     def train_transfer(
-        self, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: Step
+        self, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: FitStep
     ) -> Fitted:
-        """Fit a transfer model: it learns the corpora's annotation, guided by that of another guideline."""
+        """Fit a transfer model: it learns the corpora's annotation, guided by annotation of another guideline."""
         return self._fit([*map(self.shown, parallel)], self.transfer_recipe(), dev and self.shown(dev), step)
 
     def train_guided(
-        self, guide: Fitted, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: Step
+        self, guide: Fitted, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: FitStep
     ) -> Fitted:
         """Fit a model that contains a guide (`fit_guided`); in training, the annotation of the parallel text replaces
         the guide's."""
@@ -82,7 +75,7 @@ class System(ABC, Generic[Annotation]):
         return self._fit(shown, self.recipe, dev and self.shown(dev, guide), step, guide)
 
     def _fit(
-        self, corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, step: Step, guide: Fitted | None = None
+        self, corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, step: FitStep, guide: Fitted | None = None
     ) -> Fitted:
         from tagweave.training.fit import fit
         from tagweave.training.guided import fit_guided
@@ -102,7 +95,7 @@ class System(ABC, Generic[Annotation]):
 
     @abstractmethod
     def shown(self, text: Parallel[Annotation], guide: Fitted | None = None) -> Corpus:
-        """Return the corpus with the guiding annotation, as transfer models see it, or as those of a guide do."""
+        """Return the corpus with the guiding annotation, as transfer models or models with a guide see it."""
 
     @abstractmethod
     def annotate(self, fitted: Fitted, corpus: Corpus) -> list[Annotation]:
@@ -167,9 +160,9 @@ class Steps:
     count: int = 0
     begin: float = field(default_factory=time.perf_counter)
 
-    def next(self, what: str, last: bool = False) -> Step:
+    def next(self, what: str, last: bool = False) -> FitStep:
         """Begin the next step."""
         self.run.stop_if_cancelled()
         self.count += 1
         self.run.tell(f"{self.count}/{self.of} {what} (after {time.perf_counter() - self.begin:.0f} s)")
-        return Step(self.count, self.of, what, last)
+        return FitStep(self.count, self.of, what, last)

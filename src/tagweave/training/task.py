@@ -84,13 +84,18 @@ class Task:
         return tuple(sorted({*names, *(f"{letter}-{kind}" if kind else letter for letter, kind in more)}))
 
     def prepare(self, corpus: Corpus, scheme: str | None = None) -> Corpus:
-        """The corpus as sentences of the task's tokens, with its labels in the layer of its guideline.
+        """Return the corpus as sentences of the task's tokens, with its labels in the layer of its guideline.
 
         Each character has the confidence of its word. Spans are read in the scheme of the corpus, by default detected.
         """
         if self.name == PARSE:
             return corpus
-        self._check_rejected(corpus)
+        if self.name not in (SPANS, "segment") or self.coding == "IOB1":  # labels of IOB1 do not tell where spans begin
+            for sentence in corpus:
+                if sentence.rejected.get(corpus.guideline):
+                    coding = f" in {self.coding}" if self.name == SPANS else ""
+                    found = f"rejected spans for the task {self.name}{coding}"
+                    raise CorpusError(found, "the task spans, in BIOES or IOB2", *sentence.location)
         if not self.of_characters:
             if corpus.unit == "character":
                 found = "a corpus of characters" if len(corpus) else "no sentences"
@@ -101,15 +106,6 @@ class Task:
         known = (_without_outside(sentence, tag_layer, corpus.covered_in(sentence)) for sentence in corpus.sentences)
         sentences = tuple(convert(sentence, corpus.guideline) for sentence in known)
         return Corpus(sentences, corpus.guideline, "character", None, corpus.path, corpus.weight)
-
-    def _check_rejected(self, corpus: Corpus) -> None:
-        """Refuse rejected spans unless labels tell where spans begin, which those of IOB1 do not."""
-        if self.name == SPANS and self.coding != "IOB1":
-            return
-        for sentence in corpus:
-            if sentence.rejected.get(corpus.guideline) and self.name != "segment":
-                found = f"rejected spans for the task {self.name}{f' in {self.coding}' if self.name == SPANS else ''}"
-                raise CorpusError(found, "the task spans, in BIOES or IOB2", *sentence.location)
 
     def _from_words(self, sentence: Sentence, guideline: str) -> Sentence:
         if self.name == "segtag" and guideline not in sentence.layers:
@@ -132,13 +128,13 @@ class Task:
 
 
 def segmentation_name(sentence: Sentence, guideline: str) -> str:
-    """The layer that segments a sentence of characters: the guideline's, or the default of the format."""
+    """Return the layer that segments a sentence of characters: the guideline's, or the default of the format."""
     is_own = guideline in sentence.layers and not (guideline == TAGS and SEGMENTATION in sentence.layers)
     return guideline if is_own else SEGMENTATION
 
 
 def _without_outside(sentence: Sentence, layer: str, covered: Sequence[str] | None) -> Sentence:
-    """The sentence with `O` replaced by unknown if the corpus covers only some labels."""
+    """Return the sentence with `O` replaced by unknown if the corpus covers only some labels."""
     if covered is None or layer not in sentence.layers:
         return sentence
     known: list[Candidates] = [None if OUTSIDE in (each or ()) else each for each in sentence.layers[layer]]
@@ -150,9 +146,12 @@ _SHOWN = 4
 
 
 def guessed_task(corpus: Corpus | str, format: str | None, tell: Callable[[str], None]) -> str:  # noqa: A002
-    """The task of a corpus, or of a file by its argument; says so if it is not `tag`."""
+    """Return the task of a corpus, or of a file by its argument; says so if it is not `tag`."""
     if not isinstance(corpus, Corpus):
-        corpus = _beginning(corpus, format)
+        if parse_argument(corpus).path == STANDARD_STREAM:
+            return "tag"
+        form, sentences, _ = stream(corpus, format)
+        corpus = assembled(corpus, form, islice((each for each in sentences if each.forms), _SENTENCES))
     if corpus.unit != "word":
         return "tag"
     names = collect_names([each.layers.get(corpus.guideline, ()) for each in corpus.sentences[:_SENTENCES]])
@@ -162,11 +161,3 @@ def guessed_task(corpus: Corpus | str, format: str | None, tell: Callable[[str],
     path = corpus.path or "the corpus"
     tell(f"the labels of {path} code spans ({shown}), so the task is spans; `task=tag` takes them as they are")
     return SPANS
-
-
-def _beginning(argument: str, format: str | None) -> Corpus:  # noqa: A002
-    """Return the first sentences of a file, with the layer that training will take; none of standard input."""
-    if parse_argument(argument).path == STANDARD_STREAM:
-        return Corpus(())
-    form, sentences, _ = stream(argument, format)
-    return assembled(argument, form, islice((each for each in sentences if each.forms), _SENTENCES))

@@ -33,7 +33,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.errors import CorpusError
 from tagweave.training.guided import guided_texts
 from tagweave.training.problem import Fitted
-from tagweave.training.system import Annotation, Floats, KBest, Parallel, Step, Steps, System
+from tagweave.training.system import Annotation, Floats, KBest, Parallel, Steps, System
 
 SHARES = (0.0, 0.3)
 """The values of lambda to try in every round."""
@@ -66,7 +66,7 @@ class PredictSelf:
         return (0.0,) if self.filter else self.shares
 
 
-class Ranking(NamedTuple, Generic[Annotation]):
+class CandidateRanking(NamedTuple, Generic[Annotation]):
     """Candidates y of a sentence with the annotation s, with falling score(y | x, s) and rising score(s | x, y).
 
     No other candidate can be the best for any share, because one of these is at least as good both ways.
@@ -77,14 +77,14 @@ class Ranking(NamedTuple, Generic[Annotation]):
     back: Floats
 
     @classmethod
-    def of(cls, candidates: KBest[Annotation], back: Floats) -> Ranking[Annotation]:
-        """The ranking of candidates, best first, with the scores of the way back."""
+    def of(cls, candidates: KBest[Annotation], back: Floats) -> CandidateRanking[Annotation]:
+        """Return the ranking of candidates, best first, with the scores of the way back."""
         before = np.concatenate([[-np.inf], np.maximum.accumulate(back)[:-1]])
         kept = np.flatnonzero((back > before) | (np.arange(len(back)) == 0))
         return cls([candidates.annotations[i] for i in kept.tolist()], candidates.scores[kept], back[kept])
 
     def best(self, share: float) -> Annotation:
-        """The candidate with the greatest (1 - share) there + share back; of equal ones the first."""
+        """Return the candidate with the greatest (1 - share) there + share back; of equal ones the first."""
         if share == 0:
             return self.annotations[0]
         with np.errstate(invalid="ignore"):  # 0 * -inf
@@ -99,14 +99,14 @@ def rankings(
     corpus: Corpus,
     given: Sequence[Annotation],
     k: int,
-) -> list[Ranking[Annotation]]:
+) -> list[CandidateRanking[Annotation]]:
     """For every sentence, the candidates among its k best that predict-self re-estimation may take."""
-    results: list[Ranking[Annotation]] = []
+    results: list[CandidateRanking[Annotation]] = []
     for start in range(0, len(corpus), _BLOCK):
         block = corpus.with_sentences(corpus.sentences[start : start + _BLOCK])
         candidates = system.candidates(there, Parallel(block, given[start : start + _BLOCK]), k)
         scores = system.scores(back, block, [each.annotations for each in candidates])
-        results += [Ranking.of(each, own) for each, own in zip(candidates, scores, strict=True)]
+        results += [CandidateRanking.of(each, own) for each, own in zip(candidates, scores, strict=True)]
     return results
 
 
@@ -145,7 +145,8 @@ def fit_transformed(
         source_dev = _dev_of(guideline, source_devs)
         source = system.train(corpora, source_dev, steps.next(f"source model of {guideline}"))
         if own is None:
-            parallel, parallel_dev = _annotated(system, source, targets, dev)
+            parallel = [Parallel(corpus, system.annotate(source, corpus)) for corpus in targets]
+            parallel_dev = None if dev is None else Parallel(dev, system.annotate(source, dev))
         else:
             theirs = corpora, source_dev, source
             parallel, parallel_dev = guided_texts(system, (targets, dev, own), theirs, rounds, steps)
@@ -154,14 +155,6 @@ def fit_transformed(
         for corpus in corpora:
             merged.append(system.relabelled(transfer, Parallel(corpus, system.given(source, corpus)), target))
     return system.train(merged, dev, steps.next(f"final model of {target}", last=True))
-
-
-def _annotated(
-    system: System[Annotation], model: Fitted, corpora: Sequence[Corpus], dev: Corpus | None
-) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
-    """The text guided by the annotation of a model."""
-    parallel = [Parallel(corpus, system.annotate(model, corpus)) for corpus in corpora]
-    return parallel, None if dev is None else Parallel(dev, system.annotate(model, dev))
 
 
 class Round(NamedTuple):
@@ -193,7 +186,7 @@ def fit_iterated(
 ) -> Iterated:
     """Model 3 (section 4.4, Algorithm 4): transformation both ways in rounds until the score on `dev` does not improve.
 
-    Arguments and errors are those of `fit_transformed`. Development data of the source guidelines are for the models
+    Arguments and errors are as in `fit_transformed`. Development data of the source guidelines are for the models
     that transform to them. One round with only the share 0 is Model 2.
     """
     if rounds < 1:
@@ -262,7 +255,7 @@ def _begin(
     source: tuple[str, Sequence[Corpus], Corpus | None],
     steps: Steps,
 ) -> _Pair[Annotation]:
-    """The first parallel text: each side is annotated by the other's model (Algorithm 4, lines 2 to 5)."""
+    """Return the first parallel text: each side is annotated by the other's model (Algorithm 4, lines 2 to 5)."""
     guideline, corpora, source_dev = source
     model = system.train(corpora, source_dev, steps.next(f"source model of {guideline}"))
     own, targets, dev = target
@@ -289,10 +282,11 @@ def _round(
     prefix = f"round {number}: "
     relabellings = []
     for pair in pairs:
-        models = [
-            _learn(system, to, steps.next(f"{prefix}transfer model, {guide.guideline} to {to.guideline}"))
-            for to, guide in ((pair.target, pair.source), (pair.source, pair.target))
-        ]
+        models = []
+        for to, guide in ((pair.target, pair.source), (pair.source, pair.target)):
+            step = steps.next(f"{prefix}transfer model, {guide.guideline} to {to.guideline}")
+            shown_dev = to.dev.parallel() if to.dev else None
+            models.append(system.train_transfer([text.parallel() for text in to.texts], shown_dev, step))
         relabellings.append(_Relabelling(system, pair, models[0], models[1], predict_self))
     results: list[tuple[Round, Fitted]] = []
     merged_before: list[Corpus] = []
@@ -312,28 +306,20 @@ def _round(
     return results
 
 
-def _learn(system: System[Annotation], to: _Side[Annotation], step: Step) -> Fitted:
-    dev = to.dev.parallel() if to.dev else None
-    return system.train_transfer([text.parallel() for text in to.texts], dev, step)
-
-
 @dataclass
 class _Relabelling(Generic[Annotation]):
-    """Relabels all text of two guidelines under the other one, by the transfer models of a round.
-
-    Attributes:
-        ranked: by the identity of a text, the candidates that some share may take, computed once.
-    """
+    """Relabels all text of two guidelines under the other one, by the transfer models of a round. `ranked`: by the
+    identity of a text, the candidates that some share may take, computed once."""
 
     system: System[Annotation]
     pair: _Pair[Annotation]
     forward: Fitted
     backward: Fitted
     predict_self: PredictSelf
-    ranked: dict[int, list[Ranking[Annotation]]] = field(default_factory=dict)
+    ranked: dict[int, list[CandidateRanking[Annotation]]] = field(default_factory=dict)
 
     def training_data(self, share: float) -> list[Corpus]:
-        """The source corpora under the target guideline."""
+        """Return the source corpora under the target guideline."""
         corpora = []
         for text in self.pair.source.texts:
             if share == 0 and not self.predict_self.filter:
@@ -357,22 +343,20 @@ class _Relabelling(Generic[Annotation]):
                 side.dev.guides = self.system.transform(there, Parallel(side.dev.corpus, side.dev.given))
 
     def _chosen(self, text: _Text[Annotation], there: Fitted, back: Fitted, share: float) -> list[Annotation | None]:
-        """The annotation of every sentence under the other guideline."""
+        """Return the annotation of every sentence under the other guideline."""
         if not any(self.predict_self.choices):
             best = self.system.transform(there, Parallel(text.corpus, text.given))
-            return self._led_back(text, best, back) if self.predict_self.filter else [*best]
+            if not self.predict_self.filter:
+                return [*best]
+            returned = self.system.transform(back, Parallel(text.corpus, best))
+            return [y if again == own else None for y, again, own in zip(best, returned, text.given, strict=True)]
         if id(text) not in self.ranked:
             self.ranked[id(text)] = rankings(self.system, there, back, text.corpus, text.given, self.predict_self.k)
         return [ranking.best(share) for ranking in self.ranked[id(text)]]
 
-    def _led_back(self, text: _Text[Annotation], best: list[Annotation], back: Fitted) -> list[Annotation | None]:
-        """Predict-self filtering."""
-        returned = self.system.transform(back, Parallel(text.corpus, best))
-        return [y if again == own else None for y, again, own in zip(best, returned, text.given, strict=True)]
-
 
 def _by_guideline(targets: Sequence[Corpus], sources: Iterable[Corpus]) -> dict[str, list[Corpus]]:
-    """The source corpora of every guideline, in order."""
+    """Return the source corpora of every guideline, in order."""
     groups: dict[str, list[Corpus]] = {}
     for corpus in sources:
         groups.setdefault(corpus.guideline, []).append(corpus)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
+from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.relations import RelationEvidence, allowed_labels, are_probabilities
 from tagweave.evidence.trees import ANY, SEVERAL, head_noise, only_head, without_disbelieved
@@ -38,6 +38,7 @@ from tagweave.models.packing import rounded
 from tagweave.models.storage import check_labels
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
+from tagweave.training.chain_problem import weighted_sentence
 from tagweave.training.problem import Fitted, Floats, Problem
 from tagweave.training.recipe import ARC_SETTINGS, MISTAKE_DRIVEN, Recipe
 
@@ -50,11 +51,8 @@ _LABEL_BATCH = 64
 
 @dataclass(frozen=True)
 class TreebankCounts:
-    """Counts of training trees.
-
-    Attributes:
-        known, several, uncertain: tokens with one head, with several candidates, with a confidence below 1.
-    """
+    """Counts of training trees. `known` and `several` and `uncertain`: tokens with one head, with several candidates,
+    with a confidence below 1."""
 
     crossing: int
     unused: int
@@ -122,7 +120,7 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe, *_of_chains: Any) -> Tree
     perceptron, which knows only right and wrong, ignores arcs with confidence 0 and believes all others.
     """
     layer, path = (corpora[0].guideline, corpora[0].path) if corpora else ("head", "")
-    sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
+    sentences = [weighted_sentence(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
     check_lengths(sentences)
     check_labels(relation_names(sentences, layer), path, _LABEL_ROWS * _RELATION_BYTES)
     sentences = without_disbelieved(sentences, layer)
@@ -139,7 +137,9 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe, *_of_chains: Any) -> Tree
         raise CorpusError(
             f"heads with numbers for the learner {recipe.learner}", "a learner that follows a gradient", path
         )
-    features, single_root = ArcFeatures(templates, 1 << recipe.bits), _single_root(encoded)
+    features, of_root = ArcFeatures(templates, 1 << recipe.bits), np.append(0, np.cumsum(encoded.evidence.heads == 0))
+    roots = of_root[encoded.position_ptr[1:]] - of_root[encoded.position_ptr[:-1]]
+    single_root = bool((roots <= 1).all())
     zeros = np.zeros(features.size, recipe.dtype)
     model = TreeModel(features, zeros, None, single_root, layer, projective=recipe.projective)
     fits = model.best(encoded, True) >= 0
@@ -153,41 +153,31 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe, *_of_chains: Any) -> Tree
     numbers = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((own.noise > 0).sum())
     counts = TreebankCounts(crosses, int((~usable[:given]).sum()), *numbers, recipe.projective)
     relations = relation_preset(templates, tags)
-    line = evidence_line(corpora)
+    layers = [s.heads.get(corpus.guideline, ()) for corpus in corpora for s in corpus]
+    evidence = [each for each in layers if any(each)]
+    tokens, known = sum(map(len, evidence)), sum(sum(map(bool, each)) for each in evidence)
+    line = f"{len(evidence):,} sentences with evidence, {tokens:,} tokens ({known:,} with evidence)"
     return TreeProblem(model, objective, encoded, sentences, relations, counts, line, recipe.soft_labels)
 
 
-def evidence_line(corpora: Sequence[Corpus]) -> str:
-    """A line on the amount of evidence in the corpora."""
-    layers = [s.heads.get(corpus.guideline, ()) for corpus in corpora for s in corpus]
-    evidence = [layer for layer in layers if any(layer)]
-    tokens, known = sum(map(len, evidence)), sum(sum(map(bool, layer)) for layer in evidence)
-    return f"{len(evidence):,} sentences with evidence, {tokens:,} tokens ({known:,} with evidence)"
-
-
 def usual_templates(*parts: Sequence[Sentence], siblings: bool = True) -> ArcTemplates:
-    """`arc_preset` over the finest tags that every sentence has, with coarser tags and `feats` if present.
-
-    Args:
-        parts: groups of sentences; `feats` are used if every group has some. The models of an adaptation need the same
-            templates, so all corpora of both guidelines are groups.
-    """
+    """`arc_preset` over the finest tags that every sentence has, with coarser tags and `feats` if present. `parts`:
+    groups of sentences; `feats` are used if every group has some. The models of an adaptation need the same templates,
+    so all corpora of both guidelines are groups."""
     sentences = [sentence for part in parts for sentence in part]
     known = tag_layers(sentences)
     if not known:
         raise CorpusError(
             "sentences without tags", "a layer upos or xpos", *(sentences[0].location if sentences else ())
         )
-    return arc_preset(known[0], known[1] if len(known) > 1 else None, all(map(_have_feats, parts)), siblings)
-
-
-def _have_feats(sentences: Sequence[Sentence]) -> bool:
-    """Whether all sentences have the column, and it is not empty in all of them."""
-    return all("feats" in s.columns for s in sentences) and any(set(s.columns["feats"]) - {"_"} for s in sentences)
+    have_feats = all(
+        all("feats" in s.columns for s in part) and any(set(s.columns["feats"]) - {"_"} for s in part) for part in parts
+    )
+    return arc_preset(known[0], known[1] if len(known) > 1 else None, have_feats, siblings)
 
 
 def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
-    """The tag layers that every sentence has, the finest first."""
+    """Return the tag layers that every sentence has, the finest first."""
     return [name for name in _LAYERS if all(any(s.layers.get(name, ())) for s in sentences if len(s))]
 
 
@@ -235,7 +225,7 @@ def fit_labels(
 
 
 def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:
-    """The share of correct heads among tokens with one known head; 0 without such tokens."""
+    """Return the share of correct heads among tokens with one known head; 0 without such tokens."""
     known = encoded.evidence.token_heads
     scored = known >= 0
     return float((heads == known)[scored].mean()) if scored.any() else 0.0
@@ -252,19 +242,9 @@ class DevScore:
             raise CorpusError("no head that is known", "development data with trees", dev.path)
 
     def __call__(self, weights: NDArray[Any]) -> float:
-        """The score, from 0 to 1."""
+        """Return the score, from 0 to 1."""
         heads = replace(self._model, weights=weights).best(self._encoded, threads=self._threads)
         return attachment(heads, self._encoded)
-
-
-def _weighted(sentence: Sentence, weight: float) -> Sentence:
-    return sentence if weight == 1 else replace(sentence, weight=sentence.weight * weight)
-
-
-def _single_root(encoded: EncodedArcs) -> bool:
-    """Whether no sentence has several dependents of the root."""
-    of_root = np.concatenate([[0], np.cumsum(encoded.evidence.heads == 0)])
-    return bool((of_root[encoded.position_ptr[1:]] - of_root[encoded.position_ptr[:-1]] <= 1).all())
 
 
 def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sentence], int]:
@@ -285,8 +265,12 @@ def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sente
         if lifts < 0:
             raise _circle(sentence)
         changed += lifts > 0
-        arcs = [_arc(each, head) for each, head in zip(given, new.tolist(), strict=True)] if lifts else given
-        results.append(replace(sentence, heads={**sentence.heads, layer: tuple(arcs)}) if lifts else sentence)
+        if lifts:
+            kept = ((each, head, only_head(each)) for each, head in zip(given, new.tolist(), strict=True))
+            arcs = (each if head == own else None if head < 0 else (Arc(head, None),) for each, head, own in kept)
+            results.append(replace(sentence, heads={**sentence.heads, layer: tuple(arcs)}))
+        else:
+            results.append(sentence)
     return results, changed
 
 
@@ -303,9 +287,3 @@ def crossing(sentences: Sequence[Sentence], layer: str) -> int:
 
 def _circle(sentence: Sentence) -> CorpusError:
     return CorpusError("heads that go round in a circle", "a tree", *sentence.location)
-
-
-def _arc(candidates: ArcCandidates, head: int) -> ArcCandidates:
-    if head == only_head(candidates):
-        return candidates
-    return None if head < 0 else (Arc(head, None),)

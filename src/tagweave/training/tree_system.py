@@ -29,28 +29,22 @@ _LEAST = 0.001
 
 
 def with_probabilities(tree: HeadLayer, probabilities: NDArray[Any]) -> HeadLayer:
-    """The heads of a tree and all others that are likely enough, with their probabilities.
+    """Return the heads of a tree and all others that are likely enough, with their probabilities [(L + 1)^2].
 
-    The heads of the tree are always candidates, so that there is a tree among these.
-
-    Args:
-        probabilities: [(L + 1)^2], of every head and modifier.
+    The heads of the tree are always candidates, so that there is a tree among these. A layer with an unknown head is
+    returned as it is.
     """
     if not all(tree):
         return tree
-    by_modifier = probabilities.reshape(len(tree) + 1, -1).T[1:]
-    return tuple(_candidates(own, row) for own, row in zip(tree, by_modifier, strict=True))
-
-
-def _candidates(own: ArcCandidates, row: NDArray[Any]) -> ArcCandidates:
-    assert own is not None  # noqa: S101 - the caller has looked
-    (arc,) = own
-    head = arc.head or 0
-    others = [each for each in np.flatnonzero(row >= _LEAST).tolist() if each != head]
-    if not others:
-        return own
-    numbers = np.maximum(row[[head, *others]].astype(np.float64), _LEAST)
-    return Soft((arc, *(Arc(each, None) for each in others)), (numbers / numbers.sum()).tolist())
+    found: list[ArcCandidates] = []
+    for own, row in zip(tree, probabilities.reshape(len(tree) + 1, -1).T[1:], strict=True):
+        (arc,) = own or ()
+        head = arc.head or 0
+        others = [each for each in np.flatnonzero(row >= _LEAST).tolist() if each != head]
+        numbers = np.maximum(row[[head, *others]].astype(np.float64), _LEAST)
+        soft = Soft((arc, *(Arc(each, None) for each in others)), (numbers / numbers.sum()).tolist())
+        found.append(soft if others else own)
+    return tuple(found)
 
 
 Tree = tuple[Arc, ...]
@@ -77,20 +71,20 @@ class TreeSystem(System[Tree]):
         return replace(self.recipe, templates=shared_templates(self.recipe, ()).with_guide(_GUIDE))
 
     def shown(self, text: Parallel[Tree], guide: Fitted | None = None) -> Corpus:
-        """The corpus with the guiding trees."""
+        """Return the corpus with the guiding trees."""
         layer = guide_layer(_GUIDE if guide is None else guide.model.guideline)
         return text.corpus.with_sentences(map(partial(_guided, layer=layer), text.corpus, text.guides))
 
     def annotate(self, fitted: Fitted, corpus: Corpus) -> list[Tree]:
-        """The trees of the text."""
+        """Return the trees of the text."""
         return _trees(self._parser(fitted).parse(corpus), fitted.model.guideline)
 
     def given(self, fitted: Fitted, corpus: Corpus) -> list[Tree]:
-        """The trees of the corpus; if they are ambiguous, the best that they allow. Raises as `complete`."""
+        """Return the trees of the corpus; if they are ambiguous, the best that they allow. Raises as `complete`."""
         return _trees(self._parser(fitted).complete(corpus, corpus.guideline), corpus.guideline)
 
     def transform(self, transfer: Fitted, text: Parallel[Tree]) -> list[Tree]:
-        """The trees of the text under the transfer model's guideline."""
+        """Return the trees of the text under the transfer model's guideline."""
         return self.annotate(transfer, self.shown(text))
 
     def candidates(self, transfer: Fitted, text: Parallel[Tree], k: int) -> list[KBest[Tree]]:
@@ -120,13 +114,16 @@ class TreeSystem(System[Tree]):
         return [scores[first:last] for first, last in pairwise(np.cumsum([0, *map(len, guides)]).tolist())]
 
     def annotated(self, corpus: Corpus, annotations: Sequence[Tree], guideline: str) -> Corpus:
-        """The text with these trees as its only head layer; unknown heads stay unknown."""
-        pairs = zip(corpus, annotations, strict=True)
-        sentences = (replace(s, heads={guideline: _where_known(s.heads.get(corpus.guideline), t)}) for s, t in pairs)
+        """Return the text with these trees as its only head layer; unknown heads stay unknown."""
+        sentences = []
+        for sentence, tree in zip(corpus, annotations, strict=True):
+            given = sentence.heads.get(corpus.guideline, (None,) * len(tree))
+            layer = tuple(None if own is None else (arc,) for arc, own in zip(tree, given, strict=True))
+            sentences.append(replace(sentence, heads={guideline: layer}))
         return replace(corpus, sentences=tuple(sentences), guideline=guideline)
 
     def relabelled(self, transfer: Fitted, text: Parallel[Tree], guideline: str) -> Corpus:
-        """The text with the probabilities of heads under the transfer model.
+        """Return the text with the probabilities of heads under the transfer model.
 
         Relations are those of its best tree; what is unlikely as a head has none. For a perceptron, and in sentences in
         which some head is unknown, the best tree is the annotation.
@@ -163,11 +160,5 @@ def _guided(sentence: Sentence, guide: Tree, layer: str = guide_layer(_GUIDE)) -
 
 
 def _trees(sentences: Iterable[Sentence], layer: str) -> list[Tree]:
-    """The arcs of head layers in which every token has one."""
+    """Return the arcs of head layers in which every token has one."""
     return [tuple(candidates[0] for candidates in s.heads[layer] if candidates) for s in sentences]
-
-
-def _where_known(given: HeadLayer | None, tree: Tree) -> HeadLayer:
-    if given is None:
-        return (None,) * len(tree)
-    return tuple((arc,) if candidates is not None else None for arc, candidates in zip(tree, given, strict=True))

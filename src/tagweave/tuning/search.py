@@ -23,8 +23,6 @@ from tagweave.training.plan_task import STEPS, Curve, PlanResult, PlanTask, carr
 from tagweave.tuning.study import Study, Trial, best_of
 
 if TYPE_CHECKING:
-    import optuna
-    from optuna.pruners import BasePruner
     from rich.console import Console
 
     from tagweave.cluster.executor import Executor
@@ -48,43 +46,34 @@ class TrialTask:
 
 
 def carry_out_trial(trial: TrialTask) -> PlanResult:
-    """Train by the plan of a trial. Raises as `carry_out`."""
-    return carry_out(trial.task, Pruning(trial.curves).is_behind) if trial.prunes else carry_out(trial.task)
+    """Train by the plan of a trial."""
+    return carry_out(trial.task, judge_by(trial.curves)) if trial.prunes else carry_out(trial.task)
 
 
-class Pruning:
-    """Judges a curve by others: it is behind if its best score is below the median of theirs at the same step."""
-
-    def __init__(self, curves: Sequence[Curve]) -> None:
-        self._trial = _running_beside(curves) if len(curves) >= _STARTUP else None
-
-    def is_behind(self, curve: Curve) -> bool:
-        """Whether a trial should stop whose curve has got one more score."""
-        if self._trial is None:
-            return False
-        step = max(curve)
-        self._trial.report(curve[step], step)
-        return self._trial.should_prune()
-
-
-def _running_beside(curves: Sequence[Curve]) -> optuna.Trial:
-    """A running trial of a study in memory, beside finished ones with these curves."""
+def judge_by(curves: Sequence[Curve]) -> Callable[[Curve], bool]:
+    """Return a function that says whether a trial should stop whose curve has got one more score: its best score is
+    below the median of finished ones at the same step."""
+    if len(curves) < _STARTUP:
+        return lambda curve: False
     from optuna import create_study, logging
+    from optuna.pruners import MedianPruner
     from optuna.trial import TrialState, create_trial
 
     logging.set_verbosity(logging.ERROR)
-    study = create_study(direction="maximize", pruner=_pruner())
+    pruner = MedianPruner(n_startup_trials=_STARTUP, n_warmup_steps=STEPS + _FIRST)
+    study = create_study(direction="maximize", pruner=pruner)
     study.add_trials(
         create_trial(state=TrialState.COMPLETE, value=max(each.values()), intermediate_values=dict(each))
         for each in curves
     )
-    return study.ask()
+    trial = study.ask()
 
+    def is_behind(curve: Curve) -> bool:
+        step = max(curve)
+        trial.report(curve[step], step)
+        return trial.should_prune()
 
-def _pruner() -> BasePruner:
-    from optuna.pruners import MedianPruner
-
-    return MedianPruner(n_startup_trials=_STARTUP, n_warmup_steps=STEPS + _FIRST)
+    return is_behind
 
 
 FINALISTS = 3
@@ -96,7 +85,7 @@ class Search:
     """How to search.
 
     Attributes:
-        trials: how many trials the study is to have, those of earlier runs included.
+        trials: how many trials the study is to have, including earlier runs.
         seeds: with how many other seeds the plan and the best trials are trained again; 0 for none.
         prunes: whether trials whose development scores fall behind are stopped.
     """
@@ -119,7 +108,7 @@ class Finalist:
 
     @property
     def mean(self) -> float:
-        """The mean of the scores with other seeds: unlike that of the trial, none was chosen because it is high."""
+        """The mean of the scores with other seeds, none of which was chosen because it is high."""
         return fmean(self.scores)
 
 
@@ -132,7 +121,7 @@ class Tuning:
         best: its trial.
         trials: all trials, the plan itself first.
         finalists: the plan itself, then the best trials; () without other seeds.
-        space: what was searched.
+        space: the search space.
     """
 
     plan: TrainingPlan
@@ -171,7 +160,7 @@ class Tuning:
             console.print(table)
 
     def to_json(self) -> dict[str, Any]:
-        """The trials, the finalists, the search space and the best plan as plain data."""
+        """Return the trials, the finalists, the search space and the best plan as plain data."""
         return {
             "best": self.best.number,
             "plan": self.plan.to_json(),
@@ -213,12 +202,12 @@ def search(
 
 
 def plan_of(space: Space, trial: Trial) -> TrainingPlan:
-    """The plan of a trial."""
+    """Return the plan of a trial."""
     return space.plan if trial.is_default else space.with_values(trial.values)
 
 
 def _tasks(space: Space, study: Study, base: PlanTask, how: Search) -> Iterator[TrialTask]:
-    """The trials that the study still lacks; each is chosen when a worker is free for it."""
+    """Yield the trials that the study still lacks; each is chosen when a worker is free for it."""
     while study.begun < how.trials:
         number, values = study.ask(space.plan.seed)
         plan = space.with_values(values) if values else space.plan
@@ -226,7 +215,7 @@ def _tasks(space: Space, study: Study, base: PlanTask, how: Search) -> Iterator[
 
 
 def _told(study: Study, task: TrialTask, outcome: PlanResult | Failure) -> Trial:
-    """The trial with its outcome. One whose values do not work failed; other errors end the search."""
+    """Return the trial with its outcome. One whose values do not work failed; other errors end the search."""
     if not isinstance(outcome, Failure):
         return study.tell(task.number, outcome)
     is_of_values = isinstance(outcome.error, ValueError) and not isinstance(outcome.error, ClusterError)
@@ -244,24 +233,24 @@ def _finalists(
     seeds: int,
     tell: Callable[[str], None],
 ) -> tuple[Finalist, ...]:
-    """The plan itself and the best trials, trained with other seeds; () if there is nothing to choose from."""
+    """Return the plan itself and the best trials, trained with other seeds; () if there is nothing to choose from."""
     default = [each for each in ranked if each.is_default]
     chosen = [*default, *[each for each in ranked if not each.is_default][:FINALISTS]]
     if not seeds or len(chosen) < 2:
         return ()
     pairs = [(trial, space.plan.seed + more) for trial in chosen for more in range(1, seeds + 1)]
-    missing = {at: pair for at, pair in enumerate(pairs) if study.noted(_key(*pair)) is None}
+
+    def key(trial: Trial, seed: int) -> str:
+        return f"trial {trial.number}, seed {seed}"
+
+    missing = {at: pair for at, pair in enumerate(pairs) if study.noted(key(*pair)) is None}
     plans = {at: replace(plan_of(space, trial), seed=seed) for at, (trial, seed) in missing.items()}
     tasks = [TrialTask(at, replace(base, plan=plan.to_json()), (), False) for at, plan in plans.items()]
     if tasks:
         tell(f"{len(tasks)} trainings with other seeds, of the plan and the best trials")
     for task, result in results(executor, carry_out_trial, tasks):
-        study.note(_key(*missing[task.number]), result.score or 0.0)
+        study.note(key(*missing[task.number]), result.score or 0.0)
     return tuple(
-        Finalist(trial, tuple(study.noted(_key(trial, seed)) or 0.0 for of, seed in pairs if of is trial))
+        Finalist(trial, tuple(study.noted(key(trial, seed)) or 0.0 for of, seed in pairs if of is trial))
         for trial in chosen
     )
-
-
-def _key(trial: Trial, seed: int) -> str:
-    return f"trial {trial.number}, seed {seed}"

@@ -42,15 +42,9 @@ class Range:
         if self.kind not in KINDS:
             raise PlanError(f"found a range {self.kind!r}, expected {_EXPECTED}")
         if self.kind == "choice":
-            self._check_choice()
-        else:
-            self._check_limits()
-
-    def _check_choice(self) -> None:
-        if not self.values or len(set(self.labels)) < len(self.values):
-            raise PlanError(f"found the choice {self.text()}, expected different values")
-
-    def _check_limits(self) -> None:
+            if not self.values or len(set(self.labels)) < len(self.values):
+                raise PlanError(f"found the choice {self.text()}, expected different values")
+            return
         kinds = (int,) if self.kind.startswith("int") else (int, float)
         if len(self.values) != 2 or not all(type(each) in kinds and math.isfinite(each) for each in self.values):
             what = "whole numbers" if kinds == (int,) else "numbers"
@@ -62,17 +56,23 @@ class Range:
 
     @classmethod
     def of(cls, value: object) -> Range:
-        """The range of a text such as `log:0.01:1`, or of JSON such as `{"log": [0.01, 1]}`."""
+        """Return the range of a text such as `log:0.01:1`, or of JSON such as `{"log": [0.01, 1]}`."""
         if isinstance(value, Range):
             return value
         if isinstance(value, str) and ":" in value:
             kind, _, rest = value.partition(":")
             parts = rest.split("," if kind == "choice" else ":")
-            return cls(kind, tuple(map(_plain, parts)))
+            values: list[Any] = []
+            for part in parts:
+                try:
+                    values.append(json.loads(part))
+                except ValueError:
+                    values.append(part)
+            return cls(kind, tuple(values))
         if isinstance(value, Mapping) and len(value) == 1:
-            [(kind, values)] = value.items()
-            if isinstance(values, list | tuple):
-                return cls(kind, tuple(values))
+            [(kind, given)] = value.items()
+            if isinstance(given, list | tuple):
+                return cls(kind, tuple(given))
         raise PlanError(f"found the range {value!r}, expected {_EXPECTED}")
 
     @property
@@ -96,7 +96,7 @@ class Range:
         return low, low + (high - low) / 3.7, high
 
     def parameter(self, value: Any) -> Any:
-        """The value as a searcher has it."""
+        """Return the value as a searcher has it."""
         return self.labels[self.values.index(value)] if self.kind == "choice" else value
 
     def value(self, parameter: Any) -> Any:
@@ -109,25 +109,17 @@ class Range:
         return min(max(float(f"{parameter:.3g}"), low), high)
 
     def text(self) -> str:
-        """The range as `of` reads it."""
+        """Return the range as `of` reads it."""
         separator = "," if self.kind == "choice" else ":"
         return f"{self.kind}:{separator.join(self.labels)}"
 
     def to_json(self) -> dict[str, Any]:
-        """The range as JSON, as `of` reads it."""
+        """Return the range as JSON, as `of` reads it."""
         return {self.kind: list(self.values)}
 
 
-def _plain(text: str) -> Any:
-    """The value of a text: a number, true, false and null as in JSON, otherwise the text."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 def shown(value: Any) -> str:
-    """A value as text."""
+    """Return a value as text."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -183,11 +175,11 @@ class Space:
         return space
 
     def applies(self, name: str, values: Mapping[str, Any]) -> bool:
-        """Whether a name means anything in a plan of the space with these values."""
+        """Return whether a name means anything in a plan of the space with these values."""
         return name in _places(self.plan, [self._learner(values)], [self._method(values)])
 
     def with_values(self, values: Mapping[str, Any]) -> TrainingPlan:
-        """The plan with values by name. A new learner or method begins with its own defaults."""
+        """Return the plan with values by name. A new learner or method begins with its own defaults."""
         learner, method = self._learner(values), self._method(values)
         plain = self.plan.to_json()
         if learner != self.plan.learner:
@@ -218,7 +210,7 @@ class Space:
         return at[last]
 
     def to_json(self) -> dict[str, Any]:
-        """The ranges as JSON."""
+        """Return the ranges as JSON."""
         return {name: each.to_json() for name, each in self.ranges.items()}
 
     def _learner(self, values: Mapping[str, Any]) -> str:
@@ -254,8 +246,10 @@ def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
 
 
 def usual_ranges(plan: TrainingPlan) -> dict[str, str]:
-    """The ranges that suit the structure, learner and method of a plan."""
-    of_tree = _structure(plan) == TREE
+    """Return the ranges that suit the structure, learner and method of a plan."""
+    from tagweave.structures import STRUCTURES
+
+    of_tree = STRUCTURES[plan.task] == TREE
     method = plan.method or SINGLE
     chosen = {**_OF_LEARNERS[plan.learner], **({} if of_tree else _OF_CHAINS)}
     for name, text in _OF_METHODS.get(method, {}).items():
@@ -290,7 +284,9 @@ Place = tuple[str | int, ...]
 
 def _places(plan: TrainingPlan, learners: Iterable[str], methods: Iterable[str]) -> dict[str, Place]:
     """By name the place of every value that can be searched, with these learners and methods."""
-    structure = _structure(plan)
+    from tagweave.structures import STRUCTURES
+
+    structure = STRUCTURES[plan.task]
     places: dict[str, Place] = {name: (name,) for name, of in _FIELDS.items() if of in ("", structure)}
     for learner in learners:
         names = [each.name for each in fields(_learners()[learner])]
@@ -306,7 +302,7 @@ def _places(plan: TrainingPlan, learners: Iterable[str], methods: Iterable[str])
 
 def _listed(name: str, value: Any, method: str, task: str) -> Any:
     """The value as the plan has it: texts of templates for the name of a preset, and lists where options are lists."""
-    from tagweave.training.plan_parts import template_texts
+    from tagweave.training.recipe import template_texts
 
     if name == "templates":
         return list(template_texts(task, [value] if isinstance(value, str) else value, ()))
@@ -322,12 +318,6 @@ def _check_settings(plan: TrainingPlan) -> None:
         convert(dict(plan.settings), _learners()[plan.learner])
     except ValidationError as error:
         raise PlanError(f"the learner {plan.learner}: {error}") from error
-
-
-def _structure(plan: TrainingPlan) -> str:
-    from tagweave.structures import STRUCTURES
-
-    return STRUCTURES[plan.task]
 
 
 def _learners() -> dict[str, type[Any]]:

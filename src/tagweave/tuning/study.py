@@ -22,7 +22,7 @@ from tagweave.tuning.space import Range, Space
 if TYPE_CHECKING:
     import optuna
 
-State = Literal["complete", "pruned", "failed"]
+TrialOutcome = Literal["complete", "pruned", "failed"]
 _DEFAULT, _SECONDS, _PROBLEM = "default", "seconds", "problem"
 
 
@@ -36,13 +36,13 @@ class Trial:
 
     Attributes:
         number: from 0; the plan itself is 0.
-        values: the values by name; those of trial 0 are the plan's own.
+        values: the values by name; trial 0 has the plan's own.
         score: its best development score; of a pruned one the best so far, of a failed one `None`.
     """
 
     number: int
     values: Mapping[str, Any]
-    state: State
+    state: TrialOutcome
     score: float | None
     curve: Curve
     seconds: float
@@ -76,13 +76,13 @@ class Study:
             self._study.tell(trial.number, state=TrialState.FAIL)
 
     def _own_values(self) -> dict[str, Any]:
-        """The plan's own values as Optuna's parameters, as far as they are in the space."""
+        """Return the plan's own values as Optuna's parameters, as far as they are in the space."""
         ranges, value = self._space.ranges, self._space.own_value
         names = [name for name, each in ranges.items() if self._space.applies(name, {}) and value(name) in each]
         return {name: ranges[name].parameter(value(name)) for name in names}
 
     def trials(self) -> list[Trial]:
-        """All finished trials, in the order in which they began."""
+        """Return all finished trials, in the order in which they began."""
         return [found for at, each in enumerate(self._begun()) if (found := self._trial(at, each)) is not None]
 
     @property
@@ -140,11 +140,11 @@ class Study:
         return found
 
     def is_default(self, number: int) -> bool:
-        """Whether a running trial is the plan itself."""
+        """Return whether a running trial is the plan itself."""
         return bool(self._running[number].user_attrs.get(_DEFAULT))
 
     def curves(self) -> list[Curve]:
-        """The curves of the trials that came to their end."""
+        """Return the curves of the trials that came to their end."""
         return [each.curve for each in self.trials() if each.state == "complete"]
 
     def note(self, key: str, score: float) -> None:
@@ -152,11 +152,11 @@ class Study:
         self._study.set_user_attr(key, score)
 
     def noted(self, key: str) -> float | None:
-        """The score that was kept under a key."""
+        """Return the score that was kept under a key."""
         return self._study.user_attrs.get(key)
 
     def _begun(self) -> list[optuna.trial.FrozenTrial]:
-        """The trials that began, the plan itself first, without those that a killed search has left."""
+        """Return the trials that began, the plan itself first, without those that a killed search has left."""
         from optuna.trial import TrialState
 
         trials = self._study.get_trials(deepcopy=False)
@@ -169,7 +169,7 @@ class Study:
         return sorted(begun, key=lambda trial: (_DEFAULT not in trial.user_attrs, trial.number))
 
     def _trial(self, at: int, trial: optuna.trial.FrozenTrial) -> Trial | None:
-        states: dict[str, State] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}
+        states: dict[str, TrialOutcome] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}
         if (state := states.get(trial.state.name)) is None:
             return None
         values = {name: self._space.ranges[name].value(each) for name, each in trial.params.items()}
@@ -183,11 +183,8 @@ class Study:
 
 @contextmanager
 def opened(space: Space, storage: str | None) -> Iterator[Study]:
-    """The study of a search space.
-
-    Args:
-        storage: a file for SQLite, a URL of PostgreSQL, or `None` for the memory of this process.
-    """
+    """The study of a search space. `storage`: a file for SQLite, a URL of PostgreSQL, or `None` for the memory of this
+    process."""
     try:
         import optuna
     except ImportError as error:
@@ -199,7 +196,8 @@ def opened(space: Space, storage: str | None) -> Iterator[Study]:
         yield Study(optuna.create_study(direction="maximize"), space)
         return
     with _database(storage) as database:
-        name = f"tagweave-{_digest(space)}"
+        text = json.dumps([space.plan.to_json(), space.to_json()], sort_keys=True)
+        name = f"tagweave-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         study = optuna.create_study(storage=database, study_name=name, direction="maximize", load_if_exists=True)
         yield Study(study, space)
 
@@ -217,11 +215,10 @@ def _database(storage: str) -> Iterator[optuna.storages.RDBStorage]:
     try:
         database = RDBStorage(url)
     except (SQLAlchemyError, StorageInternalError, ImportError, RuntimeError, ValueError) as error:
+        reason = str(getattr(error, "orig", None) or error.__cause__ or error).strip().split("\n")[0]
         shown = storage if not separator else f"{scheme}://..."  # a URL may have a password
         expected = "a file, or postgresql://... of a database that can be reached"
-        raise StudyError(
-            f"found a study {shown} that cannot be opened ({_reason(error)}), expected {expected}"
-        ) from error
+        raise StudyError(f"found a study {shown} that cannot be opened ({reason}), expected {expected}") from error
     try:
         yield database
     finally:
@@ -229,17 +226,8 @@ def _database(storage: str) -> Iterator[optuna.storages.RDBStorage]:
         database.engine.dispose()
 
 
-def _reason(error: Exception) -> str:
-    return str(getattr(error, "orig", None) or error.__cause__ or error).strip().split("\n")[0]
-
-
-def _digest(space: Space) -> str:
-    text = json.dumps([space.plan.to_json(), space.to_json()], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
 def _suggest(trial: optuna.trial.Trial, name: str, of: Range) -> Any:
-    """A value of a range."""
+    """Return a value of a range."""
     if of.kind == "choice":
         return of.value(trial.suggest_categorical(name, of.labels))
     low, high = of.values
@@ -249,6 +237,6 @@ def _suggest(trial: optuna.trial.Trial, name: str, of: Range) -> Any:
 
 
 def best_of(trials: Sequence[Trial]) -> list[Trial]:
-    """The trials that came to their end, the best first; of equal ones the earlier."""
+    """Return the trials that came to their end, the best first; of equal ones the earlier."""
     done = [each for each in trials if each.state == "complete" and each.score is not None]
     return sorted(done, key=lambda each: (-(each.score or 0.0), each.number))

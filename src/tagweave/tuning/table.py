@@ -17,7 +17,7 @@ from tagweave.tuning.space import shown
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from tagweave.tuning.search import Finalist, Tuning
+    from tagweave.tuning.search import Tuning
     from tagweave.tuning.space import Range
     from tagweave.tuning.study import Trial
 
@@ -44,7 +44,7 @@ _KINDS = {
 
 
 def plot(tuning: Tuning, path: Path) -> None:
-    """Draw a search into a file; its extension is that of a format of Matplotlib (`.png`, `.svg`, `.pdf`)."""
+    """Draw a search into a file; its extension is a format of Matplotlib (`.png`, `.svg`, `.pdf`)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -59,7 +59,10 @@ def plot(tuning: Tuning, path: Path) -> None:
         _by_value(axes, tuning, name, tuning.space.ranges[name])
     for axes in others[len(names) :]:
         axes.set_visible(False)
-    by_trial.set_ylim(*_limits([each.score for each in tuning.trials if each.score is not None]))
+    ranked = sorted(each.score for each in tuning.trials if each.score is not None)
+    low, high = ranked[len(ranked) // 4], ranked[-1]  # the worst trials would press all others together
+    margin = (high - low) / 8 or 0.01
+    by_trial.set_ylim(low - margin, high + margin)
     for axes in grid:
         axes.grid(alpha=0.3)
     figure.supylabel("dev score", fontsize="medium")
@@ -107,37 +110,28 @@ def _with(name: str, tuning: Tuning) -> list[Trial]:
 
 
 def _scatter(axes: Any, tuning: Tuning, places: Sequence[tuple[Trial, float]]) -> None:
+    kinds: dict[int, Sequence[str]] = {}
+    for each, _ in places:
+        special = [("default", each.is_default), ("chosen", each.number == tuning.best.number)]
+        kinds[each.number] = [name for name, holds in special if holds] or [each.state]
     for kind, marks in _KINDS.items():
-        points = [(x, each.score) for each, x in places if each.score is not None and kind in _kinds(tuning, each)]
+        points = [(x, each.score) for each, x in places if each.score is not None and kind in kinds[each.number]]
         style = {"marker": marks.marker, "s": marks.size, "facecolors": marks.face, "edgecolors": marks.edge}
         axes.scatter([x for x, _ in points], [y for _, y in points], label=marks.label, zorder=3, **style)
-
-
-def _kinds(tuning: Tuning, trial: Trial) -> Sequence[str]:
-    special = [("default", trial.is_default), ("chosen", trial.number == tuning.best.number)]
-    return [name for name, holds in special if holds] or [trial.state]
-
-
-def _limits(scores: Sequence[float]) -> tuple[float, float]:
-    """The range of the better three quarters: the worst trials would press all others together."""
-    ranked = sorted(scores)
-    low, high = ranked[len(ranked) // 4], ranked[-1]
-    margin = (high - low) / 8 or 0.01
-    return low - margin, high + margin
 
 
 _ROWS = 20
 
 
 def tables(tuning: Tuning) -> Iterator[Table]:
-    """The tables of a search."""
+    """Yield the tables of a search."""
     yield _of_trials(tuning)
     if tuning.finalists:
         yield _of_finalists(tuning)
 
 
 def _of_trials(tuning: Tuning) -> Table:
-    """The best trials and the plan itself, then those that were pruned, as far as there is space."""
+    """Return the best trials and the plan itself, then those that were pruned, as far as there is space."""
     ranked = sorted(tuning.trials, key=lambda each: (each.state != "complete", -(each.score or 0.0), each.number))
     shown = [each for at, each in enumerate(ranked) if at < _ROWS or each.is_default]
     more = len(ranked) - len(shown)
@@ -158,17 +152,14 @@ def _of_finalists(tuning: Tuning) -> Table:
         table.add_column(name, justify="left" if not name else "right")
     for each in tuning.finalists:
         scores = " ".join(f"{score:.4f}" for score in each.scores)
-        cells = [str(each.trial.number), f"{each.trial.score:.4f}", f"{each.mean:.4f}", scores, _gain(each, first)]
+        gain = "" if each is first else f"{each.mean - first.mean:+.4f}"
+        cells = [str(each.trial.number), f"{each.trial.score:.4f}", f"{each.mean:.4f}", scores, gain]
         table.add_row(*cells, note(tuning, each.trial))
     return table
 
 
-def _gain(finalist: Finalist, first: Finalist) -> str:
-    return "" if finalist is first else f"{finalist.mean - first.mean:+.4f}"
-
-
 def note(tuning: Tuning, trial: Trial) -> str:
-    """What is special about a trial."""
+    """Say what distinguishes a trial."""
     what = [
         name
         for name, holds in (("the plan", trial.is_default), ("chosen", trial.number == tuning.best.number))
@@ -180,7 +171,7 @@ def note(tuning: Tuning, trial: Trial) -> str:
 
 
 def line(trial: Trial, trials: int) -> str:
-    """A trial in one line."""
+    """Return a trial in one line."""
     values = ", ".join(f"{name} {show(value)}" for name, value in trial.values.items() if value is not None)
     score = trial.problem if trial.score is None else f"dev {trial.score:.4f}"
     state = "" if trial.state == "complete" else f"  {trial.state}"
@@ -189,7 +180,7 @@ def line(trial: Trial, trials: int) -> str:
 
 
 def show(value: Any) -> str:
-    """A value as text; what the plan leaves open is a dash."""
+    """Return a value as text; what the plan leaves open is a dash."""
     return "-" if value is None else shown(value)
 
 

@@ -132,12 +132,12 @@ class IterateOptions(TransformOptions):
             raise ValueError(f"found `predict_self={self.predict_self}`, expected numbers from 0 to 1")
 
     def identity(self) -> dict[str, Any]:
-        """The options without the number of rounds, which does not change the weights of any step."""
+        """Return the options without the number of rounds, which does not change the weights of any step."""
         return {**super().identity(), "rounds": None}
 
 
 def _fit_iterate(job: Job) -> Any:
-    """The best model of all rounds, with the scores of the rounds in its `about`."""
+    """Return the best model of all rounds, with the scores of the rounds in its `about`."""
     from tagweave.training.transform import PredictSelf, fit_iterated
 
     if job.dev is None:

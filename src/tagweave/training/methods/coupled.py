@@ -81,7 +81,7 @@ class CoupledOptions(Options):
         return self.prune is not None
 
     def for_task(self, task: str) -> CoupledOptions:
-        """The options with the defaults of a task filled in.
+        """Return the options with the defaults of a task filled in.
 
         The mapping is complete for segmentation, otherwise automatic; taggers of words are narrowed.
         """
@@ -95,7 +95,7 @@ class CoupledOptions(Options):
         return [(name, _read(name)) for name in dict.fromkeys(self.mapping) if name not in (AUTOMATIC, COMPLETE)]
 
     def identity(self) -> dict[str, Any]:
-        """The options and the contents of the mapping files."""
+        """Return the options and the contents of the mapping files."""
         pairs = [[mapping.first, mapping.second, sorted(mapping.counts.items())] for _, mapping in self.files]
         return {**super().identity(), "pairs": pairs}
 
@@ -126,7 +126,7 @@ def _coupling(job: Job, automatic: Sequence[TagMapping] = ()) -> Coupling:
 
 
 def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapping:
-    """The mapping with its guidelines; one that names none takes the only two there are."""
+    """Return the mapping with its guidelines; one that names none takes the only two there are."""
     if not (mapping.first or mapping.second) and len(guidelines) == 2:
         return replace(mapping, first=guidelines[0], second=guidelines[1])
     if not {mapping.first, mapping.second} <= set(guidelines):
@@ -174,7 +174,7 @@ def _fit(job: Job) -> Any:
 
 
 def _automatic(job: Job, narrowing: Narrowing | None, target_dev: Corpus | None) -> tuple[TagMapping, ...]:
-    """The automatic mappings between the target and every other guideline."""
+    """Return the automatic mappings between the target and every other guideline."""
     from tagweave.training.coupled import fit_mappings, mappings_by, mappings_by_narrowing
 
     data, run, minimum = job.data, job.run, job.options(CoupledOptions).mapping_minimum

@@ -72,7 +72,7 @@ def _fit(job: Job) -> Any:
 
 
 def _read(job: Job) -> SourceCorpus:
-    """The training text with a layer for every source."""
+    """Return the training text with a layer for every source."""
     from tagweave.sources.layers import FILES, SourceCorpus, load_sources
 
     options = job.options(SourcesOptions)
