@@ -14,7 +14,7 @@ from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.front.options import ConvertOptions, LabelOptions, check_for_labels
 from tagweave.models.tree_predictor import TreePredictor
-from tagweave.streams.trees import Parsing, fill_in_trees
+from tagweave.streams.trees import ParsingStream, fill_in_trees
 
 if TYPE_CHECKING:
     from tagweave.streams.conversion import Conversion
@@ -82,7 +82,7 @@ class Parser(Model):
             tokens=options.tokens,
         )
         parser = self._parser(options.non_projective)
-        parsing = Parsing(parser, self.name, input, options.format, options.retag, self.tell)
+        parsing = ParsingStream(parser, self.name, input, options.format, options.retag, self.tell)
         options.in_turn(parsing).write(output, options.output_format)
 
     def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:

@@ -56,7 +56,7 @@ def fill_in_trees(
 
 
 @dataclass(frozen=True)
-class Parsing(TreeStream):
+class ParsingStream(TreeStream):
     """An input and the parser that fills in its heads.
 
     Attributes:
