@@ -199,7 +199,8 @@ def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as fields of a plan, with those of the method in `options`."""
     from tagweave.training.corpora import LOOKUPS
 
-    check_names("tw.train", options, [each.name for each in _OPTIONS])
+    added = (each.name for method in METHODS.values() for each in fields(method.options))  # by a program, since import
+    check_names("tw.train", options, list(dict.fromkeys((*(each.name for each in _OPTIONS), *added))))
     of_plan = [each.name for each in fields(TrainingPlan)]
     values = {name: value for name, value in options.items() if name in of_plan}
     for name in LOOKUPS:
