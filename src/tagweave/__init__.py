@@ -47,44 +47,26 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Corpus": "tagweave.corpus.corpus",
-    "Model": "tagweave.front.model",
-    "Sentence": "tagweave.corpus.sentence",
-    "TagweaveError": "tagweave.errors",
-    "TrainingPlan": "tagweave.training.plan",
-    "aggregate": "tagweave.front.sources",
-    "apply_functions": "tagweave.front.sources",
-    "compare": "tagweave.front.evaluation",
-    "compare_sources": "tagweave.front.description",
-    "complete_files": "tagweave.front.shards",
-    "convert_files": "tagweave.front.shards",
-    "evaluate": "tagweave.front.evaluation",
-    "fetch_corpus": "tagweave.front.corpora",
-    "harvest_clusters": "tagweave.front.harvest",
-    "harvest_clusters_files": "tagweave.front.harvest",
-    "harvest_gazetteer": "tagweave.front.harvest",
-    "harvest_gazetteer_files": "tagweave.front.harvest",
-    "harvest_lexicon": "tagweave.front.harvest",
-    "harvest_lexicon_files": "tagweave.front.harvest",
-    "harvest_lexicon_shards": "tagweave.front.shards",
-    "harvest_markup_shards": "tagweave.front.shards",
-    "harvest_markup": "tagweave.front.harvest",
-    "harvest_markup_files": "tagweave.front.harvest",
-    "label_files": "tagweave.front.shards",
-    "labelling_function": "tagweave.front.sources",
-    "load": "tagweave.front.corpora",
-    "load_model": "tagweave.front.loading",
-    "model_card": "tagweave.front.card",
-    "pull": "tagweave.front.card",
-    "push": "tagweave.front.card",
-    "read_documents": "tagweave.front.exchange",
-    "save": "tagweave.front.corpora",
-    "train": "tagweave.front.training",
-    "tune": "tagweave.front.training",
-    "write_documents": "tagweave.front.exchange",
+_NAMES = {
+    "corpus.corpus": "Corpus",
+    "corpus.sentence": "Sentence",
+    "errors": "TagweaveError",
+    "front.card": "model_card pull push",
+    "front.corpora": "fetch_corpus load save",
+    "front.description": "compare_sources",
+    "front.evaluation": "compare evaluate",
+    "front.exchange": "read_documents write_documents",
+    "front.harvest": "harvest_clusters harvest_clusters_files harvest_gazetteer harvest_gazetteer_files"
+    " harvest_lexicon harvest_lexicon_files harvest_markup harvest_markup_files",
+    "front.loading": "load_model",
+    "front.model": "Model",
+    "front.shards": "complete_files convert_files harvest_lexicon_shards harvest_markup_shards label_files",
+    "front.sources": "aggregate apply_functions labelling_function",
+    "front.training": "train tune",
+    "training.plan": "TrainingPlan",
 }
-"""The module of each name."""
+"""The names of each module, which is imported when one of them is asked for."""
+_HOMES = {name: f"tagweave.{module}" for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Corpus",

@@ -1,20 +1,12 @@
 """Conversion of a corpus to another guideline (li-2015, section 5.4), and what a person should look at afterwards.
 
-The layers that a corpus has are hard constraints. The layer that it lacks is read off the best label sequence that
-satisfies them. What the model does with a layer of another guideline depends on the model:
+The layers that a corpus has are hard constraints; the one that it lacks is read off the best sequence or tree:
 
 | model | a layer of another guideline |
 |---|---|
 | bundled tags (li-2015) | constrains decoding to the bundles that contain its labels |
-| one guideline, with a guide (the two-stage CRF of Jiang et al. 2009) | replaces the guide's own predictions |
+| one guideline, with a guide (jiang-2009; for trees jiang-2015, 4.1) | replaces the guide's own predictions |
 | one guideline (the baseline) | is ignored |
-
-Only the first needs more from this module than tagging does; a guide reads the layer itself.
-
-Conversion of a treebank to another guideline, and what a person should look at afterwards: `convert`, for trees.
-
-A parser with a guide reads the treebank's own trees instead of the guide's predictions (jiang-2015, 4.1), and finds the
-best tree under its own guideline. Heads that the treebank already has under that guideline are hard constraints.
 """
 
 from __future__ import annotations
@@ -47,23 +39,21 @@ _ALTERNATIVES = 3
 
 
 def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1, soft: bool = False) -> Corpus:
-    """The corpus with a layer of another guideline, complete at every token, and the confidence of each tag.
+    """Add a layer of another guideline, complete at every token, and the confidence of each tag.
 
-    Every layer whose guideline the model has is a hard constraint, so the labels that the layer `to` already has stay
-    (see `without_contradictions` for text that is annotated twice). The confidence of a token is the marginal
-    probability of its tag, given all constraints.
+    Labels that the layer `to` already has stay (see `without_contradictions`). The confidence of a token is the
+    marginal probability of its tag, given all constraints.
 
     Args:
         model: has the guideline `to`, and the guideline of the corpus if its labels are to be used.
         corpus: in the tokens of the model.
         to: the guideline of the result.
         threads: how many threads share the work.
-        soft: give each token all of its tags with their probabilities, the best first, instead of the best tag and the
-            confidence in it.
+        soft: give each token all of its tags with their probabilities instead, the best first.
 
     Raises:
         KeyError: the model does not have the guideline `to`.
-        CorpusError: labels that the model does not know or that exclude one another, by file and line.
+        CorpusError: labels that the model lacks or that exclude one another, by file and line.
     """
     tagger = ChainPredictor(model, threads, to)
     step = _with_probabilities if soft else _with_confidence
@@ -80,7 +70,7 @@ def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1, soft: 
 
 
 def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus:
-    """The corpus without the labels that no label of the model combines with those of the layer `to`, which stay."""
+    """Drop the labels that no label of the model combines with those of the layer `to`, which stay."""
     space, sets = model.space, LabelSets(model.space)
     others = [view.guideline for view in space.sides if view.guideline != to]
 
@@ -110,14 +100,9 @@ def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus
 
 @dataclass(frozen=True, slots=True)
 class UncertainToken:
-    """A token whose conversion is uncertain.
+    """A token whose conversion is uncertain: its word in context, and the probability of the chosen tag or arc.
 
-    Attributes:
-        context: the word among its neighbours, with file and line.
-        given: the candidates of the corpus's own layer; `None` if it is unknown there.
-        chosen: the tag that it was converted to.
-        probability: the probability of this tag.
-        alternatives: the next best tags with their probabilities, the best first.
+    `given` has the candidates of the corpus's own layer; `alternatives` the next best ones with probabilities.
     """
 
     context: Context
@@ -128,17 +113,7 @@ class UncertainToken:
 
 
 def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads: int = 1) -> list[UncertainToken]:
-    """The n least certain tokens of a conversion, the least certain first; ties keep the order of the text.
-
-    Tokens whose tag the corpus already has are left out.
-
-    Args:
-        model: the model of the conversion.
-        corpus: the corpus that was converted.
-        converted: the result of `convert`.
-        n: how many tokens; fewer if there are fewer.
-        threads: how many threads share the work.
-    """
+    """List the n least certain tokens of a conversion, the least certain first; tags that were given are left out."""
     tagger = ChainPredictor(model, threads, converted.guideline)
     least = nsmallest(n, _confidences(corpus, converted, frozenset(tagger.labels)))
     numbers = sorted({number for _, number, _ in least})
@@ -157,7 +132,7 @@ def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads
 
 
 def sources(model: ChainModel, to: str) -> tuple[str, ...]:
-    """The other guidelines whose labels a model can use in converting to `to`: its sides, and its guide's guideline."""
+    """Name the other guidelines whose labels a model can use in converting to `to`: its sides, and its guide's."""
     sides = [view.guideline for view in model.space.sides]
     guide = [model.encoder.guideline] if isinstance(model.encoder, GuidedEncoder) else []
     return tuple(name for name in dict.fromkeys((*sides, *guide)) if name != to)
@@ -176,7 +151,7 @@ def _with_probabilities(sentence: Sentence, table: NDArray[Any], tagger: ChainPr
 
 
 def _confidences(corpus: Corpus, converted: Corpus, names: Collection[str]) -> Iterator[tuple[float, int, int]]:
-    """Confidence, number of the sentence and position of every token that did not have one label before."""
+    """Yield confidence, number of the sentence and position of every token that did not have one label before."""
     for number, (before, after) in enumerate(zip(corpus, converted, strict=True)):
         given = before.layers.get(converted.guideline, (None,) * len(before))
         for at, (candidates, confidence) in enumerate(zip(given, after.confidence or (), strict=True)):
@@ -194,16 +169,11 @@ _TREE_BLOCK = 500  # sentences whose probabilities are in memory at a time
 
 
 def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
-    """The corpus with a tree of the model's guideline for every sentence, and the confidence of each head.
+    """Add a tree of the model's guideline to every sentence, and the confidence of each head.
 
     The confidence of a token is the marginal probability of its head, given the guiding tree and the heads that the
-    corpus has under the model's guideline; it is 1 where that is one head.
-
-    Args:
-        model: a parser whose guide has the corpus's guideline. With another guide, or none, it parses the text as if it
-            had no trees.
-        corpus: a treebank; the guide fills in heads that its trees leave open.
-        threads: how many threads share the work.
+    corpus has under the model's guideline; it is 1 where that is one head. A parser without a guide of the corpus's
+    guideline parses the text as if it had no trees; a guide fills in heads that trees leave open.
 
     Raises:
         CorpusError: text without the tags that the model needs; partly known heads that fit no tree of the model.
@@ -218,17 +188,7 @@ def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
 
 
 def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, threads: int = 1) -> list[UncertainToken]:
-    """The n least certain tokens of a conversion, the least certain first; ties keep the order of the text.
-
-    Arcs are written `HEAD:RELATION`, alternatives `HEAD`. Tokens whose head the corpus already has are left out.
-
-    Args:
-        model: the model of the conversion.
-        corpus: the corpus that was converted.
-        converted: the result of `convert_trees`.
-        n: how many tokens; fewer if there are fewer.
-        threads: how many threads share the work.
-    """
+    """List the n least certain heads as `review` does. Arcs are written `HEAD:RELATION`, alternatives `HEAD`."""
     layer = converted.guideline
     open_ones = (
         (confidence, number, at)

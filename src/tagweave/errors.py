@@ -21,10 +21,7 @@ class TagweaveError(ValueError):
 
 
 class CorpusError(TagweaveError):
-    """A corpus file or sentence that is not valid.
-
-    The message gives the location (`path:line`), what was found there, and what was expected.
-    """
+    """A corpus file or sentence that is not valid, with its place: `path:line: found ..., expected ...`."""
 
     def __init__(self, found: str, expected: str, path: str = "", line: int = 0) -> None:
         self.found, self.expected = shortened(found), shortened(expected, 2 * _SHOWN)
@@ -82,12 +79,7 @@ class ServeError(TagweaveError):
 
 
 class RequestError(TagweaveError):
-    """An HTTP request that cannot be answered.
-
-    Args:
-        reason: what was found, and what was expected.
-        status: the HTTP status.
-    """
+    """An HTTP request that cannot be answered, and the HTTP status to say so."""
 
     def __init__(self, reason: str, status: int = 422) -> None:
         super().__init__(reason)
@@ -111,7 +103,7 @@ def one_of(name: object, known: Iterable[str]) -> str:
 
 
 def is_for_users(error: BaseException) -> bool:
-    """Return whether users can fix an error: this package raises it on purpose, or the operating system does."""
+    """Return whether users can fix an error: this package or the operating system raises it on purpose."""
     return isinstance(error, TagweaveError | OSError)
 
 

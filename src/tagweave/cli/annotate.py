@@ -1,18 +1,13 @@
-"""`tagweave annotate`: people answer questions in a browser, and models learn from the answers.
-
-Each command is a file in this folder and is registered here.
-
-`tagweave annotate serve`: serves the pages where people answer, and trains models on the answers.
-"""
+"""`tagweave annotate`: people answer questions in a browser, and models learn from the answers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from ipaddress import ip_network
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -36,9 +31,6 @@ from tagweave.streams.notes import say
 if TYPE_CHECKING:
     from tagweave.annotate.aggregation import Rule
     from tagweave.annotate.reliability import PosteriorRule
-    from tagweave.annotate.retraining import Plan
-    from tagweave.annotate.store import Store
-    from tagweave.models.chain_predictor import ChainPredictor
 
 _BY_VOTES = "li-2015"
 _EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
@@ -115,7 +107,7 @@ def serve(
     settings = Settings(_rule(annotators), posterior, admission, gold_share=planted)
 
     check_strategy(strategy)
-    front = _front(host, public_url, proxy or ())
+    _check_front(host, public_url, proxy or ())
     if model is None or corpus is None:
         _check_alone({"--model": model, "--corpus": corpus, "--words": words, "--train": train, "--dev": dev})
         with opened(store, settings) as answers:
@@ -123,7 +115,7 @@ def serve(
 
             serving.check_training_phase(answers)
             answers.judge_again()
-            serving.run(answers, None, host, port, front.url, front.proxies, say)
+            serving.run(answers, None, host, port, public_url, proxy or (), say)
         return
     tagger = open_model(model, guideline, 1)
     if words is None and tagger.model.of_characters:
@@ -138,16 +130,20 @@ def serve(
         sentences = None if words else corpus
         plan = replace(plan, every=every, dev=dev, corpus=sentences, share=share, strategy=uncertain, settings=settings)
     with opened(store, settings) as answers:
-        from tagweave.annotate import serving
+        from tagweave.annotate import intake, serving
+        from tagweave.annotate.retraining import accuracy, training
+        from tagweave.corpus.load import load
 
         serving.check_training_phase(answers)
         listed = serving.word_list(words, corpus, tagger.guideline, say) if words else None
-        version = _entered(answers, model, tagger, dev)
+        version = intake.version_of(answers, model, lambda: accuracy(tagger.model, dev, tagger.guideline))
         if not listed:
-            _ask(answers, corpus, tagger, share, version, uncertain)
+            asked = load(corpus, None, tagger.guideline, tagger.model.layers(tagger.guideline))
+            added = intake.put_uncertain(answers, asked, tagger, share, version, strategy=uncertain)
+            say(f"{added:,} new tasks from {len(asked):,} sentences")
         answers.judge_again()
-        with _training(plan):
-            serving.run(answers, listed, host, port, front.url, front.proxies, say)
+        with nullcontext() if plan is None else training(plan):
+            serving.run(answers, listed, host, port, public_url, proxy or (), say)
 
 
 def _check_alone(options: dict[str, object]) -> None:
@@ -183,40 +179,8 @@ def _posterior_rule(name: str | None, aggregate: bool, sure: float | None, most:
     return None
 
 
-def _entered(store: Store, path: str, tagger: ChainPredictor, dev: str | None) -> int:
-    """Store the model that is served, with its accuracy, and return its version."""
-    from tagweave.annotate.intake import version_of
-    from tagweave.annotate.retraining import accuracy
-
-    return version_of(store, path, lambda: accuracy(tagger.model, dev, tagger.guideline))
-
-
-def _ask(store: Store, corpus: str, tagger: ChainPredictor, share: float, version: int, strategy: str) -> None:
-    """Store questions about the model's least certain tokens."""
-    from tagweave.annotate import intake
-    from tagweave.corpus.load import load
-
-    sentences = load(corpus, None, tagger.guideline, tagger.model.layers(tagger.guideline))
-    added = intake.put_uncertain(store, sentences, tagger, share, version, strategy=strategy)
-    say(f"{added:,} new tasks from {len(sentences):,} sentences")
-
-
-def _training(plan: Plan | None) -> AbstractContextManager[None]:
-    if plan is None:
-        return nullcontext()
-    from tagweave.annotate.retraining import training
-
-    return training(plan)
-
-
-class _Front(NamedTuple):
-    """The public address for links, if it differs from the one to listen on, and the trusted proxies."""
-
-    url: str | None
-    proxies: Sequence[str]
-
-
-def _front(host: str, url: str | None, proxies: Sequence[str]) -> _Front:
+def _check_front(host: str, url: str | None, proxies: Sequence[str]) -> None:
+    """Refuse a public address that no link can lead to, and proxies that are none."""
     if url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", url):
         raise OptionError(f"found --public-url {url}, expected https:// and a host, without a path")
     for each in proxies:
@@ -226,7 +190,6 @@ def _front(host: str, url: str | None, proxies: Sequence[str]) -> _Front:
             raise OptionError(f"found --proxy {each}, expected an address or a network, as 10.0.0.0/8") from None
     if url is None and host in _EVERYWHERE:
         raise OptionError(f"found --host {host}, which no link can lead to, expected --public-url with it")
-    return _Front(url, proxies)
 
 
 annotate = typer.Typer(
@@ -237,8 +200,5 @@ annotate = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
-annotate.command(no_args_is_help=True)(adduser)
-annotate.command("import", no_args_is_help=True)(import_corpus)
-annotate.command(no_args_is_help=True)(notes)
-annotate.command(no_args_is_help=True)(export)
-annotate.command(no_args_is_help=True)(serve)
+for command in (adduser, import_corpus, notes, export, serve):
+    annotate.command("import" if command is import_corpus else None, no_args_is_help=True)(command)

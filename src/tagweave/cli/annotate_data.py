@@ -1,13 +1,4 @@
-"""The store that commands of `tagweave annotate` work on.
-
-`tagweave annotate adduser`: adds a user who may sign in.
-
-`tagweave annotate import`: turns sentences into questions.
-
-`tagweave annotate export`: writes the answers, to train on or to study.
-
-`tagweave annotate notes`: stores the labels of a guideline with notes for annotators.
-"""
+"""Commands of `tagweave annotate` that put questions and people into a store, and get answers out."""
 
 from __future__ import annotations
 
@@ -59,11 +50,7 @@ def check_strategy(strategy: str | None) -> None:
 
 @contextmanager
 def opened(url: str, settings: Settings | None = None) -> Iterator[Store]:
-    """The store of a URL, closed at the end of the block.
-
-    Raises:
-        OptionError: the URL is not that of a store, the store cannot be reached, or it refuses a value.
-    """
+    """Open the store of a URL, and close it at the end. Raise OptionError if it cannot, or refuses a value."""
     try:
         from sqlalchemy.exc import SQLAlchemyError
 

@@ -1,11 +1,4 @@
-"""Errors of the command line: exit codes, and one line for errors that users can fix.
-
-Prints lines that may quote files, with control characters escaped.
-
-Refuses outputs that would replace an input, before anything is read.
-
-Progress of long work: a line that counts items, and the iterations of training.
-"""
+"""What commands print: messages with flags, progress, and errors that users can fix, with exit codes."""
 
 from __future__ import annotations
 
@@ -50,9 +43,7 @@ BROKEN_PIPE = 141
 def in_flags(text: str, known: Callable[[], Container[str]] | None = None) -> str:
     """Return a message of the library, which names fields, for the command line: `top_k=3` becomes --top-k 3.
 
-    Args:
-        text: the message.
-        known: gives the flags that there are; other fields, as those of a plan, stay as they are. By default all are.
+    With `known`, which gives the flags that there are, other fields stay as they are.
     """
 
     def flag(match: re.Match[str]) -> str:
@@ -84,36 +75,23 @@ def show(line: str) -> None:
 
 
 def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
-    """Raise where a file is written that is read, or one is written twice.
+    """Raise OptionError where a file is written that is read, or one is written twice.
 
-    Args:
-        outputs: the files that are written; `None` and `-` are none.
-        inputs: the files that are read, or corpus arguments that name them.
-
-    Raises:
-        OptionError: an output is an input, or another output.
+    Outputs that are `None` or `-` are no files; inputs may be corpus arguments.
     """
     from tagweave.corpus.load import parse_argument
 
-    read = {_real(parse_argument(each).path) for each in inputs if each}
+    read = {os.path.realpath(parse_argument(each).path) for each in inputs if each}
     written: set[str] = set()
     for output in outputs:
-        if not output or not _is_file(output):
+        # a pipe or a device stays what it is
+        if not output or output == "-" or (Path(output).exists() and not Path(output).is_file()):
             continue
-        if (real := _real(output)) in read:
+        if (real := os.path.realpath(output)) in read:
             raise OptionError(f"{output}: found a file that is read as the output, expected another name")
         if real in written:
             raise OptionError(f"{output}: found one file for two outputs, expected two names")
         written.add(real)
-
-
-def _is_file(output: str) -> bool:
-    """Whether writing replaces a file, or makes one; a pipe or a device stays what it is."""
-    return output != "-" and (Path(output).is_file() or not Path(output).exists())
-
-
-def _real(path: str) -> str:
-    return os.path.realpath(path)
 
 
 Item = TypeVar("Item")
@@ -121,11 +99,9 @@ Item = TypeVar("Item")
 
 def counted(items: Iterable[Item], what: str, console: Console | None = None) -> Iterator[Item]:
     """Pass items on, and count them on standard error if that is a terminal; the line disappears at the end."""
-    from rich.console import Console as StandardConsole
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    console = console or StandardConsole(stderr=True)
-    if not console.is_terminal:
+    if not (console := console or _standard_error()).is_terminal:
         yield from items
         return
     columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} {task.description}"), TimeElapsedColumn())
@@ -136,14 +112,18 @@ def counted(items: Iterable[Item], what: str, console: Console | None = None) ->
             progress.advance(task)
 
 
+def _standard_error() -> Console:
+    from rich.console import Console as StandardConsole
+
+    return StandardConsole(stderr=True)
+
+
 @contextmanager
 def progress_bar(what: str, console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
     """A function that is told how many of how many items are done: a bar on standard error, if that is a terminal."""
-    from rich.console import Console as StandardConsole
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = console or StandardConsole(stderr=True)
-    if not console.is_terminal:
+    if not (console := console or _standard_error()).is_terminal:
         yield lambda done, total: None
         return
     columns = (TextColumn(what), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn())
@@ -155,10 +135,7 @@ def progress_bar(what: str, console: Console | None = None) -> Iterator[Callable
 @contextmanager
 def status_line(what: str, console: Console | None = None) -> Iterator[Callable[[str], None]]:
     """A function that shows where the work stands: a line on standard error, if that is a terminal."""
-    from rich.console import Console as StandardConsole
-
-    console = console or StandardConsole(stderr=True)
-    if not console.is_terminal:
+    if not (console := console or _standard_error()).is_terminal:
         yield lambda line: None
         return
     with console.status(what) as status:
@@ -168,26 +145,22 @@ def status_line(what: str, console: Console | None = None) -> Iterator[Callable[
 @contextmanager
 def training_callback(log: str | None, resume: bool) -> Iterator[Callback]:
     """A callback that reports iterations on standard error and in a log, which a resumed run continues."""
-    from rich.console import Console as StandardConsole
-
     from tagweave.learning.progress import Callbacks, console_callback, log_callback
 
     with ExitStack() as stack:
         callbacks = [stack.enter_context(log_callback(Path(log), resume))] if log else []
-        callbacks.append(stack.enter_context(console_callback(StandardConsole(stderr=True))))
+        callbacks.append(stack.enter_context(console_callback(_standard_error())))
         yield Callbacks(callbacks)
 
 
 @contextmanager
 def trial_progress(trials: int, console: Console | None = None) -> Iterator[Callable[[Trial], None]]:
     """A function that reports a finished trial on standard error: a line, and on a terminal a bar below the lines."""
-    from rich.console import Console as StandardConsole
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from tagweave.tuning.table import line
 
-    console = console or StandardConsole(stderr=True)
-    if not console.is_terminal:
+    if not (console := console or _standard_error()).is_terminal:
         yield lambda trial: say(line(trial, trials))
         return
     columns = (BarColumn(20), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())

@@ -61,7 +61,7 @@ _NEXT = (
 
 @dataclass
 class _Show:
-    """The parts of the demonstration, on one console; later parts use the tagger of the first."""
+    """The parts of the demonstration on one console; later parts use the tagger of the first."""
 
     console: Console
     model: Model | None = None

@@ -1,7 +1,4 @@
-"""`tagweave import`: a corpus of spans from the files of an annotation tool.
-
-`tagweave export`: spans for an annotation tool to import, as suggestions to look over.
-"""
+"""`tagweave import` and `export`: corpora from and for annotation tools."""
 
 from __future__ import annotations
 
@@ -93,7 +90,7 @@ def import_documents(
 
 
 def _lost(corpus: Corpus, form: Format | None) -> list[str]:
-    """The layers that a format has no place for."""
+    """Name the layers that a format has no place for."""
     if form is None:
         return []
     layers = dict.fromkeys(name for sentence in corpus for name in sentence.layers)

@@ -1,9 +1,4 @@
-"""`tagweave evaluate`: compares systems with a gold standard.
-
-`tagweave compare`: where two guidelines diverge.
-
-`tagweave info`: describes corpora and models.
-"""
+"""`tagweave evaluate`, `compare` and `info`: scores of systems, where guidelines diverge, and what files hold."""
 
 from __future__ import annotations
 

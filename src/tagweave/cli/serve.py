@@ -94,7 +94,6 @@ def serve(
 
 
 def _named(argument: str) -> tuple[str, str]:
-    """The name and the file of a model."""
     name, separator, path = argument.partition("=")
     if not separator:
         name, path = PurePath(argument).stem, argument
@@ -104,7 +103,6 @@ def _named(argument: str) -> tuple[str, str]:
 
 
 def _retraining(folder: str | None, train: Sequence[str], label_studio: str | None) -> Retraining | None:
-    """How models are trained again, if they are."""
     from tagweave.serve.serving import Retraining
 
     if folder is None:
@@ -119,7 +117,6 @@ def _retraining(folder: str | None, train: Sequence[str], label_studio: str | No
 
 
 def _token(variable: str | None) -> str | None:
-    """The token that a variable of the environment holds."""
     if variable is not None and not os.environ.get(variable):
         raise OptionError(f"found nothing in the environment variable {variable} of --token, expected a token")
     return None if variable is None else os.environ[variable]

@@ -1,4 +1,4 @@
-"""Folders of files through a command on many workers: options, progress, and counts at the end."""
+"""Folders of files through a command on many workers: progress, and counts at the end."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ def through_shards(
     text_column: str | None = None,
     **options: Any,
 ) -> bool:
-    """Call a function of `tagweave.front.shards` if there is a cluster; show progress, and counts at the end.
-
-    Returns:
-        whether there is a cluster.
+    """Call a function of `tagweave.front.shards` if there is a cluster, with progress, and return whether there is one.
 
     Raises:
         OptionError: options for many workers without a cluster, no output folder, or another word than skip or fail.
@@ -60,7 +57,7 @@ def through_shards(
 
 
 def summary(counts: Counts, output: str) -> list[str]:
-    """The counts of a run, and the shards that were set aside, in lines."""
+    """Tell the counts of a run, and the shards that were set aside, in lines."""
     before = f", {counts.before:,} were there before" if counts.before else ""
     rate = counts.read / max(counts.seconds, 1e-9)
     lines = [
@@ -105,8 +102,6 @@ def _progress() -> Iterator[Callable[[Counts], Any]]:
 
 
 class _Lines:
-    """Lines of progress."""
-
     def __init__(self) -> None:
         self._last = 0.0
 

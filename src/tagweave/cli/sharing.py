@@ -1,11 +1,4 @@
-"""`tagweave card`: writes the card of a model.
-
-`tagweave push`: uploads a model and its card to the Hugging Face hub.
-
-`tagweave pull`: downloads a model from the Hugging Face hub.
-
-`tagweave data`: public corpora by name. Commands that read corpora take these names, and fetch the files.
-"""
+"""`tagweave card`, `push`, `pull`: models to share; `tagweave data`: public corpora by name."""
 
 from __future__ import annotations
 

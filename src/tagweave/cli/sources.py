@@ -1,9 +1,4 @@
-"""Tables of sources: what each says, and how far others say the same.
-
-`tagweave label`: labels a text by labelling functions, each of which is a source of annotation.
-
-`tagweave aggregate`: combines what many sources say of a text.
-"""
+"""`tagweave label` and `tagweave aggregate`: functions as sources of annotation, and what many sources say together."""
 
 from __future__ import annotations
 
@@ -36,12 +31,11 @@ _RATES = ("alpha", "accuracy", "precision", "recall")
 
 
 def coverage_table(what: str, rows: Mapping[str, Mapping[str, Any]], tokens: int, listed: str = "") -> Table:
-    """A table with a row for each source or label.
+    """Make a table with a row for each source or label.
 
     Args:
         what: the heading of the first column.
-        rows: numbers by name: how many tokens (`coverage`, `overlap`, `conflict`), and rates, of which some may be
-            absent; and counts by name.
+        rows: numbers of tokens (`coverage`, `overlap`, `conflict`), rates, of which some may be absent, and counts.
         tokens: how many there are in all.
         listed: the key of those counts.
     """
@@ -241,11 +235,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _settings(method: str, given: Sequence[str]) -> dict[str, Any]:
-    """The options of a method as numbers and truth values.
-
-    Raises:
-        OptionError: an unknown method or option, or a value of another type.
-    """
+    """Read the options of a method as numbers and truth values. Raises OptionError."""
     if method not in AGGREGATIONS:
         raise OptionError(f"found --method {method}, expected {', '.join(AGGREGATIONS)}")
     types = {each.name: type(each.default) for each in fields(AGGREGATIONS[method].options)}
@@ -265,7 +255,7 @@ def _number(name: str, value: str, kind: type) -> float | bool:
 
 
 def _show_sources(found: Aggregated) -> None:
-    """The sources with most answers on standard error: how often each is right, and where spans are."""
+    """Show the sources with most answers on standard error: how often each is right, and where spans are."""
     from rich.table import Table
     from rich.text import Text
 

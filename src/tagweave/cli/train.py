@@ -21,11 +21,7 @@ from tagweave.training.methods import METHODS
 
 
 def setting_values(texts: Sequence[str]) -> dict[str, str]:
-    """Names and values of `NAME=VALUE` texts.
-
-    Raises:
-        OptionError: a text without `=`.
-    """
+    """Read `NAME=VALUE` texts."""
     values: dict[str, str] = {}
     for text in texts:
         name, equals, values[name] = text.partition("=")
@@ -35,11 +31,7 @@ def setting_values(texts: Sequence[str]) -> dict[str, str]:
 
 
 def corpus_weights(text: str | None, corpora: int) -> list[float]:
-    """The weights of corpora from a text like `1,0.5`; by default 1 each.
-
-    Raises:
-        OptionError: the wrong number of weights, or one that is not a positive number.
-    """
+    """Read the weights of corpora from a text like `1,0.5`; by default 1 each. Raises OptionError."""
     if text is None:
         return [1.0] * corpora
     with as_option_error():
@@ -50,11 +42,7 @@ def corpus_weights(text: str | None, corpora: int) -> list[float]:
 
 
 def sample_sizes(text: str | None, corpora: int) -> list[int | Literal["all"] | None]:
-    """How many sentences of each corpus an iteration visits, from a text like `5000,all`.
-
-    Raises:
-        OptionError: the wrong number of values, or one that is neither `all` nor a positive whole number.
-    """
+    """Read how many sentences of each corpus an iteration visits, from a text like `5000,all`. Raises OptionError."""
     if text is None:
         return [None] * corpora
     parts = text.split(",")
@@ -72,7 +60,7 @@ def references(
     weights: str | None = None,
     sample: str | None = None,
 ) -> dict[str, Any]:
-    """The fields of a plan that name corpora. Raises as `corpus_weights`, `sample_sizes`."""
+    """Return the fields of a plan that name corpora. Raises as `corpus_weights`, `sample_sizes`."""
     from tagweave.training.plan import CorpusReference
 
     count = len(corpora) + len(sources)

@@ -1,9 +1,4 @@
-"""`tagweave tag`: labels text by a model.
-
-`tagweave complete`: fills in missing annotation by a model.
-
-`tagweave convert`: converts a corpus to another guideline.
-"""
+"""`tagweave tag`, `complete` and `convert`: text and corpora through a model."""
 
 from __future__ import annotations
 

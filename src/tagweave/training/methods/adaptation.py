@@ -1,12 +1,6 @@
-"""The method `stacked`: labels or trees predicted by a source model are features of the target model (Model 1).
+"""Methods that adapt sources to the target, by guidance (`stacked`), relabelling (`transform`, `iterate`) or pieces.
 
-The method `transform`: relabel the sources, then train on all corpora (Model 2).
-
-The method `iterate`: relabel all corpora in rounds until the development score stops improving (Model 3).
-
-The method `merged`: treat corpora of several guidelines as if they had been annotated under one.
-
-The method `subword`: taggers of both guidelines cut a text into pieces, which a model joins into words.
+`stacked` is Model 1 of jiang-2015, `transform` Model 2, `iterate` Model 3; `subword` is sun-wan-2012.
 """
 
 from __future__ import annotations
@@ -46,7 +40,7 @@ class StackedOptions(Options):
 
     @property
     def why_incomparable(self) -> str:
-        """A model of several rounds trusts the labels in its input, and is no better on text without labels."""
+        """A model of several rounds trusts the labels in its input, and is no better on text without."""
         return "a guided model of several rounds is for conversion" if self.rounds > 1 else ""
 
 
@@ -93,7 +87,7 @@ class TransformOptions(Options):
         check_ranges(self)
 
     def for_task(self, task: str) -> Self:
-        """See `Options.for_task`."""
+        """Fill in the rounds: two for parsers, else one."""
         return replace(self, rounds=_OF_TREES if task == "parse" else 1) if self.rounds is None else self
 
 

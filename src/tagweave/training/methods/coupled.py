@@ -72,7 +72,7 @@ class CoupledOptions(Options):
             raise ValueError(f"{conflict}, expected it alone: it has all pairs")
 
     def check_files(self) -> None:
-        """See `Options.check_files`."""
+        """Read the mappings."""
         _ = self.files
 
     @property
@@ -81,10 +81,7 @@ class CoupledOptions(Options):
         return self.prune is not None
 
     def for_task(self, task: str) -> CoupledOptions:
-        """Return the options with the defaults of a task filled in.
-
-        The mapping is complete for segmentation, otherwise automatic; taggers of words are narrowed.
-        """
+        """Fill in the mapping, complete for segmentation, and for words how far labels are narrowed."""
         mapping = self.mapping or (COMPLETE if task == "segment" else AUTOMATIC,)
         narrow = _NARROW if self.narrow is None and task == "tag" else self.narrow
         return replace(self, mapping=mapping, narrow=narrow)
@@ -95,7 +92,7 @@ class CoupledOptions(Options):
         return [(name, _read(name)) for name in dict.fromkeys(self.mapping) if name not in (AUTOMATIC, COMPLETE)]
 
     def identity(self) -> dict[str, Any]:
-        """Return the options and the contents of the mapping files."""
+        """Add the contents of the mapping files."""
         pairs = [[mapping.first, mapping.second, sorted(mapping.counts.items())] for _, mapping in self.files]
         return {**super().identity(), "pairs": pairs}
 
@@ -126,7 +123,7 @@ def _coupling(job: Job, automatic: Sequence[TagMapping] = ()) -> Coupling:
 
 
 def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapping:
-    """Return the mapping with its guidelines; one that names none takes the only two there are."""
+    """Give a mapping that names no guidelines the only two there are."""
     if not (mapping.first or mapping.second) and len(guidelines) == 2:
         return replace(mapping, first=guidelines[0], second=guidelines[1])
     if not {mapping.first, mapping.second} <= set(guidelines):
@@ -174,7 +171,6 @@ def _fit(job: Job) -> Any:
 
 
 def _automatic(job: Job, narrowing: Narrowing | None, target_dev: Corpus | None) -> tuple[TagMapping, ...]:
-    """Return the automatic mappings between the target and every other guideline."""
     from tagweave.training.coupled import fit_mappings, mappings_by, mappings_by_narrowing
 
     data, run, minimum = job.data, job.run, job.options(CoupledOptions).mapping_minimum
