@@ -52,19 +52,6 @@ def test_standard_input_and_a_format_that_is_told(run, pages):
     assert run("harvest", "markup", pages / "notes.txt", "--format", "markdown", "-o", "-").stdout == "别-的|东 西\n"
 
 
-def test_all_sentences(run, pages):
-    assert run("harvest", "markup", pages / "a.md", "--all", "-o", "-").stdout.splitlines()[-1] == "没 有 。"
-
-
-def test_free_pairs(run, pages):
-    assert run("harvest", "markup", pages / "a.md", "--free-pairs", "-o", "-").stdout == "他 在|北 京|住 。\n"
-
-
-def test_simplified(run, tmp_path):
-    (tmp_path / "a.md").write_text("我在**圖書館**看書。", encoding="utf-8")
-    assert run("harvest", "markup", tmp_path / "a.md", "--simplified", "-o", "-").stdout == "我 在|图 书 馆|看 书 。\n"
-
-
 def test_the_output_trains(run, pages, corpora, tmp_path):
     run("harvest", "markup", pages, "-o", tmp_path / "found.kytea")
     corpus = load(str(tmp_path / "found.kytea"))
@@ -81,8 +68,6 @@ def test_the_output_trains(run, pages, corpora, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.md", "中文\n\xff".encode("latin-1", "replace"), r"a\.md:2: found the byte 0xff"),
-        ("a.md", "一\n二\0".encode(), r"a\.md:2: found a NUL character at character 2"),
         ("a.html", b"<p>" + b"<i>" * 300, r"a\.html: found elements nested more than 256 deep"),
         ("a.wiki", b"[[a|" * 20_000, r"a\.wiki: found 20,000 brackets and tags unclosed"),
         ("a.md", b"a" * 4_000_001, r"a\.md: found more than 4,000,000 characters, expected one page in a file"),

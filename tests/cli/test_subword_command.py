@@ -139,10 +139,7 @@ def test_another_run_is_not_gone_on_with(run, files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--method", "stacked", "--folds", 3), "found --folds with the method stacked, expected subword"),
         (("--method", "merged", "--retrain"), "found --retrain with the method merged, expected subword"),
-        (("--method", "subword", "--prune", 0.1), "found --prune with the method subword, expected coupled"),
-        (("--method", "subword", "--sample", "3,3"), "found --sample with the method subword, expected single or"),
         (("--method", "subword"), "found the task tag, expected segment or segtag"),
     ],
 )

@@ -129,14 +129,11 @@ def test_rounds_are_judged_by_development_data(adapt):
     [
         (("--method", "iterate", "--predict-self", "0,2"), "expected numbers from 0 to 1"),
         (("--method", "iterate", "--predict-self", "x"), "found --predict-self x, expected numbers"),
-        (("--method", "iterate", "--predict-self", "0.1", "--filter"), "expected one of them"),
         (
             ("--method", "merged", "--rounds", "2"),
             "--rounds with the method merged, expected stacked or transform",
         ),
-        (("--method", "merged", "--guide", "joined"), "found --guide with the method merged, expected stacked or"),
         (("--method", "transform", "--guide", "x"), "unknown guide 'x', expected one of window, joined"),
-        (("--method", "stacked", "--filter"), "found --filter with the method stacked, expected iterate"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(adapt, options, expected):

@@ -64,15 +64,14 @@ def evaluate(
     evaluation = evaluate_layers if has_several else evaluate_layer
     if not has_several:
         gold = _with_layer_of(gold, {name: each for name, each in systems.items() if isinstance(each, Model)})
-    outputs = {name: _output(system, gold) for name, system in systems.items()}
+    outputs = {
+        name: system.relabelled(replace(gold, guideline=system.layer_in(gold) or gold.guideline))
+        if isinstance(system, Model)
+        else corpus_of(system, "system")
+        for name, system in systems.items()
+    }
     with executor_at(cluster, workers) as executor:
         return evaluation(gold, outputs, executor=executor, **options)
-
-
-def _output(system: Model | Given, gold: Corpus) -> Corpus:
-    if not isinstance(system, Model):
-        return corpus_of(system, "system")
-    return system.relabelled(replace(gold, guideline=system.layer_in(gold) or gold.guideline))
 
 
 def _with_layer_of(gold: Corpus, models: Mapping[str, Model]) -> Corpus:

@@ -341,20 +341,15 @@ def harvest_gazetteer_files(
             columns.write((found for each in read_texts for found in harvest.of(each)), stream, LAYER)
 
     with written(fspath(output)) as stream:
-        if settings.elsewhere == "O-for-others":
-            _below_covered(harvest, write, stream)
-        else:
+        if settings.elsewhere != "O-for-others":
             write(stream)
+        else:  # the types that were found are known after all rows, and stand before them
+            with TemporaryFile("w+", encoding="utf-8", newline="\n") as rows:
+                write(rows)
+                rows.seek(0)
+                stream.write(f"# labels_covered = {' '.join(harvest.covered or ())}\n")
+                copyfileobj(rows, stream)
     return GazetteerCounts(harvest.sentences, harvest.kept, harvest.phrases, formats)
-
-
-def _below_covered(harvest: PhraseHarvest, write: Callable[[IO[str]], None], stream: IO[str]) -> None:
-    """Write a comment with the covered types, which are known after all rows, and then the rows."""
-    with TemporaryFile("w+", encoding="utf-8", newline="\n") as rows:
-        write(rows)
-        rows.seek(0)
-        stream.write(f"# labels_covered = {' '.join(harvest.covered or ())}\n")
-        copyfileobj(rows, stream)
 
 
 def format_of(path: str, given: str | None = None) -> str:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from tagweave.cluster.executor import executor_at
 from tagweave.cluster.shared_file import SharedFile
@@ -124,33 +124,27 @@ def _divided(options: Mapping[str, Any]) -> tuple[Place, dict[str, Any]]:
     return Place(**place), {name: value for name, value in options.items() if name not in names}
 
 
-class _Input(NamedTuple):
-    pattern: str
-    guideline: str | None
-    layer: str | None
-
-
 def _patterns(inputs: File | Iterable[File], has_guideline: bool) -> tuple[list[str], str | None, str | None]:
     """Return the patterns of `[GUIDELINE=]PATTERN[#LAYER]`, and the guideline and layer that all of them name."""
     parsed = [_parsed(each, has_guideline) for each in paths(inputs)]
-    names = {(each.guideline, each.layer) for each in parsed}
+    names = {(guideline, layer) for _, guideline, layer in parsed}
     if len(names) > 1:
         raise ShardError("found inputs of several guidelines or layers, expected one: a run is of one kind")
     [(guideline, layer)] = names or {(None, None)}
-    return [each.pattern for each in parsed], guideline, layer
+    return [pattern for pattern, *_ in parsed], guideline, layer
 
 
-def _parsed(argument: str, has_guideline: bool) -> _Input:
-    """The parts of an argument; a folder may be called `year=2026` or `a#b`."""
+def _parsed(argument: str, has_guideline: bool) -> tuple[str, str | None, str | None]:
+    """Return pattern, guideline and layer of an argument; a folder may be called `year=2026` or `a#b`."""
     if Path(argument).exists():
-        return _Input(argument, None, None)
+        return argument, None, None
     pattern, sign, layer = argument.rpartition("#")
     if not sign or not pattern or "/" in layer:
         pattern, layer = argument, ""
     guideline, sign, rest = pattern.partition("=")
     if not has_guideline or not sign or "/" in guideline:
-        return _Input(pattern, None, layer or None)
-    return _Input(rest, guideline, layer or None)
+        return pattern, None, layer or None
+    return rest, guideline, layer or None
 
 
 def _through_model(

@@ -171,7 +171,7 @@ def apply_functions(
     found = [function for each in functions for function in _functions(each)]
     with executor_at(cluster, workers) as executor:
         folder = None if cache is None else Path(cache)
-        return apply_functions(corpus_of(corpus), found, executor, folder, progress or _silently)
+        return apply_functions(corpus_of(corpus), found, executor, folder, progress or (lambda done, total: None))
 
 
 def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:
@@ -194,9 +194,6 @@ def _functions(given: Callable[..., Any] | str | PathLike[str]) -> Sequence[Labe
             f"found {kind_of(given)}, expected a function over a sentence, or the path of a file of functions"
         )
     return [given if isinstance(given, PythonFunction) else labelling_function(given)]
-
-
-def _silently(done: int, total: int) -> None: ...
 
 
 def functions_in(argument: str) -> Sequence[Callable[..., Any]]:

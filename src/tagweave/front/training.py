@@ -89,6 +89,7 @@ def train(
     from tagweave.learning.run import callback_of
     from tagweave.structures import STRUCTURES
     from tagweave.training.methods import check_known
+    from tagweave.training.resolve import Corpora
 
     targets, others = _several(target, "target"), _several(sources, "sources")
     dev = None if dev is None else _source(dev, "dev")
@@ -112,7 +113,10 @@ def train(
     with default_progress(say) if shown_by is None else nullcontext((shown_by, _warn)) as (shown, tell):
         if task is None:
             task = guessed_task(targets[0], None, tell)
-        corpora = None if cluster else _loaded([*targets, *others], dev, task)
+        corpora = None
+        if not cluster:
+            files = [_file(each, task) for each in (*targets, *others)]
+            corpora = Corpora(files, None if dev is None else _file(dev, task))
         references = _references(corpora.training if corpora else [*targets, *others], weights, sample)
         plan = TrainingPlan(
             tuple(references[: len(targets)]),
@@ -151,12 +155,6 @@ def _several(given: Source | Sequence[Source], what: str) -> list[Corpus | str]:
 def _source(given: Source, what: str) -> Corpus | str:
     is_path = isinstance(given, PathLike) or (isinstance(given, str) and "\n" not in given)
     return fspath(given) if is_path else corpus_of(given, what)  # type: ignore[arg-type]
-
-
-def _loaded(training: Sequence[Corpus | str], dev: Corpus | str | None, task: str) -> Corpora:
-    from tagweave.training.resolve import Corpora
-
-    return Corpora([_file(each, task) for each in training], None if dev is None else _file(dev, task))
 
 
 def _file(corpus: Corpus | str, task: str) -> CorpusFile:
@@ -338,16 +336,13 @@ def tune(
     check(given)
     space = Space.of(resolve(given, tell), search or {})
 
-    def tell_trial(trial: Trial) -> None:
-        tell(line(trial, trials))
-
     with (
         opened(space, None if study is None else fspath(study)) as kept,
         executor_at(cluster, workers, space.plan.threads) as executor,
     ):
         if done := len(kept.trials()):
             tell(f"{done} of {trials} trials are in the study already")
-        return carry_out(space, kept, executor, how, finished or tell_trial, tell)
+        return carry_out(space, kept, executor, how, finished or (lambda trial: tell(line(trial, trials))), tell)
 
 
 def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:
