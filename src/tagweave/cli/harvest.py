@@ -40,6 +40,7 @@ _ALIKE = ("every",)
 """Options of both."""
 _FLAGS = {"every": "all"}
 _OF_MARKUP = declared({"": MarkupOptions})
+_ON_WORKERS = [each for each in options.ON_WORKERS if each.name != "text_column"]
 _OF_CLUSTERS = declared({"": ClusterOptions})
 
 
@@ -48,6 +49,7 @@ _OF_CLUSTERS = declared({"": ClusterOptions})
     _FLAGS,
     lambda each: "Options" if each.name in _ALIKE else f"With {next(iter(each.fields))}",
 )
+@options.taking(_ON_WORKERS)
 def lexicon(
     raw: Annotated[
         list[str],
@@ -61,9 +63,6 @@ def lexicon(
         list[str] | None,
         options.flag("FILE", "Phrases, one per line, as TYPE TAB phrase or phrase (repeatable).", "--gazetteer"),
     ] = None,
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
-    on_error: options.OnError = None,
     **others: Any,
 ) -> None:
     """Mark the words of lexicons, or the phrases of gazetteers, and leave all else unknown: evidence to train on.
@@ -77,7 +76,7 @@ def lexicon(
     """
     if bool(lexicons) == bool(gazetteers):
         raise OptionError("found no --lexicon and no --gazetteer, or both, expected one of them")
-    place: dict[str, Any] = {"cluster": cluster, "workers": workers, "on_error": on_error}
+    place = options.given(others, _ON_WORKERS)
     own, of_phrases = options.given(others, _OF_LEXICONS), options.given(others, _OF_GAZETTEERS)
     if gazetteers:
         _refuse({**own, **place}, "--gazetteer")
@@ -85,7 +84,7 @@ def lexicon(
         return
     _refuse(of_phrases, "--lexicon")
     assert lexicons  # noqa: S101 - as above
-    if through_shards("harvest_lexicon_shards", raw, lexicons, output=output, **place, **own):
+    if through_shards("harvest_lexicon_shards", raw, lexicons, output=output, place=place, **own):
         return
     from tagweave.front.harvest import harvest_lexicon_files
 
@@ -103,12 +102,10 @@ def _refuse(values: Mapping[str, Any], beside: str) -> None:
 
 
 @options.taking(_OF_MARKUP, _FLAGS)
+@options.taking(_ON_WORKERS)
 def markup(
     pages: Annotated[list[str], options.argument("INPUT", "Pages, or folders of pages; - is standard input.")],
     output: options.Output,
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
-    on_error: options.OnError = None,
     **others: Any,
 ) -> None:
     """Turn links, emphasis and headings of pages into boundaries of words: partial annotation to train on.
@@ -119,9 +116,9 @@ def markup(
     With --words, links and bold text are spans among words instead: a column file, with the labels B-* and I-* and all
     else unknown. Text is cut at blanks, and each punctuation character is a token.
     """
-    place: dict[str, Any] = {"cluster": cluster, "workers": workers, "on_error": on_error}
+    place = options.given(others, _ON_WORKERS)
     own = options.given(others, _OF_MARKUP)
-    if through_shards("harvest_markup_shards", pages, output=output, **place, **own):
+    if through_shards("harvest_markup_shards", pages, output=output, place=place, **own):
         return
     from tagweave.front.harvest import harvest_markup_files, page_files
 

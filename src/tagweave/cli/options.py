@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
@@ -11,7 +12,7 @@ import typer
 from tagweave.cli.commands import show_all
 from tagweave.cli.console import FLAGS, OptionError, in_flags
 from tagweave.front.options import Place
-from tagweave.options import Declared, choices, declared
+from tagweave.options import Declared, choices, declared, option
 from tagweave.training.plan import TrainingPlan
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -67,15 +68,15 @@ def taking(
     return extended
 
 
-def info(option: Declared, flag: str | None = None, panel: str | None = None) -> Any:
+def info(declaration: Declared, flag: str | None = None, panel: str | None = None) -> Any:
     """An option for the command line."""
-    flag = f"--{flag or FLAGS.get(option.name, option.name).replace('_', '-')}"
-    about: dict[str, Any] = {"help": in_flags(option.help), "show_default": False}
-    about["rich_help_panel"] = panel or option.about["panel"] or None
-    if option.kind is not bool:
-        about["metavar"] = option.about["metavar"] or "|".join(choices(option.kind))
-        about |= {"min": option.about["least"], "max": option.about["most"]}
-    elif option.default:
+    flag = f"--{flag or FLAGS.get(declaration.name, declaration.name).replace('_', '-')}"
+    about: dict[str, Any] = {"help": in_flags(declaration.help), "show_default": False}
+    about["rich_help_panel"] = panel or declaration.about["panel"] or None
+    if declaration.kind is not bool:
+        about["metavar"] = declaration.about["metavar"] or "|".join(choices(declaration.kind))
+        about |= {"min": declaration.about["least"], "max": declaration.about["most"]}
+    elif declaration.default:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
     return typer.Option(flag, **about)
 
@@ -140,18 +141,22 @@ HelpAll = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of tables.")]
 
-_PLACE = {each.name: each for each in declared({"": Place})}
-Cluster = Annotated[str | None, info(_PLACE["cluster"])]
-Workers = Annotated[int | None, info(_PLACE["workers"])]
-TextColumn = Annotated[str | None, info(_PLACE["text_column"])]
-OnError = Annotated[
-    str | None,
-    flag(
+
+@dataclass(frozen=True)
+class _Workers(Place):
+    on_error: str | None = option(
+        None,
+        "With `cluster`: stop at a bad file, or set it aside and go on. Default: fail.",
         "fail|skip",
-        "With --cluster: stop at a bad file, or set it aside and go on. Default: fail.",
         panel="Many workers",
-    ),
-]
+    )
+
+
+ON_WORKERS = declared({"": _Workers}, leave_out=("skip_bad",))
+"""Options of commands that take folders of files on many workers."""
+_WORKERS = {each.name: each for each in ON_WORKERS}
+Cluster = Annotated[str | None, info(_WORKERS["cluster"])]
+Workers = Annotated[int | None, info(_WORKERS["workers"])]
 
 
 Tests = Annotated[

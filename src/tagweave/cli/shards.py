@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,7 @@ def through_shards(
     function: str,
     *arguments: Any,
     output: str,
-    cluster: str | None,
-    workers: int | None,
-    on_error: str | None,
-    text_column: str | None = None,
+    place: Mapping[str, Any],
     **options: Any,
 ) -> bool:
     """Call a function of `tagweave.front.shards` if there is a cluster, with progress, and return whether there is one.
@@ -33,10 +30,8 @@ def through_shards(
     Raises:
         OptionError: options for many workers without a cluster, no output folder, or another word than skip or fail.
     """
-    given = {"workers": workers, "on_error": on_error, "text_column": text_column}
-    given = {name: value for name, value in given.items() if value is not None}
-    if cluster is None:
-        for name in given:
+    if "cluster" not in place:
+        for name in place:
             flag = f"--{name.replace('_', '-')}"
             raise OptionError(f"found {flag} without --cluster, expected --cluster local, auto or an address as well")
         return False
@@ -44,11 +39,12 @@ def through_shards(
 
     if output == "-":
         raise OptionError("found --cluster without --output, expected the folder for the files (-o OUT/)")
-    if given.pop("on_error", "fail") not in ("skip", "fail"):
+    own = dict(place)
+    if (on_error := own.pop("on_error", "fail")) not in ("skip", "fail"):
         raise OptionError(f"found --on-error {on_error}, expected skip or fail")
     with _progress() as progress:
-        place = {"cluster": cluster, "skip_bad": on_error == "skip", "progress": progress, **given}
-        counts: Counts = getattr(shards, function)(*arguments, output, **place, **options)
+        own |= {"skip_bad": on_error == "skip", "progress": progress}
+        counts: Counts = getattr(shards, function)(*arguments, output, **own, **options)
     for line in (*counts.notes.values(), *summary(counts, output)):
         say(line)
     if counts.failed:

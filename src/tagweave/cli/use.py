@@ -17,6 +17,7 @@ Corpus = Annotated[str, options.argument("INPUT[#LAYER]", "A corpus; - is standa
 
 
 @options.taking(TO_LABEL)
+@options.taking(options.ON_WORKERS)
 def tag(
     model: options.Model,
     input: Annotated[  # noqa: A002
@@ -25,10 +26,6 @@ def tag(
     ] = "-",
     output: options.Output = "-",
     threads: options.Threads = 1,
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
-    on_error: options.OnError = None,
-    text_column: options.TextColumn = None,
     **others: Any,
 ) -> None:
     """Label text: a stream of any length in constant memory.
@@ -47,8 +44,8 @@ def tag(
     """
     own = options.given(others, TO_LABEL)
     then = own.get("then", [])
-    place: dict[str, Any] = {"cluster": cluster, "workers": workers, "on_error": on_error, "text_column": text_column}
-    if through_shards("label_files", model, input, output=output, threads=threads, **place, **own):
+    place = options.given(others, options.ON_WORKERS)
+    if through_shards("label_files", model, input, output=output, threads=threads, place=place, **own):
         return
     from tagweave.front.loading import load_model
 
@@ -58,15 +55,12 @@ def tag(
 
 
 @options.taking(_TO_COMPLETE)
+@options.taking(options.ON_WORKERS)
 def complete(
     model: options.Model,
     input: Corpus,  # noqa: A002
     output: options.Output = "-",
     threads: options.Threads = 1,
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
-    on_error: options.OnError = None,
-    text_column: options.TextColumn = None,
     **others: Any,
 ) -> None:
     """Fill in unknown and ambiguous labels of a corpus; known ones never change.
@@ -75,8 +69,8 @@ def complete(
     text without labels becomes tagged or segmented text.
     """
     own = options.given(others, _TO_COMPLETE)
-    place: dict[str, Any] = {"cluster": cluster, "workers": workers, "on_error": on_error, "text_column": text_column}
-    if through_shards("complete_files", model, input, output=output, threads=threads, **place, **own):
+    place = options.given(others, options.ON_WORKERS)
+    if through_shards("complete_files", model, input, output=output, threads=threads, place=place, **own):
         return
     from tagweave.front.loading import load_model
 
@@ -85,6 +79,7 @@ def complete(
 
 
 @options.taking(TO_CONVERT)
+@options.taking(options.ON_WORKERS)
 def convert(
     model: options.Model,
     input: Annotated[  # noqa: A002
@@ -94,10 +89,6 @@ def convert(
     to: Annotated[str | None, options.flag("G", "The guideline to convert to; default: the model's other one.")] = None,
     review_file: Annotated[str | None, options.flag("FILE", "Write the list of --review to this file instead.")] = None,
     threads: options.Threads = 1,
-    cluster: options.Cluster = None,
-    workers: options.Workers = None,
-    on_error: options.OnError = None,
-    text_column: options.TextColumn = None,
     **others: Any,
 ) -> None:
     """Convert the labels of a corpus to another guideline.
@@ -115,8 +106,8 @@ def convert(
     own = options.given(others, TO_CONVERT)
     if review_file and not own.get("review"):
         raise OptionError("found --review-file without --review, expected --review N as well")
-    place: dict[str, Any] = {"cluster": cluster, "workers": workers, "on_error": on_error, "text_column": text_column}
-    if through_shards("convert_files", model, input, output=output, threads=threads, **place, to=to, **own):
+    place = options.given(others, options.ON_WORKERS)
+    if through_shards("convert_files", model, input, output=output, threads=threads, place=place, to=to, **own):
         return
     from tagweave.front.loading import load_model
     from tagweave.streams.inputs import write_lines

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Layer
-from tagweave.estimators.algorithms import ALGORITHMS, PERIOD, Algorithm, algorithm_of, settings_of, trainer_of
+from tagweave.estimators.algorithms import ALGORITHMS, PERIOD, algorithm_of, settings_of, trainer_of
 from tagweave.estimators.answers import GUIDELINE, allowed, best_labels, encode, finite
 from tagweave.estimators.crfsuite import TrainingLog, label_scores, line_of
 from tagweave.estimators.parameters import check
@@ -149,24 +149,20 @@ def fit_sequences(
     check("min_freq", min_freq)
     begin = time.perf_counter()
     problem = _prepare(train, recipe, min_freq, bool(parameters["all_possible_transitions"]))
-    recording = Recording(_log_of(problem, time.perf_counter() - begin), listeners)
+    ((_, layout),), observed = problem.model.linear.weighted, problem.model.linear.observed_transitions
+    pairs = len(problem.model.space) ** 2 if observed is None else int(observed[0].sum())
+    log = TrainingLog(featgen_num_features=layout.size + pairs, featgen_seconds=time.perf_counter() - begin)
+    recording = Recording(log, listeners)
     trainer = trainer_of(name, recipe.trainer(), parameters["period"], parameters["delta"])
     evaluate = None if dev is None else _evaluation(problem, dev, recording)
-    schedule = Schedule(
-        _iterations(algorithm, parameters["max_iterations"]),
-        parameters["period"] or PERIOD,
-        selects=bool(parameters["early_stopping"]),
-    )
+    if (limit := parameters["max_iterations"]) is not None:
+        check("max_iterations", limit)
+    limit = algorithm.iterations if limit is None else limit
+    schedule = Schedule(limit, parameters["period"] or PERIOD, selects=bool(parameters["early_stopping"]))
     run, recorded = Run(schedule, recording), Recorded(trainer, recording)
     model = fit_problem(problem, recipe, run=run, trainer=recorded, evaluate=evaluate).model
     about = {name: value for name, value in model.about.items() if name != "recipe"}  # `get_params` tells it
     return replace(model, about=about), recording.log
-
-
-def _log_of(problem: ChainProblem, seconds: float) -> TrainingLog:
-    ((_, layout),), observed = problem.model.linear.weighted, problem.model.linear.observed_transitions
-    pairs = len(problem.model.space) ** 2 if observed is None else int(observed[0].sum())
-    return TrainingLog(featgen_num_features=layout.size + pairs, featgen_seconds=seconds)
 
 
 def _evaluation(problem: ChainProblem, dev: Sequences, recording: Recording) -> Callable[[Floats], float]:
@@ -182,13 +178,6 @@ def _evaluation(problem: ChainProblem, dev: Sequences, recording: Recording) -> 
         return score(weights)
 
     return evaluate
-
-
-def _iterations(algorithm: Algorithm, limit: int | None) -> int:
-    if limit is None:
-        return algorithm.iterations
-    check("max_iterations", limit)
-    return limit
 
 
 def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions: bool) -> ChainProblem:
