@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs
 from tagweave.exchange import TOOL_NAMES
+from tagweave.front.options import OF_DOCUMENTS
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
@@ -14,44 +15,17 @@ if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
 
 Tool = Annotated[str, options.argument("|".join(TOOL_NAMES), "The tool that exported, or will import.")]
-_MISALIGNED = ("error", "widen", "unknown")
-_UNMARKED = ("outside", "unknown", "empty-unknown")
 TASKS = ("spans", "tags")
 """What marks can be."""
 
 
+@options.taking(OF_DOCUMENTS)
 def import_documents(
     tool: Tool,
     files: Annotated[list[str], options.argument("FILE", "What it exported.")],
     output: options.Output,
-    tokens: Annotated[
-        str,
-        options.flag(
-            "blanks|words|characters|spacy:LANGUAGE|MODEL",
-            "How text is cut where the tool has no tokens: at blanks; at these and around punctuation; between"
-            " characters; by spaCy; by a segmenter.",
-        ),
-    ] = "words",
-    misaligned: Annotated[
-        str,
-        options.flag(
-            "|".join(_MISALIGNED),
-            "What becomes of a span that is not whole tokens of a line: it is refused, widened to them, or they"
-            " are unknown.",
-        ),
-    ] = "error",
-    unmarked: Annotated[
-        str,
-        options.flag(
-            "|".join(_UNMARKED),
-            "What tokens are that nobody marked: outside of spans; unknown; or unknown only in documents without"
-            " any span, as where nobody has begun yet.",
-        ),
-    ] = "outside",
-    task: Annotated[
-        str, options.flag("|".join(TASKS), "What marks are: spans, or labels of each of their tokens.")
-    ] = "spans",
     output_format: options.OutputFormat = None,
+    **others: Any,
 ) -> None:
     """Make a corpus of texts in which people or models have marked spans.
 
@@ -63,23 +37,8 @@ def import_documents(
     from tagweave.exchange.load import TOKEN_TOOLS
     from tagweave.front.exchange import read_documents
 
-    for name, value, known in (
-        ("misaligned", misaligned, _MISALIGNED),
-        ("unmarked", unmarked, _UNMARKED),
-        ("task", task, TASKS),
-    ):
-        if value not in known:
-            raise OptionError(f"found --{name} {value}, expected {', '.join(known)}")
     check_outputs([output], files)
-    corpus = read_documents(
-        tool,
-        *files,
-        tokens=tokens,
-        misaligned=cast("Literal['error', 'widen', 'unknown']", misaligned),
-        unmarked=cast("Literal['outside', 'unknown', 'empty-unknown']", unmarked),
-        task=cast("Literal['spans', 'tags']", task),
-        tell=say,
-    )
+    corpus = read_documents(tool, *files, tell=say, **options.given(others, OF_DOCUMENTS))
     output_format = output_format or (None if "." in output else "columns")
     if lost := _lost(corpus, chosen_format(output_format, output)):
         say(f"not kept in {output}: {', '.join(lost)} (conllu-plus, .conllup, holds all)")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.errors import CorpusError
+from tagweave.errors import CorpusError, ExchangeError
 from tagweave.front.corpora import corpus_of
+from tagweave.front.options import OF_DOCUMENTS, DocumentOptions, options_of
+from tagweave.options import taking
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
@@ -18,15 +20,8 @@ if TYPE_CHECKING:
     from tagweave.exchange.tokens import Tokenizer
 
 
-def read_documents(
-    tool: str,
-    *paths: str | PathLike[str],
-    tokens: str | Callable[[str], list[str]] = "words",
-    misaligned: Misalignment = "error",
-    unmarked: Unmarked = "outside",
-    task: Task = "spans",
-    tell: Callable[[str], None] = say,
-) -> Corpus:
+@taking(OF_DOCUMENTS)
+def read_documents(tool: str, *paths: str | PathLike[str], tell: Callable[[str], None] = say, **options: Any) -> Corpus:
     """The corpus of spans in files that an annotation tool exported: a sentence a line, a layer for each annotator.
 
     A span with a score below 1 becomes candidates with numbers, and a text that an annotator has not seen is unknown in
@@ -35,17 +30,11 @@ def read_documents(
     Args:
         tool: a name of `tagweave.exchange.load.TOOLS`, such as `doccano` or `brat`.
         paths: the files; documents of the same text are one.
-        tokens: `blanks`, `words` (without punctuation), `characters`, `spacy:LANGUAGE`, the file of a segmenter, or a
-            function from a line to its words. Tokens that a tool brings are kept.
-        misaligned: what becomes of spans that are not whole tokens of one line: `error`, `widen` or `unknown`.
-        unmarked: whether tokens in no span are `outside` or `unknown`; with `empty-unknown` they are outside, but
-            unknown where an annotator marked nothing in a document at all.
-        task: `spans`, or `tags`: the label of a mark for each of its tokens, and other tokens are unknown.
         tell: receives notes on misaligned and overlapping spans, on documents without any, and on what the tool has and
             a corpus has not.
 
     Raises:
-        ExchangeError: an unknown tool or way to cut; a file of another tool.
+        ExchangeError: an unknown tool or option; a file of another tool.
         CorpusError: a file that is not in the tool's form, or misaligned spans, if these are errors.
         OSError: a file cannot be read.
     """
@@ -53,28 +42,24 @@ def read_documents(
     from tagweave.exchange.load import tool as named
     from tagweave.exchange.sentences import Notes, sentences
 
+    how = options_of(DocumentOptions, "tw.read_documents", options)
     for path in paths if tool in NAMES else ():
         check_tool(tool, fspath(path))
     notes = Notes()
     if tool in TOKEN_TOOLS:
-        _refuse_options(tool, tokens=tokens, misaligned=misaligned, unmarked=unmarked, task=task)
+        for each in OF_DOCUMENTS:
+            if (value := getattr(how, each.name)) != each.default:
+                found = f"found {each.name} {value}"
+                raise ExchangeError(f"{found}, expected none: the files of {tool} have tokens and labels")
         return _read_tokens(TOKEN_TOOLS[tool], paths, notes, tell)
     documents, memory = documents_of(named(tool), [fspath(path) for path in paths], notes)
-    read = tuple(memory.sentences(sentences(documents, _tokenizer(tokens), misaligned, unmarked, notes, task)))
-    _report(notes, misaligned, tell)
-    _report_empty(notes, unmarked if task == "spans" else "unknown", tell)
+    read = tuple(
+        memory.sentences(sentences(documents, _tokenizer(how.tokens), how.misaligned, how.unmarked, notes, how.task))
+    )
+    _report(notes, how.misaligned, tell)
+    _report_empty(notes, how.unmarked if how.task == "spans" else "unknown", tell)
     names = [name for sentence in read[-1:] for name in sentence.layers]
     return Corpus(read, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
-
-
-def _refuse_options(tool: str, **options: object) -> None:
-    """Raise if an option about offsets is set: the files of this tool have tokens."""
-    from tagweave.errors import ExchangeError
-
-    defaults = {"tokens": "words", "misaligned": "error", "unmarked": "outside", "task": "spans"}
-    for name, value in options.items():
-        if value != defaults[name]:
-            raise ExchangeError(f"found {name} {value}, expected none: the files of {tool} have tokens and labels")
 
 
 def _read_tokens(
@@ -102,7 +87,6 @@ def _tokenizer(tokens: str | Callable[[str], list[str]]) -> Tokenizer:
         return of_words(tokens)
     if not Path(tokens).is_file():
         return tokenizer(tokens)
-    from tagweave.errors import ExchangeError
     from tagweave.front.loading import load_model
     from tagweave.front.taggers import Segmenter
 

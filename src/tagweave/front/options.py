@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tagweave.corpus.characters import printable
-from tagweave.errors import StreamError, is_for_users, one_of, shortened
-from tagweave.options import declared, described, option
+from tagweave.errors import ExchangeError, StreamError, is_for_users, one_of, shortened
+from tagweave.options import choices, declared, described, option
 
 if TYPE_CHECKING:
     from tagweave.streams.stream import First, Pipeline
@@ -143,6 +143,36 @@ class Place:
     progress: Callable[[Any], None] = lambda counts: None
 
 
+@described
+@dataclass(frozen=True, kw_only=True)
+class DocumentOptions:
+    """How spans of texts become labels of tokens. A value that does not exist raises an ExchangeError."""
+
+    tokens: str | Callable[[str], list[str]] = option(
+        "words",
+        "How text is cut where the tool has no tokens: at blanks; at these and around punctuation; between characters;"
+        " by spaCy; by a segmenter. In Python also a function from a line to its words.",
+        "blanks|words|characters|spacy:LANGUAGE|MODEL",
+    )
+    misaligned: Literal["error", "widen", "unknown"] = option(
+        "error",
+        "What becomes of a span that is not whole tokens of a line: it is refused, widened to them, or they are"
+        " unknown.",
+    )
+    unmarked: Literal["outside", "unknown", "empty-unknown"] = option(
+        "outside",
+        "What tokens are that nobody marked: outside of spans; unknown; or unknown only in documents without any span,"
+        " as where nobody has begun yet.",
+    )
+    task: Literal["spans", "tags"] = option("spans", "What marks are: spans, or labels of each of their tokens.")
+
+    def __post_init__(self) -> None:
+        for each in OF_DOCUMENTS:
+            if (known := choices(each.kind)) and (value := getattr(self, each.name)) not in known:
+                raise ExchangeError(f"found `{each.name}={value}`, expected {', '.join(known)}")
+
+
+OF_DOCUMENTS = declared({"": DocumentOptions})
 TO_LABEL, TO_CONVERT = declared({"": LabelOptions}), declared({"": ConvertOptions})
 """The options of functions that label or convert files."""
 
