@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tagweave.cli import warm
+from tagweave.cli import demo
 from tagweave.corpus import sample
 from tagweave.front.training import train
 from tagweave.kernels import compiled_code
@@ -81,10 +81,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     last = "tree_sums.marginals" if for_trees else "perceptron.correct"
     if any(any(folder.glob(f"{last}-*.nbi")) for folder in compiled_code.folders()):
         return
-    run = warm._run
+    run = demo._run
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(io.StringIO()):
-        patch.setattr(warm, "_run", lambda task, *rest: run(task, *rest) if for_trees == (task == "parse") else None)
-        warm.warm()
+        patch.setattr(demo, "_run", lambda task, *rest: run(task, *rest) if for_trees == (task == "parse") else None)
+        demo.warm()
         if not for_trees:
             train(str(sample.path("ctb.txt")), learner="perceptron", iterations=1)
 

@@ -76,7 +76,7 @@ def serve(address: str) -> None:
 
 def _load() -> None:
     """Import what many commands import, and load compiled code, so that each command finds it there."""
-    from tagweave.cli.warm import warm
+    from tagweave.cli.demo import warm
 
     for module in ("scipy.stats", "tagweave.training.coupled", "tagweave.annotate.store", "tagweave.evaluation.report"):
         import_module(module)

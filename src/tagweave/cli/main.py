@@ -23,7 +23,7 @@ from tagweave.streams import notes
 GROUPS = {
     "Train and use": {
         "train": "train",
-        "tune": "tune",
+        "tune": "train",
         "tag": "use",
         "complete": "use",
         "info": "evaluate",
@@ -38,7 +38,7 @@ GROUPS = {
         "export": "documents",
     },
     "Compare and convert": {"evaluate": "evaluate", "compare": "evaluate", "convert": "use"},
-    "Serve": {"serve": "serve", "warm": "warm"},
+    "Serve": {"serve": "serve", "warm": "demo"},
     "Share": {"data": "sharing", "card": "sharing", "push": "sharing", "pull": "sharing"},
 }
 """The file of each command, by groups in the order of the help. The file has a function or a Typer of that name."""
