@@ -19,7 +19,7 @@ from tagweave.structures import TREE
 from tagweave.training.chain_problem import sample_line
 from tagweave.training.corpora import LOOKUPS, LookupFiles
 from tagweave.training.coupled import refuse_contradictions
-from tagweave.training.fit import prepare
+from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.guided import fit_stages, shared_templates
 from tagweave.training.options import Options
 from tagweave.training.problem import Fitted, Problem
@@ -173,6 +173,11 @@ class Job:
         if recipe.structure != TREE and (recipe.sample or len(self.data.guidelines) > 1):
             self.run.tell(sample_line(corpora, recipe.sample))
         yield problem
+
+    def fit(self, corpora: Sequence[Corpus]) -> Fitted:
+        """Fit a model to corpora of one guideline, for methods outside the package."""
+        with self.problem(corpora) as problem:
+            return fit_problem(problem, self.recipe, self.dev, self.run)
 
     def fit_guided(self) -> Fitted:
         """Fit a model of the target with the annotation of a model of the sources as features."""
