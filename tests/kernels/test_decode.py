@@ -113,6 +113,11 @@ def test_skipping_impossible_labels_is_bit_identical(seed: int, spread: float) -
     np.testing.assert_array_equal(found, expected)
     assert best == expected[-1].max()
     assert (path >= 0).all() == (best > -np.inf)
+    if best > -np.inf:
+        total = scores[0, path[0]]
+        for t in range(1, length):
+            total = scores[t, path[t]] + (total + transition[path[t - 1], path[t]])
+        assert total == best
 
 
 @settings(max_examples=60)
