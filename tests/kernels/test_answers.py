@@ -44,7 +44,7 @@ def test_contexts_are_what_the_same_source_said_before(
             counts[k, context, answer] += weight * gamma[t]
     given_to = (position, source, label, share, previous, LABELS)
     found, found_counts = np.zeros((len(tokens), LABELS)), np.zeros_like(table)
-    distributions.add_likelihoods(*given_to, table, first, last, found)
-    distributions.count_answers(*given_to, gamma, first, last, found_counts)
+    distributions.over_answers(*given_to, found, first, last, table, False)
+    distributions.over_answers(*given_to, gamma, first, last, found_counts, True)
     assert found == pytest.approx(expected)
     assert found_counts == pytest.approx(counts)

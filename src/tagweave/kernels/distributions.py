@@ -238,8 +238,11 @@ def _add(rows, t, w, table, k, context, l, backwards):  # noqa: E741
 
 
 @kernel
-def _over_answers(position, source, label, share, previous, initial, rows, first, last, table, backwards):
-    """`add_likelihoods`, or `count_answers` if backwards."""
+def over_answers(position, source, label, share, previous, initial, rows, first, last, table, backwards):
+    """rows[t, y] += w table[k, context, l, y] for the rows first .. last - 1 of answers; share may be empty (all 1).
+
+    Backwards, the table receives: table[k, context, l, y] += w rows[t, y].
+    """
     has_context, has_shares = table.shape[1] > 1, share.shape[0] > 0
     alone = _U(initial if has_context else 0)
     for a in range(_U(first), _U(last)):
@@ -254,16 +257,3 @@ def _over_answers(position, source, label, share, previous, initial, rows, first
                 part = w * rows.dtype.type(share[q]) if has_shares else w
                 _add(rows, t, part, table, k, _U(label[q]), l, backwards)
                 q += _U(1)
-
-
-def add_likelihoods(position, source, label, share, previous, initial, table, first, last, rows):
-    """rows[t, y] += w table[k, context, l, y] for the rows first .. last - 1 of answers; share may be empty (all 1)."""
-    _over_answers(position, source, label, share, previous, initial, rows, first, last, table, False)
-
-
-def count_answers(*arguments):
-    """counts[k, context, l, y] += w gamma[t, y]; the arguments, but for these two at the end, are the same.
-
-    They are position, source, label, share, previous, initial, gamma, first, last and counts.
-    """
-    _over_answers(*arguments, True)

@@ -26,7 +26,7 @@ import numpy as np
 
 from tagweave.errors import SourceError
 from tagweave.evidence.sequences import Evidence
-from tagweave.kernels.distributions import add_likelihoods, count_answers
+from tagweave.kernels.distributions import over_answers
 from tagweave.labels.transition_scheme import split_label
 from tagweave.sources.reliability import (
     Floats,
@@ -304,7 +304,7 @@ def _from(guessing: _Guessing, answers: Answers, options: MaceOptions, run: Aggr
             return Estimate(posterior.gamma, updated(answers, posterior.gamma, confusion), tuple(objectives))
         truth = truth if options.equal else truth.updated(posterior.counts)
         counts = np.zeros((len(guess), 1, size, size))
-        count_answers(*_columns(answers), 0, posterior.gamma, 0, len(answers), counts)
+        over_answers(*_columns(answers), 0, posterior.gamma, 0, len(answers), counts, True)
         known = np.diagonal(counts[:, 0], axis1=1, axis2=2) * knowing / (knowing + guess)
         guessed = counts[:, 0].sum(axis=2) - known
         expected = _Guessing(np.stack([known.sum(axis=1), guessed.sum(axis=1)], axis=1), guessed)
@@ -316,7 +316,7 @@ def _likelihoods(answers: Answers, knowing: Floats, guess: Floats) -> Floats:
     size = guess.shape[1]
     table = np.log(guess[:, None, :, None] + knowing[:, :, None, None] * np.eye(size))
     rows = np.zeros((answers.positions, size))
-    add_likelihoods(*_columns(answers), 0, np.ascontiguousarray(table), 0, len(answers), rows)
+    over_answers(*_columns(answers), 0, rows, 0, len(answers), np.ascontiguousarray(table), False)
     return rows
 
 

@@ -167,7 +167,7 @@ def log_likelihood_rows(answers: Answers, reliability: Reliability, variational:
     """
     rows = np.zeros((answers.positions, len(answers.labels)))
     table = log_probabilities(reliability.counts, 2, variational)
-    kernels.add_likelihoods(*_columns(answers, table), reliability.prior.initial, table, 0, len(answers), rows)
+    kernels.over_answers(*_columns(answers, table), reliability.prior.initial, rows, 0, len(answers), table, False)
     return rows
 
 
@@ -178,7 +178,8 @@ def updated(answers: Answers, gamma: Floats, prior: Prior) -> Reliability:
     """
     counts = np.zeros((len(answers.sources), *prior.counts.shape))
     columns = _columns(answers, counts)
-    kernels.count_answers(*columns, prior.initial, np.ascontiguousarray(gamma, np.float64), 0, len(answers), counts)
+    rows = np.ascontiguousarray(gamma, np.float64)
+    kernels.over_answers(*columns, prior.initial, rows, 0, len(answers), counts, True)
     counts += prior.counts
     for source, own in prior.fixed(answers.sources).items():
         counts[source] = own
