@@ -174,9 +174,6 @@ def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
     The confidence of a token is the marginal probability of its head, given the guiding tree and the heads that the
     corpus has under the model's guideline; it is 1 where that is one head. A parser without a guide of the corpus's
     guideline parses the text as if it had no trees; a guide fills in heads that trees leave open.
-
-    Raises:
-        CorpusError: text without the tags that the model needs; partly known heads that fit no tree of the model.
     """
     parser = TreePredictor(model, threads)
     sentences = []

@@ -73,7 +73,7 @@ class Draft:
         _ = self.spans  # raises
 
     def then(self, step: SpanStep) -> Draft:
-        """Return the draft after one more step. Raises as `Draft`."""
+        """Return the draft after one more step."""
         return replace(self, steps=(*self.steps, step))
 
     def answer(self, is_complete: bool) -> Answer:
@@ -143,7 +143,7 @@ def steps_to(task: AnnotationTask, answer: Answer) -> Iterable[SpanStep]:
 
 
 def read_steps(text: str) -> tuple[SpanStep, ...]:
-    """Read the steps in a field of a form, as `Draft.written` has them. Raises FieldError."""
+    """Read the steps in a field of a form, as `Draft.written` has them."""
     lines = text.replace("\r\n", "\n").split("\n") if text else []
     if len(lines) > _MOST:
         raise FieldError(f"found {len(lines)} steps, expected {_MOST} at most")
@@ -151,7 +151,7 @@ def read_steps(text: str) -> tuple[SpanStep, ...]:
 
 
 def read_step(text: str) -> SpanStep:
-    """Read a step: `mark START STOP TYPE`, or `reject` and the same. Raises FieldError."""
+    """Read a step: `mark START STOP TYPE`, or `reject` and the same."""
     action, *bounds, label = [*text.split(" ", 3), "", ""][:4]
     are_numbers = all(each.isascii() and each.isdigit() and len(each) < 10 for each in bounds)
     if action not in _ACTIONS or not label or not are_numbers:

@@ -282,12 +282,12 @@ def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = 
 
 
 def write_soft(store: Store, path: str, form: str, guideline: str) -> int:
-    """Write soft labels in one of `SOFT_FORMATS`; return the number of sentences. Raises as `write`."""
+    """Write soft labels in one of `SOFT_FORMATS`; return the number of sentences."""
     return _write_labels(probable(store, guideline), path, form, guideline)
 
 
 def write_by_annotator(store: Store, path: str, guideline: str) -> int:
-    """Write a column file with a column for each annotator; return the number of sentences. Raises as `write`."""
+    """Write a column file with a column for each annotator; return the number of sentences."""
     corpus = said_by_each(store.judgements(), guideline)
     layers = [*corpus[0].layers] if len(corpus) else []
     return _write(corpus, path, lambda stream: columns.write(_with_common_columns(corpus.sentences, layers), stream))

@@ -61,9 +61,6 @@ def put_uncertain(
     Tokens that have one label under the tagger's guideline are left out. If the labels of the tagger code spans, the
     tasks ask for the spans of sentences instead, which are drawn by its uncertainty (`span_tasks.tasks`). Its labels,
     or types of spans, become labels of its guideline. `model` is the version of the model.
-
-    Raises:
-        ValueError, CorpusError: as `least_certain`.
     """
     if codes_spans(tagger.labels):
         store.add_labels(tagger.guideline, dict.fromkeys(span_tasks.types_of(tagger.labels), ""))

@@ -61,7 +61,7 @@ class Fields(dict[str, str]):
         return int(text)
 
     def time(self, name: str) -> float | None:
-        """Return seconds since 1970; `None` if the field is empty. Raises FieldError."""
+        """Return seconds since 1970; `None` if the field is empty."""
         text = self[name]
         if not text:
             return None
@@ -74,7 +74,7 @@ class Fields(dict[str, str]):
         return seconds
 
     def answer(self, name: str = "answer") -> Answer:
-        """Return an answer as buttons send it: `label NAME`, or the value of another kind. Raises FieldError."""
+        """Return an answer as buttons send it: `label NAME`, or the value of another kind."""
         text = self[name]
         try:
             return label(text[len(_LABEL) :]) if text.startswith(_LABEL) else Answer(Kind(text))

@@ -62,9 +62,6 @@ def most_uncertain(
 
     Of occurrences of a word with the same `context` characters on each side, the most uncertain is kept. `strategy` is
     one of `WORD_STRATEGIES`; `marginal` needs a model of a plain word coding. Layers of the sentences are ignored.
-
-    Raises:
-        ValueError: an unknown strategy, a negative context, a model that does not segment, or a model of pieces.
     """
     if context < 0:
         raise ValueError(f"found a context of {context} characters, expected 0 or more")

@@ -49,12 +49,7 @@ class Store(People, Questions, Records):
         clock: Callable[[], float] = time.time,
         seed: int | None = None,
     ) -> Store:
-        """Open the store at a URL, or create it if it does not exist; `seed` decides who gets which task.
-
-        Raises:
-            ValueError: another kind of URL, a store of another version of tagweave, or tables of another program.
-            OSError: an SQLite file that cannot be created.
-        """
+        """Open the store at a URL, or create it if it does not exist; `seed` decides who gets which task."""
         database = Database(url)
         try:
             prepare(database)

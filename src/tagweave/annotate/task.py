@@ -64,12 +64,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer to a task.
-
-    Raises:
-        ValueError: something is missing that the kind needs, or given for another kind; spans that are empty, have no
-            type, overlap, or are out of order.
-    """
+    """An answer to a task."""
 
     kind: Kind
     label: str | None = None
@@ -117,7 +112,7 @@ def label(name: str) -> Answer:
 
 
 def marked(spans: Iterable[Span], is_complete: bool = True, rejected: Iterable[Span] = ()) -> Answer:
-    """Return the answer that marks these spans and rejects others, in any order. Raises as `Answer`."""
+    """Return the answer that marks these spans and rejects others, in any order."""
     wrong = () if is_complete else tuple(sorted(rejected))
     return Answer(Kind.SPANS, None, tuple(sorted(spans)), is_complete, wrong)
 
@@ -136,12 +131,7 @@ WORD, NOT_A_WORD, CANNOT_TELL = (Answer(kind) for kind in (Kind.WORD, Kind.NOT_A
 
 @dataclass(frozen=True, slots=True)
 class AnnotationTask:
-    """One question about the forms start .. stop - 1. All but candidates, uncertainty, gold and model identify it.
-
-    Raises:
-        ValueError: an empty focus or one outside the sentence; gold that is missing, or given for another purpose;
-            candidates of another kind than it asks for, or outside the focus.
-    """
+    """One question about the forms start .. stop - 1. All but candidates, uncertainty, gold and model identify it."""
 
     sentence: Sentence
     start: int

@@ -93,11 +93,7 @@ def _typed(kind: Any) -> Any:
 
 
 def given(values: Mapping[str, Any], options: Iterable[Declared]) -> dict[str, Any]:
-    """The options that the user set.
-
-    Raises:
-        OptionError: a value that should be a list of numbers and is not.
-    """
+    """The options that the user set."""
     found = {}
     for each in options:
         value = values.get(each.name)

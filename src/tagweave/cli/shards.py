@@ -25,11 +25,7 @@ def through_shards(
     place: Mapping[str, Any],
     **options: Any,
 ) -> bool:
-    """Call a function of `tagweave.front.shards` if there is a cluster, with progress, and return whether there is one.
-
-    Raises:
-        OptionError: options for many workers without a cluster, no output folder, or another word than skip or fail.
-    """
+    """Call a function of `tagweave.front.shards` with progress, and return True, if there is a cluster."""
     if "cluster" not in place:
         for name in place:
             flag = f"--{name.replace('_', '-')}"

@@ -235,7 +235,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _settings(method: str, given: Sequence[str]) -> dict[str, Any]:
-    """Read the options of a method as numbers and truth values. Raises OptionError."""
+    """Read the options of a method as numbers and truth values."""
     if method not in AGGREGATIONS:
         raise OptionError(f"found --method {method}, expected {', '.join(AGGREGATIONS)}")
     types = {each.name: type(each.default) for each in fields(AGGREGATIONS[method].options)}

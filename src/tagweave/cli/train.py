@@ -38,7 +38,7 @@ def setting_values(texts: Sequence[str]) -> dict[str, str]:
 
 
 def corpus_weights(text: str | None, corpora: int) -> list[float]:
-    """Read the weights of corpora from a text like `1,0.5`; by default 1 each. Raises OptionError."""
+    """Read the weights of corpora from a text like `1,0.5`; by default 1 each."""
     if text is None:
         return [1.0] * corpora
     with as_option_error():
@@ -49,7 +49,7 @@ def corpus_weights(text: str | None, corpora: int) -> list[float]:
 
 
 def sample_sizes(text: str | None, corpora: int) -> list[int | Literal["all"] | None]:
-    """Read how many sentences of each corpus an iteration visits, from a text like `5000,all`. Raises OptionError."""
+    """Read how many sentences of each corpus an iteration visits, from a text like `5000,all`."""
     if text is None:
         return [None] * corpora
     parts = text.split(",")

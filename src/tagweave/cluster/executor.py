@@ -69,9 +69,6 @@ class Executor(Protocol):
         Args:
             ahead: take some more items than there are workers, so that none waits. Without it an item is taken when a
                 worker is free for it: for items that depend on the outcomes of those before.
-
-        Raises:
-            ClusterError: a worker died and the engine could not replace it.
         """
         ...
 
@@ -93,9 +90,6 @@ def executor_at(address: str | None, workers: int | None = None, threads: int = 
     Args:
         address: `LOCAL`, `AUTO`, or the address of a Ray cluster (`HOST:PORT`, `ray://HOST:PORT`); `None`: this
             process, one call after the other.
-
-    Raises:
-        ClusterError: the cluster cannot be reached, or Ray is not installed; workers without an address.
     """
     if address is None:
         if workers is not None:
@@ -194,16 +188,13 @@ class InProcess:
     def outcomes(
         self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
     ) -> Generator[tuple[Item, Result | Failure], None, None]:
-        """See `Executor.outcomes`."""
         for item in items:
             yield item, attempt(function, item)
 
     def share(self, file: SharedFile) -> SharedFile:
-        """See `Executor.share`."""
         return file
 
     def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[InProcessGroup]:
-        """See `Executor.hold`."""
         return nullcontext(InProcessGroup([Resident(function, item) for item in items]))
 
 
@@ -219,7 +210,6 @@ class InProcessGroup:
     def call(
         self, method: str, arrays: Arrays, *plain: Any, while_waiting: Callable[[], None] = nothing
     ) -> Iterator[Reply]:
-        """See `WorkerGroup.call`."""
         for resident in self.residents:
             while_waiting()
             reply = resident.call(method, arrays, plain)

@@ -180,7 +180,6 @@ class Processes:
     def outcomes(
         self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
     ) -> Generator[tuple[Item, Result | Failure], None, None]:
-        """See `Executor.outcomes`."""
         waiting, most = iter(items), (2 if ahead else 1) * self.workers
         running: dict[Future[Any], Item] = {}
         lost: deque[Item] = deque()
@@ -216,12 +215,10 @@ class Processes:
             return self.pool.submit(attempt, function, item)
 
     def share(self, file: SharedFile) -> SharedFile:
-        """See `Executor.share`."""
         return file
 
     @contextmanager
     def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> Iterator[ProcessGroup]:
-        """See `Executor.hold`."""
         with tempfile.TemporaryDirectory(dir=private_folder("groups"), ignore_cleanup_errors=True) as name:
             folder = Path(name)
             workers = [_Worker(_SPAWN, function, item, folder / f"reply-{i}") for i, item in enumerate(items)]

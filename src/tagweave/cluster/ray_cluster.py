@@ -48,7 +48,6 @@ class RayGroup:
     def call(
         self, method: str, arrays: Arrays, *plain: Any, while_waiting: Callable[[], None] = nothing
     ) -> Iterator[Reply]:
-        """See `WorkerGroup.call`."""
         import ray
 
         shared = ray.put(dict(arrays))
@@ -145,7 +144,6 @@ class RayCluster:
                 yield running.pop(reference), _result(reference)
 
     def share(self, file: SharedFile) -> SharedFile:
-        """See `Executor.share`."""
         import ray
 
         return replace(file, content=ray.put(Path(file.path).read_bytes()))

@@ -26,20 +26,15 @@ _KEPT = 16  # copies that stay in the temporary directory, those used last
 
 @dataclass(frozen=True)
 class SharedFile:
-    """A file, by its name where the work was started.
-
-    Attributes:
-        sha256: its digest.
-        content: its bytes in Ray's object store; `None` if all workers see the path.
-    """
+    """A file, by its name where the work was started."""
 
     path: str
-    sha256: str
-    content: Any = None
+    sha256: str  # its digest
+    content: Any = None  # its bytes in Ray's object store; `None` if all workers see the path
 
     @classmethod
     def of(cls, path: str) -> SharedFile:
-        """Return the file of a path. Raises OSError if it cannot be read."""
+        """Return the file of a path."""
         absolute = str(Path(path).absolute())  # a link keeps its name, which may tell the format
         return cls(absolute, digest(absolute))
 
@@ -122,7 +117,7 @@ class MappedArrays:
 
     @classmethod
     def write(cls, path: Path, arrays: Mapping[str, NDArray[Any]]) -> MappedArrays:
-        """Write arrays to a file, over what it held. Raises OSError if it cannot be written."""
+        """Write arrays to a file, over what it held."""
         entries, at = [], 0
         with path.open("r+b" if path.exists() else "wb") as file:
             for name, array in arrays.items():

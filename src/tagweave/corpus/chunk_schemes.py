@@ -252,7 +252,7 @@ def _covered(names: Iterable[str], target: str) -> tuple[str, ...]:
 
 
 def recoded(sentence: Sentence, positions: Layer, target: str, source: str | None = None) -> Layer:
-    """Convert a layer of a sentence; without `source`, its scheme is detected. Raises as `convert`."""
+    """Convert a layer of a sentence; without `source`, its scheme is detected."""
     if source is None:
         source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), LENIENT)
     feasible = _feasible(sentence, positions, source)

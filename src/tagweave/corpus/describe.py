@@ -109,7 +109,7 @@ def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def digest(path: str) -> str:
-    """Return the SHA-256 digest of a file's bytes, in hexadecimal. Raises OSError if it cannot be read."""
+    """Return the SHA-256 digest of a file's bytes, in hexadecimal."""
     with Path(located(path)).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

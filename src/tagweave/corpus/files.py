@@ -228,7 +228,7 @@ def written(path: str) -> Iterator[IO[str]]:
 
 @contextmanager
 def written_bytes(path: str) -> Iterator[IO[bytes]]:
-    """Open a stream as `written`, of bytes, which are never compressed. Raises as `written`."""
+    """Open a stream as `written`, of bytes, which are never compressed."""
     if path == STANDARD_STREAM:
         yield sys.stdout.buffer
         return

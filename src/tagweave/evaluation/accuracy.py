@@ -39,22 +39,14 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateCodes:
-    """The candidate sets of N gold positions and M system positions, as numbers of K distinct sets.
-
-    Attributes:
-        known: bool[K], False for the unknown set.
-        labels: the labels that are the only label of some set, in the order of their first occurrence.
-        alone: int64[K], the number of the only label of the set, or -1.
-        gold: int64[N].
-        system: int64[M].
-    """
+    """The candidate sets of N gold positions and M system positions, as numbers of K distinct sets."""
 
     sets: tuple[Candidates, ...]
-    known: Booleans
-    labels: tuple[str, ...]
-    alone: Integers
-    gold: Integers
-    system: Integers
+    known: Booleans  # bool[K], False for the unknown set
+    labels: tuple[str, ...]  # the labels that are the only label of some set, in the order of their first occurrence
+    alone: Integers  # int64[K], the number of the only label of the set, or -1
+    gold: Integers  # int64[N]
+    system: Integers  # int64[M]
 
     @classmethod
     def of(cls, gold: Iterable[Candidates], system: Iterable[Candidates]) -> CandidateCodes:
@@ -110,29 +102,17 @@ class Confusion(Result):
 
 @dataclass(frozen=True, slots=True)
 class Accuracy(Result):
-    """How well a system labels given tokens.
+    """How well a system labels given tokens."""
 
-    Attributes:
-        tokens: right and scored tokens.
-        unscored: tokens whose gold label is unknown.
-        ambiguous: scored tokens with several gold candidates.
-        undecided: scored tokens for which the system gave no label or several; all are wrong.
-        oov: scored tokens whose form is not among the training words; `None` if these are not given.
-        iv: scored tokens whose form is among the training words.
-        labels: for each label, its scores over the tokens with exactly one gold label.
-        confusions: wrong tokens with exactly one gold label, the most frequent first.
-        counts: int64[S, 2], right and scored tokens of each sentence.
-    """
-
-    tokens: Share
-    unscored: int
-    ambiguous: int
-    undecided: int
-    oov: Share | None
-    iv: Share | None
-    labels: dict[str, Score]
-    confusions: tuple[Confusion, ...]
-    counts: Counts = field(repr=False, compare=False)
+    tokens: Share  # right and scored tokens
+    unscored: int  # tokens whose gold label is unknown
+    ambiguous: int  # scored tokens with several gold candidates
+    undecided: int  # scored tokens for which the system gave no label or several; all are wrong
+    oov: Share | None  # scored tokens whose form is not among the training words; `None` if these are not given
+    iv: Share | None  # scored tokens whose form is among the training words
+    labels: dict[str, Score]  # for each label, its scores over the tokens with exactly one gold label
+    confusions: tuple[Confusion, ...]  # wrong tokens with exactly one gold label, the most frequent first
+    counts: Counts = field(repr=False, compare=False)  # int64[S, 2], right and scored tokens of each sentence
     json_names: ClassVar = {"tokens": "accuracy", "oov": "oov_accuracy", "iv": "iv_accuracy"}
 
     def measures(self) -> dict[str, Measure]:
@@ -141,11 +121,7 @@ class Accuracy(Result):
 
 
 def accuracy(gold: Corpus, system: Corpus, training_words: frozenset[str] | None = None) -> Accuracy:
-    """Score the system's guideline layer against that of the gold corpus, over the same tokens.
-
-    Raises:
-        CorpusError: different tokens or numbers of sentences, or a corpus without its layer.
-    """
+    """Score the system's guideline layer against that of the gold corpus, over the same tokens."""
     codes = _encode(gold, system)
     scored, right = codes.known[codes.gold], codes.agree(codes.gold, codes.system)
     one_label = codes.alone[codes.gold] >= 0

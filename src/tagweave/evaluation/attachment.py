@@ -37,26 +37,16 @@ _TAGS = ("xpos", "upos")
 
 @dataclass(frozen=True, slots=True)
 class Attachment(Result):
-    """How well a system parses.
+    """How well a system parses."""
 
-    Attributes:
-        heads: words with the right head (UAS).
-        arcs: words with the right head and relation (LAS).
-        trees: sentences whose scored words all have the right head.
-        unscored: words whose gold head is unknown.
-        crossing: sentences whose gold arcs cross, so that no projective tree has them.
-        relations: for each gold relation, its words with the right head.
-        tags: for each pair `modifier < head` of gold tags, its words with the right head.
-        head_counts, arc_counts: int64[S, 3], right, gold and system words of each sentence.
-    """
-
-    heads: Score
-    arcs: Score
-    trees: Share
-    unscored: int
-    crossing: int
-    relations: dict[str, Share]
-    tags: dict[str, Share]
+    heads: Score  # words with the right head (UAS)
+    arcs: Score  # words with the right head and relation (LAS)
+    trees: Share  # sentences whose scored words all have the right head
+    unscored: int  # words whose gold head is unknown
+    crossing: int  # sentences whose gold arcs cross, so that no projective tree has them
+    relations: dict[str, Share]  # for each gold relation, its words with the right head
+    tags: dict[str, Share]  # for each pair `modifier < head` of gold tags, its words with the right head
+    # head_counts, arc_counts: int64[S, 3], right, gold and system words of each sentence
     head_counts: Counts = field(repr=False, compare=False)
     arc_counts: Counts = field(repr=False, compare=False)
 
@@ -85,9 +75,6 @@ def attachment(
         system: the output for the same sentences, whose words may differ.
         punctuation: whether punctuation is scored.
         relations: how relations are compared.
-
-    Raises:
-        CorpusError: different texts or numbers of sentences, or no such head layer.
     """
     check_surfaces(gold, system)
     for corpus in (gold, system):

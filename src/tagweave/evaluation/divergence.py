@@ -94,51 +94,30 @@ class TagPairs:
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """A tag of one guideline as the partner of a tag of the other.
+    """A tag of one guideline as the partner of a tag of the other."""
 
-    Attributes:
-        tag: the tag whose partner it is.
-        partner: the tag of the other guideline.
-        count: how often both occur at one token; an expected count may be fractional.
-        share: P(partner | tag).
-        reverse: P(tag | partner).
-        usual: whether it is the most frequent partner of the tag.
-        examples: words that have both, in context, the most typical ones first.
-    """
-
-    tag: str
-    partner: str
-    count: float
-    share: float
-    reverse: float
-    usual: bool
-    examples: tuple[Context, ...]
+    tag: str  # the tag whose partner it is
+    partner: str  # the tag of the other guideline
+    count: float  # how often both occur at one token; an expected count may be fractional
+    share: float  # P(partner | tag)
+    reverse: float  # P(tag | partner)
+    usual: bool  # whether it is the most frequent partner of the tag
+    examples: tuple[Context, ...]  # words that have both, in context, the most typical ones first
 
 
 @dataclass(frozen=True, eq=False)
 class Divergence:
-    """How often the tags of two guidelines occur together; or other labels of tokens, such as relations in trees.
+    """How often the tags of two guidelines occur together; or other labels of tokens, such as relations in trees."""
 
-    Attributes:
-        first, second: the guidelines.
-        tags: the A tags of the first guideline that occur, sorted by name.
-        partners: the B tags of the second.
-        counts: float64[A, B], how often each pair occurs at one token.
-        examples: for each pair, words in context, the most typical ones first.
-        left_out: the number of tokens without a pair.
-        expected: whether the counts are expected by a model.
-        what: the word for a tag in messages.
-    """
-
-    first: str
+    first: str  # first, second: the guidelines
     second: str
-    tags: tuple[str, ...]
-    partners: tuple[str, ...]
-    counts: Floats
-    examples: Mapping[Pair, tuple[Context, ...]]
-    left_out: int = 0
-    expected: bool = False
-    what: str = "tag"
+    tags: tuple[str, ...]  # the A tags of the first guideline that occur, sorted by name
+    partners: tuple[str, ...]  # the B tags of the second
+    counts: Floats  # float64[A, B], how often each pair occurs at one token
+    examples: Mapping[Pair, tuple[Context, ...]]  # for each pair, words in context, the most typical ones first
+    left_out: int = 0  # the number of tokens without a pair
+    expected: bool = False  # whether the counts are expected by a model
+    what: str = "tag"  # the word for a tag in messages
 
     @classmethod
     def of(
@@ -233,11 +212,7 @@ def same_sentences(first: Corpus, second: Corpus) -> bool:
 
 
 def counted(first: Corpus, second: Corpus) -> Divergence:
-    """Count pairs of tags in sentences that are annotated under both guidelines.
-
-    Raises:
-        CorpusError: different words, two corpora of one guideline, or no token with one tag on each side.
-    """
+    """Count pairs of tags in sentences that are annotated under both guidelines."""
     check_words(first, second)
     check_tokens(first.sentences, second.sentences, first.path, second.path)
     pairs, left_out = TagPairs(), 0

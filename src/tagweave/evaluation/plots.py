@@ -33,14 +33,10 @@ _LETTERS = 70  # of names below the bars, from which small ones do not overlap
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The scores of one system.
+    """The scores of one system."""
 
-    Attributes:
-        values: N scores, one for each group of bars or point of the curve.
-        errors: N half lengths of the error bars, in the unit of the scores; `None` for no error bars.
-    """
-
-    values: Sequence[float]
+    values: Sequence[float]  # N scores, one for each group of bars or point of the curve
+    # N half lengths of the error bars, in the unit of the scores; `None` for no error bars
     errors: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
@@ -52,9 +48,6 @@ def bar(path: Path, groups: Sequence[str], series: Mapping[str, Series], *, scor
     """Draw groups of bars, each with a bar per system, and write them to `path` as PNG.
 
     The score axis starts at zero only if the scores are far apart: from zero, 94 and 95 would look the same.
-
-    Raises:
-        ValueError: no series, more than the palette has colours, or a series without exactly one score per group.
     """
     _check(series, len(groups), "group")
     with _figure(path, score, title) as axes:
@@ -74,11 +67,7 @@ def bar(path: Path, groups: Sequence[str], series: Mapping[str, Series], *, scor
 def curve(
     path: Path, positions: Sequence[float], series: Mapping[str, Series], *, score: str, axis: str, title: str = ""
 ) -> None:
-    """Draw a curve per system over `positions` (amounts of data, passes), and write them to `path` as PNG.
-
-    Raises:
-        ValueError: no series, more than the palette has colours, or a series without exactly one score per position.
-    """
+    """Draw a curve per system over `positions` (amounts of data, passes), and write them to `path` as PNG."""
     _check(series, len(positions), "position")
     with _figure(path, score, title) as axes:
         for number, (name, data) in enumerate(series.items()):

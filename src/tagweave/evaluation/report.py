@@ -36,40 +36,25 @@ Scores = Accuracy | SpanScores | WordScores | Attachment
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Result):
-    """A test of the difference between two systems.
+    """A test of the difference between two systems."""
 
-    Attributes:
-        first: the system compared against, the first of the report.
-        second: the other system.
-        metric: "accuracy", "F", "tagged F", "UAS" or "LAS".
-        difference: the score of `second` minus that of `first`.
-        randomisation: p of the paired randomisation test over sentences.
-        wilcoxon: p of Wilcoxon's signed-rank test over the scores of sentences.
-    """
-
-    first: str
-    second: str
-    metric: str
-    difference: float
-    randomisation: float
-    wilcoxon: float
+    first: str  # the system compared against, the first of the report
+    second: str  # the other system
+    metric: str  # "accuracy", "F", "tagged F", "UAS" or "LAS"
+    difference: float  # the score of `second` minus that of `first`
+    randomisation: float  # p of the paired randomisation test over sentences
+    wilcoxon: float  # p of Wilcoxon's signed-rank test over the scores of sentences
     json_names: ClassVar = {"randomisation": "randomisation_p", "wilcoxon": "wilcoxon_p"}
 
 
 @dataclass(frozen=True, slots=True)
 class Report(Printed, Result):
-    """The scores of one or more systems against one gold standard.
+    """The scores of one or more systems against one gold standard."""
 
-    Attributes:
-        gold: the file of the gold standard, or "".
-        sentences: how many sentences were compared.
-        systems: the scores of each system, all of the same type, in the order given.
-        comparisons: the first system against each of the others, for every metric that is defined for both.
-    """
-
-    gold: str
-    sentences: int
-    systems: Mapping[str, Scores]
+    gold: str  # the file of the gold standard, or ""
+    sentences: int  # how many sentences were compared
+    systems: Mapping[str, Scores]  # the scores of each system, all of the same type, in the order given
+    # the first system against each of the others, for every metric that is defined for both
     comparisons: tuple[Comparison, ...]
 
     def render(self, console: Console | None = None, confusions: int = 10) -> None:
@@ -102,11 +87,6 @@ def evaluate(
         training: the training corpus, for scores of unknown (OOV) and known (IV) words, or of unseen spans.
         punctuation, relations: as for `attachment`.
         executor: carries out the tests of significance.
-
-    Raises:
-        CorpusError: a system with a different text or number of sentences, without the layer that is compared, or with
-            other labels where those of the gold standard code spans.
-        ValueError: no systems.
     """
     if not systems:
         raise ValueError("found no system, expected at least one")
@@ -188,17 +168,12 @@ def _compare(pair: _Pair) -> Comparison | None:
 
 @dataclass(frozen=True, slots=True)
 class LayerReports(Printed, Result):
-    """Reports on systems against one gold standard, layer by layer.
+    """Reports on systems against one gold standard, layer by layer."""
 
-    Attributes:
-        reports: a report for each layer.
-        copied: layers that are the same in all systems and the gold standard, and so are no evidence about systems.
-        absent: layers of the gold standard that no system has.
-    """
-
-    reports: dict[str, Report]
+    reports: dict[str, Report]  # a report for each layer
+    # layers that are the same in all systems and the gold standard, and so are no evidence about systems
     copied: tuple[str, ...]
-    absent: tuple[str, ...]
+    absent: tuple[str, ...]  # layers of the gold standard that no system has
     json_names: ClassVar = {"reports": "layers"}
 
     def render(self, console: Console | None = None) -> None:
@@ -231,9 +206,6 @@ def evaluate_layers(
     Layers are compared by name. If a system has no layer with the name of the gold standard's guideline, the layer of
     its own guideline is compared instead. A system whose layer is unknown everywhere is left out of the report on it.
     Arguments are as for `evaluate`.
-
-    Raises:
-        CorpusError, ValueError: as `evaluate`.
     """
     having = {name: _systems_with_layer(name, gold, systems) for name in layers_of(gold) if _is_known(gold, name)}
     absent = tuple(name for name, corpora in having.items() if not corpora)

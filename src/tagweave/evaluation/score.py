@@ -66,17 +66,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Score(Result):
-    """Right items among those of the gold standard and those of the system.
+    """Right items among those of the gold standard and those of the system."""
 
-    Attributes:
-        right: items of the system that are right; some metrics count half of an item.
-        gold: items of the gold standard (the support).
-        system: items of the system.
-    """
-
-    right: float
-    gold: int
-    system: int
+    right: float  # items of the system that are right; some metrics count half of an item
+    gold: int  # items of the gold standard (the support)
+    system: int  # items of the system
 
     @property
     def precision(self) -> float:
@@ -152,9 +146,6 @@ def randomisation_test(
         metric: computes the score from summed counts.
         trials: number of random exchanges.
         seed: seed of the exchanges.
-
-    Raises:
-        ValueError: counts of different shapes, fewer than one trial, or an undefined score of a whole corpus.
     """
     ours, theirs = _paired(first, second, 2)
     if trials < 1:
@@ -186,9 +177,6 @@ def wilcoxon_test(first: ArrayLike, second: ArrayLike) -> float:
 
     Pairs with an undefined score (`nan`) and pairs without a difference are left out (Wilcoxon's own treatment of
     zeros); 1.0 if that leaves none. Differences that are equal up to rounding have the same rank.
-
-    Raises:
-        ValueError: scores that are not two sequences of the same length.
     """
     ours, theirs = _paired(first, second, 1)
     differences = np.round(ours - theirs, 12)

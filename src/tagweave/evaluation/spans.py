@@ -73,21 +73,13 @@ if TYPE_CHECKING:
 
 
 class SpanCodes(NamedTuple):
-    """The evidence of a gold standard for N tokens, and the labels of a system.
+    """The evidence of a gold standard for N tokens, and the labels of a system."""
 
-    Attributes:
-        types: the names of the types.
-        evidence: what the sets of labels in the gold standard allow.
-        gold: int64[N], the number of the set of every token.
-        system: int64[N], the label of every token; -1 means none, or several.
-        begins: bool[N + 1], where a sentence begins, and the end.
-    """
-
-    types: tuple[str, ...]
-    evidence: SpanEvidence
-    gold: Integers
-    system: Integers
-    begins: Booleans
+    types: tuple[str, ...]  # the names of the types
+    evidence: SpanEvidence  # what the sets of labels in the gold standard allow
+    gold: Integers  # int64[N], the number of the set of every token
+    system: Integers  # int64[N], the label of every token; -1 means none, or several
+    begins: Booleans  # bool[N + 1], where a sentence begins, and the end
 
     @classmethod
     def of(cls, gold: Corpus, system: Corpus) -> SpanCodes:
@@ -188,15 +180,10 @@ def _allowed(
 
 @dataclass(frozen=True, slots=True)
 class PartialScore(Score):
-    """Spans found in whole or in part; `right` counts the latter half.
+    """Spans found in whole or in part; `right` counts the latter half."""
 
-    Attributes:
-        exact: pairs of a gold and a system span with the same boundaries.
-        overlapping: other pairs.
-    """
-
-    exact: int
-    overlapping: int
+    exact: int  # pairs of a gold and a system span with the same boundaries
+    overlapping: int  # other pairs
 
 
 def _overlap_scores(verdict: SpanVerdict, size: int) -> tuple[PartialScore, Score]:
@@ -235,35 +222,21 @@ class Averages(Result):
 
 @dataclass(frozen=True, slots=True)
 class SpanScores(Result):
-    """How well a system finds spans together with their types.
+    """How well a system finds spans together with their types."""
 
-    Attributes:
-        spans: right, gold and system spans, over all types (micro).
-        macro: the averages over types.
-        labels: for each type, its scores over the gold spans with exactly one type.
-        unseen: the scores over spans whose words are no span of the training corpus; `None` if this is not given.
-        partial: the scores for partial overlap.
-        type_only: the score for types regardless of boundaries.
-        unscored: spans of the system that are neither right nor wrong.
-        ambiguous: scored gold spans with several possible types.
-        undecided: tokens with known gold labels for which the system gave no label or several.
-        confusions: spans with the right boundaries and another type, the most frequent first.
-        accuracy: right and scored labels of tokens.
-        counts: int64[S, 3], right, gold and system spans of each sentence.
-    """
-
-    spans: Score
-    macro: Averages
-    labels: dict[str, Score]
+    spans: Score  # right, gold and system spans, over all types (micro)
+    macro: Averages  # the averages over types
+    labels: dict[str, Score]  # for each type, its scores over the gold spans with exactly one type
+    # the scores over spans whose words are no span of the training corpus; `None` if this is not given
     unseen: Score | None
-    partial: PartialScore
-    type_only: Score
-    unscored: int
-    ambiguous: int
-    undecided: int
-    confusions: tuple[Confusion, ...]
-    accuracy: Share
-    counts: Counts = field(repr=False, compare=False)
+    partial: PartialScore  # the scores for partial overlap
+    type_only: Score  # the score for types regardless of boundaries
+    unscored: int  # spans of the system that are neither right nor wrong
+    ambiguous: int  # scored gold spans with several possible types
+    undecided: int  # tokens with known gold labels for which the system gave no label or several
+    confusions: tuple[Confusion, ...]  # spans with the right boundaries and another type, the most frequent first
+    accuracy: Share  # right and scored labels of tokens
+    counts: Counts = field(repr=False, compare=False)  # int64[S, 3], right, gold and system spans of each sentence
 
     def measures(self) -> dict[str, Measure]:
         """Return the measures by which systems are compared."""
@@ -274,10 +247,6 @@ def span_scores(gold: Corpus, system: Corpus, training_spans: frozenset[tuple[st
     """Compare the spans in the system's guideline layer with those of the gold corpus, over the same tokens.
 
     The gold standard may be partial or ambiguous; `training_spans` come from `spans_of_training`.
-
-    Raises:
-        CorpusError: different tokens or numbers of sentences, a corpus without its layer, or labels that do not code
-            spans.
     """
     tokens = accuracy(gold, system)
     codes = SpanCodes.of(gold, system)

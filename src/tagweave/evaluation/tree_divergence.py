@@ -44,23 +44,15 @@ _NAMES = ("", *((_NEAR | _LINE).get(divmod(path, FARTHEST + 1), "other") for pat
 
 @dataclass(frozen=True, eq=False)
 class TreeDivergence:
-    """The divergence of the trees of two guidelines.
+    """The divergence of the trees of two guidelines."""
 
-    Attributes:
-        relations: pairs of relations.
-        heads: for either guideline, the positions of its heads in the other's trees, by relation.
-        same_heads: tokens with one head in both trees, and how many of them have the same.
-        same_arcs: tokens with one head and relation in both trees, and how many of them have the same.
-        sentences: the number of sentences with the same tokens in both corpora.
-        left_out: the number of sentences of each corpus that the other does not have.
-    """
-
-    relations: Divergence
+    relations: Divergence  # pairs of relations
+    # for either guideline, the positions of its heads in the other's trees, by relation
     heads: tuple[Divergence, Divergence]
-    same_heads: Share
-    same_arcs: Share
-    sentences: int
-    left_out: tuple[int, int]
+    same_heads: Share  # tokens with one head in both trees, and how many of them have the same
+    same_arcs: Share  # tokens with one head and relation in both trees, and how many of them have the same
+    sentences: int  # the number of sentences with the same tokens in both corpora
+    left_out: tuple[int, int]  # the number of sentences of each corpus that the other does not have
 
     @property
     def first(self) -> str:
@@ -92,12 +84,7 @@ class TreeDivergence:
 
 
 def counted_trees(first: Corpus, second: Corpus) -> TreeDivergence:
-    """Compare trees in sentences that have the same tokens in both corpora.
-
-    Raises:
-        CorpusError: two corpora of one guideline, a corpus without trees, no common sentence, no token with one head in
-            both; or as `check_lengths`.
-    """
+    """Compare trees in sentences that have the same tokens in both corpora."""
     check_words(first, second)
     for corpus in (first, second):
         check_lengths(corpus)

@@ -65,19 +65,13 @@ GAP_BEFORE, GAP_AFTER = _gap_sets(M | E, B | S), _gap_sets(B | M, E | S)
 
 @dataclass(frozen=True, slots=True)
 class Segmentation:
-    """The words of a sentence.
+    """The words of a sentence."""
 
-    Attributes:
-        forms: the words and the uncertain stretches, in order; together they are the text.
-        tags: for each form the candidates of its tag; `None` if the sentence has no tags at all.
-        certain: for each form, whether it is certainly a word; `None`: every form is.
-        location: file and line, for messages.
-    """
-
-    forms: tuple[str, ...]
+    forms: tuple[str, ...]  # the words and the uncertain stretches, in order; together they are the text
+    # for each form the candidates of its tag; `None` if the sentence has no tags at all
     tags: tuple[Candidates, ...] | None = None
-    certain: tuple[bool, ...] | None = None
-    location: Location = field(default_factory=Location)
+    certain: tuple[bool, ...] | None = None  # for each form, whether it is certainly a word; `None`: every form is
+    location: Location = field(default_factory=Location)  # file and line, for messages
 
     def __post_init__(self) -> None:
         for name, values in (("tags", self.tags), ("marks of certainty", self.certain)):
@@ -184,48 +178,29 @@ def training_words(corpus: Corpus) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class TaggedWordScores(Result):
-    """How well a system finds words together with their tags.
+    """How well a system finds words together with their tags."""
 
-    Attributes:
-        words: words with the right span and tag, among the gold words and the system's.
-        unscored: certain gold words without a known tag.
-        ambiguous: scored gold words with several candidate tags.
-        undecided: words with the right span, but no tag or several from the system; they count as wrong.
-        labels: for each tag, its scores over the gold words with exactly one tag.
-        confusions: words with the right span and exactly one gold tag, but another tag, the most frequent first.
-        counts: int64[S, 3], right, gold and system words of each sentence.
-    """
-
-    words: Score
-    unscored: int
-    ambiguous: int
-    undecided: int
-    labels: dict[str, Score]
+    words: Score  # words with the right span and tag, among the gold words and the system's
+    unscored: int  # certain gold words without a known tag
+    ambiguous: int  # scored gold words with several candidate tags
+    undecided: int  # words with the right span, but no tag or several from the system; they count as wrong
+    labels: dict[str, Score]  # for each tag, its scores over the gold words with exactly one tag
+    # words with the right span and exactly one gold tag, but another tag, the most frequent first
     confusions: tuple[Confusion, ...]
-    counts: Counts = field(repr=False, compare=False)
+    counts: Counts = field(repr=False, compare=False)  # int64[S, 3], right, gold and system words of each sentence
 
 
 @dataclass(frozen=True, slots=True)
 class WordScores(Result):
-    """How well a system segments text into words.
+    """How well a system segments text into words."""
 
-    Attributes:
-        words: words with the right span, among the gold words and the system's.
-        unscored: characters of the gold standard that are in no certain word.
-        undecided: scored stretches that the system left undecided; all are wrong.
-        oov: right words among the gold words that are not training words; `None` if these are not given.
-        iv: right words among the gold words that are training words.
-        tagged: the scores with tags; `None` unless both sides have tags.
-        counts: int64[S, 3], right, gold and system words of each sentence.
-    """
-
-    words: Score
-    unscored: int
-    undecided: int
-    oov: Share | None
-    iv: Share | None
-    tagged: TaggedWordScores | None
-    counts: Counts = field(repr=False, compare=False)
+    words: Score  # words with the right span, among the gold words and the system's
+    unscored: int  # characters of the gold standard that are in no certain word
+    undecided: int  # scored stretches that the system left undecided; all are wrong
+    oov: Share | None  # right words among the gold words that are not training words; `None` if these are not given
+    iv: Share | None  # right words among the gold words that are training words
+    tagged: TaggedWordScores | None  # the scores with tags; `None` unless both sides have tags
+    counts: Counts = field(repr=False, compare=False)  # int64[S, 3], right, gold and system words of each sentence
     json_names: ClassVar = {"oov": "oov_recall", "iv": "iv_recall"}
 
     def measures(self) -> dict[str, Measure]:
@@ -237,11 +212,7 @@ class WordScores(Result):
 def word_scores(
     gold: Sequence[Segmentation], system: Sequence[Segmentation], training_words: frozenset[str] | None = None
 ) -> WordScores:
-    """Compare the words of the system with those of the gold standard, sentence by sentence over the same text.
-
-    Raises:
-        CorpusError: different texts or numbers of sentences.
-    """
+    """Compare the words of the system with those of the gold standard, sentence by sentence over the same text."""
     check_text(gold, system)
     pair = _Pair.of(gold, system)
     scored = pair.gold.certain

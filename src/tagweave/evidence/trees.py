@@ -51,7 +51,7 @@ class ArcEvidence:
 
     @classmethod
     def of_layer(cls, sentences: Sequence[Sentence], layer: str | None, reading: Reading = "likelihood") -> ArcEvidence:
-        """Read a head layer; without one, nothing is known. Raises CorpusError as `allowed_arcs`."""
+        """Read a head layer; without one, nothing is known."""
         ptr = pointers(np.fromiter(map(len, sentences), np.int64, len(sentences)) + 1)
         heads, allowed = np.full(int(ptr[-1]), ANY, np.int32), [np.zeros(0, np.uint8)] * len(sentences)
         if layer is not None:

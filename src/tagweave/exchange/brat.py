@@ -37,12 +37,7 @@ _OTHERS = {
 
 
 def read(path: str) -> Iterator[Document]:
-    """Yield the documents of a folder, a zip or a pair, of which either file is named.
-
-    Raises:
-        CorpusError: an annotation without its text; a line that is not in this form; a span of another text than it
-            says; a broken zip.
-    """
+    """Yield the documents of a folder, a zip or a pair, of which either file is named."""
     annotator = Path(path).name.partition(".")[0] if Path(path).is_dir() or path.endswith(".zip") else "annotator"
     found = {member.name: member for member in _files(path)}
     for name, member in found.items():

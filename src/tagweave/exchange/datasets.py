@@ -38,12 +38,7 @@ Names = Mapping[str, Sequence[str]]
 
 
 def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
-    """Yield the sentences of a file, or of the files of a folder.
-
-    Raises:
-        CorpusError: a file that is not such a table; numbers without names; lists of different lengths.
-        ExchangeError: pyarrow is not installed.
-    """
+    """Yield the sentences of a file, or of the files of a folder."""
     for file in _files(Path(path)):
         for number, (names, values) in enumerate(_rows(file, leave_out), 1):
             found = _sentence(values, names, Location(str(file), number), leave_out)
@@ -172,12 +167,7 @@ def _heads(row: Mapping[str, Any], length: int, location: Location) -> tuple[Arc
 
 
 def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str], name: str) -> None:
-    """Write a table of tokens and labels: `.parquet`, `.arrow` (a stream), or `.jsonl`, by the name of the file.
-
-    Raises:
-        CorpusError: several candidates of a position.
-        ExchangeError: another extension; pyarrow is not installed.
-    """
+    """Write a table of tokens and labels: `.parquet`, `.arrow` (a stream), or `.jsonl`, by the name of the file."""
     suffix = Path(name).suffix
     if suffix not in _EXTENSIONS[:3]:
         raise ExchangeError(f"found the file name {name!r}, expected one that ends in {', '.join(_EXTENSIONS[:3])}")

@@ -55,12 +55,7 @@ class _Tokens:
 
 
 def read(path: str, leave_out: Callable[[str], None]) -> Iterator[Sentence]:
-    """Yield the sentences of a file, or of a folder of files.
-
-    Raises:
-        CorpusError: a file that is not a DocBin, or one with a head beyond its sentence.
-        ExchangeError: spaCy is not installed.
-    """
+    """Yield the sentences of a file, or of a folder of files."""
     library("spacy", "spaCy", "spacy")
     for member in members(path, ".spacy"):
         for number, tokens in enumerate(_documents(member, leave_out), 1):
@@ -240,13 +235,7 @@ def _heads(
 
 
 def write(sentences: Sequence[Sentence], stream: IO[bytes], layers: Sequence[str], _name: str) -> None:
-    """Write a DocBin in which every sentence is a document; a layer that is not `upos` or `xpos` is entities.
-
-    Raises:
-        CorpusError: several candidates, a part of speech that is none of UD, labels of entities that are not IOB2, a
-            relation without a head.
-        ExchangeError: two layers of entities; spaCy is not installed.
-    """
+    """Write a DocBin in which every sentence is a document; a layer that is not `upos` or `xpos` is entities."""
     library("spacy", "spaCy", "spacy")
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab

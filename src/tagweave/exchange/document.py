@@ -37,24 +37,18 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text, and what each annotator marked in it.
-
-    Attributes:
-        marks: the marks of each annotator, by name; `None` if the annotator saw the text and the answer is unusable.
-            An annotator without an entry did not see it.
-        tokens, sentences: pairs of offsets in their order, if the tool has them; without sentences, lines are used.
-        left_out: what else was marked and cannot be kept, such as relations, and how often.
-
-    Raises:
-        CorpusError: a span without a label or without characters, or beyond the text; sentences that overlap.
-    """
+    """A text, and what each annotator marked in it."""
 
     text: str
+    # the marks of each annotator, by name; `None` if the annotator saw the text and the answer is unusable. An
+    # annotator without an entry did not see it.
     marks: Mapping[str, tuple[Mark, ...] | None] = field(default_factory=dict)
     name: str = ""
+    # tokens, sentences: pairs of offsets in their order, if the tool has them; without sentences, lines are used
     tokens: tuple[tuple[int, int], ...] | None = None
     location: Location = Location()
     sentences: tuple[tuple[int, int], ...] | None = None
+    # what else was marked and cannot be kept, such as relations, and how often
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,36 +75,27 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """How documents are read from a tool's file, and how predictions are written for people to look over.
-
-    Attributes:
-        binary: whether it writes bytes, such as a zip of files, to the stream; otherwise text.
-        rejections: whether its files hold rejected marks.
-    """
+    """How documents are read from a tool's file, and how predictions are written for people to look over."""
 
     name: str
     read: Callable[[str], Iterator[Document]]
     write: Callable[[Iterable[Document], IO[Any]], None]
     extension: str
-    binary: bool = False
-    rejections: bool = False
+    binary: bool = False  # whether it writes bytes, such as a zip of files, to the stream; otherwise text
+    rejections: bool = False  # whether its files hold rejected marks
 
 
 @dataclass(frozen=True, slots=True)
 class TokenTool:
-    """How a library's files of tokens are read and written.
-
-    Attributes:
-        read: yields the sentences of a file, by its path; the second argument counts what is left out.
-        write: writes sentences, with these layers of labels, to a stream; the last argument is the name of the file,
-            whose extension may say in which form.
-        extensions: of its files, the usual one first.
-    """
+    """How a library's files of tokens are read and written."""
 
     name: str
+    # yields the sentences of a file, by its path; the second argument counts what is left out
     read: Callable[[str, Callable[[str], None]], Iterator[Sentence]]
+    # writes sentences, with these layers of labels, to a stream; the last argument is the name of the file, whose
+    # extension may say in which form
     write: Callable[[Sequence[Sentence], IO[bytes], Sequence[str], str], None]
-    extensions: tuple[str, ...]
+    extensions: tuple[str, ...]  # of its files, the usual one first
 
 
 def single(layer: Layer, sentence: Sentence, tool: str) -> list[str | None]:
@@ -134,18 +119,14 @@ _NOBODY = "INITIAL_CAS"
 
 @dataclass
 class LayeredText:
-    """A text of one annotator.
-
-    Attributes:
-        layers: the spans with a value, by `Layer.feature`; of a layer without features, by `Layer`.
-        left_out: what is no span with a value, and how often.
-    """
+    """A text of one annotator."""
 
     text: str
     tokens: Sequence[Offsets] | None = None
     sentences: Sequence[Offsets] | None = None
+    # the spans with a value, by `Layer.feature`; of a layer without features, by `Layer`
     layers: dict[str, list[Mark]] = field(default_factory=dict)
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)  # what is no span with a value, and how often
 
 
 def split_argument(argument: str) -> tuple[str, str | None]:
@@ -173,9 +154,6 @@ def documents(found: Iterable[tuple[ExportFile, LayeredText]], wanted: str | Non
 
     Args:
         wanted: the layer, by its name or the end of it; may be `None` if all texts together have only one.
-
-    Raises:
-        CorpusError: no such layer, or several.
     """
     kept = list(found)
     layer = _chosen(sorted({name for _, text in kept for name in text.layers}), wanted, path)

@@ -52,13 +52,7 @@ _TOTAL_WEIGHT = 300_000  # of all different type systems of an export
 
 
 def read(argument: str) -> Iterator[Document]:
-    """Return the documents of `PATH[#LAYER]`.
-
-    Raises:
-        CorpusError: a file that is not in one of these forms; XMI without its `TypeSystem.xml`; several layers, of
-            which none is named.
-        ExchangeError: dkpro-cassis is not installed.
-    """
+    """Return the documents of `PATH[#LAYER]`."""
     path, layer = split_argument(argument)
     return documents(_texts(path), layer, path)
 
@@ -131,12 +125,7 @@ def _json(member: ExportFile) -> object:
 
 
 def write(found: Iterable[Document], stream: IO[bytes]) -> None:
-    """Write a zip of XMI files with their type system: tokens, sentences, and named entities with a score.
-
-    Raises:
-        CorpusError: a text that XML cannot hold.
-        ExchangeError: dkpro-cassis is not installed.
-    """
+    """Write a zip of XMI files with their type system: tokens, sentences, and named entities with a score."""
     system = _cassis().TypeSystem()
     for name in (_TOKEN, _SENTENCE, ENTITY):
         system.create_type(name, supertypeName=ANNOTATION)

@@ -110,10 +110,7 @@ def read_json_lines(path: str) -> Iterator[Values]:
 
 
 def read_json_list(path: str) -> Iterator[Values]:
-    """Yield the objects of a file that is one list; their numbers stand for lines in messages.
-
-    Raises CorpusError as `read_json_lines`.
-    """
+    """Yield the objects of a file that is one list; their numbers stand for lines in messages."""
     unpacked, lines = Unpacked(path), []
     for line in read_lines(path):
         unpacked.take(len(line) + 1)

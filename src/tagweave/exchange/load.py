@@ -145,26 +145,21 @@ def load(
     unnamed: str | None = None,
     trained: Sequence[str] = (),
 ) -> Corpus:
-    """Load a corpus as `corpus.load.load`, or the export of an annotation tool as `tagweave import`.
-
-    Raises:
-        CorpusError: as `corpus.load.load`; an export that can be read in several ways.
-        ExchangeError: a library that reads the export is missing.
-    """
+    """Load a corpus as `corpus.load.load`, or the export of an annotation tool as `tagweave import`."""
     if (export := _export(argument, format)) is None:
         return files.load(argument, format, unnamed, trained)
     return files.assembled(argument, columns.FORMAT, _sentences(export), unnamed, trained)
 
 
 def stream(argument: str, format: str | None = None, labels: ModelLabels | None = None) -> CorpusStream:  # noqa: A002
-    """Open a file as `corpus.load.stream`, or an export as `load`. Raises as `load`."""
+    """Open a file as `corpus.load.stream`, or an export as `load`."""
     if (export := _export(argument, format)) is None:
         return files.stream(argument, format, labels)
     return CorpusStream(columns.FORMAT, iter(_sentences(export)), f"read as an export of {export.tool}")
 
 
 def reading(argument: str, layer: str, format: str | None = None) -> str:  # noqa: A002
-    """Say in one line how a file is read: its format, columns and first row, and the layer. Raises as `load`."""
+    """Say in one line how a file is read: its format, columns and first row, and the layer."""
     path = parse_argument(argument).path
     if path == STANDARD_STREAM or (Path(path).exists() and not Path(path).is_file()):
         return ""  # it can be read only once

@@ -65,11 +65,7 @@ class ExportFile(NamedTuple):
 
 
 def members(path: str, *extensions: str) -> Iterator[ExportFile]:
-    """Yield the files of an export that have one of these extensions, by name; a single file whatever its extension.
-
-    Raises:
-        CorpusError: a broken zip; a file larger than `LARGEST`; too many files, or zips in zips in zips; a link.
-    """
+    """Yield the files of an export that have one of these extensions, by name; a single file whatever its extension."""
     top = Path(path)
     if top.is_dir():
         linked = [file for file in sorted(top.rglob("*")) if file.suffix in extensions or file.is_symlink()]

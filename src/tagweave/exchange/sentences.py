@@ -42,24 +42,16 @@ _ALONE = "tag"  # the layer of a single annotator
 
 @dataclass
 class Notes:
-    """Counts of what happened to spans and documents.
-
-    Attributes:
-        misaligned: spans that are not whole tokens of one line; the first of them are `shown` to people.
-        overlapping: spans that were left out because they overlap longer ones of the same annotator.
-        left_out: what else was marked and is not kept.
-        empty: documents that somebody saw, but nobody marked.
-        unseen: documents that nobody saw, or rightly marked.
-    """
+    """Counts of what happened to spans and documents."""
 
     spans: int = 0
-    misaligned: int = 0
+    misaligned: int = 0  # spans that are not whole tokens of one line; the first of them are `shown` to people
     shown: list[str] = field(default_factory=list)
-    overlapping: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
+    overlapping: int = 0  # spans that were left out because they overlap longer ones of the same annotator
+    left_out: Counter[str] = field(default_factory=Counter)  # what else was marked and is not kept
     documents: int = 0
-    empty: int = 0
-    unseen: int = 0
+    empty: int = 0  # documents that somebody saw, but nobody marked
+    unseen: int = 0  # documents that nobody saw, or rightly marked
 
     def count(self, document: Document) -> None:
         """Count a document."""
@@ -108,9 +100,6 @@ def sentences(
         tokenizer: for documents that bring no tokens.
         misaligned: `error`, `widen` (to whole tokens of its line) or `unknown` (nothing is known of its tokens).
         task: `spans`, in IOB2, or `tags`: the label of a mark for each of its tokens; other tokens are unknown.
-
-    Raises:
-        CorpusError: a misaligned span, if that is an error.
     """
     names = annotators(documents)
     for number, document in enumerate(documents, 1):
@@ -265,9 +254,6 @@ def documents(sentences: Iterable[Sentence], layers: Sequence[str], task: Task =
     """Yield the documents of sentences, as their comments tell; a sentence without such comments is a document.
 
     Every layer is an annotator. Its labels are spans in IOB2; for `tags`, every token that has one label is marked.
-
-    Raises:
-        CorpusError: tokens that are not those of the text in the comment, or labels that are not in IOB2.
     """
     current: Document | None = None
     for sentence in sentences:

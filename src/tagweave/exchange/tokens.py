@@ -21,12 +21,7 @@ TOKENIZERS = (*_PATTERNS, "spacy:LANGUAGE")
 
 
 def tokenizer(name: str) -> Tokenizer:
-    """Return a tokenizer by its name.
-
-    Raises:
-        ExchangeError: another name, or a language that spaCy does not know.
-        ModuleNotFoundError: spaCy is not installed.
-    """
+    """Return a tokenizer by its name."""
     if not isinstance(name, str):
         raise ExchangeError(f"found the tokens {name!r}, expected one of {', '.join(TOKENIZERS)}")
     if name in _PATTERNS:

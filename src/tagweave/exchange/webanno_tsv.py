@@ -72,11 +72,7 @@ _TextAndRows = tuple[list[str], list[_Row]]
 
 
 def read(argument: str) -> Iterator[Document]:
-    """Return the documents of a file, a folder or a zip: `PATH[#LAYER]`.
-
-    Raises:
-        CorpusError: a file that is not in this form; several layers, of which none is named.
-    """
+    """Return the documents of a file, a folder or a zip: `PATH[#LAYER]`."""
     path, layer = split_argument(argument)
     found = ((member, layered(member)) for member in members(path, ".tsv") if is_annotated(member.name))
     return documents(found, layer, path)

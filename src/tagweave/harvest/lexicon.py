@@ -34,11 +34,7 @@ _SPACES = BLANKS.replace("\t", "")
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """W different words, in the order of the file, and the possible tags of each; `None` if the lexicon gives none.
-
-    Raises:
-        CorpusError: an empty or repeated word, or different numbers of words and tags.
-    """
+    """W different words, in the order of the file, and the possible tags of each; `None` if the lexicon gives none."""
 
     words: tuple[str, ...]
     tags: tuple[Candidates, ...]
@@ -55,11 +51,7 @@ class Lexicon:
 
 
 def read(path: str) -> Lexicon:
-    """Read a lexicon; `-` is standard input, gzip is decompressed.
-
-    Raises:
-        CorpusError: a line in none of the forms, with file and line; a file without entries; or as `read_lines`.
-    """
+    """Read a lexicon; `-` is standard input, gzip is decompressed."""
     lexicon = parse(read_lines(path), path)
     if not lexicon.words:
         raise CorpusError("no entry", "a lexicon, one word a line", path)
@@ -67,7 +59,7 @@ def read(path: str) -> Lexicon:
 
 
 def parse(lines: Iterable[str], path: str = "") -> Lexicon:
-    """Return the lexicon of these lines. Raises CorpusError as `read`."""
+    """Return the lexicon of these lines."""
     entries: dict[str, Candidates] = {}
     for number, line in enumerate(lines, 1):
         line = line.removeprefix("\ufeff")  # noqa: PLW2901

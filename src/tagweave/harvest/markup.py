@@ -132,11 +132,7 @@ def sentences(block: Passage, of_words: bool = False) -> Iterator[Passage]:
 
 
 class Simplifier:
-    """Converts traditional Chinese characters to simplified ones, one code point to one, so that spans stay valid.
-
-    Raises:
-        CorpusError: OpenCC is not installed.
-    """
+    """Converts traditional Chinese characters to simplified ones, one code point to one, so that spans stay valid."""
 
     def __init__(self) -> None:
         try:
@@ -196,20 +192,14 @@ class MarkupHarvest:
     Args:
         words_of_two: whether a span of two Chinese characters is a word.
         everything: whether to keep sentences without evidence.
-
-    Attributes:
-        sentences: the number of sentences produced.
-        known: the number of marks between their characters that spans determine.
-        spans: the number of spans in these sentences.
-        spans_of_two: the number of spans of two Chinese characters.
     """
 
     words_of_two: bool = not MarkupOptions.free_pairs
     everything: bool = MarkupOptions.every
-    sentences: int = field(default=0, init=False)
-    known: int = field(default=0, init=False)
-    spans: int = field(default=0, init=False)
-    spans_of_two: int = field(default=0, init=False)
+    sentences: int = field(default=0, init=False)  # the number of sentences produced
+    known: int = field(default=0, init=False)  # the number of marks between their characters that spans determine
+    spans: int = field(default=0, init=False)  # the number of spans in these sentences
+    spans_of_two: int = field(default=0, init=False)  # the number of spans of two Chinese characters
     _seen: set[bytes] = field(default_factory=set, init=False, repr=False)
 
     def of(self, blocks: Iterable[Passage], path: str = "") -> Iterator[Sentence]:

@@ -39,9 +39,6 @@ class LexiconMatcher:
         matching, minimum, agree: as in `LexiconOptions`.
         phrases: entries of at least so many characters may be several words: a word begins and ends where they do, but
             their inside and their tags are unknown. `None`: every entry is one word.
-
-    Raises:
-        HarvestError: an unknown matching or agreement.
     """
 
     lexicons: tuple[Lexicon, ...]

@@ -47,9 +47,6 @@ def find(path: str, format: str | None = None) -> list[tuple[str, str]]:  # noqa
     """Return pages and their formats: `path` itself, or all files below it with a known suffix, sorted.
 
     With a format, all files of a folder that are not hidden are taken, whatever their suffix.
-
-    Raises:
-        CorpusError: a file with an unknown format, or a folder without pages.
     """
     if path == STANDARD_STREAM or not Path(path).is_dir():
         if (name := format or _format_of_name(path)) is None:
@@ -69,11 +66,7 @@ def _format_of_name(name: str) -> str | None:
 
 
 def read(path: str, format: str, of_words: bool = False) -> Iterator[Passage]:  # noqa: A002
-    """Return the blocks of a page in one of the `MARKUP_FORMATS`; `of_words` as in `tagweave.harvest.markup.blocks`.
-
-    Raises:
-        CorpusError: text that is not UTF-8, too long or nested too deeply, or a parser that is not installed.
-    """
+    """Return the blocks of a page in one of the `MARKUP_FORMATS`; `of_words` as in `tagweave.harvest.markup.blocks`."""
     lines, length = [], 0
     for line in read_lines(path):
         length += len(line) + 1
@@ -108,9 +101,6 @@ def read_html(text: str, of_words: bool = False) -> Iterator[Passage]:
     """Return the blocks of a page, `of_words` as in `blocks`; libxml2 repairs HTML that is not well-formed.
 
     No tree is built: for one, libxml2 would compare each attribute of an element with all others.
-
-    Raises:
-        CorpusError: elements nested more than 256 deep, or HTML that libxml2 cannot parse.
     """
     from lxml import etree
 

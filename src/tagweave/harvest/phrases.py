@@ -109,20 +109,15 @@ def covered(spans: Spans, tokens: int) -> NDArray[np.bool_]:
 
 @dataclass
 class PhraseHarvest:
-    """Sentences with phrases of gazetteers, or all (`everything`), and their statistics.
-
-    Attributes:
-        sentences: the number of sentences read, empty ones not counted.
-        types: the types of the phrases found, as far as they are known.
-    """
+    """Sentences with phrases of gazetteers, or all (`everything`), and their statistics."""
 
     matcher: PhraseMatcher
     everything: bool = GazetteerOptions.every
     layer: str = LAYER
-    sentences: int = field(default=0, init=False)
+    sentences: int = field(default=0, init=False)  # the number of sentences read, empty ones not counted
     kept: int = field(default=0, init=False)
     phrases: int = field(default=0, init=False)
-    types: set[str] = field(default_factory=set, init=False)
+    types: set[str] = field(default_factory=set, init=False)  # the types of the phrases found, as far as they are known
 
     @property
     def covered(self) -> tuple[str, ...] | None:

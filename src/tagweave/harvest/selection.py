@@ -91,10 +91,6 @@ class Selection:
     Args:
         like: files of raw text; none: every sentence is kept.
         size: how many sentences are drawn; `None`: no sample.
-
-    Raises:
-        HarvestError: standard input is to be read twice.
-        OSError: raw text that cannot be opened; it is read only when all sentences have come.
     """
 
     like: tuple[str, ...]

@@ -82,7 +82,7 @@ class TimedCheckpoint:
         self._written = self.clock()
 
     def keep(self, state: TrainerState, best: dict[str, Any]) -> None:
-        """Write the state after an iteration if it is time to, else keep a copy of it. Raises as `save_checkpoint`."""
+        """Write the state after an iteration if it is time to, else keep a copy of it."""
         self._latest = state, best  # whole until the next iteration begins, whatever interrupts this
         if self.clock() - self._written >= INTERVAL:
             self.write()
@@ -96,18 +96,14 @@ class TimedCheckpoint:
             self._latest = replace(state, arrays=copies, numbers=dict(state.numbers)), dict(best)
 
     def write(self) -> None:
-        """Write the last state unless it has been written. Raises as `save_checkpoint`."""
+        """Write the last state unless it has been written."""
         if self._latest is not None:
             save_checkpoint(self.path, *self._latest, self.run)
             self._latest, self._written = None, self.clock()
 
 
 def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[TrainerState, dict[str, Any]]:
-    """Return the state and the best weights that `save_checkpoint` wrote.
-
-    Raises:
-        CheckpointError: the file cannot be read, or belongs to another run.
-    """
+    """Return the state and the best weights that `save_checkpoint` wrote."""
     try:
         with safe_open(path, "numpy") as file:
             data = json.loads((file.metadata() or {})["tagweave"])
@@ -140,20 +136,14 @@ _WITH_DEV = 100
 
 @dataclass
 class FitOutcome:
-    """The result of training.
+    """The result of training."""
 
-    Attributes:
-        weights: those of the best iteration on development data, or of the last iteration without such data.
-        score: the best development score; the last one where scores are only reported.
-        iterations: how many are done, including those before a resumption.
-        diverged: whether the last loss or weights were not finite; `weights` are those of an earlier iteration.
-    """
-
-    weights: Floats
+    weights: Floats  # those of the best iteration on development data, or of the last iteration without such data
     history: list[Iteration] = field(default_factory=list)
-    score: float | None = None
-    iterations: int = 0
+    score: float | None = None  # the best development score; the last one where scores are only reported
+    iterations: int = 0  # how many are done, including those before a resumption
     interrupted: bool = False
+    # whether the last loss or weights were not finite; `weights` are those of an earlier iteration
     diverged: bool = False
 
     def check_finished(self) -> None:
@@ -178,10 +168,6 @@ def train(
     An interrupt (Ctrl-C) or the cancellation of the run ends training after the current sentence batch and keeps the
     best weights so far; the checkpoint then has the state before the iteration that it cut short. A loss or weight that
     is not finite ends training, too; such a state is neither evaluated nor saved as a checkpoint.
-
-    Raises:
-        TrainingError: a loss or weight became infinite or nan, and no development score says which weights to keep.
-        CheckpointError: the checkpoint to resume from is damaged, or belongs to another run.
     """
     begin, schedule = run.clock(), run.schedule
     limit = schedule.iterations or (trainer.epochs if evaluate is None else _WITH_DEV)

@@ -54,19 +54,12 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class Difference:
-    """features(best) - features(best that the evidence allows) of a sentence that a model gets wrong.
+    """features(best) - features(best that the evidence allows) of a sentence that a model gets wrong."""
 
-    Attributes:
-        at: int64[n], the weights whose feature differs.
-        by: float64[n], by how much, never 0.
-        errors: at how many positions the evidence contradicts the best labels.
-        weight: how often the sentence counts.
-    """
-
-    at: NDArray[np.int64]
-    by: NDArray[np.float64]
-    errors: int
-    weight: float
+    at: NDArray[np.int64]  # int64[n], the weights whose feature differs
+    by: NDArray[np.float64]  # float64[n], by how much, never 0
+    errors: int  # at how many positions the evidence contradicts the best labels
+    weight: float  # how often the sentence counts
 
     @property
     def squared(self) -> float:

@@ -52,7 +52,7 @@ def model_file(path: Path | str) -> str:
 
 
 def fetched(name: HubName) -> str:
-    """Return the file of a model on the hub, from the hub's folder of caches if it is there. Raises as `model_file`."""
+    """Return the file of a model on the hub, from the hub's folder of caches if it is there."""
     with told(str(name)) as hub:
         return str(hub.hf_hub_download(name.repository, MODEL, revision=name.revision, endpoint=endpoint()))
 

@@ -118,7 +118,7 @@ def unpack(forms: dict[str, Any], packed: Arrays) -> Arrays:
 
 
 def unpacked_bytes(forms: dict[str, Any]) -> int:
-    """Return how many bytes `unpack` would give. Raises as `unpack`."""
+    """Return how many bytes `unpack` would give."""
     return sum(dtype.itemsize * math.prod(shape) for dtype, shape in map(_shape, forms.values()))
 
 

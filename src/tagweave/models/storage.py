@@ -145,7 +145,7 @@ def save_model(model: StoredModel, path: Path | str) -> None:
 
 
 def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None:
-    """Write the description and the arrays of a model. Raises as `save_model`."""
+    """Write the description and the arrays of a model."""
     path = Path(path)
     forms, packed = pack(arrays)
     unpacked = sum(array.nbytes for array in arrays.values())
@@ -195,7 +195,7 @@ def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: P
 
 
 def describe_model(path: Path | str) -> dict[str, Any]:
-    """Return the description in a model's header, without its arrays. Raises as `load_model`."""
+    """Return the description in a model's header, without its arrays."""
     path = model_file(path)
     if (foreign := _foreign(path)) is not None:
         return {"format": _FORMAT, "version": __version__, **foreign.to_json()}
@@ -208,7 +208,7 @@ def describe_model(path: Path | str) -> dict[str, Any]:
 
 
 def _foreign(path: Path | str) -> StoredModel | None:
-    """Return the model of another program in a file; `None` if it is of none. Raises as `load_model`."""
+    """Return the model of another program in a file; `None` if it is of none."""
     try:
         if not Path(path).is_file() or not is_foreign(path):
             return None

@@ -38,7 +38,7 @@ from tagweave.web.http import SecurityHeaders
 
 
 def application(settings: ServerSettings) -> Starlette:
-    """Read the models and return the application that serves them. Raises as `ServedModels`."""
+    """Read the models and return the application that serves them."""
     return application_of(ServerSite.of(settings))
 
 

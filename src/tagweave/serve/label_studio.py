@@ -53,7 +53,7 @@ class LabelConfig:
 
     @classmethod
     def of(cls, xml: object) -> LabelConfig:
-        """Read a configuration in XML; `None` and "" are the usual one. Raises RequestError."""
+        """Read a configuration in XML; `None` and "" are the usual one."""
         if xml in (None, ""):
             return cls()
         if not isinstance(xml, str) or len(xml) > _LONGEST or "<!" in xml.replace("<!--", ""):
@@ -220,7 +220,7 @@ def _annotated(task: Values, sent: Values) -> Iterator[Callable[[], AnnotatedTex
 
 
 def _annotated_text(task: Values, annotation: Values, project: str, name: str | None) -> AnnotatedText:
-    """Make a document of the only annotation of a task. Raises CorpusError."""
+    """Make a document of the only annotation of a task."""
     key = f"{project}/{annotation.get('id', int)}"
     if annotation.values.get("was_cancelled"):
         return AnnotatedText(key)

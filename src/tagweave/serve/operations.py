@@ -33,7 +33,7 @@ class Tagging:
         self._tagger, self._cut = model.under(), cut
 
     def results(self, items: Sequence[Item], probabilities: bool | str = False) -> list[TextResult]:
-        """Return the results of items. Raises CorpusError as `ChainPredictor.tag`."""
+        """Return the results of items."""
         tagger, documents = self._tagger, in_tokens(items, self._cut)
         given = [sentence for each in documents for sentence in each.sentences]
         labelled = list(tagger.tag(given))

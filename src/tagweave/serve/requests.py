@@ -141,7 +141,7 @@ def check(request: LabelRequest, limits: Limits) -> int:
 
 
 def items_of(request: LabelRequest) -> list[Item]:
-    """Return the texts of a request, or its lists of tokens as documents. Raises RequestError."""
+    """Return the texts of a request, or its lists of tokens as documents."""
     if request.text is not None:
         return [request.text]
     if request.texts is not None:

@@ -92,7 +92,7 @@ class Annotations:
         self._path = path
 
     def add(self, several: Iterable[AnnotatedText]) -> None:
-        """Add documents, in one piece. Raises OSError."""
+        """Add documents, in one piece."""
         lines = b"".join(msgspec.json.encode(each) + b"\n" for each in several)
         with open(self._path, "ab+", opener=partial(os.open, mode=0o600)) as file:
             if file.tell():
@@ -101,13 +101,13 @@ class Annotations:
             file.write(lines)
 
     def replace(self, several: Iterable[AnnotatedText], project: str) -> None:
-        """Make these the documents whose keys begin with that of a project. Raises OSError."""
+        """Make these the documents whose keys begin with that of a project."""
         known, new = self.read(), {each.key: each for each in several}
         gone = [AnnotatedText(key) for key in known if key.startswith(f"{project}/") and key not in new]
         self.add([*(each for key, each in new.items() if known.get(key) != each), *gone])
 
     def read(self) -> Mapping[str, AnnotatedText]:
-        """Return what stands, by key. Other lines than ours are logged and left out. Raises OSError."""
+        """Return what stands, by key. Other lines than ours are logged and left out."""
         found: dict[str, AnnotatedText] = {}
         for number, line in enumerate(self._path.read_bytes().splitlines() if self._path.exists() else (), 1):
             if not line:

@@ -186,17 +186,12 @@ _MAGIC = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True)
 class Shard:
-    """A file of the input.
-
-    Attributes:
-        size: bytes.
-        modified: when it changed last, as its file system says it; "" if it does not.
-    """
+    """A file of the input."""
 
     base: str
     name: str
-    size: int
-    modified: str = ""
+    size: int  # bytes
+    modified: str = ""  # when it changed last, as its file system says it; "" if it does not
 
     @property
     def url(self) -> str:
@@ -209,10 +204,6 @@ def shards_of(inputs: Iterable[str]) -> list[Shard]:
 
     In folders, names that begin with `_` or `.` are left out, as in other programs that write folders of shards. Large
     shards come first, so that no worker is left alone with one at the end.
-
-    Raises:
-        ShardError: nothing found, two shards of one name, or a name that would leave the output folder.
-        OSError: a folder cannot be read.
     """
     shards: dict[str, Shard] = {}
     for each in inputs:

@@ -188,12 +188,7 @@ def is_table(path: str) -> bool:
 
 
 def through_rows(function: FileFunction, source: str, target: str, column: str) -> Notes:
-    """Pass the text of a table through a function of files, and write the table with the results in `COLUMN`.
-
-    Raises:
-        ShardError: no such column, one that does not hold text, or one already of the name `COLUMN`; a damaged table;
-            text that the function refuses, or of which it annotates other sentences.
-    """
+    """Pass the text of a table through a function of files, and write the table with the results in `COLUMN`."""
     notes: dict[str, None] = {}
 
     def annotate(cells: Sequence[Cell]) -> list[str | None]:

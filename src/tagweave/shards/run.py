@@ -218,12 +218,7 @@ class Prepared:
 
 
 def prepare(work: Work, inputs: Iterable[str], output: str, text_column: str = "text") -> Prepared:
-    """Find shards, and those that an earlier run has finished.
-
-    Raises:
-        ShardError: no shards, or an output folder of other work.
-        OSError: the output folder cannot be written.
-    """
+    """Find shards, and those that an earlier run has finished."""
     manifest, shards = Manifest(Store(output)), shards_of(inputs)
     _check_apart(shards, manifest.store)
     manifest.begin({**work.describe(), "text_column": text_column})
@@ -232,13 +227,7 @@ def prepare(work: Work, inputs: Iterable[str], output: str, text_column: str = "
 
 
 def run(executor: Executor, prepared: Prepared, skip_bad: bool = False, progress: Progress = silent) -> Counts:
-    """Do the work for every shard that waits.
-
-    Raises:
-        ShardError: a bad shard.
-        ClusterError: workers died.
-        OSError: the output folder cannot be written.
-    """
+    """Do the work for every shard that waits."""
     begin, counts = time.perf_counter(), Counts.before_run(prepared)
     progress(counts)
     work, manifest = prepared.work.shared(executor), prepared.manifest

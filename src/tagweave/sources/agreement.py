@@ -28,37 +28,25 @@ class Coverage:
     """The counts of one source, or of one label.
 
     Two answers contradict each other if one is a single label, and the other excludes it.
-
-    Attributes:
-        coverage: the number of positions that the source answers, or at which some source gives the label.
-        overlap: of these, the number at which there are answers of two sources or more.
-        conflict: of these, the number at which an answer contradicts that of the source, or one that gives the label.
-        alpha: of a source: its agreement with the average of the others, as two observers. Of a label: the agreement of
-            all sources on where it is. `None` if no answers can be paired, or there is only one answer.
     """
 
-    coverage: int
-    overlap: int
-    conflict: int
+    coverage: int  # the number of positions that the source answers, or at which some source gives the label
+    overlap: int  # of these, the number at which there are answers of two sources or more
+    conflict: int  # of these, the number at which an answer contradicts that of the source, or one that gives the label
+    # of a source: its agreement with the average of the others, as two observers. Of a label: the agreement of all
+    # sources on where it is. `None` if no answers can be paired, or there is only one answer.
     alpha: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Who says what, and how far sources agree.
+    """Who says what, and how far sources agree."""
 
-    Attributes:
-        positions: the number of all positions.
-        everything: all sources and labels together.
-        sources, labels: by name.
-        counts: how often each source gives each label; candidates count as fractions.
-    """
-
-    positions: int
-    everything: Coverage
-    sources: Mapping[str, Coverage]
+    positions: int  # the number of all positions
+    everything: Coverage  # all sources and labels together
+    sources: Mapping[str, Coverage]  # sources, labels: by name
     labels: Mapping[str, Coverage]
-    counts: Mapping[str, Mapping[str, float]]
+    counts: Mapping[str, Mapping[str, float]]  # how often each source gives each label; candidates count as fractions
 
 
 def agreement(answers: Answers) -> Agreement:
@@ -141,17 +129,12 @@ def _contradicted(answers: Answers, cells: NDArray[np.int64]) -> NDArray[np.bool
 
 @dataclass(frozen=True, slots=True)
 class SourceScores:
-    """Scores of a source; of several candidates the most probable one counts, or none without probabilities.
+    """Scores of a source; of several candidates the most probable one counts, or none without probabilities."""
 
-    Attributes:
-        accuracy: the share of right labels among those that it gives to tokens.
-        precision: the share of right spans among those that it gives; of labels that code no spans, the accuracy.
-        recall: the share of the spans (else of the tokens) of the gold annotation that it gives.
-    """
-
-    accuracy: float | None
+    accuracy: float | None  # the share of right labels among those that it gives to tokens
+    # the share of right spans among those that it gives; of labels that code no spans, the accuracy
     precision: float | None
-    recall: float | None
+    recall: float | None  # the share of the spans (else of the tokens) of the gold annotation that it gives
 
 
 def source_scores(corpus: Corpus, sources: Sequence[str], gold: str) -> dict[str, SourceScores]:

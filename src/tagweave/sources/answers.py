@@ -31,24 +31,15 @@ class Answers:
 
     Where a source says nothing, there is no row. A source that answers with probabilities, or with a set of candidates,
     has several rows at a position, whose shares sum to 1. Labels of spans are those of IOB2.
-
-    Attributes:
-        labels: the Y labels.
-        sources: the K names of sources.
-        sentence_ptr: int64[S + 1], the first position of every sentence.
-        position: int32[A], rising.
-        source: int32[A], rising within a position.
-        label: int32[A].
-        share: float32[A], how much of the source's answer this label is; empty: 1 everywhere.
     """
 
-    labels: tuple[str, ...]
-    sources: tuple[str, ...]
-    sentence_ptr: NDArray[np.int64]
-    position: NDArray[np.int32]
-    source: NDArray[np.int32]
-    label: NDArray[np.int32]
-    share: NDArray[np.float32]
+    labels: tuple[str, ...]  # the Y labels
+    sources: tuple[str, ...]  # the K names of sources
+    sentence_ptr: NDArray[np.int64]  # int64[S + 1], the first position of every sentence
+    position: NDArray[np.int32]  # int32[A], rising
+    source: NDArray[np.int32]  # int32[A], rising within a position
+    label: NDArray[np.int32]  # int32[A]
+    share: NDArray[np.float32]  # float32[A], how much of the source's answer this label is; empty: 1 everywhere
 
     def __len__(self) -> int:
         return len(self.position)

@@ -54,17 +54,11 @@ _BLOCK = 8192  # positions whose sums are in memory at a time
 
 
 class _Posterior(NamedTuple):
-    """The probabilities of true labels.
+    """The probabilities of true labels."""
 
-    Attributes:
-        gamma: float64[N, Y].
-        log_z: the log likelihood of all answers (in variational inference, the part of the bound without priors).
-        counts: expected counts of what the model of true labels estimates.
-    """
-
-    gamma: Floats
-    log_z: float
-    counts: Floats
+    gamma: Floats  # float64[N, Y]
+    log_z: float  # the log likelihood of all answers (in variational inference, the part of the bound without priors)
+    counts: Floats  # expected counts of what the model of true labels estimates
 
 
 class Truth(Protocol):
@@ -112,19 +106,12 @@ class IndependentLabels:
 
 @dataclass(frozen=True)
 class LabelChain:
-    """Every label depends on the one before.
+    """Every label depends on the one before."""
 
-    Attributes:
-        sentence_ptr: int64[S + 1], the first position of every sentence.
-        scheme: which label may follow which.
-        counts: float64[Y + 1, Y], transitions with pseudo-counts; the last row is the start of a sentence.
-        prior: float64[Y + 1, Y], pseudo-counts, 0 where the scheme forbids a transition.
-    """
-
-    sentence_ptr: NDArray[np.int64]
-    scheme: TransitionScheme
-    counts: Floats
-    prior: Floats
+    sentence_ptr: NDArray[np.int64]  # int64[S + 1], the first position of every sentence
+    scheme: TransitionScheme  # which label may follow which
+    counts: Floats  # float64[Y + 1, Y], transitions with pseudo-counts; the last row is the start of a sentence
+    prior: Floats  # float64[Y + 1, Y], pseudo-counts, 0 where the scheme forbids a transition
     variational: bool = False
 
     @classmethod
@@ -179,18 +166,12 @@ _LEAST_DOUBT = 1e-3  # so that one source of known reliability has at most a tho
 
 
 class Estimate(NamedTuple):
-    """The result of a method.
+    """The result of a method."""
 
-    Attributes:
-        gamma: float64[N, Y], the probabilities of true labels.
-        objectives: after each turn; empty for methods without one.
-        best: int32[N], the best labels, if they do not follow from `gamma`.
-    """
-
-    gamma: Floats
+    gamma: Floats  # float64[N, Y], the probabilities of true labels
     reliability: Reliability
-    objectives: tuple[float, ...] = ()
-    best: NDArray[np.int32] | None = None
+    objectives: tuple[float, ...] = ()  # after each turn; empty for methods without one
+    best: NDArray[np.int32] | None = None  # int32[N], the best labels, if they do not follow from `gamma`
 
 
 def from_votes(answers: Answers, known: Mapping[str, float] | None = None) -> Floats:

@@ -39,17 +39,11 @@ _UNNAMED = "tag"  # the last column, if no header names it
 
 
 class SourceCorpus(NamedTuple):
-    """A corpus with a layer for each source.
+    """A corpus with a layer for each source."""
 
-    Attributes:
-        corpus: its sentences have the layers of the sources, and keep the other layers and columns of their file.
-        sources: the names of the layers that are sources, in order.
-        gold: the name of the layer with gold annotation, if there is one.
-    """
-
-    corpus: Corpus
-    sources: tuple[str, ...]
-    gold: str | None = None
+    corpus: Corpus  # its sentences have the layers of the sources, and keep the other layers and columns of their file
+    sources: tuple[str, ...]  # the names of the layers that are sources, in order
+    gold: str | None = None  # the name of the layer with gold annotation, if there is one
 
 
 def load_sources(
@@ -68,10 +62,6 @@ def load_sources(
             `column3`. In formats other than `columns`, the names of layers.
         gold: the column with gold annotation; with `FILES` a file.
         format: the format of all files; by default each is recognised.
-
-    Raises:
-        CorpusError: a file that does not follow its format; a column that it does not have; texts that differ.
-        OSError: a file cannot be read.
     """
     if not arguments:
         raise CorpusError("no file", "at least one")

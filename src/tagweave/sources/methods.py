@@ -32,32 +32,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AggregationRun:
-    """The input of every method beside its options.
+    """The input of every method beside its options."""
 
-    Attributes:
-        known: by name, sources of known reliability: the probability that one of their answers is right.
-        seed: of everything random.
-        tell: receives a line of text after every iteration.
-    """
-
+    # by name, sources of known reliability: the probability that one of their answers is right
     known: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 0
-    tell: Callable[[str], None] = lambda _: None
+    seed: int = 0  # of everything random
+    tell: Callable[[str], None] = lambda _: None  # receives a line of text after every iteration
 
 
 @dataclass(frozen=True)
 class Aggregation:
-    """A way to combine answers.
-
-    Attributes:
-        summary: its assumption, in a few words.
-        options: the frozen class of its options.
-        estimate: imports what it needs, so that listing methods is cheap.
-    """
+    """A way to combine answers."""
 
     name: str
-    summary: str
-    options: type
+    summary: str  # its assumption, in a few words
+    options: type  # the frozen class of its options
+    # imports what it needs, so that listing methods is cheap
     estimate: Callable[[Answers, Any, AggregationRun], Estimate]
 
 

@@ -32,20 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """The true labels as answers give them, and the reliability of sources.
+    """The true labels as answers give them, and the reliability of sources."""
 
-    Attributes:
-        labels: the Y labels.
-        probabilities: float32[N, Y], of the true label at every position.
-        best: int32[N], the best label; of spans, the best sequence that their coding allows.
-        log_evidence: the log likelihood of the answers with what priors add, or its variational bound; `None` of
-            methods that have none.
-    """
-
-    labels: tuple[str, ...]
-    probabilities: NDArray[np.float32]
-    best: NDArray[np.int32]
+    labels: tuple[str, ...]  # the Y labels
+    probabilities: NDArray[np.float32]  # float32[N, Y], of the true label at every position
+    best: NDArray[np.int32]  # int32[N], the best label; of spans, the best sequence that their coding allows
     reliability: Reliability
+    # the log likelihood of the answers with what priors add, or its variational bound; `None` of methods that have none
     log_evidence: float | None
 
 
@@ -66,9 +59,6 @@ def aggregate(
         known: by name, the probability that an answer of a source is right, where it is known (gold: 1).
         seed: of everything random.
         tell: receives a line of text after every iteration.
-
-    Raises:
-        SourceError: an unknown method, option or source, or a value out of range.
     """
     if method not in AGGREGATIONS:
         raise SourceError(f"found the method {method!r}, expected one of {', '.join(AGGREGATIONS)}")
@@ -103,17 +93,11 @@ def best_sequences(answers: Answers, gamma: Floats) -> NDArray[np.int32]:
 
 
 class Question(NamedTuple):
-    """A sentence that deserves another annotator.
+    """A sentence that deserves another annotator."""
 
-    Attributes:
-        sentence: its number, from 0.
-        gain: how much an answer of an average source would tell of all its labels, in nats.
-        position: where it would tell most, from 0.
-    """
-
-    sentence: int
-    gain: float
-    position: int
+    sentence: int  # its number, from 0
+    gain: float  # how much an answer of an average source would tell of all its labels, in nats
+    position: int  # where it would tell most, from 0
 
 
 def expected_gains(probabilities: NDArray[np.floating], reliability: Reliability) -> Floats:

@@ -70,16 +70,11 @@ _LEAST_ERROR = 1e-6  # a source that never errs would leave no label possible wh
 
 @dataclass(frozen=True)
 class Prior:
-    """The belief in sources before any answer.
+    """The belief in sources before any answer."""
 
-    Attributes:
-        counts: float64[C, Y, Y], pseudo-counts of (answer before, answer, true label); C is 1, Y or Y + 1.
-        initial: the context of an answer with none before it.
-        known: by name, the probability of a right answer of sources that are not estimated.
-    """
-
-    counts: Floats
-    initial: int = 0
+    counts: Floats  # float64[C, Y, Y], pseudo-counts of (answer before, answer, true label); C is 1, Y or Y + 1
+    initial: int = 0  # the context of an answer with none before it
+    # by name, the probability of a right answer of sources that are not estimated
     known: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
@@ -101,17 +96,11 @@ class Prior:
 
 @dataclass(frozen=True)
 class Reliability:
-    """Expected counts of answers, with the pseudo-counts of the prior: a Dirichlet for every source, context and label.
+    """Expected counts of answers plus pseudo-counts of the prior: a Dirichlet for every source, context and label."""
 
-    Attributes:
-        labels: the Y labels.
-        sources: the K names.
-        counts: float64[K, C, Y, Y], of (source, answer before, answer, true label).
-    """
-
-    labels: tuple[str, ...]
-    sources: tuple[str, ...]
-    counts: Floats
+    labels: tuple[str, ...]  # the Y labels
+    sources: tuple[str, ...]  # the K names
+    counts: Floats  # float64[K, C, Y, Y], of (source, answer before, answer, true label)
     prior: Prior
 
     @cached_property
@@ -196,15 +185,11 @@ _PSEUDO = 1.0  # answers, and silences
 
 @dataclass(frozen=True)
 class SilenceRates:
-    """How often sources answer.
+    """How often sources answer."""
 
-    Attributes:
-        answered: of each source that gives other labels than `O`, int64[.]: the positions that it answers.
-        rates: float64[sources, Y], the probability of an answer given the true label.
-    """
-
+    # of each source that gives other labels than `O`, int64[.]: the positions that it answers
     answered: tuple[NDArray[np.int64], ...]
-    rates: Floats
+    rates: Floats  # float64[sources, Y], the probability of an answer given the true label
 
     @classmethod
     def of(cls, answers: Answers, gamma: Floats) -> SilenceRates:

@@ -27,22 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Labelling(Stream):
-    """An input and the model that labels it.
-
-    Attributes:
-        argument: `PATH[#LAYER]` of the input; LAYER is evidence and is filled in.
-        format: the format of the input; `None`: recognised by its name or its first lines.
-        retag: whether to ignore the labels of the layer.
-        completes: whether the output is the completed annotation of the input, also in KyTea's format.
-        tell: receives notes on the assumed format.
-    """
+    """An input and the model that labels it."""
 
     tagger: ChainPredictor
-    argument: str
-    format: str | None = None
-    retag: bool = False
-    completes: bool = False
-    tell: Tell = say
+    argument: str  # `PATH[#LAYER]` of the input; LAYER is evidence and is filled in
+    format: str | None = None  # the format of the input; `None`: recognised by its name or its first lines
+    retag: bool = False  # whether to ignore the labels of the layer
+    completes: bool = False  # whether the output is the completed annotation of the input, also in KyTea's format
+    tell: Tell = say  # receives notes on the assumed format
 
     @property
     def chosen_format(self) -> Format | None:

@@ -57,21 +57,14 @@ def fill_in_trees(
 
 @dataclass(frozen=True)
 class ParsingStream(TreeStream):
-    """An input and the parser that fills in its heads.
-
-    Attributes:
-        name: the name of the model, for notes.
-        argument: `PATH[#LAYER]` of the input; LAYER is the head layer that is evidence, unless `retag`.
-        format: the format of the input; `None`: recognised by its name or its first lines.
-        tell: receives notes on the assumed format, and on missing layers and columns.
-    """
+    """An input and the parser that fills in its heads."""
 
     parser: TreePredictor
-    name: str
-    argument: str
-    format: str | None = None
+    name: str  # the name of the model, for notes
+    argument: str  # `PATH[#LAYER]` of the input; LAYER is the head layer that is evidence, unless `retag`
+    format: str | None = None  # the format of the input; `None`: recognised by its name or its first lines
     retag: bool = False
-    tell: Tell = say
+    tell: Tell = say  # receives notes on the assumed format, and on missing layers and columns
 
     @cached_property
     def input(self) -> Input:

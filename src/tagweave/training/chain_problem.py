@@ -118,7 +118,6 @@ class ChainProblem(Problem):
         return np.asarray(weights, self.model.weights.dtype) if exact else super().kept(weights)
 
     def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
-        """See `dev_score.dev_score`."""
         return dev_score(self.model, recipe.task.prepare(dev), recipe.threads)
 
     def summary(self, recipe: Recipe) -> list[str]:
@@ -150,7 +149,7 @@ def prepare(
     encoder: AnyEncoder | None = None,
     lookups: Lookups = NOTHING,
 ) -> ChainProblem:
-    """Encode corpora and lay out the model's weights. Raises as `fit.fit`.
+    """Encode corpora and lay out the model's weights.
 
     `names` are labels that the model must know even if the corpora do not name them; `encoder` is an empty encoder to
     use in place of the recipe's.
@@ -252,7 +251,7 @@ def weighted_sentence(sentence: Sentence, weight: float) -> Sentence:
 
 
 def scheme_of(recipe: Recipe, space: LabelSpace, path: str = "") -> TransitionScheme:
-    """Which labels may follow which under the coding of the task. Raises CorpusError as `check_labels`."""
+    """Which labels may follow which under the coding of the task."""
     check_labels(space.names, path)
     if not recipe.task.coding:
         return TransitionScheme.free(len(space))

@@ -48,7 +48,6 @@ class ChainSystem(System[Labels]):
     """
 
     def transfer_recipe(self) -> Recipe:
-        """See `System.transfer_recipe`."""
         return with_guide(self.recipe, _GUIDE)
 
     def shown(self, text: Parallel[Labels], guide: Fitted | None = None) -> Corpus:
@@ -87,7 +86,6 @@ class ChainSystem(System[Labels]):
         return labelled(transfer.model, shown.sentences, self.recipe.threads)
 
     def candidates(self, transfer: Fitted, text: Parallel[Labels], k: int) -> list[KBest[Labels]]:
-        """See `System.candidates`."""
         model, shown = transfer.model, self.recipe.task.prepare(self.shown(text)).sentences
         names = model.space.views[0].names
         encoded = model.encoder.encode(shown, self.recipe.threads)
@@ -101,7 +99,6 @@ class ChainSystem(System[Labels]):
         return results
 
     def scores(self, transfer: Fitted, corpus: Corpus, guides: Sequence[Sequence[Labels]]) -> list[Floats]:
-        """See `System.scores`."""
         prepared = self.recipe.task.prepare(corpus)
         shown = [
             sentence.with_column(guide_column(_GUIDE), guide)
@@ -133,7 +130,6 @@ class ChainSystem(System[Labels]):
         return replace(own, sentences=tuple(sentences), guideline=guideline, covered=None)
 
     def score(self, fitted: Fitted, dev: Corpus) -> float:
-        """See `dev_score`."""
         prepared = self.recipe.task.prepare(dev)
         return dev_score(fitted.model, prepared, self.recipe.threads)(fitted.model.weights)
 

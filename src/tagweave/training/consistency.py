@@ -37,7 +37,7 @@ def no_evidence(space: LabelSpace, path: str) -> CorpusError:
 
 
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
-    """The encoded sentences of all corpora with their label sets, noise and rejected spans. Raises as `evidence_of`."""
+    """The encoded sentences of all corpora with their label sets, noise and rejected spans."""
     allow, noise, rejected = evidence_of(corpora, sets, scheme)
     return encoded.with_evidence(allow, noise=noise, rejected=rejected, rows=sets.rows).including_allowed()
 
@@ -45,7 +45,7 @@ def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, 
 def check_evidence(
     sentences: Sequence[Sentence], encoded: Encoded, sets: LabelSets, scheme: TransitionScheme, recipe: Recipe
 ) -> None:
-    """Refuse evidence that no label sequence satisfies, or that the learner cannot use. Raises CorpusError."""
+    """Refuse evidence that no label sequence satisfies, or that the learner cannot use."""
     given, rejected = encoded.evidence, encoded.evidence.rejected
     check_consistent(sentences, given.sets, given.noise, sets.masks, scheme, rejected, sets.space.names)
     if recipe.learner in MISTAKE_DRIVEN and (sets.has_numbers or len(rejected)):

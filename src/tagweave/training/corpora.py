@@ -200,7 +200,7 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
 
 
 def read_outline(argument: str, task: str, format: str | None, weight: float) -> tuple[CorpusFile, CorpusOutline]:  # noqa: A002
-    """As `read_corpus` for tasks of chains, but without the sentences, in constant memory. Raises as `read_corpus`."""
+    """As `read_corpus` for tasks of chains, but without the sentences, in constant memory."""
     from tagweave.corpus.describe import digest
     from tagweave.corpus.load import load_outline
     from tagweave.exchange.load import reading

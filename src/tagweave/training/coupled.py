@@ -63,9 +63,6 @@ def prepare_coupled(
 
     The guideline of the first corpus is the target, which taggers output by default. A sentence may have layers of
     several of the guidelines.
-
-    Raises:
-        CorpusError: corpora of only one guideline, layers that exclude one another; and as `fit`.
     """
     prepared = prepare_corpora(corpora, recipe)
     if len(guidelines_of(prepared)) == 1:
@@ -79,7 +76,7 @@ def prepare_coupled(
 
 
 def bundles_of(prepared: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping]) -> LabelSpace:
-    """Return the bundles of the labels that prepared corpora name. Raises as `bundle`."""
+    """Return the bundles of the labels that prepared corpora name."""
     sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
     sides = [(name, recipe.task.labels(label_space(sentences, name).names)) for name in guidelines_of(prepared)]
     if recipe.task.name == "segtag":

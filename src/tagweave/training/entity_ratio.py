@@ -55,15 +55,10 @@ def outside_elsewhere(corpus: Corpus, confidence: float = 1.0) -> Corpus:
 
 @dataclass(frozen=True)
 class EntityRatio:
-    """The share and how strictly a model keeps to it.
+    """The share and how strictly a model keeps to it."""
 
-    Attributes:
-        target: the share of tokens that are inside spans, 0..1.
-        margin: how far the expected share may be from it at no cost.
-    """
-
-    target: float
-    margin: float = 0.02
+    target: float  # the share of tokens that are inside spans, 0..1
+    margin: float = 0.02  # how far the expected share may be from it at no cost
     weight: float = 0.1
 
     def penalty(self, names: Sequence[str]) -> LabelShare:
@@ -86,7 +81,7 @@ def ratio_from(
 
 
 def corpus_of(value: float | str | None) -> FileReference | None:
-    """Return the corpus that an option names, with its digest; `None` for a number. Raises as `ratio_from`."""
+    """Return the corpus that an option names, with its digest; `None` for a number."""
     if value is None or _number(value) is not None:
         return None
     corpus = load(str(value))

@@ -47,12 +47,6 @@ def fit(
     Args:
         dev: development data: the iteration with the best score on it is kept, and training stops when the score no
             longer improves.
-
-    Raises:
-        TemplateError: templates that look up what is not there, or lookups without such templates.
-        CorpusError: no sentence, no label, corpora of different guidelines, or contradictory evidence; trees
-            without tags, or with too many relations for the memory of this machine.
-        TrainingError: the learner diverged.
     """
     return fit_problem(prepare(corpora, recipe, lookups=lookups), recipe, dev, run)
 

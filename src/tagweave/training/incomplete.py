@@ -111,11 +111,6 @@ def treated(
     """Return the corpora and the recipe for an ordinary `fit` after applying a strategy.
 
     Arguments are as in the fit; `outside_confidence` is for `outside`, and `completion` for `folds`.
-
-    Raises:
-        ValueError: an unknown strategy.
-        PlanError: the task does not support the strategy.
-        CorpusError: as `fit`.
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")

@@ -108,19 +108,12 @@ def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Membe
 
 @dataclass(frozen=True)
 class _Fold:
-    """A fold as a task.
+    """A fold as a task."""
 
-    Attributes:
-        held_out: its sentences, by their numbers.
-        questions: the same sentences, prepared.
-        others: the sentences to train on.
-        names: labels that a model must know.
-    """
-
-    held_out: Sequence[Member]
-    questions: Sequence[Sentence]
-    others: Sequence[Corpus]
-    names: Sequence[str]
+    held_out: Sequence[Member]  # its sentences, by their numbers
+    questions: Sequence[Sentence]  # the same sentences, prepared
+    others: Sequence[Corpus]  # the sentences to train on
+    names: Sequence[str]  # labels that a model must know
     recipe: Recipe
     answers: Answers
     dev: Corpus | None

@@ -40,27 +40,17 @@ MethodOptions = TypeVar("MethodOptions", bound=Options)
 
 @dataclass(frozen=True)
 class Job:
-    """A plan with its corpora, which trains models of one structure, here or on workers.
+    """A plan with its corpora, which trains models of one structure, here or on workers."""
 
-    Attributes:
-        plan: the plan, with its method and options set.
-        data: the training corpora, in the order of the plan; empty ones if their sentences are on workers.
-        dev: development data.
-        lookup_files: what features look up.
-        run: the run.
-        balances: whether an iteration visits no more of a source than of the target, unless the plan has a sample.
-        plain: the model of the target corpora alone, if there is one.
-        shards: the sentences on workers; `None` if they are here.
-    """
-
-    plan: TrainingPlan
-    data: TrainingData
-    dev: Corpus | None = None
-    lookup_files: LookupFiles = field(default_factory=LookupFiles)
+    plan: TrainingPlan  # the plan, with its method and options set
+    data: TrainingData  # the training corpora, in the order of the plan; empty ones if their sentences are on workers
+    dev: Corpus | None = None  # development data
+    lookup_files: LookupFiles = field(default_factory=LookupFiles)  # what features look up
     run: Run = field(default_factory=Run)
+    # whether an iteration visits no more of a source than of the target, unless the plan has a sample
     balances: bool = False
-    plain: Fitted | None = None
-    shards: Shards | None = None
+    plain: Fitted | None = None  # the model of the target corpora alone, if there is one
+    shards: Shards | None = None  # the sentences on workers; `None` if they are here
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
         """Return the options of the method as this class."""
@@ -117,9 +107,6 @@ class Job:
         """The recipe of every model; its sample is in the order of the corpora.
 
         Parsers of several guidelines share templates, which use only layers and columns of all corpora.
-
-        Raises:
-            PlanError: unknown values.
         """
         plan = self.plan
         with as_plan_error():
@@ -147,11 +134,7 @@ class Job:
         return recipe
 
     def check(self) -> None:
-        """Raise before any training if some step could not learn from the corpora.
-
-        Raises:
-            CorpusError, MappingError, PlanError: such a corpus, or a mapping of other guidelines.
-        """
+        """Raise before any training if some step could not learn from the corpora."""
         if self.plan.task == PARSE:
             for name in self.data.guidelines:
                 own = [corpus for corpus in self.data.corpora if corpus.guideline == name]

@@ -16,11 +16,7 @@ from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, Train
 
 
 def read_plan(values: object) -> TrainingPlan:
-    """Return the plan from the JSON of `TrainingPlan.to_json`, or one written by hand.
-
-    Raises:
-        PlanError: another schema, an unknown field, or a value of the wrong type, by its path.
-    """
+    """Return the plan from the JSON of `TrainingPlan.to_json`, or one written by hand."""
     from msgspec import ValidationError, convert
 
     if not isinstance(values, dict):

@@ -96,14 +96,12 @@ class _Judge:
     stopped: bool = False
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """See `Callback.iteration`."""
         self.fits += iteration.number == 1
         if iteration.score is not None:
             self.curve[self.fits * STEPS + iteration.number] = iteration.score
             self.stopped = self.stopped or self.stop(self.curve)
 
     def is_stopped(self) -> bool:
-        """See `Run.cancel`."""
         return self.stopped
 
 

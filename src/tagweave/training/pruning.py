@@ -111,15 +111,11 @@ _EPOCHS = 4  # of a tagger of a source, which is large
 
 @dataclass(frozen=True)
 class Narrowing:
-    """Taggers that narrow what corpora lack.
+    """Taggers that narrow what corpora lack."""
 
-    Attributes:
-        taggers: (guideline of a corpus, another guideline) -> the tagger of the other one for this corpus.
-        threshold: the marginal probability from which a tag comes into question; the most probable one always does.
-    """
-
+    # (guideline of a corpus, another guideline) -> the tagger of the other one for this corpus
     taggers: Mapping[tuple[str, str], ChainModel]
-    threshold: float
+    threshold: float  # the marginal probability from which a tag comes into question; the most probable one always does
 
     def narrowed(self, corpora: Sequence[Corpus], space: LabelSpace, threads: int = 1) -> list[Corpus]:
         """Return the corpora with candidates of the other guidelines at every token that has a tag of its own.

@@ -56,11 +56,7 @@ def trainer_of(learner: str, settings: Mapping[str, Any], average_seeds: int = 1
 
 
 def check_average_seeds(learner: str, count: int) -> None:
-    """Raise unless trainings of a learner differ by their seed, or there is only one.
-
-    Raises:
-        ValueError: they do not, or the number of seeds is not positive.
-    """
+    """Raise unless trainings of a learner differ by their seed, or there is only one."""
     if count < 1:
         raise ValueError(f"found `average_seeds={count}`, expected at least 1")
     if count > 1 and not in_batches(learner):
@@ -94,50 +90,36 @@ _OF_TREES = ("bits", "drop_columns", "projective")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to fit a model.
+    """How to fit a model."""
 
-    Attributes:
-        task: the task, which determines tokens, labels and the structure.
-        templates: feature templates; by default the preset of the task, or for trees those of `usual_templates`.
-        learner, settings: the learner's name and its settings; of parsers, the learner of heads.
-        features: `all` gives every feature a weight for every label, `observed` only for labels that the evidence
-            has observed; the default depends on the number of labels.
-        minimum_count: features that occur less often are dropped.
-        transitions: whether labels depend on their neighbours.
-        edges: whether the first and the last label of a sentence have weights.
-        precision: `float32`, or `float64` for results to the last digit.
-        threads: how many threads share the work.
-        sample: how many sentences of each corpus an iteration visits (li-2015, Algorithm 1); () for all.
-        guide: how features use the guide's labels: a `window` of them, or one `joined` to every template
-            (`guide_templates`); the default depends on the learner.
-        ratio: the share of tokens inside spans that a model is to expect; `None`: any.
-        soft_labels: what the numbers of candidates are: `posterior`, P(label | what was said), or `likelihood`,
-            P(what was said | label); the labels of trees are arcs.
-        average_seeds: how many seeds a model is the average of.
-        bits: features of arcs are hashed into 2^bits rows of weights (test UAS of zh/udc with 17 to 21, without 18:
-            80.0, 81.7, 82.0, 82.3).
-        drop_columns: the share of trees that training also sees in a copy without tags and columns.
-        projective: whether trees are projective, and others are made so for training; else arcs may cross.
-    """
-
-    task: Task = Task()
+    task: Task = Task()  # the task, which determines tokens, labels and the structure
+    # feature templates; by default the preset of the task, or for trees those of `usual_templates`
     templates: Templates | ArcTemplates | None = None
-    learner: str = "adagrad"
+    learner: str = "adagrad"  # learner, settings: the learner's name and its settings; of parsers, the learner of heads
     settings: dict[str, Any] = field(default_factory=dict)
+    # `all` gives every feature a weight for every label, `observed` only for labels that the evidence has observed; the
+    # default depends on the number of labels
     features: str | None = None
-    minimum_count: int = 1
-    transitions: bool = True
-    edges: bool = True
-    precision: str = "float32"
-    threads: int = 1
+    minimum_count: int = 1  # features that occur less often are dropped
+    transitions: bool = True  # whether labels depend on their neighbours
+    edges: bool = True  # whether the first and the last label of a sentence have weights
+    precision: str = "float32"  # `float32`, or `float64` for results to the last digit
+    threads: int = 1  # how many threads share the work
+    # how many sentences of each corpus an iteration visits (li-2015, Algorithm 1); () for all
     sample: tuple[int, ...] = ()
+    # how features use the guide's labels: a `window` of them, or one `joined` to every template (`guide_templates`);
+    # the default depends on the learner
     guide: str | None = None
-    ratio: EntityRatio | None = None
+    ratio: EntityRatio | None = None  # the share of tokens inside spans that a model is to expect; `None`: any
+    # what the numbers of candidates are: `posterior`, P(label | what was said), or `likelihood`, P(what was said |
+    # label); the labels of trees are arcs
     soft_labels: Reading = "posterior"
-    average_seeds: int = 1
+    average_seeds: int = 1  # how many seeds a model is the average of
+    # features of arcs are hashed into 2^bits rows of weights (test UAS of zh/udc with 17 to 21, without 18: 80.0, 81.7,
+    # 82.0, 82.3)
     bits: int = 20
-    drop_columns: float = 0.0
-    projective: bool = True
+    drop_columns: float = 0.0  # the share of trees that training also sees in a copy without tags and columns
+    projective: bool = True  # whether trees are projective, and others are made so for training; else arcs may cross
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
@@ -178,11 +160,7 @@ class Recipe:
         return self.templates or PRESETS[USUAL[self.task.name]]
 
     def encoder(self, lookups: Lookups = NOTHING, index: FeatureIndex | None = None) -> TemplateEncoder:
-        """Return an encoder of the templates with what they look up; without an index, an empty one.
-
-        Raises:
-            TemplateError: templates that look up what is not there, or lookups without such templates.
-        """
+        """Return an encoder of the templates with what they look up; without an index, an empty one."""
         lexicon, gazetteer = LexiconColumns(lookups.words), GazetteerColumns(lookups.gazetteer)
         return TemplateEncoder(self.chosen_templates(), index, lexicon, gazetteer, lookups.clusters)
 

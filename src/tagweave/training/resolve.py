@@ -37,10 +37,6 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
         plan: what to train.
         run: the run; its schedule gets the iterations and patience of the plan.
         corpora: the corpora of the plan, if they have been read already.
-
-    Raises:
-        PlanError: unknown values, values that do not go together, or unsuitable corpora.
-        CorpusError, TemplateError, OSError: a file that cannot be read.
     """
     from tagweave.training.corpora import read_lookups, run_identity
     from tagweave.training.entity_ratio import corpus_of
@@ -79,7 +75,7 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
 
 
 def read(plan: TrainingPlan) -> Corpora:
-    """Read the corpora that a plan names. Raises as `job_of`."""
+    """Read the corpora that a plan names."""
     from tagweave.training.corpora import read_corpus
 
     training = [read_corpus(each.argument, plan.task, each.format, each.weight) for each in plan.corpora]

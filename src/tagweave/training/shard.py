@@ -136,18 +136,13 @@ class ShardContent:
 
 @dataclass(frozen=True)
 class TrainingShardTask:
-    """What a worker needs to know of a training.
-
-    Attributes:
-        space: the labels; `None` while they are unknown.
-        features: a file with the codes of all features, `codes`; `None` while they are unknown.
-    """
+    """What a worker needs to know of a training."""
 
     shard: BlockRange
     recipe: Recipe
     lookups: Lookups
-    space: LabelSpace | None = None
-    features: SharedFile | None = None
+    space: LabelSpace | None = None  # the labels; `None` while they are unknown
+    features: SharedFile | None = None  # a file with the codes of all features, `codes`; `None` while they are unknown
 
 
 def content_of(task: TrainingShardTask) -> ShardContent:
@@ -197,21 +192,18 @@ class TrainingShard:
         return {"ptr": layout.ptr, "cell": layout.cell}, None
 
     def parts(self, arrays: Arrays, aspect: Aspect) -> Reply:
-        """See `learning.sharded.HeldShard`."""
         with one_blas_thread():
             parts = self._over(aspect).parts(np.array(arrays["weights"]), self._task.shard.first)
         gradients = {str(part.first): part.gradient for part in parts}
         return gradients, [(part.first, part.leaves, part.loss) for part in parts]
 
     def start(self, arrays: Arrays, aspect: Aspect, trainer: Trainer) -> Reply:
-        """See `learning.sharded.HeldShard`."""
         state = trainer.start(self._over(aspect), np.array(arrays["weights"]))
         return state.arrays, state.numbers
 
     def epoch(
         self, arrays: Arrays, aspect: Aspect, trainer: Trainer, numbers: dict[str, float], iteration: int
     ) -> Reply:
-        """See `learning.sharded.HeldShard`."""
         state = TrainerState(writable(arrays), dict(numbers), iteration)  # shards of one process are given one dict
         with one_blas_thread():
             trainer.step(self._over(aspect), state)

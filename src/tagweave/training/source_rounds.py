@@ -43,19 +43,13 @@ _LEAST = 1e-9  # of the largest likelihood of a position, below which a label is
 
 
 class Belief(NamedTuple):
-    """The belief after a round.
+    """The belief after a round."""
 
-    Attributes:
-        labels: float64[N, Y], the probabilities of true labels.
-        known: bool[N], the positions with any belief.
-        silence: what the silence of sources says; `None` if it is no evidence.
-        log_likelihood: of the answers, by models of other folds, in nats an answer; `None` before the first round.
-    """
-
-    labels: Floats
+    labels: Floats  # float64[N, Y], the probabilities of true labels
     reliability: Reliability
-    known: NDArray[np.bool_]
-    silence: SilenceRates | None = None
+    known: NDArray[np.bool_]  # bool[N], the positions with any belief
+    silence: SilenceRates | None = None  # what the silence of sources says; `None` if it is no evidence
+    # of the answers, by models of other folds, in nats an answer; `None` before the first round
     log_likelihood: float | None = None
 
     def log_likelihoods(self, answers: Answers) -> Floats:
@@ -98,7 +92,7 @@ class SourceRounds:
         return Belief(labels, reliability, answered, silence)
 
     def best(self, rounds: int) -> Belief:
-        """Return the round after which answers are most likely; at most so many rounds. Raises as `fit`."""
+        """Return the round after which answers are most likely; at most so many rounds."""
         rounds_so_far = [self.first()]
         for number in range(1, rounds + 1):
             self.run.stop_if_cancelled()

@@ -44,19 +44,15 @@ FOLDS = 10
 
 @dataclass(frozen=True)
 class Stacking:
-    """How to stack the levels.
-
-    Attributes:
-        characters: whether to train the tagger of the target guideline also on the source corpora, relabelled by a
-            guided model (D').
-        times: an iteration visits this many times as many words of relabelled corpora as of the target's own; 0, or a
-            learner without batches: all of them, as in the paper. With a source fifteen times as large, sampling is
-            better and faster (docs/results/sun-wan-2012-retraining.md).
-    """
+    """How to stack the levels."""
 
     folds: int = FOLDS
+    # whether to train the tagger of the target guideline also on the source corpora, relabelled by a guided model (D')
     characters: bool = False
     pieces: bool = False
+    # an iteration visits this many times as many words of relabelled corpora as of the target's own; 0, or a learner
+    # without batches: all of them, as in the paper. With a source fifteen times as large, sampling is better and faster
+    # (docs/results/sun-wan-2012-retraining.md).
     times: float = 4.0
     seed: int = 0
 
@@ -119,7 +115,7 @@ def fit_source_taggers(
     recipe: Recipe,
     run: Run = SILENT,
 ) -> list[ChainModel]:
-    """Fit a character tagger for every guideline of the corpora, in their order. Raises as `fit_stack`."""
+    """Fit a character tagger for every guideline of the corpora, in their order."""
     taggers = []
     for guideline in guidelines_of(corpora):
         run.tell(f"a tagger of {guideline}")

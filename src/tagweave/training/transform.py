@@ -44,16 +44,12 @@ _BLOCK = 1000  # sentences whose candidates are in memory at a time
 
 @dataclass(frozen=True)
 class PredictSelf:
-    """How to choose among candidates y of a sentence x with the annotation s by the way back (section 4.4).
+    """How to choose among candidates y of a sentence x with the annotation s by the way back (section 4.4)."""
 
-    Attributes:
-        shares: values of lambda; the y with the greatest (1 - lambda) score(y | x, s) + lambda score(s | x, y) is
-            taken, and of several lambdas the best on the development data of each round. 0 ignores the way back.
-        filter: instead, drop the sentences whose best y is not transformed back to s.
-    """
-
+    # values of lambda; the y with the greatest (1 - lambda) score(y | x, s) + lambda score(s | x, y) is taken, and of
+    # several lambdas the best on the development data of each round. 0 ignores the way back.
     shares: tuple[float, ...] = SHARES
-    filter: bool = False
+    filter: bool = False  # instead, drop the sentences whose best y is not transformed back to s
     k: int = BEST
 
     def __post_init__(self) -> None:

@@ -100,7 +100,6 @@ class TreeProblem(Problem):
         return [self.evidence]
 
     def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
-        """See `DevScore`."""
         return DevScore(self.model, dev, recipe.threads)
 
     def finished(self, model: TreeModel, outcome: FitOutcome, run: Run = SILENT) -> Fitted:

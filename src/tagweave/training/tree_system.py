@@ -67,7 +67,6 @@ class TreeSystem(System[Tree]):
             raise ValueError("found a recipe without templates, expected those that all models of an adaptation share")
 
     def transfer_recipe(self) -> Recipe:
-        """See `System.transfer_recipe`."""
         return replace(self.recipe, templates=shared_templates(self.recipe, ()).with_guide(_GUIDE))
 
     def shown(self, text: Parallel[Tree], guide: Fitted | None = None) -> Corpus:
@@ -80,7 +79,7 @@ class TreeSystem(System[Tree]):
         return _trees(self._parser(fitted).parse(corpus), fitted.model.guideline)
 
     def given(self, fitted: Fitted, corpus: Corpus) -> list[Tree]:
-        """Return the trees of the corpus; if they are ambiguous, the best that they allow. Raises as `complete`."""
+        """Return the trees of the corpus; if they are ambiguous, the best that they allow."""
         return _trees(self._parser(fitted).complete(corpus, corpus.guideline), corpus.guideline)
 
     def transform(self, transfer: Fitted, text: Parallel[Tree]) -> list[Tree]:
@@ -88,7 +87,6 @@ class TreeSystem(System[Tree]):
         return self.annotate(transfer, self.shown(text))
 
     def candidates(self, transfer: Fitted, text: Parallel[Tree], k: int) -> list[KBest[Tree]]:
-        """See `System.candidates`."""
         parser, shown = self._parser(transfer), self.shown(text).sentences
         encoded = parser.encode(shown)
         best = list(transfer.model.k_best(encoded, k))

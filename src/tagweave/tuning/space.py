@@ -28,14 +28,10 @@ _EXPECTED = "log:LOW:HIGH, float:LOW:HIGH, int:LOW:HIGH, int-log:LOW:HIGH or cho
 
 @dataclass(frozen=True)
 class Range:
-    """The values to try.
+    """The values to try."""
 
-    Attributes:
-        kind: `float` and `int` spread evenly, `log` and `int-log` over orders of magnitude; `choice` is a list.
-        values: the lowest and the highest number, both included; of a choice, all values, as JSON can hold them.
-    """
-
-    kind: str
+    kind: str  # `float` and `int` spread evenly, `log` and `int-log` over orders of magnitude; `choice` is a list
+    # the lowest and the highest number, both included; of a choice, all values, as JSON can hold them
     values: tuple[Any, ...]
 
     def __post_init__(self) -> None:

@@ -32,18 +32,12 @@ class StudyError(TagweaveError):
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial.
+    """A finished trial."""
 
-    Attributes:
-        number: from 0; the plan itself is 0.
-        values: the values by name; trial 0 has the plan's own.
-        score: its best development score; of a pruned one the best so far, of a failed one `None`.
-    """
-
-    number: int
-    values: Mapping[str, Any]
+    number: int  # from 0; the plan itself is 0
+    values: Mapping[str, Any]  # the values by name; trial 0 has the plan's own
     state: TrialOutcome
-    score: float | None
+    score: float | None  # its best development score; of a pruned one the best so far, of a failed one `None`
     curve: Curve
     seconds: float
     problem: str = ""

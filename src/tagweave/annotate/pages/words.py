@@ -148,7 +148,7 @@ def _listed(request: PageRequest) -> WordList:
 
 
 def _chosen(request: PageRequest) -> tuple[str, str, int]:
-    """Return the word, the order, and the number of the first occurrence on the page. Raises FieldError."""
+    """Return the word, the order, and the number of the first occurrence on the page."""
     words = _listed(request).words
     word = request.fields["find"].strip() or request.fields["word"] or words[0]
     order = request.fields["order"] or ORDERS[0]
@@ -219,7 +219,7 @@ def _page(
 
 
 def _steps(request: PageRequest) -> tuple[int, ...]:
-    """Return the steps that can be undone, which the page sends along. Raises FieldError."""
+    """Return the steps that can be undone, which the page sends along."""
     steps = [each for each in request.fields["steps"].split(",") if each]
     is_ours = len(steps) <= _STEPS and all(each.isascii() and each.isdigit() and len(each) < 3 for each in steps)
     if not is_ours or any(not 0 < int(each) <= SIZE for each in steps):

@@ -63,7 +63,7 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
 
 
 def sentence_of(block: list[str], path: str, start: int) -> Sentence:
-    """Parse one block of lines, the first of which is line `start` of the file. Raises as `read`."""
+    """Parse one block of lines, the first of which is line `start` of the file."""
     tokens: list[_Token] = []
     locations: list[Location] = []
     extra: list[tuple[int, str]] = []
@@ -211,7 +211,7 @@ def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos
 
 
 def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str = HEAD) -> Iterator[str]:
-    """Yield the rows of the tokens; the named layers are UPOS, XPOS, HEAD and DEPREL. Raises as `write`."""
+    """Yield the rows of the tokens; the named layers are UPOS, XPOS, HEAD and DEPREL."""
     unknown: tuple[None, ...] = (None,) * len(sentence)
     blank = (_NONE,) * len(sentence)
     upos, xpos = (sentence.layers.get(name, unknown) for name in names)

@@ -130,12 +130,7 @@ def kept(file: RemoteFile) -> Path:
 
 
 def fetched(name: DataName) -> Path:
-    """Return the file of a corpus's split, fetched unless it is there.
-
-    Raises:
-        DataError: there is no such corpus or file, no network, or the file is not the expected one.
-        OSError: the folder cannot be written.
-    """
+    """Return the file of a corpus's split, fetched unless it is there."""
     file = remote_file(name)
     path = kept(file)
     if not path.exists():

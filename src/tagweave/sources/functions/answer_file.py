@@ -47,7 +47,7 @@ class AnswerFile(DeclaredFunction):
             self._layer(answer, texts[key])
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """Label sentences. Raises CorpusError as `check`."""
+        """Label sentences."""
         answers = _answers(self.file, stamp(self.file))
         found = ((each, answers.get(without_blanks("".join(each.forms)))) for each in sentences)
         return [self._layer(answer, each) if answer else (None,) * len(each) for each, answer in found]

@@ -39,21 +39,14 @@ _LAYER = "found"
 
 @dataclass(frozen=True)
 class LexiconFunction(DeclaredFunction):
-    """Finds the phrases of a file, from left to right the longest.
-
-    Attributes:
-        file: a phrase a line, with its type or types before a tab, or without (`tagweave.corpus.gazetteer`).
-        label: the type of phrases that have none.
-        fold: whether upper and lower case are alike, and all digits.
-        stop: phrases that are not looked for.
-    """
+    """Finds the phrases of a file, from left to right the longest."""
 
     path_field = "file"
 
-    file: str
-    label: str | None = None
-    fold: bool = False
-    stop: tuple[str, ...] = ()
+    file: str  # a phrase a line, with its type or types before a tab, or without (`tagweave.corpus.gazetteer`)
+    label: str | None = None  # the type of phrases that have none
+    fold: bool = False  # whether upper and lower case are alike, and all digits
+    stop: tuple[str, ...] = ()  # phrases that are not looked for
 
     def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise unless every phrase has a type. Raises also CorpusError as `tagweave.corpus.gazetteer.read`."""
@@ -88,18 +81,12 @@ class Expression(DeclaredFunction):
     """Finds the matches of a regular expression in the text of a sentence, whose tokens have a blank between them.
 
     A match counts if it begins where a token begins, and ends where one ends.
-
-    Attributes:
-        pattern: in the syntax of Python's `re`.
-        label: the label, or the type of the spans.
-        group: the group of the pattern that is the span; 0 is the whole match.
-        ignore_case: whether upper and lower case are alike.
     """
 
-    pattern: str
-    label: str
-    group: int | str = 0
-    ignore_case: bool = False
+    pattern: str  # in the syntax of Python's `re`
+    label: str  # the label, or the type of the spans
+    group: int | str = 0  # the group of the pattern that is the span; 0 is the whole match
+    ignore_case: bool = False  # whether upper and lower case are alike
 
     def __post_init__(self) -> None:
         try:
@@ -128,15 +115,11 @@ class Expression(DeclaredFunction):
 
 @dataclass(frozen=True)
 class SpacyModel(DeclaredFunction):
-    """Finds entities by a pipeline of spaCy, on the tokens of the corpus; if the task is tags, parts of speech, `pos_`.
+    """Finds entities, or with the task tags parts of speech (`pos_`), by a pipeline of spaCy on the given tokens."""
 
-    Attributes:
-        model: the name of an installed pipeline (`en_core_web_sm`), or its folder.
-        labels: other names for the types of spaCy, as `{"GPE": "LOC"}`; types without one are left out. `None`: all
-            types as they are.
-    """
-
-    model: str
+    model: str  # the name of an installed pipeline (`en_core_web_sm`), or its folder
+    # other names for the types of spaCy, as `{"GPE": "LOC"}`; types without one are left out. `None`: all types as they
+    # are.
     labels: Mapping[str, str] | None = None
 
     def digest(self) -> str:
@@ -182,24 +165,18 @@ _LEAST = 0.005  # of the probability of a candidate that is worth writing
 
 @dataclass(frozen=True)
 class TagweaveModel(DeclaredFunction):
-    """Labels tokens by a model of tags or spans.
-
-    Attributes:
-        model: its file.
-        guideline: the guideline of the labels; by default the target of the model.
-        labels: other names for labels, or types of spans; those without one are left out. `None`: all as they are.
-        probabilities: whether to give all probable labels with their probabilities.
-    """
+    """Labels tokens by a model of tags or spans."""
 
     path_field = "model"
 
-    model: str
-    guideline: str | None = None
+    model: str  # its file
+    guideline: str | None = None  # the guideline of the labels; by default the target of the model
+    # other names for labels, or types of spans; those without one are left out. `None`: all as they are.
     labels: Mapping[str, str] | None = None
-    probabilities: bool = False
+    probabilities: bool = False  # whether to give all probable labels with their probabilities
 
     def check(self, sentences: Sequence[Sentence]) -> None:
-        """Raise unless the file is a model of words, under this guideline. Raises ModelFileError as `load_model`."""
+        """Raise unless the file is a model of words, under this guideline."""
         self._predictor()
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
@@ -271,12 +248,7 @@ _TYPES: dict[str, type[Any]] = {
 
 
 def read_functions(path: str) -> list[LabellingFunction]:
-    """Read the functions that a file declares.
-
-    Raises:
-        FunctionError: no JSON, an unknown type or argument, or a value of the wrong type, with the function's name.
-        OSError: the file cannot be read.
-    """
+    """Read the functions that a file declares."""
     try:
         values = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:

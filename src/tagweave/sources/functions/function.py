@@ -55,20 +55,14 @@ class LabellingFunction(Protocol):
 
 @dataclass(frozen=True)
 class DeclaredFunction:
-    """A labelling function whose fields say all about it, and may stand in a file.
-
-    Attributes:
-        name: the name of its layer.
-        outside: whether a token in no span is `O`; otherwise it is unknown.
-        task: `spans` or `tags`.
-    """
+    """A labelling function whose fields say all about it, and may stand in a file."""
 
     path_field: ClassVar[str] = ""
     """The field with the file that it reads, if there is one."""
 
-    name: str
-    outside: bool = field(default=False, kw_only=True)
-    task: str = field(default=SPANS, kw_only=True)
+    name: str  # the name of its layer
+    outside: bool = field(default=False, kw_only=True)  # whether a token in no span is `O`; otherwise it is unknown
+    task: str = field(default=SPANS, kw_only=True)  # `spans` or `tags`
 
     def digest(self) -> str:
         """Return the digest of its class, of its fields but the name, and of the bytes of its file."""
@@ -119,10 +113,6 @@ def apply_functions(
         executor: calls them.
         cache: a folder for their answers, which are found again while function and sentence stay the same.
         progress: hears of finished calls.
-
-    Raises:
-        FunctionError: a name that is in use or not possible; a function that fails, or is in no file that others read.
-        CorpusError, OSError: a file of a function cannot be read, or does not fit the text.
     """
     taken = {"form", *(name for each in corpus for name in (*each.layers, *each.columns))}
     for function in functions:
@@ -172,16 +162,11 @@ def _key(sentence: Sentence) -> str:
 
 @dataclass
 class _KeptAnswers:
-    """The answers of a function, by the digest of the sentence.
+    """The answers of a function, by the digest of the sentence."""
 
-    Attributes:
-        path: the file; `None` if nothing is kept.
-        before: how many answers were in the file.
-    """
-
-    path: Path | None = None
+    path: Path | None = None  # the file; `None` if nothing is kept
     layers: dict[str, Layer] = field(default_factory=dict)
-    before: int = 0
+    before: int = 0  # how many answers were in the file
 
     @classmethod
     def of(cls, name: str, digest: str | None, folder: Path | None) -> _KeptAnswers:
@@ -199,7 +184,7 @@ class _KeptAnswers:
         return cls(path, layers, len(layers))
 
     def save(self) -> None:
-        """Write the file, if there is something new. Raises OSError if it cannot be written."""
+        """Write the file, if there is something new."""
         if self.path is None or len(self.layers) == self.before:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)

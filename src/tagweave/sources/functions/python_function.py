@@ -34,19 +34,14 @@ Finder = Callable[[Sentence], Iterable[Any] | None]
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """A Python function over a sentence that gives spans, or labels.
+    """A Python function over a sentence that gives spans, or labels."""
 
-    Attributes:
-        function: what it calls. It gives, as a list or one by one, spans: a start, a stop (the token after the last)
-            and a type, and perhaps a probability; or for each token a label, `None` (unknown), or labels with
-            probabilities, `{"B-PER": 0.9, "O": 0.1}`. `None` or nothing: it abstains.
-        name: the name of its layer.
-        outside: whether a token in no span is `O`; by default it is unknown.
-    """
-
+    # what it calls. It gives, as a list or one by one, spans: a start, a stop (the token after the last) and a type,
+    # and perhaps a probability; or for each token a label, `None` (unknown), or labels with probabilities, `{"B-PER":
+    # 0.9, "O": 0.1}`. `None` or nothing: it abstains.
     function: Finder
-    name: str
-    outside: bool = False
+    name: str  # the name of its layer
+    outside: bool = False  # whether a token in no span is `O`; by default it is unknown
 
     def __call__(self, sentence: Sentence) -> Iterable[Any] | None:
         """Call the Python function."""
@@ -142,11 +137,7 @@ def labelling_function(
 
 
 def load_functions(argument: str) -> list[PythonFunction]:
-    """Load the functions that `MODULE.py:NAME,NAME` names, or all labelling functions of `MODULE.py`. Runs the file.
-
-    Raises:
-        FunctionError: no such file or function, no labelling function in it, or an exception in the file.
-    """
+    """Load the functions that `MODULE.py:NAME,NAME` names, or all labelling functions of `MODULE.py`. Runs the file."""
     path, _, names = argument.partition(".py:")
     path = f"{path}.py" if names else argument
     if not Path(path).is_file():

@@ -17,32 +17,19 @@ def _check(job: Job) -> None:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to train a model on corpora of one guideline or of several.
+    """A way to train a model on corpora of one guideline or of several."""
 
-    Attributes:
-        name: the name in plans.
-        summary: what it does, in a few words.
-        structures: the structures it supports.
-        options: the class of its options.
-        fit: takes a job to the model with its `outcome`; imports what it needs, so that listing methods is cheap.
-        check: raises before any training if some step could not learn from the corpora.
-        samples: whether an iteration may visit only a part of each corpus.
-        balances: whether it samples by default, so that a large source does not outvote the target.
-        has_lookups: whether its features may look up words of a lexicon, phrases of a gazetteer or word clusters.
-        several: whether it needs corpora of several guidelines.
-        of_two: whether it takes exactly two guidelines.
-        needs_dev: whether it needs development data.
-    """
-
-    name: str
-    summary: str
-    structures: tuple[str, ...]
-    options: type[Options]
+    name: str  # the name in plans
+    summary: str  # what it does, in a few words
+    structures: tuple[str, ...]  # the structures it supports
+    options: type[Options]  # the class of its options
+    # takes a job to the model with its `outcome`; imports what it needs, so that listing methods is cheap
     fit: Callable[[Job], Any]
-    check: Callable[[Job], None] = _check
-    samples: bool = False
-    balances: bool = False
+    check: Callable[[Job], None] = _check  # raises before any training if some step could not learn from the corpora
+    samples: bool = False  # whether an iteration may visit only a part of each corpus
+    balances: bool = False  # whether it samples by default, so that a large source does not outvote the target
+    # whether its features may look up words of a lexicon, phrases of a gazetteer or word clusters
     has_lookups: bool = False
-    several: bool = True
-    of_two: bool = False
-    needs_dev: bool = False
+    several: bool = True  # whether it needs corpora of several guidelines
+    of_two: bool = False  # whether it takes exactly two guidelines
+    needs_dev: bool = False  # whether it needs development data

@@ -69,7 +69,6 @@ class SingleOptions(Options):
 
     @property
     def has_folds(self) -> bool:
-        """See `Options.has_folds`."""
         return self.incomplete == "folds"
 
 

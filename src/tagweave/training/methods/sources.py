@@ -38,7 +38,6 @@ class SourcesOptions(Options):
 
     @property
     def has_folds(self) -> bool:
-        """See `Options.has_folds`."""
         return True
 
 
