@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from tagweave.estimators.crfsuite import Tagger, TrainingLog
+from tagweave.estimators.crfsuite import SentenceTagger, TrainingLog
 from tagweave.estimators.parameters import Parameters
 from tagweave.estimators.protocol import not_fitted
 from tagweave.estimators.sequences import Labels, Predictions, TokenSequence, layers_of, token_sequences, weights_of
@@ -239,9 +239,9 @@ class ChainCRF(Parameters):
         return self._model
 
     @property
-    def tagger_(self) -> Tagger | None:
+    def tagger_(self) -> SentenceTagger | None:
         """The model with the methods of `pycrfsuite.Tagger`."""
-        return None if self._fitted() is None else Tagger(self)
+        return None if self._fitted() is None else SentenceTagger(self)
 
     @property
     def classes_(self) -> list[str] | None:

@@ -111,7 +111,7 @@ class ModelInfo:
     state_features: dict[tuple[str, str], float]
 
 
-class Tagger:
+class SentenceTagger:
     """Answers about one sentence at a time, the one that `set` was given last, by a fitted estimator."""
 
     def __init__(self, crf: ChainCRF) -> None:

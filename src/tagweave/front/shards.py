@@ -20,7 +20,7 @@ from tagweave.front.model import File, Model
 from tagweave.front.options import TO_CONVERT, TO_LABEL, ConvertOptions, LabelOptions, Place, options_of
 from tagweave.harvest.options import HarvestOptions, LexiconOptions, MarkupOptions
 from tagweave.options import declared, taking
-from tagweave.shards.listing import Store, scheme_of, split_url
+from tagweave.shards.listing import ShardFolder, scheme_of, split_url
 from tagweave.shards.run import Counts, prepare, run
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _file_of(model: Model | File) -> Iterator[str]:
             model.save(path)
         elif scheme_of(fspath(model)):
             parent, name = split_url(fspath(model))
-            with Store(parent).readable(name) as copy:
+            with ShardFolder(parent).readable(name) as copy:
                 shutil.copyfile(copy, path)
         else:
             path = model_file(fspath(model))

@@ -40,15 +40,15 @@ _OBJECTS = ("s3", "gs", "gcs", "abfs", "abfss")
 _NAME = 40  # characters of a name that tell its format
 
 
-class Store:
+class ShardFolder:
     """A folder on a file system, as plain data: its path or URL."""
 
     def __init__(self, url: str) -> None:
         self.scheme = scheme_of(url)
         self.url = url.rstrip("/") if self.scheme else os.path.abspath(url)  # noqa: PTH100 - resolves no links
 
-    def __reduce__(self) -> tuple[type[Store], tuple[str]]:
-        return Store, (self.url,)
+    def __reduce__(self) -> tuple[type[ShardFolder], tuple[str]]:
+        return ShardFolder, (self.url,)
 
     @cached_property
     def _opened(self) -> tuple[AbstractFileSystem, str]:
@@ -235,7 +235,7 @@ def check_name(name: str, url: str) -> None:
 
 def _of_input(argument: str) -> Iterator[Shard]:
     argument = argument.rstrip("/") or "/"
-    store = Store(argument)
+    store = ShardFolder(argument)
     if store.exists():
         info = store.system.info(store.path().rstrip("/") or "/")
         if info["type"] == "directory":
@@ -244,16 +244,16 @@ def _of_input(argument: str) -> Iterator[Shard]:
                     yield shard
         else:
             folder, name = split_url(argument)
-            yield from _shards(Store(folder), {name: info})
+            yield from _shards(ShardFolder(folder), {name: info})
     elif magic := _MAGIC.search(argument):
         folder, rest = split_url(argument[: magic.start()])
-        store, pattern = Store(folder), rest + argument[magic.start() :]
+        store, pattern = ShardFolder(folder), rest + argument[magic.start() :]
         found = store.system.glob(f"{glob.escape(store.path(''))}{pattern}", detail=True)
         entries = {store.name(path): info for path, info in found.items()}
         yield from (shard for shard in _shards(store, entries) if FOLDER not in PurePosixPath(shard.name).parts)
 
 
-def _shards(store: Store, entries: Mapping[str, Any]) -> Iterator[Shard]:
+def _shards(store: ShardFolder, entries: Mapping[str, Any]) -> Iterator[Shard]:
     for name, info in entries.items():
         size, modified = info["size"], info.get("mtime", info.get("LastModified", ""))
         if store.is_local and info["type"] != "directory":

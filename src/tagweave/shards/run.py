@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tagweave import __version__
 from tagweave.cluster.executor import Failure
 from tagweave.errors import ShardError, is_for_users
-from tagweave.shards.listing import FOLDER, Shard, Store, scheme_of, shards_of, split_url
+from tagweave.shards.listing import FOLDER, Shard, ShardFolder, scheme_of, shards_of, split_url
 from tagweave.shards.rows import Notes, is_table, through_rows
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _LONGEST = 200  # bytes of a name from which its record is named by a digest
 class Manifest:
     """The manifest of an output folder."""
 
-    store: Store
+    store: ShardFolder
 
     def begin(self, work: Mapping[str, Any]) -> None:
         """Record the work, or check that it is the same as before."""
@@ -99,7 +99,7 @@ def _record(kind: str, name: str) -> str:
     return f"{FOLDER}/{kind}/{folder}{slash}{last}.json"
 
 
-def _json(store: Store, *parts: str) -> dict[str, Any]:
+def _json(store: ShardFolder, *parts: str) -> dict[str, Any]:
     path = store.path(*parts)
     try:
         content = json.loads(store.read(*parts))
@@ -152,7 +152,7 @@ class Finished:
 def carry_out(task: ShardTask) -> Finished:
     """Do the work of a task, and record it in the manifest."""
     begin, shard, store = time.perf_counter(), task.shard, task.manifest.store
-    with Store(shard.base).readable(shard.name) as source:
+    with ShardFolder(shard.base).readable(shard.name) as source:
         notes = _through(task, source)
     written = int(store.system.info(store.path(shard.name))["size"])
     task.manifest.finish(shard, output_size=written, seconds=round(time.perf_counter() - begin, 3))
@@ -219,7 +219,7 @@ class Prepared:
 
 def prepare(work: Work, inputs: Iterable[str], output: str, text_column: str = "text") -> Prepared:
     """Find shards, and those that an earlier run has finished."""
-    manifest, shards = Manifest(Store(output)), shards_of(inputs)
+    manifest, shards = Manifest(ShardFolder(output)), shards_of(inputs)
     _check_apart(shards, manifest.store)
     manifest.begin({**work.describe(), "text_column": text_column})
     done = manifest.done(shards)
@@ -259,7 +259,7 @@ def run(executor: Executor, prepared: Prepared, skip_bad: bool = False, progress
     return counts
 
 
-def _check_apart(shards: Sequence[Shard], output: Store) -> None:
+def _check_apart(shards: Sequence[Shard], output: ShardFolder) -> None:
     """Raise if a shard would be written over an input, by whatever name."""
     folders: dict[str, str] = {}
 
