@@ -19,6 +19,7 @@ from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.features.templates import PRESETS
 from tagweave.front.options import message
+from tagweave.learning import LEARNERS
 from tagweave.learning.loop import CheckpointError
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
@@ -43,7 +44,7 @@ OPTIONS = [
     ((*TRAIN, "--precision", "x"), "unknown precision 'x', expected 'float32' or 'float64'"),
     (
         (*TRAIN, "--learner", "x"),
-        "unknown learner 'x', expected one of adagrad, lbfgs, sgd, rprop, cg, perceptron, pa, arow",
+        f"unknown learner 'x', expected one of {', '.join(LEARNERS)}",
     ),
     ((*TRAIN, "--set", "x=1"), "unknown setting 'x' of adagrad, expected one of rate, batch, average_from, initial"),
     (

@@ -110,22 +110,11 @@ def test_merged_corpora(run, corpora, lexicons, tmp_path):
     assert load_model(tmp_path / "m").encoder.lexicon.words == ("我们", "昨天")
 
 
-def test_a_run_is_resumed_with_the_same_lexicon_only(run, corpora, lexicons, tmp_path, monkeypatch):
-    from tagweave.learning import loop
-
+def test_a_run_is_resumed_with_the_same_lexicon_only(run, corpora, lexicons, tmp_path, interrupted):
     arguments = ("train", corpora / "words.txt", "--task", "segment", "--iterations", 3, "-o", tmp_path / "m")
     whole = ("train", corpora / "words.txt", "--task", "segment", "--iterations", 3, "-o", tmp_path / "whole")
     run(*whole, "--lexicon", lexicons[0])
-    plain = loop.train
-
-    def interrupted(trainer, objective, weights, run, *rest):
-        from dataclasses import replace
-
-        outcome = plain(trainer, objective, weights, replace(run, schedule=replace(run.schedule, iterations=1)), *rest)
-        return replace(outcome, interrupted=True)
-
-    with monkeypatch.context() as patched:
-        patched.setattr("tagweave.training.fit.train", interrupted)
+    with interrupted(1):
         run(*arguments, "--lexicon", lexicons[0], code=130)
     refused = run(*arguments, "--lexicon", lexicons[1], "--resume", code=2)
     assert "checkpoint" in refused.stderr

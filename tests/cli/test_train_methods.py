@@ -15,7 +15,6 @@ from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping, write_mapp
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.guide import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
-from tagweave.training.chain_problem import weights_by_view
 from tagweave.training.coupled import Coupling, fit_coupled, fit_mappings, mappings_by
 from tagweave.training.fit import fit
 from tagweave.training.guided import fit_stages, merged
@@ -277,7 +276,7 @@ def test_boundaries_alone_have_the_complete_mapping(run, files, tmp_path):
 )
 def test_views_with_weights(couple, views, weighted):
     model, lines = couple("--mapping", "ctb-pd", "--views", views)
-    sizes = weights_by_view(model.parameters)
+    sizes = model.parameters.weights_by_view
     assert list(sizes) == weighted and sum(sizes.values()) == model.parameters.size == len(model.weights)
     assert model.about["weights"] == sizes and model.about["plan"]["options"]["views"] == views
     told = ", ".join(f"{name} {count:,}" for name, count in sizes.items())
@@ -334,7 +333,7 @@ def test_info_shows_guidelines_bundles_and_weights(run, couple, tmp_path):
     shown = run("info", tmp_path / "m").stdout
     assert f"{len(sides['pd'])} labels of pd: " in shown
     assert f"{bundles(model):,} bundles of these labels; target guideline ctb" in shown
-    sizes = ", ".join(f"{name} {count:,}" for name, count in weights_by_view(model.parameters).items())
+    sizes = ", ".join(f"{name} {count:,}" for name, count in model.parameters.weights_by_view.items())
     assert f"weights: {sizes}\n" in shown and "method coupled, mapping ctb-pd" in shown
 
 

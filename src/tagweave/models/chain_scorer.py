@@ -75,6 +75,19 @@ class ScorerParameters(ABC):
     def size(self) -> int:
         """The number of weights."""
 
+    @property
+    def weights_by_view(self) -> dict[str, int]:
+        """The number of weights of each guideline's view, if the scorer divides them so."""
+        return {}
+
+    def initial(self, dtype: Any) -> Floats:
+        """Return the weights that training starts from, [size]; a network's must not all be equal."""
+        return np.zeros(self.size, dtype)
+
+    def pointwise(self) -> ScorerParameters | None:
+        """Return the parameters without scores of neighbours, for the same weights, or `None`."""
+        return None
+
     @abstractmethod
     def scoring(self, weights: Floats) -> ChainScoring:
         """Return the scores under a weight vector [size]."""

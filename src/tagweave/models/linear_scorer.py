@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count as count_from
 from itertools import pairwise
@@ -100,6 +100,16 @@ class ChainParameters(ScorerParameters):
     @property
     def size(self) -> int:
         return self.offsets[-1]
+
+    @property
+    def weights_by_view(self) -> dict[str, int]:
+        return {
+            view.guideline: end - start
+            for (view, _), (start, end) in zip(self.weighted, pairwise(self.offsets), strict=True)
+        }
+
+    def pointwise(self) -> ChainParameters:
+        return replace(self, transitions=False, edges=False)
 
     def scoring(self, weights: Floats) -> LinearScoring:
         return LinearScoring(self, weights, self.transition_scores(weights))

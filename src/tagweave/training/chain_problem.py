@@ -27,6 +27,7 @@ from tagweave.learning.sharded import Mixing, ShardedObjective
 from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_file import AnyEncoder
+from tagweave.models.chain_scorer import ScorerParameters
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.objective import ChainObjective
@@ -66,7 +67,7 @@ class Aspect(NamedTuple):
 class ShardedChainObjective(ShardedObjective):
     """The loss of chains on workers; its `aspect` is an `Aspect`."""
 
-    def with_parameters(self, parameters: ChainParameters) -> ShardedChainObjective:
+    def with_parameters(self, parameters: ScorerParameters) -> ShardedChainObjective:
         """Return the objective with or without transitions."""
         return replace(self, aspect=self.aspect._replace(pointwise=not parameters.transitions))
 
@@ -100,10 +101,13 @@ class ChainProblem(Problem):
         starts_pointwise = has_few and self.model.task != SPANS and self.model.parameters.transitions
         return self.pointwise() if starts_pointwise else None
 
-    def pointwise(self) -> ChainProblem:
+    def pointwise(self) -> ChainProblem | None:
         """Return the same problem without the weights of transitions and edges, which stay as they are."""
-        model = replace(self.model, parameters=replace(self.model.linear, transitions=False, edges=False))
-        return replace(self, model=model, objective=self.objective.with_parameters(model.linear))
+        parameters = self.model.parameters.pointwise()
+        if parameters is None:
+            return None
+        model = replace(self.model, parameters=parameters)
+        return replace(self, model=model, objective=self.objective.with_parameters(parameters))
 
     def trainer(self, recipe: Recipe) -> Trainer:
         """Return the learner of a recipe; on workers, learners in batches are mixed."""
@@ -123,12 +127,12 @@ class ChainProblem(Problem):
     def summary(self, recipe: Recipe) -> list[str]:
         """Return lines that tell the size: sentences, tokens, labels, features, weights, and memory or shards."""
         size, model, space = self.size, self.model, self.model.space
-        features, parameters = len(model.encoder.arrays()["index.codes"]), model.linear
+        features, parameters = len(model.encoder.arrays().get("index.codes", ())), model.parameters
         labels, by_view = f"{len(space):,} labels", ""
         if len(space.views) > 1:
             sides = " and ".join(f"{len(view.names):,} of {view.guideline}" for view in space.sides)
             labels = f"{len(space):,} bundles of labels ({sides})"
-            by_view = f" ({', '.join(f'{name} {count:,}' for name, count in weights_by_view(parameters).items())})"
+            by_view = f" ({', '.join(f'{name} {count:,}' for name, count in parameters.weights_by_view.items())})"
         lines = [
             f"{size.sentences:,} sentences with evidence, {size.tokens:,} tokens ({size.evidence:,} with evidence)",
             f"{labels}, {features:,} features, {parameters.size:,} weights{by_view}",
@@ -214,7 +218,7 @@ def layout_of(encoder: AnyEncoder, encoded: Encoded, sets: LabelSets, view: View
 
 
 def lay_out(
-    parameters: ChainParameters,
+    parameters: ScorerParameters,
     encoder: AnyEncoder,
     encoded: Encoded,
     sets: LabelSets,
@@ -228,10 +232,10 @@ def lay_out(
     return ChainProblem(model, objective, sets)
 
 
-def empty_model(parameters: ChainParameters, encoder: AnyEncoder, recipe: Recipe) -> ChainModel:
-    """Return the model whose weights are all 0."""
+def empty_model(parameters: ScorerParameters, encoder: AnyEncoder, recipe: Recipe) -> ChainModel:
+    """Return the model with the weights that training starts from."""
     task = recipe.task
-    return ChainModel(parameters, encoder, np.zeros(parameters.size, recipe.dtype), task.name, task.coding)
+    return ChainModel(parameters, encoder, parameters.initial(recipe.dtype), task.name, task.coding)
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:
@@ -265,12 +269,6 @@ def count_known(sets: LabelSets, allow: NDArray[np.int32]) -> int:
     if sets.posteriors is not None:
         known |= sets.posteriors.of_set >= 0
     return int(np.count_nonzero(known[allow]))
-
-
-def weights_by_view(parameters: ChainParameters) -> dict[str, int]:
-    """Return the number of weights of each view that has any, including transitions."""
-    bounds = zip(parameters.weighted, parameters.offsets, parameters.offsets[1:], strict=False)
-    return {view.guideline: end - start for (view, _), start, end in bounds}
 
 
 def mapping_lines(problem: ChainProblem, mappings: Sequence[TagMapping]) -> Iterator[str]:

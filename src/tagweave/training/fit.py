@@ -22,7 +22,6 @@ from tagweave.learning.trainer import Trainer
 from tagweave.models.chain_file import AnyEncoder
 from tagweave.models.storage import save_model
 from tagweave.structures import TREE
-from tagweave.training.chain_problem import weights_by_view
 from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.plan_json import with_names
 from tagweave.training.problem import Fitted, Floats, Problem
@@ -128,7 +127,7 @@ class Training:
             **model.about,
             "plan": with_names(job.plan.to_json()),
             "layers": layers,
-            **({} if job.recipe.structure == TREE else {"weights": weights_by_view(model.linear)}),
+            **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
             # the mixture of weights depends on the number of workers
             **({"workers": job.shards.workers} if job.shards else {}),
             **({"dev_scores": self.scores} if self.scores else {}),

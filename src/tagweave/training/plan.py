@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from tagweave.learning import LEARNERS
 from tagweave.options import described, option
 from tagweave.structures import CHAIN, TREE
 from tagweave.training.methods import METHODS, SINGLE, serving, usual
@@ -148,7 +149,7 @@ class TrainingPlan:
         structure=TREE,
         panel="Features",
     )
-    learner: str = option("adagrad", "adagrad, lbfgs, sgd, rprop, cg, perceptron, pa, arow.", "NAME", panel="Learning")
+    learner: str = option("adagrad", f"{', '.join(LEARNERS)}.", "NAME", panel="Learning")
     settings: Mapping[str, int | float] = option(dict, "Settings of the learner by name.", panel="Learning")
     precision: str = option("float32", "The precision of weights and sums.", "float32|float64", panel="Learning")
     method: str | None = option(

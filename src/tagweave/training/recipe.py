@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from tagweave import learning
 from tagweave.corpus.corpus import Corpus
 from tagweave.errors import PlanError
 from tagweave.features.arc_templates import ArcTemplates
@@ -16,9 +18,6 @@ from tagweave.features.lookups import NOTHING, GazetteerColumns, LexiconColumns,
 from tagweave.features.templates import PRESETS, USUAL, Templates
 from tagweave.labels import SPANS
 from tagweave.labels.sets import Reading, reading
-from tagweave.learning.full_batch import LBFGS, ConjugateGradient, Rprop
-from tagweave.learning.mistake_driven import AROW, AveragedPerceptron, PassiveAggressive
-from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.seed_average import SeedAverage
 from tagweave.learning.trainer import Trainer
 from tagweave.structures import TREE
@@ -26,14 +25,8 @@ from tagweave.training.entity_ratio import EntityRatio
 from tagweave.training.task import TASKS, Task
 
 LEARNERS: dict[str, type[Any]] = {
-    "adagrad": AdaGrad,
-    "lbfgs": LBFGS,
-    "sgd": SGD,
-    "rprop": Rprop,
-    "cg": ConjugateGradient,
-    "perceptron": AveragedPerceptron,
-    "pa": PassiveAggressive,
-    "arow": AROW,
+    name: getattr(import_module(f"tagweave.learning.{module}"), learner)
+    for name, (module, learner) in ((name, place.split(".")) for name, place in learning.LEARNERS.items())
 }
 """The learners by name; the keyword arguments of each are its settings."""
 

@@ -247,7 +247,7 @@ def usual_ranges(plan: TrainingPlan) -> dict[str, str]:
 
     of_tree = STRUCTURES[plan.task] == TREE
     method = plan.method or SINGLE
-    chosen = {**_OF_LEARNERS[plan.learner], **({} if of_tree else _OF_CHAINS)}
+    chosen = {**_OF_LEARNERS.get(plan.learner, {}), **({} if of_tree else _OF_CHAINS)}
     for name, text in _OF_METHODS.get(method, {}).items():
         if not of_tree or METHODS[method].options.__dataclass_fields__[name].metadata["structure"] != CHAIN:
             chosen[name] = text
