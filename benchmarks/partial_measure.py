@@ -64,13 +64,14 @@ def harvest(corpora: Path, path: Path) -> tuple[int, float]:
     """Write the partial sentences; their number, and the share of their characters with one label."""
     from tagweave.corpus.formats import kytea
     from tagweave.harvest.lexicon import read
-    from tagweave.harvest.matching import LexiconMatcher, annotated_corpus
+    from tagweave.harvest.matching import LexiconHarvest, LexiconMatcher
 
     raw = ("".join(words) for words in tagged_words(corpora / "zx" / "train.txt", "_"))
-    found = annotated_corpus(raw, LexiconMatcher((read(str(corpora / "lexicons" / "zhuxian-names.txt")),)))
+    matcher = LexiconMatcher((read(str(corpora / "lexicons" / "zhuxian-names.txt")),))
+    found = list(LexiconHarvest(matcher).of(raw, ""))
     with path.open("w", encoding="utf-8") as stream:
-        kytea.write(found.sentences, stream)
-    positions = list(chain.from_iterable(sentence.layers[found.guideline] for sentence in found))
+        kytea.write(found, stream)
+    positions = list(chain.from_iterable(sentence.layers[kytea.SEGMENTATION] for sentence in found))
     return len(found), sum(each is not None and len(each) == 1 for each in positions) / len(positions)
 
 

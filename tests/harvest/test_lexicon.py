@@ -9,7 +9,7 @@ import pytest
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
-from tagweave.harvest.lexicon import Lexicon, frequent_words, parse, read, uncontradicted
+from tagweave.harvest.lexicon import Lexicon, parse, read, uncontradicted
 
 
 def entries(*lines: str) -> dict[str, tuple[str, ...] | None]:
@@ -82,15 +82,6 @@ def test_files_that_are_no_lexicons(tmp_path, content, found):
 def test_lexicons_that_cannot_be(words, tags):
     with pytest.raises(CorpusError):
         Lexicon(words, tags)
-
-
-def test_the_most_frequent_words_of_corpora():
-    one = Corpus((Sentence(("b", "a", "ccc")), Sentence(("b", "", ""))), "g")
-    two = Corpus((Sentence(("ccc", "d", "b")), Sentence(())), "h")
-    assert frequent_words([one, two], 99).words == ("b", "ccc", "a", "d")
-    assert frequent_words([two, one], 3).words == ("b", "ccc", "a")
-    assert frequent_words([one], 0).words == frequent_words([], 5).words == ()
-    assert frequent_words([one], 2).tags == (None, None)
 
 
 def test_entries_that_a_corpus_contradicts():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tagweave.corpus import files
 from tagweave.corpus.formats import kytea
 from tagweave.harvest.lexicon import parse
-from tagweave.harvest.matching import LexiconMatcher, annotated, annotated_corpus
+from tagweave.harvest.matching import LexiconMatcher, annotated
 
 
 def layers(line: str, *entries: str, minimum: int = 2):
@@ -88,9 +88,3 @@ def test_lines_stay_lines_whatever_the_blocks(lines, size):
         (again,) = kytea.read([text])
         assert (again.forms, again.layers) == (sentence.forms, sentence.layers)
         assert words >= sum(candidates is not None for candidates in sentence.layers["tag"]) / 2
-
-
-def test_a_corpus_of_the_lines_with_words():
-    corpus = annotated_corpus(["好", "开会", "", "去开会"], LexiconMatcher((parse(["开会"]),)), "a.raw")
-    assert (corpus.guideline, corpus.unit, corpus.path) == ("segmentation", "character", "a.raw")
-    assert [tuple(sentence.location) for sentence in corpus] == [("a.raw", 2), ("a.raw", 4)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.lookups import Lookups
 from tagweave.features.templates import PRESETS
-from tagweave.harvest.lexicon import frequent_words
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.characters import UnfitModelError
@@ -41,7 +41,8 @@ def corpus() -> Corpus:
 
 @pytest.fixture(scope="module")
 def words(corpus: Corpus) -> tuple[str, ...]:
-    return frequent_words([corpus], 60).words
+    counts = Counter(form for sentence in corpus for form in sentence.forms)
+    return tuple(sorted(counts, key=lambda form: (-counts[form], form))[:60])
 
 
 @pytest.fixture(scope="module")

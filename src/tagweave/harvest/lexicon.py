@@ -72,22 +72,6 @@ def parse(lines: Iterable[str], path: str = "") -> Lexicon:
     return Lexicon(tuple(entries), tuple(entries.values()), path)
 
 
-def frequent_words(corpora: Iterable[Corpus], count: int) -> Lexicon:
-    """Return the `count` most frequent words of corpora, the most frequent first, ties in alphabetic order.
-
-    Together with the words of a domain, they are the lexicon of liu-2014, 5.1.3. Raises CorpusError for a corpus of
-    characters, whose words are unknown.
-    """
-    counts: Counter[str] = Counter()
-    for corpus in corpora:
-        if corpus.unit == "character":
-            raise CorpusError("a corpus of characters", "words, to count them", corpus.path)
-        for sentence in corpus:
-            counts.update(sentence.forms)
-    words = sorted((word for word in counts if word), key=lambda word: (-counts[word], word))[:count]
-    return Lexicon(tuple(words), (None,) * len(words))
-
-
 def uncontradicted(lexicon: Lexicon, corpus: Corpus, share: float = 0.9) -> Lexicon:
     """Return the entries that never occur in the text of a corpus, or of whose occurrences at least a share are words.
 

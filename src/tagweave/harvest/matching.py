@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.characters import BLANKS
-from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import line_blocks
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Location, Sentence
@@ -177,11 +176,6 @@ class LexiconHarvest:
             if words or self.everything:
                 self.kept += 1
                 yield sentence
-
-
-def annotated_corpus(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> Corpus:
-    """Return the lines in which a word is found, as a corpus of characters."""
-    return Corpus(tuple(LexiconHarvest(matcher).of(lines, path)), SEGMENTATION, "character", None, path)
 
 
 def word_marks(
