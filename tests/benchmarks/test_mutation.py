@@ -16,6 +16,15 @@ def test_modules_and_their_tests_exist() -> None:
     ] == []
 
 
+def test_equivalent_mutants_are_of_lines_that_stand() -> None:
+    gone = [
+        (each["module"], each["line"])
+        for each in _configuration()["equivalent"]
+        if each["line"] not in map(str.strip, (ROOT / "src/tagweave" / each["module"]).read_text("utf-8").splitlines())
+    ]
+    assert gone == []
+
+
 def test_types_and_decorators_are_no_place_for_a_mutant() -> None:
     assert _annotations("@a + b\ndef f(x: int | None) -> C | D: ...\n") == [
         ((2, 24), (2, 29)),

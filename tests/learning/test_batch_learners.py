@@ -204,3 +204,17 @@ def test_rprop_keeps_its_bounds() -> None:
     state = trained(Rprop(most=0.3, least=0.05, c2=0.1), Logistic.random(6), 60)
     assert state.arrays["rates"].max() <= 0.3
     assert state.arrays["rates"].min() >= 0.05
+
+
+def test_lbfgs_ends_where_no_step_is_better() -> None:
+    """The gradient points the wrong way, so the line search finds nothing along the steepest descent either."""
+
+    class Uphill(Logistic):
+        def loss_and_gradient(self, weights: Any, *more: Any) -> Any:
+            loss, gradient = super().loss_and_gradient(weights, *more)
+            return loss, -gradient
+
+    given = Logistic.random(0)
+    state = trained(LBFGS(c2=0.0), Uphill(given.x, given.y), 5)
+    assert state.converged and state.iteration == 0
+    assert not state.weights.any()

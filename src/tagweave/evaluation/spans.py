@@ -255,8 +255,7 @@ def span_scores(gold: Corpus, system: Corpus, training_spans: frozenset[tuple[st
     only = np.where(verdict.gold.types.sum(axis=1) == 1, verdict.gold.types.argmax(axis=1), -1)  # -1: several types
     of_type = verdict.scored.copy()
     of_type[verdict.system_match[only[verdict.gold_match] < 0]] = False
-    right = only[verdict.gold_match]
-    scores = label_scores(types, only, verdict.system.types[of_type], right[right >= 0])
+    scores = label_scores(types, only, verdict.system.types[of_type], only[verdict.gold_match])
     partial, type_only = _overlap_scores(verdict, len(types))
     keys, other_keys = (spans.starts * len(codes.begins) + spans.stops for spans in (verdict.gold, verdict.system))
     _, ours, theirs = np.intersect1d(keys, other_keys, assume_unique=True, return_indices=True)
