@@ -30,7 +30,7 @@ LEARNERS: dict[str, type[Any]] = {
 }
 """The learners by name; the keyword arguments of each are its settings."""
 
-MISTAKE_DRIVEN = ("perceptron", "pa", "arow")
+MISTAKE_DRIVEN = tuple(name for name, place in learning.LEARNERS.items() if place.startswith("mistake_driven."))
 """The learners that compare the best labels with the best allowed ones: no gradients, and no probabilities."""
 
 
