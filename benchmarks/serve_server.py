@@ -13,7 +13,7 @@ from functools import partial
 from benchmarks import serve_spacy
 from tagweave.serve import batches
 from tagweave.serve.serving import Limits, ServerSettings, run
-from tagweave.web.http import listening, processes, server
+from tagweave.web import listening, processes, server
 
 
 def tell(line: str) -> None:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagweave.annotate.aggregation import Settings, Status, TaskOutcome, aggregate
 from tagweave.annotate.reliability import Answered, Confusions, GivenAnswer, Judged, LearnedConfusions
-from tagweave.annotate.task import AnnotationTask, Answer
+from tagweave.annotate.task import AnnotationTask, Answer, Settings, Status, TaskOutcome, aggregate
 
 
 class Room:

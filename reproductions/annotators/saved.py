@@ -13,9 +13,8 @@ import numpy as np
 
 from reproductions.annotators.room import Room, RoomDesk
 from reproductions.lab.simulated_annotators import Chance, Simulated, even, work_all
-from tagweave.annotate.aggregation import Settings, Status
 from tagweave.annotate.reliability import PosteriorRule, confusions, posterior
-from tagweave.annotate.task import AnnotationTask, Answer
+from tagweave.annotate.task import AnnotationTask, Answer, Settings, Status
 
 PEOPLE = (2, 4, 8)
 SURE = (0.9, 0.95, 0.98, 0.99, 0.995, 0.998)

@@ -86,7 +86,7 @@ def hardest(train: Corpus, dev: Corpus, text: Corpus, number: int, run: Run) -> 
         lengths.append(lengths[-1] + len(sentences[len(lengths) - 1]))
     raw = [replace(sentence, layers={}) for sentence in sentences[: len(lengths) - 1]]
     found = selection.least_certain(tagger, raw, SHARE)
-    tasks = [*selection.tasks(found, raw, tagger)][:number]
+    tasks = [*selection.token_tasks(found, raw, tagger)][:number]
     right = {sentence.location: sentence.layers[text.guideline] for sentence in sentences}
     known = [(task, label((right[task.sentence.location][task.start] or ("",))[0])) for task in tasks]
     return known, sum(task.candidates[0].label == str(gold) for task, gold in known) / len(known)

@@ -13,12 +13,11 @@ from random import Random
 from reproductions.lab.simulated_annotators import Chance, Simulated, StoreDesk, even
 from tagweave.annotate import intake, retraining
 from tagweave.annotate.access import hashed
-from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.kwic import build
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.reliability import PosteriorRule
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Purpose, label
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Settings, label
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load, save

@@ -12,7 +12,7 @@ from typing import Any
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.serving import application
 from tagweave.annotate.store import Store
-from tagweave.web.http import server
+from tagweave.web import server
 
 CHROMIUM = shutil.which("chromium")
 """The browser; `None` where it is not installed."""

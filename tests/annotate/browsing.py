@@ -13,12 +13,11 @@ from made_tasks import CANDIDATES, GUIDELINE
 from starlette.testclient import TestClient
 
 from reproductions.screenshots.served import served
-from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.kwic import build
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.serving import application
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask
+from tagweave.annotate.task import AnnotationTask, Settings
 from tagweave.corpus.sentence import Location, Sentence
 
 PASSWORD = "correct horse"  # noqa: S105

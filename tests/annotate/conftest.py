@@ -19,8 +19,8 @@ from starlette.testclient import TestClient
 from benchmarks.postgresql import programs, running
 from reproductions.screenshots.served import chromium
 from tagweave.annotate import access
-from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.store import Store
+from tagweave.annotate.task import Settings
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -6,10 +6,9 @@ from collections import defaultdict
 
 from sqlalchemy import select
 
-from tagweave.annotate.aggregation import Rule, Status, TaskOutcome, aggregate
 from tagweave.annotate.database import Database, assignments, judgements, tasks
 from tagweave.annotate.questions import answer_in
-from tagweave.annotate.task import Answer, Purpose
+from tagweave.annotate.task import Answer, Purpose, Rule, Status, TaskOutcome, aggregate
 
 
 def check(url: str, rule: Rule) -> dict[int, TaskOutcome]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import Lease
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, label
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, Status, label
 from tagweave.corpus.sentence import Location, Sentence
 
 GUIDELINE = "ctb"

@@ -19,7 +19,7 @@ from tagweave.annotate.access import COOKIE, Attempts
 from tagweave.annotate.database import metadata
 from tagweave.annotate.page_request import LONGEST, WordList
 from tagweave.annotate.store import Store
-from tagweave.web.http import SECURITY
+from tagweave.web import SECURITY
 
 HOSTILE = (
     "' OR '1'='1",

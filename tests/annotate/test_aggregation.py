@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, make_task
 
-from tagweave.annotate.aggregation import Rule, Status, TaskOutcome, aggregate
 from tagweave.annotate.reliability import (
     SHOWN,
     Answered,
@@ -31,6 +30,10 @@ from tagweave.annotate.task import (
     Candidate,
     Kind,
     Purpose,
+    Rule,
+    Status,
+    TaskOutcome,
+    aggregate,
     label,
 )
 from tagweave.corpus.sentence import Sentence

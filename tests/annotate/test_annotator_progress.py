@@ -8,11 +8,10 @@ import pytest
 from fixture_types import NewUrl, OpenStore
 from made_tasks import NN, VV, Clock, hire, make_task, make_tasks, undo
 
-from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.record import standing
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import NOT_A_WORD, WORD, Purpose
+from tagweave.annotate.task import NOT_A_WORD, WORD, Purpose, Settings
 
 
 def counted(store: Store, name: str) -> tuple[int, float, int, int]:

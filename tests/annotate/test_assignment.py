@@ -12,10 +12,21 @@ from invariants import check
 from made_tasks import GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks, say, staffed, undo
 from sqlalchemy import event
 
-from tagweave.annotate.aggregation import Admission, Rule, Settings, Status
 from tagweave.annotate.assignment import ContendedError, Desk, RefusedError, is_passed
 from tagweave.annotate.questions import Ranking
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, Candidate, Purpose, label
+from tagweave.annotate.task import (
+    CANNOT_TELL,
+    NOT_A_WORD,
+    WORD,
+    Admission,
+    Answer,
+    Candidate,
+    Purpose,
+    Rule,
+    Settings,
+    Status,
+    label,
+)
 
 
 class TestTwoAndTwoMore:

@@ -10,9 +10,9 @@ import pytest
 from browsing import PASSWORD, entering, new_store, press, word_list
 
 from reproductions.screenshots.served import CHROMIUM
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.store import Store
+from tagweave.annotate.task import Status
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")

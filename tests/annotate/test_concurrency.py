@@ -14,11 +14,10 @@ from fixture_types import NewUrl, OpenStore
 from invariants import check
 from made_tasks import JJ, NN, VV, hire, make_task
 
-from tagweave.annotate.aggregation import Rule, Settings, Status
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.database import Database, prepare
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose
+from tagweave.annotate.task import Purpose, Rule, Settings, Status
 
 _TASKS, _PEOPLE = 24, 6
 
@@ -91,7 +90,7 @@ def test_what_is_undone_twice_at_once_is_one_answer(open_store: OpenStore, new_u
 _PROGRAM = """
 import sys
 from test_concurrency import work_until_all_is_done
-from tagweave.annotate.aggregation import Settings
+from tagweave.annotate.task import Settings
 from tagweave.annotate.store import Store
 url, annotator = sys.argv[1], int(sys.argv[2])
 store = Store.open(url, Settings(window=3), seed=annotator)

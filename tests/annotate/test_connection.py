@@ -16,10 +16,10 @@ from browsing import PASSWORD, new_store
 from httpx2 import Client
 
 from reproductions.screenshots.served import served
+from tagweave import web
 from tagweave.annotate.page_request import LONGEST
 from tagweave.annotate.pages import sign_in
 from tagweave.annotate.store import Store
-from tagweave.web import http
 
 resource = pytest.importorskip("resource", reason="not on Windows")
 
@@ -95,7 +95,7 @@ def test_what_has_no_end_is_not_read(address: tuple[str, int], begin: bytes, pie
 
 
 @pytest.mark.parametrize(
-    "headers", [b"A: " + b"a" * http.LONGEST, b"\r\n".join([b"A: a"] * http.MOST)], ids=["size", "number"]
+    "headers", [b"A: " + b"a" * web.LONGEST, b"\r\n".join([b"A: a"] * web.MOST)], ids=["size", "number"]
 )
 def test_too_long_headers_are_told(address: tuple[str, int], headers: bytes) -> None:
     with connected(address) as opened:
@@ -116,7 +116,7 @@ def test_headers_as_browsers_have_them(address: tuple[str, int]) -> None:
 
 @pytest.mark.parametrize("begin", [b"", b"GE", GET, GET + b"\r\n" + GET, b"\r\n"], ids=["no", "G", "h", "two", "blank"])
 def test_headers_that_do_not_come(address: tuple[str, int], begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "HEADER_PATIENCE", 0.3)
+    monkeypatch.setattr(web, "HEADER_PATIENCE", 0.3)
     with connected(address) as opened:
         opened.sendall(begin)
         found = answer(opened)  # ends, or the test does
@@ -124,7 +124,7 @@ def test_headers_that_do_not_come(address: tuple[str, int], begin: bytes, monkey
 
 
 def test_headers_that_come_drop_by_drop(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "HEADER_PATIENCE", 0.5)
+    monkeypatch.setattr(web, "HEADER_PATIENCE", 0.5)
     with connected(address) as opened, pytest.raises(OSError):  # a pipe is broken, or reset
         for byte in (GET + b"A: " + b"a" * 1_000).split(b"\n")[0] * 50:
             opened.sendall(bytes([byte]))
@@ -132,7 +132,7 @@ def test_headers_that_come_drop_by_drop(address: tuple[str, int], monkeypatch: p
 
 
 def test_a_form_that_does_not_come(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "PATIENCE", 0.3)
+    monkeypatch.setattr(web, "PATIENCE", 0.3)
     with connected(address) as opened:
         opened.sendall(POST + b"Content-Length: 10\r\n\r\nname=")
         assert answer(opened).startswith(b"HTTP/1.1 408 ")

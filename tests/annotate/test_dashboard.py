@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_tasks import JJ, NN, VV
 
-from tagweave.annotate.aggregation import Rule
 from tagweave.annotate.pages.dashboard import (
     HEIGHT,
     WIDTH,
@@ -26,7 +25,7 @@ from tagweave.annotate.pages.dashboard import (
 )
 from tagweave.annotate.questions import ModelVersion
 from tagweave.annotate.record import Vote
-from tagweave.annotate.task import CANNOT_TELL, Answer
+from tagweave.annotate.task import CANNOT_TELL, Answer, Rule
 
 _ANSWERS = st.sampled_from([NN, VV, JJ, CANNOT_TELL])
 

@@ -13,11 +13,20 @@ from made_spans import ADA, LONDON, all_of, answered, furnished, some
 from made_spans import GUIDELINE as SPANS
 from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks, undo
 
-from tagweave.annotate.aggregation import Admission, Settings, Status
 from tagweave.annotate.export import FORMATS, judgements, labelled, probable, said_by_each, segmented, write, write_soft
 from tagweave.annotate.reliability import GivenAnswer, confusions, posterior
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Answer, Purpose
+from tagweave.annotate.task import (
+    CANNOT_TELL,
+    NOT_A_WORD,
+    WORD,
+    Admission,
+    AnnotationTask,
+    Answer,
+    Purpose,
+    Settings,
+    Status,
+)
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load

@@ -8,11 +8,10 @@ import pytest
 from fixture_types import OpenStore
 from made_tasks import GUIDELINE
 
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.intake import put_ambiguous, put_known, put_notes, put_uncertain, put_words, read_notes
 from tagweave.annotate.selection import least_certain
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, label
+from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, Status, label
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load

@@ -12,11 +12,10 @@ from browsing import HASH, PASSWORD, new_store, word_list
 from made_tasks import JJ, NN, VV
 
 from reproductions.screenshots.served import CHROMIUM, served, sign_in
-from tagweave.annotate.aggregation import Admission
 from tagweave.annotate.kwic import build
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Purpose
+from tagweave.annotate.task import Admission, AnnotationTask, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

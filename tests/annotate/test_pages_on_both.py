@@ -11,10 +11,9 @@ from browsing import HASH, PASSWORD, Browser, furnished, signed_in, visitor, wor
 from fixture_types import OpenStore
 from made_tasks import JJ, NN, VV, Clock
 
-from tagweave.annotate.aggregation import Rule, Settings, Status
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Purpose
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Rule, Settings, Status
 from tagweave.corpus.sentence import Location, Sentence
 
 TASKS = 4

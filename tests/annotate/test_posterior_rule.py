@@ -13,12 +13,11 @@ from made_tasks import CANDIDATES, GUIDELINE, NN, VV, hire, make_task, make_task
 from sqlalchemy import select
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all
-from tagweave.annotate.aggregation import Settings, Status
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.database import Database, assignments, tasks
 from tagweave.annotate.questions import Ranking
 from tagweave.annotate.reliability import PosteriorRule, confusions, expected_gain
-from tagweave.annotate.task import AnnotationTask, Candidate, Purpose
+from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, Settings, Status
 from tagweave.corpus.sentence import Location, Sentence
 
 SETTINGS = Settings(posterior=PosteriorRule(0.95, 4), window=1, gold_share=0.0)

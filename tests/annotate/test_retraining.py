@@ -10,11 +10,10 @@ import pytest
 from made_tasks import say
 
 from tagweave.annotate import retraining
-from tagweave.annotate.aggregation import Rule, Settings, Status
 from tagweave.annotate.intake import put_uncertain
 from tagweave.annotate.retraining import Plan, accuracy, minutes, retrain
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose, label
+from tagweave.annotate.task import Purpose, Rule, Settings, Status, label
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence

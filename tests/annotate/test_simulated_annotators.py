@@ -25,8 +25,7 @@ from reproductions.lab.simulated_annotators import (
     with_agreement,
     work_all,
 )
-from tagweave.annotate.aggregation import Rule, Status, aggregate
-from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, label
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, Rule, Status, aggregate, label
 
 _TASKS = [(make_task(number), NN) for number in range(300)]
 

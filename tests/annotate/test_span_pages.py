@@ -13,9 +13,8 @@ from made_spans import ADA, ADA_ONLY, BABBAGE, GUIDELINE, LONDON, all_of, answer
 from made_tasks import GUIDELINE as TAGS
 from made_tasks import make_task as make_label_task
 
-from tagweave.annotate.aggregation import Admission, Settings, Status
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks, Purpose
+from tagweave.annotate.task import CANNOT_TELL, Admission, AnnotationTask, Answer, Asks, Purpose, Settings, Status
 from tagweave.corpus.sentence import Location, Sentence
 
 

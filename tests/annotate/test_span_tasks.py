@@ -9,12 +9,11 @@ import pytest
 from fixture_types import OpenStore
 from made_spans import ADA, FORMS, GUIDELINE, LONDON, all_of, answered, furnished
 
-from tagweave.annotate import retraining, span_tasks
-from tagweave.annotate.aggregation import Status
+from tagweave.annotate import retraining, selection
 from tagweave.annotate.intake import put_known, put_known_spans, put_spans, put_uncertain
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Purpose
+from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Purpose, Status
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span, labels_of
@@ -94,7 +93,7 @@ class TestByAModel:
         corpus = Corpus((Sentence(("Ada", "London", "x"), {GUIDELINE: told}),), GUIDELINE)
         store = open_store()
         assert put_uncertain(store, corpus, tagger, 1.0) == 1
-        assert asked(store)[0].candidates == next(span_tasks.tasks(tagger, [raw(corpus[0])], 1.0)).candidates
+        assert asked(store)[0].candidates == next(selection.span_tasks(tagger, [raw(corpus[0])], 1.0)).candidates
 
     def test_a_newer_model_proposes_other_spans(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
         store = furnished(open_store())
@@ -191,4 +190,4 @@ def test_which_labels_code_spans(labels: tuple[str, ...], expected: bool) -> Non
 
 def test_every_type_of_every_coding() -> None:
     names = ["O", *(f"{letter}-{kind}" for letter, kind in product("BIES", ("LOC", "PER-X")))]
-    assert span_tasks.types_of(names) == ["LOC", "PER-X"]
+    assert selection.types_of(names) == ["LOC", "PER-X"]

@@ -13,12 +13,11 @@ from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from tagweave.annotate import database
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.database import Database
 from tagweave.annotate.questions import Ranking
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Candidate, Purpose
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Candidate, Purpose, Status
 from tagweave.corpus.sentence import Location, Sentence
 
 

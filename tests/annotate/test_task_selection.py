@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.selection import (
     STRATEGIES,
@@ -15,10 +14,10 @@ from tagweave.annotate.selection import (
     most_uncertain,
     priorities,
     rankings,
-    tasks,
+    token_tasks,
     word_tasks,
 )
-from tagweave.annotate.task import AnnotationTask, Candidate, Purpose
+from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, Status
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
@@ -88,7 +87,7 @@ def test_by_entropy(tagger, raw):
 def test_tasks_are_ranked_by_entropy_too(tagger, raw):
     asked = [
         Asked(i, task, Status.OPEN, None, None)
-        for i, task in enumerate(tasks(least_certain(tagger, raw, 1.0), raw, tagger))
+        for i, task in enumerate(token_tasks(least_certain(tagger, raw, 1.0), raw, tagger))
     ]
     by_choice = [
         np.array([each.uncertainty for each in rankings(tagger, asked, strategy=strategy)]) for strategy in STRATEGIES
@@ -107,7 +106,7 @@ def test_an_unknown_choice(tagger, raw):
 def test_candidates_are_the_most_probable_labels(tagger, raw):
     known = by_hand(tagger, raw)
     found = least_certain(tagger, raw)
-    for place, task in zip(places(found), tasks(found, raw, tagger, model=3), strict=True):
+    for place, task in zip(places(found), token_tasks(found, raw, tagger, model=3), strict=True):
         assert (task.sentence, task.start, task.stop) == (raw[place[0]], place[1], place[1] + 1)
         expected = [Candidate(label, pytest.approx(p, abs=1e-4)) for p, label in known[place][:3]]
         assert list(task.candidates) == expected[: 2 if known[place][2][0] < 0.01 else 3]
@@ -144,7 +143,7 @@ def test_an_ambiguous_position_is_asked_among_its_labels(tagger, raw):
     annotated = [raw[0].with_layer("ctb", [allowed, *[("NN",)] * (len(raw[0]) - 1)])]
     found = least_certain(tagger, annotated, 1.0, layer="ctb")
     assert places(found) == [(0, 0)]
-    assert {c.label for c in next(tasks(found, annotated, tagger)).candidates} == {*allowed}
+    assert {c.label for c in next(token_tasks(found, annotated, tagger)).candidates} == {*allowed}
 
 
 def test_nothing_to_ask(tagger):
@@ -166,7 +165,7 @@ def test_characters_are_not_asked_one_by_one(segmenter, raw):
 
 def test_a_newer_model_ranks_the_same_tasks(tagger, raw):
     found = least_certain(tagger, raw, 0.3)
-    copies = [replace(each, sentence=replace(each.sentence)) for each in tasks(found, raw, tagger)]
+    copies = [replace(each, sentence=replace(each.sentence)) for each in token_tasks(found, raw, tagger)]
     asked = [Asked(n, each, Status.OPEN, None, None) for n, each in enumerate(copies, 7)]
     other = ChainPredictor(fit([CTB], Recipe(), run=Run(Schedule(1))).model)
     known = by_hand(other, raw)
@@ -201,7 +200,7 @@ def test_no_doubt_is_asked_last():
 
 def test_the_seed_draws_priorities(tagger, raw):
     found = least_certain(tagger, raw)
-    drawn = [[task.uncertainty for task in tasks(found, raw, tagger, seed=seed)] for seed in (0, 0, 1)]
+    drawn = [[task.uncertainty for task in token_tasks(found, raw, tagger, seed=seed)] for seed in (0, 0, 1)]
     assert drawn[0] == drawn[1] != drawn[2]
 
 

@@ -18,9 +18,9 @@ from made_tasks import GUIDELINE, NN, make_tasks, say
 from processes import is_there, number_in, until
 
 from tagweave.annotate import retraining
-from tagweave.annotate.aggregation import Rule, Settings
 from tagweave.annotate.retraining import Plan, start, training
 from tagweave.annotate.store import Store
+from tagweave.annotate.task import Rule, Settings
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
@@ -175,7 +175,7 @@ def served(plan: Plan, folder: Path) -> subprocess.Popen[bytes]:
         f"""
 import time
 from tagweave.annotate.retraining import Plan
-from tagweave.annotate.aggregation import Rule, Settings
+from tagweave.annotate.task import Rule, Settings
 from tagweave.annotate.retraining import training
 if __name__ == "__main__":
     with training({plan!r}):

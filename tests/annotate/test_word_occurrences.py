@@ -124,7 +124,7 @@ def test_blocks_do_not_matter(
     sentences = [Sentence(()), *sentences, Sentence(()), Sentence(tuple("好"))]
     found = occurrences(sentences, WORDS_OF_SAMPLE)
     whole = word_uncertainties(model, sentences, found, strategy, seed=1)
-    monkeypatch.setattr(selection, "_SENTENCES", 2)
+    monkeypatch.setattr(selection, "_BLOCK", 2)
     np.testing.assert_allclose(
         word_uncertainties(model, sentences, found, strategy, seed=1), whole, rtol=1e-5, atol=1e-6
     )

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from benchmarks.serve_load import load, requests
-from tagweave.web.http import listening, server
+from tagweave.web import listening, server
 
 SEEN: list[object] = []
 

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from tagweave.annotate.access import LONGEST_PASSWORD, SHORTEST, hashed, is_right
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose, label
+from tagweave.annotate.task import Purpose, Status, label
 from tagweave.corpus.load import load
 
 pty = pytest.importorskip("pty", reason="not on Windows")

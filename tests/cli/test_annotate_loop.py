@@ -13,9 +13,8 @@ from model_files import corpora_of
 from serving import serving
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, label
+from tagweave.annotate.task import AnnotationTask, Answer, Status, label
 from tagweave.corpus.load import load
 from tagweave.models.storage import load_model
 

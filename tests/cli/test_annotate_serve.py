@@ -10,10 +10,9 @@ from urllib.request import urlopen
 import pytest
 from serving import serving
 
-from tagweave.annotate.aggregation import Rule, Settings, Status
 from tagweave.annotate.reliability import PosteriorRule
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose
+from tagweave.annotate.task import Purpose, Rule, Settings, Status
 
 Run = Any
 

@@ -11,10 +11,9 @@ from model_files import write
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all
 from tagweave.annotate import retraining
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.serving import training_plan
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Purpose, marked
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Purpose, Status, marked
 from tagweave.corpus.load import load
 from tagweave.front.loading import load_model
 

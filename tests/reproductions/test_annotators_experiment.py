@@ -12,10 +12,9 @@ from reproductions.annotators.page import lines
 from reproductions.annotators.room import Room, RoomDesk
 from reproductions.annotators.study import Kind, hardest, main, read_data, simulate
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all
-from tagweave.annotate.aggregation import Settings
 from tagweave.annotate.reliability import PosteriorRule
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import AnnotationTask, Answer, Candidate, label
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Settings, label
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.learning.run import Run, Schedule
 

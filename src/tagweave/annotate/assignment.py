@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, select
 
 from tagweave.annotate import people, questions, slots
-from tagweave.annotate.aggregation import Admission, Settings, Status
 from tagweave.annotate.database import judgements, labels, tasks
 from tagweave.annotate.questions import Asked, candidates_of
 from tagweave.annotate.slots import WITH_SLOTS
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Kind, Purpose
+from tagweave.annotate.task import Admission, AnnotationTask, Answer, Asks, Candidate, Kind, Purpose, Settings, Status
 from tagweave.errors import TagweaveError
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tagweave.annotate import selection, span_tasks
+from tagweave.annotate import selection
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purpose
 from tagweave.corpus.corpus import Corpus
@@ -59,15 +59,15 @@ def put_uncertain(
     """Add tasks for the least certain tokens of a corpus of words (`selection.least_certain`); return how many are new.
 
     Tokens that have one label under the tagger's guideline are left out. If the labels of the tagger code spans, the
-    tasks ask for the spans of sentences instead, which are drawn by its uncertainty (`span_tasks.tasks`). Its labels,
-    or types of spans, become labels of its guideline. `model` is the version of the model.
+    tasks ask for the spans of sentences instead (`selection.span_tasks`). Its labels, or types of spans, become labels
+    of its guideline. `model` is the version of the model.
     """
     if codes_spans(tagger.labels):
-        store.add_labels(tagger.guideline, dict.fromkeys(span_tasks.types_of(tagger.labels), ""))
-        return _put(store, span_tasks.tasks(tagger, corpus.sentences, share, model, seed, strategy))
+        store.add_labels(tagger.guideline, dict.fromkeys(selection.types_of(tagger.labels), ""))
+        return _put(store, selection.span_tasks(tagger, corpus.sentences, share, model, seed, strategy))
     tokens = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed, strategy)
     store.add_labels(tagger.guideline, dict.fromkeys(tagger.labels, ""))
-    return _put(store, selection.tasks(tokens, corpus.sentences, tagger, model, seed))
+    return _put(store, selection.token_tasks(tokens, corpus.sentences, tagger, model, seed))
 
 
 def put_words(
@@ -137,7 +137,7 @@ def put_known(
         tokens = tokens.only(is_known[begins[tokens.sentence] + tokens.position])
         tokens = tokens.only(slice(max(number, round(share * len(tokens.sentence)))))
         tokens = tokens.only(random.permutation(len(tokens.sentence))[:number])
-        numbers, asked = begins[tokens.sentence] + tokens.position, selection.tasks(tokens, raw, tagger, model)
+        numbers, asked = begins[tokens.sentence] + tokens.position, selection.token_tasks(tokens, raw, tagger, model)
     _put_labels(store, corpus)
     known = ((task, Answer(Kind.LABEL, str(gold[token]))) for task, token in zip(asked, numbers.tolist(), strict=True))
     return _put(store, (replace(task, guideline=guideline, purpose=purpose, gold=answer) for task, answer in known))
@@ -146,10 +146,10 @@ def put_known(
 def put_spans(store: Store, corpus: Corpus) -> int:
     """Ask for the spans of the sentences of a corpus that are not known entirely; return how many tasks are new.
 
-    The spans that it tells are proposed (`span_tasks.tasks_of`), and their types become labels of its guideline.
+    Its spans are candidates, and their types become labels of its guideline.
     """
     _put_types(store, corpus)
-    return _put(store, span_tasks.tasks_of(corpus))
+    return _put(store, selection.corpus_span_tasks(corpus))
 
 
 def put_known_spans(
@@ -162,11 +162,14 @@ def put_known_spans(
     seed: int = 0,
 ) -> int:
     """Do as `put_known` for spans of sentences that are known entirely, all of which a right answer marks."""
-    gold = span_tasks.gold(corpus)
+    gold = selection.known_spans(corpus)
     chosen = np.random.default_rng(seed).permutation(len(gold))[:number].tolist()
     answers = {(gold[i][0].location, gold[i][0].forms): gold[i][1] for i in chosen}
     drawn = corpus.with_sentences([gold[i][0] for i in chosen])
-    asked = span_tasks.tasks_of(drawn) if tagger is None else span_tasks.tasks(tagger, drawn.sentences, 1.0, model)
+    if tagger is None:
+        asked = selection.corpus_span_tasks(drawn)
+    else:
+        asked = selection.span_tasks(tagger, drawn.sentences, 1.0, model)
     _put_types(store, corpus)
     rows = ((each, answers[each.sentence.location, each.sentence.forms]) for each in asked)
     return _put(store, (replace(each, guideline=corpus.guideline, purpose=purpose, gold=it) for each, it in rows))
@@ -186,7 +189,7 @@ def _put_labels(store: Store, corpus: Corpus) -> None:
 
 
 def _put_types(store: Store, corpus: Corpus) -> None:
-    store.add_labels(corpus.guideline, dict.fromkeys(span_tasks.types_of(_names(corpus)), ""))
+    store.add_labels(corpus.guideline, dict.fromkeys(selection.types_of(_names(corpus)), ""))
 
 
 def _names(corpus: Corpus) -> tuple[str, ...]:

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, bindparam, case, func, insert, select, update
 
-from tagweave.annotate.aggregation import ONCE, Settings, Status
 from tagweave.annotate.database import Database, StorePart, insert_new, judgements, labels, models, sentences, tasks
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, answer_of
+from tagweave.annotate.task import ONCE, AnnotationTask, Answer, Asks, Candidate, Purpose, Settings, Status, answer_of
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 

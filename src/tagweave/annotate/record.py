@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, case, func, insert, select, update
 
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError, check, results
 from tagweave.annotate.database import Database, StorePart, adjudications, annotators, judgements, sentences, tasks
 from tagweave.annotate.people import find
@@ -22,7 +21,7 @@ from tagweave.annotate.reliability import (
     confusions,
     posterior,
 )
-from tagweave.annotate.task import Answer, Asks, Candidate, Kind, Purpose, answer_of
+from tagweave.annotate.task import Answer, Asks, Candidate, Kind, Purpose, Status, answer_of
 
 
 class Judgement(NamedTuple):

@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.annotate.aggregation import Status, TaskOutcome
-from tagweave.annotate.task import CANNOT_TELL, Answer, Candidate, label
+from tagweave.annotate.task import CANNOT_TELL, Answer, Candidate, Status, TaskOutcome, label
 
 Floats = NDArray[np.float64]
 REST = None

@@ -24,13 +24,12 @@ from threading import Event, Thread
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from tagweave.annotate import export, intake, selection, span_tasks
-from tagweave.annotate.aggregation import Settings, Status
+from tagweave.annotate import export, intake, selection
 from tagweave.annotate.questions import ModelVersion
 from tagweave.annotate.store import Store
+from tagweave.annotate.task import Settings, Status
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.load import load
-from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model
@@ -104,8 +103,6 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     for page in store.task_pages(Status.OPEN, _PAGE):
         own = [each for each in page if each.task.guideline == plan.guideline]
         store.rank(version, selection.rankings(tagger, own, version, plan.strategy))
-        if codes_spans(tagger.labels):
-            store.rank(version, span_tasks.rankings(tagger, own, version, plan.strategy))
     if plan.corpus:
         corpus = load(plan.corpus, None, plan.guideline, model.layers(plan.guideline))
         intake.put_uncertain(store, corpus, tagger, plan.share, version, strategy=plan.strategy)

@@ -18,21 +18,20 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from tagweave.annotate import kwic
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.database import CONNECTIONS
 from tagweave.annotate.page_request import HERE, Page, Site, WordList, endpoint, refusal_outside
 from tagweave.annotate.pages import adjudication, dashboard, sign_in, task
 from tagweave.annotate.pages import words as words_pages
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose
+from tagweave.annotate.task import Purpose, Status
 from tagweave.corpus.files import read_lines, whole_file
 from tagweave.corpus.formats import columns, conllu, kytea
 from tagweave.harvest.lexicon import read
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.retraining import ANNOTATED, MODEL, again, exported
-from tagweave.web.http import SecurityHeaders, listening, server
+from tagweave.web import SecurityHeaders, listening, server
 
 
 def application(store: Store, address: str, words: WordList | None = None) -> Starlette:

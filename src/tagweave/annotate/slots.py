@@ -11,11 +11,10 @@ from typing import Any
 
 from sqlalchemy import JSON, ColumnElement, Connection, Row, and_, bindparam, func, insert, select, update
 
-from tagweave.annotate.aggregation import ONCE, Settings, Status, aggregate
 from tagweave.annotate.database import annotators, assignments, judgements, tasks
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked
 from tagweave.annotate.reliability import GivenAnswer, Judged
-from tagweave.annotate.task import AnnotationTask, Answer, Purpose
+from tagweave.annotate.task import ONCE, AnnotationTask, Answer, Purpose, Settings, Status, aggregate
 
 WITH_SLOTS = (Purpose.REAL, Purpose.CONCORDANCE)
 """Purposes whose tasks have slots; every annotator may answer the others."""

@@ -22,14 +22,13 @@ from typing import TypeVar
 from sqlalchemy import Connection, select
 
 from tagweave.annotate import database, slots
-from tagweave.annotate.aggregation import Settings, Status
 from tagweave.annotate.assignment import ContendedError, Desk, Lease, Receipt
 from tagweave.annotate.database import Database, insert_new, prepare
 from tagweave.annotate.people import People
 from tagweave.annotate.questions import Questions, Ranking, look_up, put_tasks, rank
 from tagweave.annotate.record import OpenPosterior, Records, most_gain
 from tagweave.annotate.reliability import LearnedConfusions, Reliable, reliabilities
-from tagweave.annotate.task import AnnotationTask, Answer
+from tagweave.annotate.task import AnnotationTask, Answer, Settings, Status
 
 T = TypeVar("T")
 

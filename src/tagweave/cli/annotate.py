@@ -29,8 +29,8 @@ from tagweave.cli.console import OptionError, as_option_error
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
-    from tagweave.annotate.aggregation import Rule
     from tagweave.annotate.reliability import PosteriorRule
+    from tagweave.annotate.task import Rule
 
 _BY_VOTES = "li-2015"
 _EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
@@ -99,7 +99,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the pages where annotators answer what MODEL asks about RAW, and what was imported. Ctrl-C ends it."""
-    from tagweave.annotate.aggregation import Admission, Settings
+    from tagweave.annotate.task import Admission, Settings
     from tagweave.cli.annotate_data import open_model
 
     admission = None if admit is None else Admission(accuracy=admit)
@@ -153,7 +153,7 @@ def _check_alone(options: dict[str, object]) -> None:
 
 
 def _rule(text: str) -> Rule:
-    from tagweave.annotate.aggregation import Rule
+    from tagweave.annotate.task import Rule
 
     numbers = text.split(",")
     if len(numbers) != len(fields(Rule)) or not all(re.fullmatch("[0-9]{1,4}", number) for number in numbers):

@@ -15,8 +15,8 @@ from tagweave.cli.console import OptionError, check_outputs
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
-    from tagweave.annotate.aggregation import Settings
     from tagweave.annotate.store import Store
+    from tagweave.annotate.task import Settings
     from tagweave.models.chain_predictor import ChainPredictor
 
 StoreUrl = Annotated[

@@ -34,7 +34,7 @@ from tagweave.serve.requests import (
 from tagweave.serve.served_models import OPERATIONS
 from tagweave.serve.serving import ServerSettings
 from tagweave.serve.site import Endpoint, ServerSite, has_token, refusal_outside, route
-from tagweave.web.http import SecurityHeaders
+from tagweave.web import SecurityHeaders
 
 
 def application(settings: ServerSettings) -> Starlette:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tagweave.web.http import listening, processes, server
+from tagweave.web import listening, processes, server
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

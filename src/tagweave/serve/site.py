@@ -25,7 +25,7 @@ from tagweave.serve.batches import Batches, Metrics
 from tagweave.serve.requests import ErrorResponse
 from tagweave.serve.served_models import ServedModels
 from tagweave.serve.serving import ServerSettings
-from tagweave.web.http import read_body
+from tagweave.web import read_body
 
 if TYPE_CHECKING:
     from tagweave.serve.retraining import Retrainer

@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from starlette.responses import Response
 
-from tagweave.annotate.aggregation import Status, span_votes
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.draft import Draft, read_form
 from tagweave.annotate.page_request import PageRequest
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.record import Judgement, standing
-from tagweave.annotate.task import AnnotationTask, Asks, Candidate
+from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Status, span_votes
 from tagweave.corpus.spans import Span
 
 _DISPUTED = (Status.DROPPED, Status.ADJUDICATED)

@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 from starlette.responses import RedirectResponse, Response
 
-from tagweave.annotate.aggregation import Rule, Status
 from tagweave.annotate.page_request import FieldError, PageRequest
 from tagweave.annotate.questions import ModelVersion
 from tagweave.annotate.record import Vote
-from tagweave.annotate.task import Answer, Asks, Purpose
+from tagweave.annotate.task import Answer, Asks, Purpose, Rule, Status
 from tagweave.sources.agreement import nominal_alpha
 
 AnswerPair = tuple[Answer, Answer]

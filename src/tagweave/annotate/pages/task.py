@@ -7,11 +7,10 @@ from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import Lease, RefusedError
 from tagweave.annotate.draft import Draft, read_form, steps_to
 from tagweave.annotate.page_request import PageRequest
-from tagweave.annotate.task import Answer, Asks, Purpose
+from tagweave.annotate.task import Answer, Asks, Purpose, Status
 
 
 def start(_request: PageRequest) -> Response:

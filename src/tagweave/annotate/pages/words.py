@@ -13,12 +13,11 @@ from unicodedata import bidirectional
 
 from starlette.responses import Response
 
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.kwic import ORDERS, Occurrence
 from tagweave.annotate.page_request import FieldError, PageRequest, WordList
 from tagweave.annotate.questions import Asked
-from tagweave.annotate.task import CANNOT_TELL, WORD, AnnotationTask, Answer, Purpose
+from tagweave.annotate.task import CANNOT_TELL, WORD, AnnotationTask, Answer, Purpose, Status
 from tagweave.corpus.sentence import Location, Sentence
 
 SIZE = 25

@@ -1,1 +1,0 @@
-"""HTTP for the servers of this package: limits on requests, headers of responses, sockets; nothing of sentences."""
