@@ -32,16 +32,11 @@ def test_training_data_have_all_tags_and_about_as_many_tokens(texts: list[str], 
     assert all(any(sentence == other for other in kept) for sentence in part), "in their order"
 
 
-@pytest.fixture
-def _sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measurements_of_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def of_the_sample(guideline: str, tokens: int) -> Corpus:
         return with_all_tags(load(f"{guideline}={sample.path(f'{guideline}.txt')}"), tokens)
 
     monkeypatch.setattr(coupled_measure, "training", of_the_sample)
-
-
-@pytest.mark.usefixtures("_sample")
-def test_measurements_of_the_sample(tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.tsv"
     counted = coupled_measure.count_pairs(600)
     write_mapping(counted, pairs)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.crfsuite import LIMITS, learned, listed, page, prepared, read, scores, single
+from benchmarks.crfsuite import LIMITS, learned, listed, page, prepared, read, single
 
 ROWS = "Otters NNS B-NP\nswim VBP B-VP\n\nThe DT B-NP\nold JJ I-NP\nheron NN I-NP\nwaits VBZ B-VP\n\n"
 
@@ -23,9 +23,3 @@ def test_a_small_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     lines = page(found, single(data, data), 2, 3.0)
     assert sum(line.startswith("| `") for line in lines) == 2 * len(LIMITS)
     assert {line.split(" ")[1] for line in lines[-3:] if line} == {"dicts", "lists"}
-
-
-def test_scores_are_of_whole_chunks() -> None:
-    gold = [["B-NP", "I-NP", "O", "B-VP"]]
-    assert scores(gold, gold) == (1.0, 1.0)
-    assert scores(gold, [["B-NP", "O", "O", "B-VP"]]) == (0.5, 0.75)

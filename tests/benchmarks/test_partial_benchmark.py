@@ -20,7 +20,6 @@ from benchmarks.partial_measure import (
 )
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
-from tagweave.learning.online import AdaGrad
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +66,3 @@ def test_both_programs_have_the_same_weights(folder: Path) -> None:
     assert ours["weights"] == len(pairs) + 16 + 8
     assert ours["f"] == pytest.approx(theirs["f"], abs=0.05)
     assert theirs["iterations"] == ours["iterations"] == 20
-
-
-def test_unknown_positions_are_learnt_from(folder: Path) -> None:
-    for learner in ("lbfgs", "adagrad"):
-        found = tagweave(folder, "partial", learner, 3, 1)
-        assert 0.3 < found["f"] < 1
-        assert 0 <= found["oov"] < 1
-        assert found["features"] > 0 and found["train"] >= found["iteration"] > 0
-        assert found["iterations"] == (3 if learner == "lbfgs" else AdaGrad.epochs)
-    again = tagweave(folder, "partial", "lbfgs", 3, 2)
-    assert again["weights"] == tagweave(folder, "partial", "lbfgs", 3, 1)["weights"]

@@ -12,23 +12,16 @@ from benchmarks.raw_text_training import TRAINERS
 from tagweave.corpus import sample
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(autouse=True)
+def _corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Corpora of the shape of the benchmark's, from the sample."""
-    folder = tmp_path_factory.mktemp("corpora")
-    (folder / "zh" / "pd199801").mkdir(parents=True)
+    (tmp_path / "zh" / "pd199801").mkdir(parents=True)
     lines = sample.path("pd.txt").read_text("utf-8").splitlines(keepends=True)
     for part, some in (("train", lines[:80]), ("test", lines[80:])):
-        (folder / "zh" / "pd199801" / f"{part}.txt").write_text("".join(some), encoding="utf-8")
-    return folder
+        (tmp_path / "zh" / "pd199801" / f"{part}.txt").write_text("".join(some), encoding="utf-8")
+    monkeypatch.setattr(raw_text_training, "corpora_folder", lambda: tmp_path)
 
 
-@pytest.fixture
-def _corpora(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(raw_text_training, "corpora_folder", lambda: folder)
-
-
-@pytest.mark.usefixtures("_corpora")
 def test_tagweave_gives_the_same_words_by_tables_and_by_the_tagger(tmp_path: Path) -> None:
     text, model = str(tmp_path / "text"), str(tmp_path / "model")
     write_text(text, 0.03)
@@ -39,7 +32,6 @@ def test_tagweave_gives_the_same_words_by_tables_and_by_the_tagger(tmp_path: Pat
     assert {each["characters"] for each in found} == {len(Path(text).read_text("utf-8"))}
 
 
-@pytest.mark.usefixtures("_corpora")
 @pytest.mark.parametrize("program", ["python-crfsuite", "kytea"])
 def test_what_the_others_learn_from_the_same_lines_is_of_use(program: str, tmp_path: Path) -> None:
     if program == "kytea" and not kytea.is_installed():

@@ -45,11 +45,3 @@ def parse(words: list[str]) -> list[str]:
 @pytest.mark.parametrize("words", list(calls()), ids=" ".join)
 def test_calls_can_be_parsed(words: list[str]) -> None:
     parse(words)
-
-
-@pytest.mark.parametrize(
-    "words", [["tag", "--clutser", "auto"], ["tag", "--threads"], ["annotate", "serve", "--prot", "1"]]
-)
-def test_a_call_that_does_not_exist_cannot(words: list[str]) -> None:
-    with pytest.raises(Exception, match=r"--clutser|--threads|--prot"):
-        parse(words)

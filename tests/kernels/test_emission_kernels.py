@@ -67,8 +67,8 @@ def test_scores_and_their_transpose(span: tuple[int, int], dense: bool, dtype: t
         for q, token, label in pairs(p, *span):
             expected[token, label] += p["weights"][q]
             expected_gradient[q] += difference[token, label]
-        weight_vectors.gram_scores(p["weights"], *arguments, *span, scores)
-        weight_vectors.gram_gradient(gradient, *arguments, *span, difference)
+        weight_vectors.over_grams(p["weights"], *arguments, *span, scores, False)
+        weight_vectors.over_grams(gradient, *arguments, *span, difference, True)
         np.testing.assert_allclose(scores, expected, rtol=1e-5)
         np.testing.assert_allclose(gradient, expected_gradient, rtol=2e-5, atol=1e-6)
 
@@ -78,7 +78,7 @@ def test_long_windows_are_added_as_vectors() -> None:
         weights = np.random.default_rng(length).normal(size=length).astype(np.float32)
         scores = np.zeros((1, length), np.float32)
         zero = np.zeros(1, np.int64)
-        weight_vectors.gram_scores(
+        weight_vectors.over_grams(
             weights,
             np.array([0, length], np.int32),
             np.zeros(0, np.uint16),
@@ -90,5 +90,6 @@ def test_long_windows_are_added_as_vectors() -> None:
             0,
             1,
             scores,
+            False,
         )
         np.testing.assert_array_equal(scores[0], weights)

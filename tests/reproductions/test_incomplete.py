@@ -10,15 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproductions.incomplete import page as pages
 from reproductions.incomplete import study
 from reproductions.incomplete.cells import Cell, Data
-from reproductions.incomplete.run import run
 from reproductions.incomplete.scores import (
-    Scored,
     ambiguous_scores,
     choice_precision,
-    compare,
     kinds_of_words,
     right_words,
     tagging_scores,
@@ -36,7 +32,6 @@ from reproductions.incomplete.settings import (
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import average_precision_of_ambiguous_words
-from tagweave.evaluation.score import share_of_counts
 from tagweave.evaluation.words import segmentations
 from tagweave.training.task import Task
 
@@ -50,52 +45,34 @@ def tagged(*sentences: str) -> Corpus:
 
 
 @pytest.fixture(scope="module")
-def tagging() -> Data:
-    """The sample for tagging."""
-    return study.read_data("tagging", None, quick=True)
-
-
-@pytest.fixture(scope="module")
-def segmenting() -> Data:
-    """The sample for segmentation."""
-    return study.read_data("segmentation", None, quick=True)
+def samples() -> dict[str, Data]:
+    """The sample of each task."""
+    return {name: study.read_data(name, None, quick=True) for name in ("tagging", "segmentation")}
 
 
 # what is taken away
 
 
-@pytest.mark.parametrize("setting", TAGGING, ids=lambda setting: setting.name)
-def test_tagging_never_loses_the_gold_label(setting, tagging):
-    damaged = setting.step(tagging.train, 1)
-    for sentence, gold in zip(damaged, tagging.train, strict=True):
+@pytest.mark.parametrize(
+    ("name", "task", "setting"),
+    [("tagging", "tag", each) for each in TAGGING] + [("segmentation", "segment", each) for each in SEGMENTATION],
+    ids=lambda each: getattr(each, "name", each),
+)
+def test_the_gold_label_is_never_lost(name, task, setting, samples):
+    train, task = samples[name].train, Task(task)
+    damaged = task.prepare(setting.step(train, 1))
+    for sentence, gold in zip(damaged, task.prepare(train), strict=True):
         assert sentence.forms == gold.forms
-        for left, label in zip(sentence.layers["tag"], gold.layers["tag"], strict=True):
+        for left, label in zip(sentence.layers[train.guideline], gold.layers[train.guideline], strict=True):
             assert left is None or set(label) <= set(left)
 
 
-@pytest.mark.parametrize("setting", SEGMENTATION, ids=lambda setting: setting.name)
-def test_segmentation_never_loses_the_gold_label(setting, segmenting):
-    guideline = segmenting.train.guideline
-    task = Task("segment")
-    damaged = task.prepare(setting.step(segmenting.train, 1))
-    for sentence, gold in zip(damaged, task.prepare(segmenting.train), strict=True):
-        assert sentence.forms == gold.forms
-        for left, label in zip(sentence.layers[guideline], gold.layers[guideline], strict=True):
-            assert left is None or set(label) <= set(left)
-
-
-def test_leave_candidates_replaces_every_ambiguous_word():
-    corpus = tagged("a_Z b_Y a_A", "a_A")
-    damaged = leave_candidates(1.0)(corpus, 0)
-    assert damaged[0].layers["tag"] == (("Z", "A"), ("Y",), ("Z", "A"))
-    assert damaged[1].layers["tag"] == (("Z", "A"),)
-
-
-def test_beginnings_beside_labels_leave_nothing_open(segmenting):
+def test_beginnings_beside_labels_leave_nothing_open(samples):
     """Whether each word begins is known, so the chain settles every label: the text of that setting rests on this."""
-    damaged = know_beginnings(others_known=True)(segmenting.train, 0)
+    train = samples["segmentation"].train
+    damaged = know_beginnings(others_known=True)(train, 0)
     assert any(len(label or "") == 2 for sentence in damaged for label in sentence.layers[damaged.guideline])
-    for found, gold in zip(segmentations(damaged, damaged.guideline, "character"), segmenting.train, strict=True):
+    for found, gold in zip(segmentations(damaged, damaged.guideline, "character"), train, strict=True):
         assert found.forms == gold.forms
         assert found.certain is None or all(found.certain)
 
@@ -136,39 +113,20 @@ def test_apa_from_counts_is_apa(sentences):
     assert 100 * float(metric(counts.sum(axis=0))) == pytest.approx(expected)
 
 
-def scored(right: list[int]) -> Scored:
-    counts = np.array([[value, 10] for value in right])
-    return Scored(float(100 * counts[:, 0].sum() / counts[:, 1].sum()), counts, share_of_counts)
-
-
-def test_many_sentences_tell_methods_apart():
-    found = compare([scored([9] * 50)] * 2, [scored([8] * 50)] * 2, 500)
-    assert found["difference"] == pytest.approx(10)
-    assert max(*found["p"], found["p_all"]) < 0.01
-
-
 # the command
 
 
-@pytest.fixture(scope="module")
-def written(tagging, tmp_path_factory):
-    """A page of two settings, written twice, the second time over a discussion."""
-    folder = tmp_path_factory.mktemp("results")
+def test_the_command_writes_every_score_and_trains_once(tmp_path, monkeypatch):
     settings = tuple(
         replace(setting, methods=(MARGINAL, POINTWISE, DISCARD, WARM)) for setting in (TAGGING[1], TAGGING[4])
     )
-    found = run(tagging, settings, 2, folder / "cache")
-    pages.write(found, folder, "page", "the command", trials=50)
-    page = folder / "page.md"
-    page.write_text(page.read_text(encoding="utf-8") + "\n## Discussion\n\nBy hand.\n", encoding="utf-8")
-    pages.write(found, folder, "page", "the command", trials=50)
-    return folder
-
-
-def test_every_score_of_the_json_is_on_the_page(written):
-    text = (written / "page.md").read_text(encoding="utf-8")
-    summary = json.loads((written / "data" / "page.json").read_text(encoding="utf-8"))
-    assert [setting["name"] for setting in summary["settings"]] == ["30", "candidates-half"]
+    monkeypatch.setitem(study.SETTINGS, "tagging", settings)
+    words = ["tagging", "--quick", "--seeds", "2", "--cache", str(tmp_path / "cache"), "--out", str(tmp_path)]
+    study.main(words)
+    text = (tmp_path / "incomplete-tagging.md").read_text(encoding="utf-8")
+    summary = json.loads((tmp_path / "data" / "incomplete-tagging.json").read_text(encoding="utf-8"))
+    assert "tagging --quick --seeds 2" in text and "`first` " in text
+    assert [(each["name"], len(each["choices"])) for each in summary["settings"]] == [("30", 0), ("candidates-half", 2)]
     for setting in summary["settings"]:
         for method in setting["methods"]:
             for measure in method["measures"].values():
@@ -176,18 +134,6 @@ def test_every_score_of_the_json_is_on_the_page(written):
                 assert (f"**{mean}**" if measure["tested"] else f"| {mean} (") in text
                 assert measure["mean"] == pytest.approx(np.mean(measure["values"]))
                 assert all(f"{test['p_all']:.4f}" in text for test in measure["against"].values())
-    assert set(summary["settings"][1]["methods"][0]["measures"]) == {"P", "APA"}
-    assert [len(setting["choices"]) for setting in summary["settings"]] == [0, 2]
-    assert "`first` " in text
-
-
-def test_the_command(tmp_path, monkeypatch):
-    settings = tuple(replace(setting, methods=(MARGINAL, POINTWISE)) for setting in SEGMENTATION[:2])
-    monkeypatch.setitem(study.SETTINGS, "segmentation", settings)
-    words = ["segmentation", "--quick", "--seeds", "1", "--cache", str(tmp_path / "cache"), "--out", str(tmp_path)]
-    study.main(words)
-    first = (tmp_path / "incomplete-segmentation.md").read_text(encoding="utf-8")
-    assert "segmentation --quick --seeds 1" in first
     monkeypatch.setattr(Cell, "run", lambda *_: pytest.fail("ran again"))
     study.main(words)
-    assert (tmp_path / "incomplete-segmentation.md").read_text(encoding="utf-8") == first
+    assert (tmp_path / "incomplete-tagging.md").read_text(encoding="utf-8") == text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,12 +67,3 @@ def test_the_sample_serves_every_part(part: str) -> None:
         assert not texts[1] & texts[2]
         for layer, corpus in zip(guidelines, (first.target.train, first.source.train), strict=True):
             assert all(tuple(s.layers) == (layer,) for s in corpus)
-
-
-@pytest.mark.parametrize("part", ["tagging", "english"])  # conversion has the corpora of tagging
-def test_the_open_corpora(part: str, real_corpora: Path) -> None:
-    for setting in settings(part, real_corpora):
-        pair = setting.draw(0)
-        assert len(pair.source.train) > 1000
-        assert min(len(corpus) for corpus in pair.target) > 300
-        assert pair.sample == () or pair.sample[0] >= len(pair.target.train)

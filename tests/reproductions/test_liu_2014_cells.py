@@ -136,16 +136,6 @@ def test_the_sample_serves_every_part(part: str) -> None:
         assert domain.recipe == (own_words.RECIPE if part == "own-words" else RECIPE)
 
 
-def test_the_corpora_of_the_lexicon(real_corpora: Path) -> None:
-    (setting,) = PARTS["lexicon"](real_corpora)
-    domain = setting.draw(0)
-    assert domain.sizes()["test"] == [1394, 34355]
-    assert len(domain.raw) == 2373
-    assert not any(" " in line or "_" in line for line in domain.raw)
-    found = of(domain, "lexicon")
-    assert len(found.corpus) > 1000
-
-
 # cells
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 import pytest
-from result_pages import SEEDS, Pages, rows, section
+from result_pages import SEEDS, Pages, rows
 
 from reproductions.jiang_2015 import methods as jiang
 from reproductions.lab.paper import paper
@@ -50,34 +50,59 @@ def test_findings_have_the_differences_of_the_tables(part: str) -> None:
             pytest.fail(f"{each.text}: not in the tables")
 
 
-def test_jiang_2015_beside_ours(papers: dict[str, Pages]) -> None:
-    pages = papers["jiang-2015"]
-    text, setting = pages["models"].text, pages["models"].settings[0]
-    table = rows(section(text, "With the averaged"), "Table 8")
+@pytest.mark.parametrize(
+    ("name", "part", "title", "method", "cells", "printed"),
+    [
+        ("jiang-2015", "models", "Table 8", jiang.MODEL_1.name, slice(-2, None), "97.67 4.39"),
+        ("li-2015", "tagging", "Table 4", "coupled, joint features only", slice(-3, None), "179 92.92 92.90"),
+        ("li-2015", "conversion", "Table 5: conversion, the 20%", "two-stage", slice(-1, None), "93.22"),
+        ("liu-2014", "lexicon", "Table 4", liu.LEXICON.name, slice(-6, -4), "90.63 84.88"),
+        ("liu-2014", "natural", "Table 7", liu.SELECTED.name, slice(-2, None), "92.47 93.93"),
+        ("sun-wan-2012", "stacking", "Table 2", sun.GUIDED.name, slice(-3, None), "93.89 93.46 93.67"),
+        ("sun-wan-2012", "stacking", "Table 2", sun.UNTAGGED.name, slice(-3, None), "- - 93.73"),
+        ("sun-wan-2012", "retraining", "Table 5", sun.CHARACTERS_AGAIN.name, slice(-1, None), "94.26"),
+        ("sun-wan-2012", "gold", "Table 4", sun.GUIDED_GIVEN.name, slice(-1, None), "95.19"),
+    ],
+)
+def test_what_papers_print_stands_beside_ours(
+    name: str, part: str, title: str, method: str, cells: slice, printed: str, papers: dict[str, Pages]
+) -> None:
+    assert rows(papers[name][part].text, title)[method][cells] == printed.split(" ")
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "title", "method", "measures"),
+    [
+        ("li-2015", "tagging", "Table 4", "coupled, joint features only", ["test"]),
+        ("liu-2014", "lexicon", "Table 4", liu.LEXICON.name, ["dev", "dev OOV", "test", "test OOV"]),
+        ("sun-wan-2012", "stacking", "Table 2", sun.PIECES.name, ["dev"]),
+    ],
+)
+def test_our_scores_stand_in_their_columns(
+    name: str, part: str, title: str, method: str, measures: list[str], papers: dict[str, Pages]
+) -> None:
+    page = papers[name][part]
+    scores = page.settings[0]["methods"][method]["scores"]
+    means = [cell.split(" ")[0] for cell in rows(page.text, title)[method] if cell.startswith("**")]
+    assert means == [f"**{scores[measure]['mean']:.2f}**" for measure in measures]
+
+
+def test_pages_show_only_what_papers_print(papers: dict[str, Pages]) -> None:
+    assert "paper: test" not in papers["li-2015"]["english"].text
+    assert "paper:" not in rows(papers["liu-2014"]["raw-text"].text, "Figure 3")
+
+
+def test_times_and_tests_of_jiang_2015(papers: dict[str, Pages]) -> None:
+    page = papers["jiang-2015"]["models"]
+    setting, table = page.settings[0], rows(page.text, "Table 8")
     assert list(table) == [
         each.name for each in (jiang.BASELINE, jiang.MERGING, jiang.MODEL_1, jiang.MODEL_2, jiang.MODEL_3)
     ]
-    assert table[jiang.MODEL_1.name][-2:] == ["97.67", "4.39"]
     for name, row in table.items():
-        found = setting["methods"][name]
-        means = [f"**{found['scores'][part]['mean']:.2f}**" for part in ("dev", "test")]
-        assert [cell.split(" ")[0] for cell in row[1:3]] == means
-        times = setting["decoding"]["seconds"][name]
-        assert len(times) == SEEDS
-        assert row[5] == f"{sum(times) / SEEDS:.3f}"
+        assert row[5] == f"{sum(setting['decoding']['seconds'][name]) / SEEDS:.3f}"
     test = setting["methods"][jiang.MODEL_3.name]["against"][jiang.MODEL_1.name]["test"]
     assert table[jiang.MODEL_3.name][4] == f"{test['difference']:+.2f}, {test['p_all']:.4f}"
     assert table[jiang.BASELINE.name][3] == table[jiang.MODEL_1.name][4] == "-"
-
-
-def test_li_2015_beside_ours(papers: dict[str, Pages]) -> None:
-    pages = papers["li-2015"]
-    table, (setting,) = rows(pages["tagging"].text, "Table 4"), pages["tagging"].settings
-    assert table["coupled, joint features only"][-3:] == ["179", "92.92", "92.90"]
-    found = setting["methods"]["coupled, joint features only"]
-    assert table["coupled, joint features only"][2] == f"**{found['scores']['test']['mean']:.2f}**"
-    assert rows(pages["conversion"].text, "Table 5: conversion, the 20%")["two-stage"][-1] == "93.22"
-    assert "paper: test" not in pages["english"].text
 
 
 def test_references_are_tested_against_one_another_only(papers: dict[str, Pages]) -> None:
@@ -89,40 +114,6 @@ def test_references_are_tested_against_one_another_only(papers: dict[str, Pages]
     assert against["coupled"] == {"baseline", "two-stage"}
     (setting,) = pages["weighting"].settings
     assert set(setting["methods"]["coupled"]["against"]) == {"baseline"}
-
-
-def test_liu_2014_beside_ours(papers: dict[str, Pages]) -> None:
-    pages = papers["liu-2014"]
-    page = pages["lexicon"]
-    (setting,), table = page.settings, rows(page.text, "Table 4")
-    assert list(table) == [liu.BASELINE.name, liu.COLUMNS.name, liu.LEXICON.name, liu.PHRASES.name]
-    assert table[liu.LEXICON.name][-6:-4] == ["90.63", "84.88"]
-    scores = setting["methods"][liu.LEXICON.name]["scores"]
-    found = [f"**{scores[name]['mean']:.2f}**" for name in ("dev", "dev OOV", "test", "test OOV")]
-    assert [cell.split(" ")[0] for cell in table[liu.LEXICON.name][2:6]] == found
-    table = rows(section(pages["natural"].text, "Wikipedia"), "Tables 5 and 6")
-    assert table[liu.SELECTED.name][-5:] == ["95.00", "88.28", "93.93", "87.53", "93.61"]
-    assert rows(pages["natural"].text, "Table 7")[liu.SELECTED.name][-2:] == ["92.47", "93.93"]
-    assert "paper:" not in rows(pages["raw-text"].text, "Figure 3")
-
-
-def test_sun_wan_2012_beside_ours(papers: dict[str, Pages]) -> None:
-    pages = papers["sun-wan-2012"]
-    page = pages["stacking"]
-    (setting,), table = page.settings, rows(page.text, "Table 2")
-    assert list(table) == [sun.CHARACTERS.name, sun.GUIDED.name, sun.UNTAGGED.name, sun.PIECES.name]
-    assert table[sun.GUIDED.name][-3:] == ["93.89", "93.46", "93.67"]
-    assert table[sun.UNTAGGED.name][-3:] == ["-", "-", "93.73"]
-    scores = setting["methods"][sun.PIECES.name]["scores"]["dev"]
-    found = [f"{scores['precision']:.2f}", f"{scores['recall']:.2f}", f"**{scores['mean']:.2f}**"]
-    assert [cell.split(" ")[0] for cell in table[sun.PIECES.name][:3]] == found
-    assert rows(page.text, "Table 6")[sun.PIECES.name][-1] == "94.36"
-    text = pages["retraining"].text
-    assert rows(text, "Table 5")[sun.CHARACTERS_AGAIN.name][-1] == "94.26"
-    assert rows(text, "Table 6")[sun.CHARACTERS_AGAIN.name][-3:] == ["93.93", "94.29", "94.11"]
-    table = rows(pages["learning-curve"].text, "Table 3: sizes of the source")
-    assert [table[sun.with_source(sun.GUIDED, share).name][-1] for share in (0.2, 1.0)] == ["92.21", "93.67"]
-    assert rows(pages["gold"].text, "Table 4")[sun.GUIDED_GIVEN.name][-1] == "95.19"
 
 
 def test_scores_of_sun_wan_2012_are_those_of_the_answers(papers: dict[str, Pages]) -> None:

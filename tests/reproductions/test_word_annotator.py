@@ -14,7 +14,6 @@ from tagweave.annotate.selection import Occurrences, occurrences
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evaluation.words import segmentations
 from tagweave.training.task import Task
 
 WORD = st.text("甲乙丙", min_size=1, max_size=4)
@@ -85,14 +84,6 @@ def test_the_figure_of_the_paper() -> None:
     assert marks(first) == ["S", "B", "M", "E", "BS", "ES"]
     assert marks(second) == ["B", "M", "E"]
     assert annotator.annotated(found, "jp").guideline == "jp"
-
-
-def test_words_are_recovered_from_what_is_marked() -> None:
-    annotator = Annotator.of(corpus([["甲乙", "丙", "甲甲", "乙", "丙"]]))
-    partial = annotator.annotated(occurrences(annotator.sentences, ["甲乙", "甲甲", "丙甲"]))
-    (found,) = segmentations(partial.sentences, "segmentation", "character")
-    assert found.forms == ("甲乙", "丙", "甲甲", "乙丙")
-    assert found.certain == (True, True, True, False)
 
 
 def test_gold_text_that_is_not_gold() -> None:

@@ -256,36 +256,17 @@ def relation_features(codes, ptr, sides, with_distance, places, rows, features):
 
 @kernel
 def score_labels(weights, features, scores):
-    """Set scores float[N, Y]."""
-    rows = weights.reshape(-1)
+    """Set scores float[N, Y] to the sums of the rows of each arc's features, prefetched from main memory."""
+    rows, count, size = weights.reshape(-1), _U(features.shape[1]), _U(scores.shape[1])
     for a in range(_U(features.shape[0])):
-        _score(rows, features, a, scores[a])
-
-
-@inlined
-def _score(rows, features, a, scores):
-    """scores[:] = the sum of the rows of an arc's features, prefetched since they are scattered in main memory."""
-    count, size = _U(features.shape[1]), _U(scores.shape[0])
-    for y in range(size):
-        scores[y] = 0
-    for f in range(count):
-        if f + _AHEAD < count:
-            _ask_for(rows, _U(features[a, f + _AHEAD]) * size, size)
-        first = _U(features[a, f]) * size
         for y in range(size):
-            scores[y] += rows[first + y]
-
-
-@inlined
-def _add(rows, features, a, difference):
-    """Add the difference to the rows of an arc's features."""
-    count, size = _U(features.shape[1]), _U(difference.shape[0])
-    for f in range(count):
-        if f + _AHEAD < count:
-            _ask_for(rows, _U(features[a, f + _AHEAD]) * size, size)
-        first = _U(features[a, f]) * size
-        for y in range(size):
-            rows[first + y] += difference[y]
+            scores[a, y] = 0
+        for f in range(count):
+            if f + _AHEAD < count:
+                _ask_for(rows, _U(features[a, f + _AHEAD]) * size, size)
+            first = _U(features[a, f]) * size
+            for y in range(size):
+                scores[a, y] += rows[first + y]
 
 
 @inlined
@@ -318,6 +299,11 @@ def label_sums(scores, allowed, noise, p, log_z):
 @kernel
 def add_label_gradient(features, difference, gradient):
     """Add the difference float[A, Y] to the rows of gradient float[rows, Y] of every arc's features."""
-    rows = gradient.reshape(-1)
+    rows, count, size = gradient.reshape(-1), _U(features.shape[1]), _U(difference.shape[1])
     for a in range(_U(features.shape[0])):
-        _add(rows, features, a, difference[a])
+        for f in range(count):
+            if f + _AHEAD < count:
+                _ask_for(rows, _U(features[a, f + _AHEAD]) * size, size)
+            first = _U(features[a, f]) * size
+            for y in range(size):
+                rows[first + y] += difference[a, y]

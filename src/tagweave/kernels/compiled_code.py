@@ -203,7 +203,7 @@ class CompiledCode(NullCache):
         SciPy's linear algebra, which is half of the start of a short run; here the compiler loads it when needed.
         """
         rtsys.initialize(target_context)
-        key = _key(sig, target_context.codegen())
+        key = sig, target_context.codegen().magic_tuple()
         code = self._kept(key)
         if code is None:
             begin(self._name)
@@ -220,7 +220,7 @@ class CompiledCode(NullCache):
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep the code compiled for a signature, if a folder is writable."""
         end()
-        key, code = _key(sig, cres.codegen), cres._reduce()
+        key, code = (sig, cres.codegen.magic_tuple()), cres._reduce()
         try:
             is_kept = _first_writable(lambda folder: self._files(folder).save(key, code))
         finally:
@@ -230,28 +230,21 @@ class CompiledCode(NullCache):
             say(f"compiled code cannot be kept ({places}): so at every start")
 
     def _kept(self, key: tuple[Any, ...]) -> Any:
-        """Return the code of a key from the first folder that has it, or `None`."""
-        found = (self._read(folder, key) for folder in folders())
-        return next((code for code in found if code is not None), None)
+        """Return the code of a key from the first folder that has it, or `None`; remove damaged files."""
+        for folder in folders():
+            try:
+                if (code := self._files(folder).load(key)) is not None:
+                    return code
+            except OSError:  # it is not there, or closed to this user
+                continue
+            except Exception:  # whatever unpickling makes of half a file
+                for file in folder.glob(f"{self._name}.*"):
+                    with suppress(OSError):  # where it cannot be removed, the code is kept in another folder
+                        file.unlink()
+        return None
 
     def _files(self, folder: Path) -> IndexDataCacheFile:
         return IndexDataCacheFile(str(folder), self._name, llvmlite.__version__)
-
-    def _read(self, folder: Path, key: tuple[Any, ...]) -> Any:
-        """Return the code of a key, or `None`; damaged files are removed."""
-        try:
-            return self._files(folder).load(key)
-        except OSError:  # it is not there, or closed to this user
-            return None
-        except Exception:  # whatever unpickling makes of half a file
-            for file in folder.glob(f"{self._name}.*"):
-                with suppress(OSError):  # where it cannot be removed, the code is kept in another folder
-                    file.unlink()
-            return None
-
-
-def _key(sig: Any, codegen: Any) -> tuple[Any, ...]:
-    return sig, codegen.magic_tuple()
 
 
 def _first_writable(use: Callable[[Path], None]) -> bool:

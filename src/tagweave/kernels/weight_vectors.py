@@ -26,15 +26,11 @@ vectors they share stay in the first-level cache, and take a range of columns, s
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tagweave.kernels import inlined, inner, kernel
 from tagweave.kernels.instructions import add_run, allocate, flat, prefetch
-
-Floats = NDArray[Any]
 
 EVERY_LABEL = np.zeros(0, np.int64), np.zeros(0, np.int32)
 """No lists of labels, for `project` and `gather`."""
@@ -69,7 +65,10 @@ def _add_cells_inside(weights, start, stop, cell, scores, begin, base, cells, ba
 
 @kernel
 def over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, scores, backwards):
-    """`gram_scores`, or `gram_gradient` if backwards: one kernel, so that it is compiled once."""
+    """Add the scores of the grams of sentences first .. last - 1 to scores float[tokens of these sentences, Y].
+
+    Backwards, add the scores to `weights`, then a gradient: one kernel, so that it is compiled once.
+    """
     Y, K = scores.shape[1], grams.shape[1]
     values, features = flat(scores), flat(grams)
     target, source = (weights, values) if backwards else (values, weights)
@@ -110,16 +109,6 @@ def over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, 
                     _add_cells_inside(
                         weights, _U(start), _U(stop), cell, values, _U(begin), _U(base), _U(cells), backwards
                     )
-
-
-def gram_scores(weights: Floats, *arguments: Any) -> None:
-    """Add the scores of the grams of sentences first .. last - 1 to scores float[tokens of these sentences, Y]."""
-    over_grams(weights, *arguments, False)
-
-
-def gram_gradient(gradient: Floats, *arguments: Any) -> None:
-    """The transpose of `gram_scores`: add difference float[tokens, Y] to the gradient of every weight that it used."""
-    over_grams(gradient, *arguments, True)
 
 
 @inner

@@ -163,7 +163,7 @@ class ViewEmission:
 
     def add_grams(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
         if encoded.grams.shape[1]:
-            weight_vectors.gram_scores(self.weights, *self._of_grams(encoded), first, last, scores)
+            weight_vectors.over_grams(self.weights, *self._of_grams(encoded), first, last, scores, False)
 
     def _of_grams(self, e: Encoded) -> tuple[Any, ...]:
         return self.layout.ptr, self.layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr
@@ -188,7 +188,7 @@ class ViewEmission:
             weight_vectors.type_gradient(self.weights, *self._of_types(encoded), word_types, own)
         elif len(encoded.type_features) and table is not None:
             weight_vectors.collect(own, word_types, table)
-        weight_vectors.gram_gradient(self.weights, *self._of_grams(encoded), first, last, own)
+        weight_vectors.over_grams(self.weights, *self._of_grams(encoded), first, last, own, True)
 
     def add_table_gradient(self, encoded: Encoded, table: Floats) -> None:
         every = np.arange(len(table), dtype=np.int32)
