@@ -72,7 +72,6 @@ class _Worker:
             raise EOFError from error
 
     def end(self) -> None:
-        """End the process."""
         if self.process is not None and self.connection is not None:
             self.process.kill()
             self.process.join()
@@ -251,7 +250,6 @@ def _new_pool(workers: int) -> ProcessPoolExecutor:
 
 
 def _taken(items: deque[Item]) -> Iterator[Item]:
-    """Take items off the left, as they are asked for."""
     while items:
         yield items.popleft()
 

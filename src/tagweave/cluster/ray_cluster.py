@@ -241,7 +241,6 @@ def _result(reference: Any) -> Any:
 
 
 def _processors() -> float:
-    """Return how many processors the cluster has now."""
     import ray
 
     resources: Any = ray.cluster_resources  # without types in some versions of Ray

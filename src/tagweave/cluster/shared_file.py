@@ -34,7 +34,6 @@ class SharedFile:
 
     @classmethod
     def of(cls, path: str) -> SharedFile:
-        """Return the file of a path."""
         absolute = str(Path(path).absolute())  # a link keeps its name, which may tell the format
         return cls(absolute, digest(absolute))
 
@@ -117,7 +116,6 @@ class MappedArrays:
 
     @classmethod
     def write(cls, path: Path, arrays: Mapping[str, NDArray[Any]]) -> MappedArrays:
-        """Write arrays to a file, over what it held."""
         entries, at = [], 0
         with path.open("r+b" if path.exists() else "wb") as file:
             for name, array in arrays.items():

@@ -85,7 +85,6 @@ def _gloss(sentence: Annotated, layers: list[str]) -> Html:
 
 
 def _highlighted(sentence: Annotated, layer: str) -> Html:
-    """Show the first tokens with the spans of a layer highlighted."""
     forms, positions, groups = sentence.forms, sentence.layers[layer], sentence.spans[layer]
     tints = of_types(_type(label) for group in groups for _, _, label in group)
     begins = {group[0][0]: group for group in groups if {_type(label) for _, _, label in group} != {_OUTSIDE}}

@@ -94,7 +94,6 @@ class _Row:
 
     @cached_property
     def arcs(self) -> list[_Drawn]:
-        """Return all arcs, the shortest first."""
         found = []
         for at, arcs in enumerate(self.heads, 1):
             if arcs is None:
@@ -120,12 +119,10 @@ class _Row:
 
     @property
     def height(self) -> float:
-        """Return the height of all arcs with the texts above them."""
         return self.top + (_LEVEL if any(arc.head == 0 for arc in self.arcs) else 0) + 16
 
     @cached_property
     def top(self) -> float:
-        """Return the height of the highest arc between words."""
         return max((_FIRST + _LEVEL * level for level in self.levels), default=_FIRST)
 
 

@@ -98,18 +98,15 @@ class UntilSettled(TrainerAround):
     delta: float = 1e-5
 
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        """Start the trainer, with an array for the last losses."""
         state = super().start(objective, weights)
         state.arrays["past"] = np.full(self.period, np.inf)
         return state
 
     def rules(self, objective: Objective) -> StateRules:
-        """Add the rules of the last losses."""
         own = super().rules(objective)
         return replace(own, arrays={**own.arrays, "past": ArrayRule(("float64",), (self.period,))})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """Take a step, and compare the loss."""
         super().step(objective, state, watch)
         past, at = state.arrays["past"], state.iteration % self.period
         before, past[at] = past[at], state.loss

@@ -57,12 +57,10 @@ class TrainingLog(list[Iteration]):
 
     @property
     def training_seconds(self) -> float:
-        """The time of all iterations."""
         return self[-1].seconds if self else 0.0
 
     @property
     def log(self) -> list[str]:
-        """A line of text for each iteration."""
         return [line_of(iteration) for iteration in self]
 
 
@@ -120,7 +118,6 @@ class SentenceTagger:
         self._marginals: list[dict[str, float]] = []
 
     def labels(self) -> list[str]:
-        """The labels of the model."""
         return list(self._crf.model_.space.names)
 
     def set(self, xseq: TokenSequence) -> None:
@@ -144,7 +141,6 @@ class SentenceTagger:
         return sequence_probability(self._crf.model_, self._sentence, yseq)
 
     def info(self) -> ModelInfo:
-        """The parts of the model by name."""
         crf = self._crf
         states, transitions, attributes = crf.state_features_ or {}, crf.transition_features_ or {}, crf.attributes_
         labels = self.labels()

@@ -49,7 +49,6 @@ class Recording:
     details: dict[str, Any] = field(default_factory=dict)
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Add the iteration to the log, and call the listeners."""
         before = self.log[-1].seconds if self.log else 0.0
         info = {"num": iteration.number, "scores": {}, "loss": iteration.loss, "time": iteration.seconds - before}
         self.log.append(iteration)
@@ -66,7 +65,6 @@ class Recorded(TrainerAround):
     recording: Recording
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """One iteration."""
         super().step(objective, state, watch)
         norm, active = float(np.linalg.norm(state.weights)), int(np.count_nonzero(state.weights))
         self.recording.details |= {"feature_norm": norm, "active_features": active}
@@ -87,14 +85,12 @@ class Hooks:
     trainer: Any
 
     def iteration(self, log: TrainingLog) -> None:
-        """After every iteration."""
         if len(log) == 1:
             self.trainer.logparser = log
             self._call("on_start", f"{log.featgen_num_features} features\n")
         self._call("on_iteration", log.log[-1] + "\n", log.last_iteration)
 
     def end(self, log: TrainingLog) -> None:
-        """After the last iteration."""
         if log:
             self._call("on_optimization_end", f"{log.training_seconds:.1f} s\n")
             self._call("on_end", "")
@@ -120,7 +116,6 @@ class Sequences:
     weights: Sequence[float]
 
     def where(self, kept: Sequence[bool]) -> Sequences:
-        """Keep the sentences for which `kept` is true."""
         chosen = [i for i, keep in enumerate(kept) if keep]
         return Sequences(
             [self.sentences[i] for i in chosen], [self.layers[i] for i in chosen], [self.weights[i] for i in chosen]

@@ -22,7 +22,6 @@ class Predictions(np.ndarray[Any, np.dtype[np.object_]]):
 
     @classmethod
     def of(cls, rows: Sequence[list[Any]]) -> Predictions:
-        """Make predictions of lists, one for each sentence."""
         return np.array(rows, dtype=object).view(cls)
 
     def __array_function__(

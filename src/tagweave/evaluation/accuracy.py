@@ -50,7 +50,6 @@ class CandidateCodes:
 
     @classmethod
     def of(cls, gold: Iterable[Candidates], system: Iterable[Candidates]) -> CandidateCodes:
-        """Number the candidate sets of gold and system positions."""
         codes: dict[Candidates, int] = {}
         numbers = [
             np.fromiter((codes.setdefault(item, len(codes)) for item in items), dtype=np.int64)
@@ -116,7 +115,6 @@ class Accuracy(Result):
     json_names: ClassVar = {"tokens": "accuracy", "oov": "oov_accuracy", "iv": "iv_accuracy"}
 
     def measures(self) -> dict[str, Measure]:
-        """Return the measures by which systems are compared."""
         return {"accuracy": Measure(self.counts, share_of_counts)}
 
 

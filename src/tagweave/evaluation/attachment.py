@@ -53,11 +53,9 @@ class Attachment(Result):
     json_names: ClassVar = {"heads": "uas", "arcs": "las", "trees": "exact"}
 
     def measures(self) -> dict[str, Measure]:
-        """Return the measures by which systems are compared."""
         return {"UAS": Measure(self.head_counts, f_of_counts), "LAS": Measure(self.arc_counts, f_of_counts)}
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything except the counts per sentence as plain data."""
         scores = {
             name: {"value": plain(score.f), "right": score.right, "total": score.gold, "system": score.system}
             for name, score in (("uas", self.heads), ("las", self.arcs))

@@ -66,7 +66,6 @@ class TagPairs:
         self._total = 0.0
 
     def add(self, pair: Pair, form: str, token: Token) -> None:
-        """Count a token that has a pair."""
         self.counts[pair] += 1
         self.show(pair, form, token)
 
@@ -159,7 +158,6 @@ class Divergence:
 
     @property
     def total(self) -> float:
-        """The number of tokens counted."""
         return float(self.counts.sum())
 
     @property
@@ -168,11 +166,9 @@ class Divergence:
         return float(self.counts.max(axis=1, initial=0).sum() / self.total) if self.total else float("nan")
 
     def directions(self) -> tuple[Divergence, ...]:
-        """Return the comparison from either side."""
         return self, self.swapped()
 
     def headlines(self) -> list[str]:
-        """Return sentences that describe the comparison."""
         how = "expected by a model" if self.expected else "counted"
         left_out = f"; left out: {self.left_out:,}" if self.left_out else ""
         return [f"Tokens with {self.what}s of {self.first} and {self.second}: {self.total:,.0f}, {how}{left_out}."]

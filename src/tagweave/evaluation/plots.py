@@ -156,7 +156,6 @@ def _fonts() -> tuple[str, ...]:
 
 @cache
 def _covered() -> frozenset[int]:
-    """Return the code points that the fonts have."""
     from matplotlib import font_manager
 
     files = (font_manager.findfont(font) for font in _fonts())

@@ -177,7 +177,6 @@ class LayerReports(Printed, Result):
     json_names: ClassVar = {"reports": "layers"}
 
     def render(self, console: Console | None = None) -> None:
-        """Print the tables of every layer, and a line for layers that are not scored."""
         console = console or table_console()
         for name, report in self.reports.items():
             console.print(f"layer {printable(name)}", markup=False)

@@ -74,12 +74,10 @@ class Score(Result):
 
     @property
     def precision(self) -> float:
-        """The share of the system's items that are right, 0..1."""
         return ratio(self.right, self.system)
 
     @property
     def recall(self) -> float:
-        """The share of the gold items that the system has, 0..1."""
         return ratio(self.right, self.gold)
 
     @property
@@ -88,7 +86,6 @@ class Score(Result):
         return ratio(2 * self.right, self.gold + self.system)
 
     def to_json(self) -> dict[str, Any]:
-        """Return ratios and counts as plain data."""
         return {**{name: plain(getattr(self, name)) for name in ("precision", "recall", "f")}, **Result.to_json(self)}
 
 
@@ -101,11 +98,9 @@ class Share(Result):
 
     @property
     def value(self) -> float:
-        """The share of right items, 0..1."""
         return ratio(self.right, self.total)
 
     def to_json(self) -> dict[str, Any]:
-        """Return ratio and counts as plain data."""
         return {"value": plain(self.value), "right": self.right, "total": self.total}
 
 

@@ -83,7 +83,6 @@ class SpanCodes(NamedTuple):
 
     @classmethod
     def of(cls, gold: Corpus, system: Corpus) -> SpanCodes:
-        """Encode the guideline layers of two corpora with the same tokens."""
         layers = guideline_layers(gold)
         codes = CandidateCodes.of(chain.from_iterable(layers), chain.from_iterable(guideline_layers(system)))
         _check(gold, codes, codes.gold)
@@ -103,7 +102,6 @@ class SpanCodes(NamedTuple):
         return cls(rules.types, evidence, numbers, given, sentence_begins(np.cumsum([0, *map(len, layers)])))
 
     def verdict(self) -> SpanVerdict:
-        """Return what the gold standard says about the spans of the system."""
         return self.evidence.verdict(self.gold, self.system, self.begins)
 
 
@@ -239,7 +237,6 @@ class SpanScores(Result):
     counts: Counts = field(repr=False, compare=False)  # int64[S, 3], right, gold and system spans of each sentence
 
     def measures(self) -> dict[str, Measure]:
-        """Return the measures by which systems are compared."""
         return {"F": Measure(self.counts, f_of_counts)}
 
 

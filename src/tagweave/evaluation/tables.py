@@ -73,7 +73,6 @@ def tables(report: Report, confusions: int) -> Iterator[Table]:
 
 
 def _summary(report: Report) -> Table:
-    """Return a table with a column for each system: systems are fewer than figures, so it fits a narrow terminal."""
     against = f" against {report.gold}" if report.gold else ""
     columns = [_figures(scores) for scores in report.systems.values()]
     numbers = range(1, len(columns) + 1)

@@ -56,12 +56,10 @@ class TreeDivergence:
 
     @property
     def first(self) -> str:
-        """The first guideline."""
         return self.relations.first
 
     @property
     def second(self) -> str:
-        """The second guideline."""
         return self.relations.second
 
     def _repr_html_(self) -> str:
@@ -70,11 +68,9 @@ class TreeDivergence:
         return fragment(self)
 
     def directions(self) -> tuple[Divergence, ...]:
-        """Return the comparisons from either side."""
         return (self.relations, self.relations.swapped(), *self.heads)
 
     def headlines(self) -> list[str]:
-        """Return sentences that describe the comparison, and how much agrees."""
         one, other = self.left_out
         left_out = f"; left out: {one:,} of {self.first}, {other:,} of {self.second}" if one or other else ""
         return [

@@ -204,7 +204,6 @@ class WordScores(Result):
     json_names: ClassVar = {"oov": "oov_recall", "iv": "iv_recall"}
 
     def measures(self) -> dict[str, Measure]:
-        """Return the measures by which systems are compared."""
         words = {"F": Measure(self.counts, f_of_counts)}
         return words if self.tagged is None else {**words, "tagged F": Measure(self.tagged.counts, f_of_counts)}
 

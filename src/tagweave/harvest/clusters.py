@@ -47,7 +47,6 @@ class Clusters:
 
     @property
     def classes(self) -> int:
-        """Return the number of clusters."""
         return len(set(self.paths))
 
 

@@ -96,7 +96,6 @@ def uncontradicted(lexicon: Lexicon, corpus: Corpus, share: float = 0.9) -> Lexi
 
 
 def _entry(line: str, path: str, number: int) -> tuple[str, Candidates]:
-    """Return the word of a line and its tags."""
     tabbed = "\t" in line.strip(_SPACES)
     if tabbed:
         fields = [field.strip(_SPACES) for field in line.strip(_SPACES).split("\t")]

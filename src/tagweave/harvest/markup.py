@@ -151,7 +151,6 @@ class Simplifier:
         return "".join(simple if len(simple) == 1 else character for character, simple in characters)
 
     def blocks(self, blocks: Iterable[Passage]) -> Iterator[Passage]:
-        """Convert the text of blocks."""
         return (block._replace(text=self.text(block.text)) for block in blocks)
 
 

@@ -57,14 +57,12 @@ class PhraseMatcher:
 
     @cached_property
     def labels(self) -> tuple[Candidates, ...]:
-        """Return the candidates of each label."""
         labels: list[Candidates] = [None, ("O",)]
         for types in self._types[1]:
             labels += [tuple(f"{place}-{name}" for name in types) for place in "BI"]
         return tuple(labels)
 
     def types(self, labels: NDArray[np.int32]) -> set[str]:
-        """Return the types that some of these labels have."""
         known = np.flatnonzero(np.bincount(labels, minlength=len(self.labels))[2::2])
         return {name for number in known for name in self._types[1][number]} - {_ANY}
 
@@ -73,7 +71,6 @@ class PhraseMatcher:
         return self._labels(cut, len(cut.ends), lambda spans: spans)
 
     def in_tokens(self, cut: Pieces, tokens: int) -> PhraseLabels:
-        """Label so many given tokens."""
         return self._labels(cut, tokens, cut.of_tokens)
 
     def _labels(self, cut: Pieces, tokens: int, placed: Callable[[Spans], Spans]) -> PhraseLabels:
@@ -87,7 +84,6 @@ class PhraseMatcher:
 
     @cached_property
     def trie(self) -> PhraseTrie:
-        """Return the phrases."""
         return PhraseTrie(self.gazetteer.phrases, self.stop, self.fold)
 
     @cached_property

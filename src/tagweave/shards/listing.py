@@ -60,12 +60,10 @@ class ShardFolder:
 
     @property
     def system(self) -> AbstractFileSystem:
-        """The file system."""
         return self._opened[0]
 
     @property
     def is_local(self) -> bool:
-        """Whether paths are paths of this machine."""
         return not self.scheme
 
     def path(self, *parts: str) -> str:
@@ -77,7 +75,6 @@ class ShardFolder:
         return path[len(self.path("")) :]
 
     def exists(self, *parts: str) -> bool:
-        """Return whether there is such a file or folder."""
         return bool(self.system.exists(self.path(*parts)))
 
     def entries(self, *parts: str) -> dict[str, dict[str, Any]]:
@@ -86,7 +83,6 @@ class ShardFolder:
         return {self.name(path): info for path, info in found.items()}
 
     def read(self, *parts: str) -> bytes:
-        """Return the content of a file."""
         content: bytes = self.system.cat_file(self.path(*parts))
         return content
 
@@ -103,7 +99,6 @@ class ShardFolder:
                     self.remove(name)
 
     def remove(self, *parts: str) -> None:
-        """Remove a file if there is one."""
         with suppress(FileNotFoundError):
             self.system.rm_file(self.path(*parts))
 
@@ -195,7 +190,6 @@ class Shard:
 
     @property
     def url(self) -> str:
-        """The path or URL of the shard."""
         return f"{self.base.rstrip('/')}/{self.name}"
 
 

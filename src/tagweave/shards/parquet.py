@@ -167,7 +167,6 @@ def _compression(table: pq.ParquetFile, schema: pa.Schema, column: str) -> dict[
 
 
 def _row_groups(table: pq.ParquetFile, annotate: Annotate, source: str, column: str) -> Iterator[list[pa.RecordBatch]]:
-    """Yield the annotated batches of every row group that is written."""
     row = 1
     for group in range(table.num_row_groups):
         batches: list[pa.RecordBatch] = []

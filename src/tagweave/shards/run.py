@@ -76,7 +76,6 @@ class Manifest:
             }
 
     def finish(self, shard: Shard, **facts: Any) -> None:
-        """Record a finished shard."""
         self._write({**asdict(shard), **facts, "version": __version__}, _record("done", shard.name))
         self.store.remove(_record("failed", shard.name))
 
@@ -194,7 +193,6 @@ class Counts:
 
     @classmethod
     def before_run(cls, prepared: Prepared) -> Counts:
-        """Return the counts before the first shard."""
         return cls(len(prepared.waiting), sum(shard.size for shard in prepared.waiting), prepared.before)
 
 

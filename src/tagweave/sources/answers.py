@@ -46,7 +46,6 @@ class Answers:
 
     @property
     def positions(self) -> int:
-        """The number of positions, N."""
         return int(self.sentence_ptr[-1])
 
     @cached_property
@@ -88,7 +87,6 @@ class Answers:
 
     @property
     def hardly_overlap(self) -> bool:
-        """Whether too few positions have several answers to tell who is right."""
         return self.overlap() < _LEAST_OVERLAP
 
     def counts(self) -> NDArray[np.float64]:

@@ -47,7 +47,6 @@ class AnswerFile(DeclaredFunction):
             self._layer(answer, texts[key])
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """Label sentences."""
         answers = _answers(self.file, stamp(self.file))
         found = ((each, answers.get(without_blanks("".join(each.forms)))) for each in sentences)
         return [self._layer(answer, each) if answer else (None,) * len(each) for each, answer in found]
@@ -83,7 +82,6 @@ class _Answer:
 
     @property
     def text(self) -> str:
-        """The sentence of the line."""
         text = self.values.get("text")
         tokens = self.values.get("tokens")
         if isinstance(tokens, list) and all(isinstance(each, str) for each in tokens):
@@ -93,7 +91,6 @@ class _Answer:
         return text
 
     def token_labels(self, sentence: Sentence) -> Layer:
-        """Return the labels of tokens as a layer."""
         tokens, labels = self.values.get("tokens"), self.values["labels"]
         numbers = self.values.get("probabilities") or [None] * len(sentence)
         if tokens is not None and tuple(tokens) != sentence.forms:
@@ -123,7 +120,6 @@ class _Answer:
             raise self.error(f"the labels {numbers!r}", "labels with numbers from 0 to 1, not all 0") from None
 
     def spans(self, sentence: Sentence) -> Iterator[FoundSpan]:
-        """Yield the spans of the line in tokens."""
         offsets = TokenOffsets.in_text(self.text, sentence.forms)
         spans = self.values.get("spans")
         if offsets is None or not isinstance(spans, list):

@@ -54,7 +54,6 @@ class LexiconFunction(DeclaredFunction):
             raise FunctionError(f"{self.name}: found phrases without a type in {self.file}, expected label")
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """Label sentences."""
         harvest = PhraseHarvest(_matcher(self, stamp(self.file)), everything=True, layer=_LAYER)
         found = iter(harvest.of(sentences))
         layers = [next(found).layers[_LAYER] if len(each) else () for each in sentences]
@@ -99,7 +98,6 @@ class Expression(DeclaredFunction):
             )
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """Label sentences."""
         return [layer_of(self._found(each), len(each), self.outside, self.task) for each in sentences]
 
     def _found(self, sentence: Sentence) -> Iterator[FoundSpan]:
@@ -128,11 +126,9 @@ class SpacyModel(DeclaredFunction):
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
     def check(self, sentences: Sequence[Sentence]) -> None:
-        """Raise unless the pipeline is there."""
         _pipeline(self.model)
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """Label sentences."""
         from spacy.tokens import Doc
 
         pipeline = _pipeline(self.model)
@@ -180,7 +176,6 @@ class TagweaveModel(DeclaredFunction):
         self._predictor()
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """Label sentences."""
         predictor = self._predictor()
         if not self.probabilities:
             said = predictor.tag(list(sentences))

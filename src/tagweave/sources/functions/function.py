@@ -149,7 +149,6 @@ def _called(call: _Call) -> list[Layer]:
 
 
 def _bare(sentence: Sentence) -> Sentence:
-    """Return the part of a sentence that functions see."""
     columns = {name: column for name, column in sentence.columns.items() if name not in sentence.layers}
     return Sentence(sentence.forms, columns=columns, location=sentence.location)
 
@@ -184,7 +183,6 @@ class _KeptAnswers:
         return cls(path, layers, len(layers))
 
     def save(self) -> None:
-        """Write the file, if there is something new."""
         if self.path is None or len(self.layers) == self.before:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)

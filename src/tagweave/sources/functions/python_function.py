@@ -44,7 +44,6 @@ class PythonFunction:
     outside: bool = False  # whether a token in no span is `O`; by default it is unknown
 
     def __call__(self, sentence: Sentence) -> Iterable[Any] | None:
-        """Call the Python function."""
         return self.function(sentence)
 
     def __reduce__(self) -> tuple[Callable[..., PythonFunction], tuple[Any, ...]]:
@@ -64,7 +63,6 @@ class PythonFunction:
         """Nothing to check before it is called."""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        """Label sentences."""
         return [self._layer(each) for each in sentences]
 
     def _layer(self, sentence: Sentence) -> Layer:
@@ -87,7 +85,6 @@ class PythonFunction:
         return FunctionError(f"{self.name}{where}: found {found}, expected {expected}")
 
     def _file(self) -> str:
-        """Return the file that defines the function."""
         function = inspect.unwrap(self.function)
         path = inspect.getsourcefile(function) if inspect.isfunction(function) else None
         if path is None or not Path(path).is_file() or "<" in self.function.__qualname__:
@@ -158,7 +155,6 @@ def load_functions(argument: str) -> list[PythonFunction]:
 
 
 def _travelled(path: str, qualified: str, name: str, outside: bool) -> PythonFunction:
-    """Read the function from its file, in another process."""
     found: Any = _module(path, stamp(path))
     for part in qualified.split("."):
         found = getattr(found, part)
