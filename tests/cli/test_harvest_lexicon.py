@@ -51,8 +51,8 @@ def test_it_trains_beside_an_annotated_corpus(run, corpora, files, task):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--matching", "both"], "unknown matching 'both', expected one of agreement, forward, backward"),
-        (["--agree", "most"], "unknown agreement 'most', expected one of all, any"),
+        (["--matching", "both"], "found --matching both, expected one of agreement, forward, backward"),
+        (["--agree", "most"], "found --agree most, expected one of all, any"),
     ],
 )
 def test_options_that_are_wrong(run, files, arguments, message):

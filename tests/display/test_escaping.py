@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -12,7 +11,6 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.display.markup import element, html, picture
 from tagweave.display.pictures import LiveLine, heat_map
-from tagweave.evaluation.divergence import counted
 from tagweave.labels.mapping import bundle
 
 ATTACKS = (
@@ -83,13 +81,6 @@ def test_sentences_and_corpora(attack: str) -> None:
 def test_labels_of_models(attack: str) -> None:
     check(bundle([(attack, (attack, "B")), ("other", ("x", "y"))])._repr_html_(), attack)
     check(picture(heat_map([attack], [attack, "B"], [[0.5, 0.5]])), attack)
-
-
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_divergence(attack: str) -> None:
-    first = Corpus((Sentence((attack, "b"), {"a": ((attack,), ("B",))}),), "a")
-    second = Corpus((replace(first[0], layers={attack: (("x",), (attack,))}),), attack)
-    check(counted(first, second)._repr_html_(), attack)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

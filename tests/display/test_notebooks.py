@@ -19,10 +19,6 @@ _EXPECTED = re.compile(r"tagweave: compiling|1 of 120 documents have no span")
 _SECONDS = 60  # of the processor: far more than a notebook takes, also where code is compiled first
 
 
-def test_there_are_notebooks() -> None:
-    assert NOTEBOOKS
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_is_valid_and_has_no_outputs(path: Path) -> None:
     notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)

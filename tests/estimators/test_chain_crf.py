@@ -190,15 +190,6 @@ def test_unknown_sentences_change_no_bit(algorithm: str, extra: dict[str, Any]) 
         assert [i.loss for i in without.training_log_] == [i.loss for i in other.training_log_]
 
 
-def test_an_unknown_position_is_not_a_label() -> None:
-    X, y = sentences(40)
-    gaps = with_gaps(y)
-    crf = ChainCRF(max_iterations=5).fit(X, gaps)
-    assert crf.classes_ == list(LABELS)
-    assert {label for labels in crf.predict(X) for label in labels} <= set(LABELS)
-    assert all(set(token) == set(LABELS) for row in crf.predict_marginals(X) for token in row)
-
-
 def test_ambiguity_is_resolved_by_the_rest_of_the_data() -> None:
     X = [[["run"]], [["run"], ["they"]], [["they"], ["run"]]]
     y: list[list[Any]] = [[("NN", "VB")], ["VB", "PRP"], ["PRP", {"NN", "VB"}]]
@@ -231,15 +222,6 @@ def test_single_sentences_are_predicted_as_many_are_whatever_their_tokens() -> N
         crf.predict_single([{"at": float("nan")}, {"unknown": float("inf")}])
     again = crf.predict_single(flat)
     assert crf.fit(sentences, [["B", "A"]] * 5 + [[]]).predict_single(flat) != again
-
-
-@ALL_ALGORITHMS
-def test_every_algorithm_learns_from_gaps(algorithm: str) -> None:
-    X, y = sentences(80)
-    crf = ChainCRF(algorithm, max_iterations=20).fit(X, with_gaps(y))
-    assert crf.score(X, y) > 0.6
-    assert len(crf.training_log_) <= 20
-    assert np.isfinite(crf.model_.weights).all()
 
 
 def test_names_that_look_like_wildcards_are_names() -> None:
@@ -316,18 +298,6 @@ def test_load_refuses_other_files(tmp_path: Path, partial: tuple[Any, Any, Chain
     save_model(replace(model, about={"parameters": {"c3": 1}}), tmp_path / "later")
     with pytest.raises(ModelFileError, match="found a model of other parameters"):
         ChainCRF.load(tmp_path / "later")
-
-
-def test_features_of_a_small_model() -> None:
-    X, y = [[{"word": "a", "size": 2}, {"word": "b", "size": -1.5}]], [["A", "B"]]
-    crf = ChainCRF().fit(X, y)
-    assert set(crf.state_features_) == {("word:a", "A"), ("size", "A"), ("word:b", "B"), ("size", "B")}
-    assert crf.attributes_ == ["word:a", "size", "word:b"] and crf.num_attributes_ == 3
-    assert set(crf.transition_features_) == {("A", "B")}
-    assert crf.state_features_["size", "A"] > 0 > crf.state_features_["size", "B"]
-    dense = ChainCRF(all_possible_states=True).fit(X, y)
-    assert set(dense.state_features_) == {(name, label) for name in crf.attributes_ for label in "AB"}
-    assert dense.size_ > crf.size_ > 0
 
 
 @ALL_ALGORITHMS

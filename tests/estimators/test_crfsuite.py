@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,14 +70,6 @@ def test_the_l1_penalty_leaves_the_same_features() -> None:
             assert b == pytest.approx(a, abs=1e-3)
 
 
-def test_lists_of_strings_as_tokens() -> None:
-    X, y = sentences(60)
-    lists = [[[f"word={token['word']}", "bias", "bias"] for token in sentence] for sentence in X]
-    theirs, ours = both(lists, y, c2=0.1, **LONG_ENOUGH)
-    assert ours.state_features_ == pytest.approx(theirs.state_features_, abs=1e-3)
-    assert_same_answers(theirs, ours, lists)
-
-
 def test_negative_values_count_as_much_as_positive_ones() -> None:
     """CRFsuite drops a pair whose values sum to less than 0; with a least frequency above 0 so do we."""
     X, y = sentences(60)
@@ -90,44 +81,9 @@ def test_negative_values_count_as_much_as_positive_ones() -> None:
     assert strict.state_features_ == pytest.approx(theirs.state_features_, abs=1e-3)
 
 
-def test_the_perceptron_ends_up_about_as_good() -> None:
-    X, y = sentences(100)
-    theirs = sklearn_crfsuite.CRF(algorithm="ap", max_iterations=30).fit(X, y)
-    ours = ChainCRF(algorithm="ap", max_iterations=30).fit(X, y)
-    right = sum(a == b for row, gold in zip(theirs.predict(X), y, strict=True) for a, b in zip(row, gold, strict=True))
-    assert ours.score(X, y) == pytest.approx(right / sum(map(len, y)), abs=0.05)
-
-
 def test_sgd_minimises_the_same_objective() -> None:
     X, y = sentences(100)
     loss = ChainCRF(c2=0.5, **LONG_ENOUGH).fit(X, y).training_log_[-1].loss
     log = ChainCRF(algorithm="l2sgd", c2=0.5).fit(X, y).training_log_
     assert len(log) < 1000  # it has stopped because the loss has settled
     assert log[-1].loss == pytest.approx(loss, rel=0.05)
-
-
-def test_the_same_tags_on_real_text(real_corpora: Path) -> None:
-    from tagweave.corpus.load import load
-
-    (train,) = (real_corpora / "en/wsj").glob("*train*")
-    corpus = load(str(train))
-    found = [sentence for sentence in corpus if all(len(c or ()) == 1 for c in sentence.layers[corpus.guideline])]
-    X = [[_word_features(sentence.forms, t) for t in range(len(sentence))] for sentence in found[:400]]
-    y = [[c[0] for c in sentence.layers[corpus.guideline] if c] for sentence in found[:400]]
-    theirs, ours = both(X[:200], y[:200], c2=1.0)
-    assert ours.training_log_[-1].loss == pytest.approx(theirs.training_log_.last_iteration["loss"], rel=1e-3)
-    assert len(ours.state_features_) == len(theirs.state_features_)
-    assert set(ours.transition_features_) == set(theirs.transition_features_)
-    differ = [
-        a != b
-        for p, q in zip(theirs.predict(X[200:]), ours.predict(X[200:]), strict=True)
-        for a, b in zip(p, q, strict=True)
-    ]
-    assert sum(differ) / len(differ) < 0.01
-    assert ours.score(X[200:], y[200:]) > 0.8
-
-
-def _word_features(forms: tuple[str, ...], t: int) -> dict[str, Any]:
-    before, after = forms[t - 1] if t else "", forms[t + 1] if t + 1 < len(forms) else ""
-    form = forms[t]
-    return {"form": form.lower(), "end": form[-3:], "upper": form[0].isupper(), "beside": {"1": after, "-1": before}}

@@ -13,9 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evaluation import divergence as module
@@ -137,15 +135,6 @@ def test_other_words_or_two_corpora_of_one_guideline() -> None:
         counted(first, first)
     with pytest.raises(CorpusError, match="one: found a corpus of characters, expected words with tags"):
         counted(replace(first, unit="character"), second)
-
-
-def test_the_sample_under_both_guidelines() -> None:
-    both = sample.path("both.tsv")
-    found = counted(load(f"{both}#ctb"), load(f"{both}#pd"))
-    assert (found.total, found.left_out) == (694, 0)
-    assert found.diverging()[0] == "NN"
-    assert [p.partner for p in found.partners_of("NN")[:2]] == ["n", "vn"]
-    assert found.swapped().predictable < found.predictable < 1
 
 
 # Expected by a model

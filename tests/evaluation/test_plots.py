@@ -63,15 +63,6 @@ def test_a_figure_that_fails_leaves_the_old_file_and_nothing_else(draw, tmp_path
 
 
 @pytest.mark.parametrize("draw", [draw_bar, draw_curve])
-def test_the_same_figure_is_the_same_file_and_settings_stay_as_they_were(draw, tmp_path):
-    family = list(mpl.rcParams["font.family"])
-    draw(tmp_path / "one.png")
-    draw(tmp_path / "two.png")
-    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
-    assert mpl.rcParams["font.family"] == family
-
-
-@pytest.mark.parametrize("draw", [draw_bar, draw_curve])
 @pytest.mark.parametrize(
     ("series", "message"),
     [
@@ -84,11 +75,6 @@ def test_series_that_cannot_be_drawn_are_an_error(draw, series, message, tmp_pat
     with pytest.raises(ValueError, match=message):
         draw(tmp_path / "figure.png", series)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_errors_are_one_a_score():
-    with pytest.raises(ValueError, match="found 1 errors, expected 2"):
-        Series([1, 2], [0.1])
 
 
 def test_the_palette_tells_series_apart(tmp_path):

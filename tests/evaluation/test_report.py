@@ -15,10 +15,10 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evaluation.accuracy import Accuracy
-from tagweave.evaluation.console import table_console
 from tagweave.evaluation.report import evaluate
 from tagweave.evaluation.score import Score, Share
 from tagweave.evaluation.spans import SpanScores
+from tagweave.evaluation.tables import table_console
 from tagweave.evaluation.words import WordScores
 
 
@@ -167,12 +167,6 @@ def test_json_is_plain_and_whole():
     assert found["systems"]["y"]["tagged"]["confusions"] == [{"gold": "V", "system": "N", "count": 1}]
 
 
-def test_titles_wider_than_their_tables_are_not_broken():
-    gold = corpus("a/N b/V")
-    text = shown(evaluate(gold, {"system-with-a-long-name": corpus("a/V b/V")}))
-    assert "system-with-a-long-name: confusions" in text
-
-
 def test_tables_of_accuracy():
     gold = corpus("a/N b/V c/[x] d/N")
     text = shown(evaluate(gold, {"[base]": gold, "new": corpus("a/V b/V c/N d/?")}, corpus("a b")))
@@ -208,12 +202,6 @@ def test_the_number_of_confusions_is_what_was_asked_for():
     assert "confusions" in text
     assert text.count("│ X ") == 2  # the label table and one confusion
     assert text.count("│ Z ") == 1  # the label table only
-
-
-def test_a_summary_fits_a_narrow_terminal():
-    gold = corpus("ab/N c/V")
-    report = evaluate(gold, {"base": corpus("a/N b/N c/N"), "other": gold}, corpus("c"))
-    assert "…" not in shown(report, width=80)
 
 
 def test_importing_the_metrics_loads_nothing_heavy():

@@ -54,12 +54,6 @@ def test_the_order_of_the_systems_does_not_matter(rows, trials, seed):
     assert 1 / (trials + 1) <= found <= 1
 
 
-def test_a_system_better_on_every_sentence_is_significantly_better():
-    first, second = np.tile([[5, 10]], (60, 1)), np.tile([[8, 10]], (60, 1))
-    assert randomisation_test(first, second, share_of_counts) == 1 / 10_001
-    assert randomisation_test(first, second, share_of_counts, trials=99) == 0.01
-
-
 def test_scores_are_computed_from_sums_and_not_from_means():
     """One long sentence decides every exchange: 800 and two ones never differ less than observed, 800 - 1 - 1.
 
@@ -91,17 +85,6 @@ def test_blocks_do_not_change_the_number_of_trials(monkeypatch):
     assert randomisation_test(first, second, share_of_counts, trials=9) == 0.1
     monkeypatch.setattr(score, "_BLOCK", 4)
     assert randomisation_test(first, first, share_of_counts, trials=9) == 1.0
-
-
-def test_under_the_null_hypothesis_p_is_not_too_often_small():
-    """Two systems drawn alike: p below 0.1 in about a tenth of the draws."""
-    generator = np.random.default_rng(11)
-    small = 0
-    for _ in range(200):
-        right = generator.binomial(10, 0.8, (2, 30, 1))
-        counts = np.concatenate([right, np.full_like(right, 10)], axis=2)
-        small += randomisation_test(*counts, share_of_counts, 200) < 0.1
-    assert 6 <= small <= 36
 
 
 @pytest.mark.parametrize(

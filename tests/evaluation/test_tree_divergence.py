@@ -15,9 +15,9 @@ import naive_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Location, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evaluation.console import tables_as_text
 from tagweave.evaluation.divergence import Divergence
 from tagweave.evaluation.divergence_page import page, summary, tables
+from tagweave.evaluation.tables import tables_as_text
 from tagweave.evaluation.tree_divergence import TreeDivergence, counted_trees, head_positions
 from tagweave.features import arc_templates
 
@@ -209,15 +209,6 @@ def test_tables_have_relations_and_heads_from_both_sides() -> None:
     assert "nsubj" in text and "reversed 33.3" in text
     assert "[sit] (ud → root, sud → boats)" in text
     assert summary(larger()) == lines[:6]
-
-
-def test_the_page_has_all_of_it() -> None:
-    text = page(larger())
-    for heading in ("From ud to sud", "From sud to ud", "From ud to the position of the head in sud"):
-        assert f"<h2>{heading}</h2>" in text
-    assert "<h3>All relations, those that diverge most first</h3>" in text
-    assert '<mark>sit</mark>  <span class="quiet">ud → root, sud → boats</span>' in text
-    assert "<td>reversed</td>" in text
 
 
 def test_what_stands_in_a_treebank_is_text() -> None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.sentence import Location, Sentence
+from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError
 from tagweave.evaluation.accuracy import Confusion
 from tagweave.evaluation.score import Score, Share
-from tagweave.evaluation.words import Segmentation, segmentations, word_scores
+from tagweave.evaluation.words import Segmentation, word_scores
 
 TAGS = ("N", "V", "A")
 
@@ -180,35 +179,3 @@ def test_equals_comparing_every_word_with_every_word(pairs, known):
     for tag, score in tagged.labels.items():
         single = [naive(*pair, lambda word, tag=tag: word[3] == (tag,), agree) for pair in pairs]
         assert (score.right, score.gold) == (sum(row[0] for row in single), sum(row[1] for row in single))
-
-
-def test_a_real_test_set_cut_into_bigrams_equals_plain_counting(real_corpora):
-    """A novel's words and tags, read as words and as characters, against a system that cuts every two characters."""
-    lines = (real_corpora / "zh" / "zx" / "test.txt").read_text(encoding="utf-8").splitlines()
-    pairs = [[item.rsplit("_", 1) for item in line.split()] for line in lines if line.strip()]
-    gold = [Segmentation(tuple(form for form, _ in line), tuple((tag,) for _, tag in line)) for line in pairs]
-    texts = ["".join(item.forms) for item in gold]
-    cut = [tuple(text[at : at + 2] for at in range(0, len(text), 2)) for text in texts]
-    system = [Segmentation(forms, (("NN",),) * len(forms)) for forms in cut]
-    scores = word_scores(gold, system)
-    assert scores.words.gold == sum(len(line) for line in pairs)
-    assert scores.counts.tolist()[:50] == [naive(*pair) for pair in zip(gold[:50], system[:50], strict=True)]
-    found = Counter(
-        one[3] for pair in zip(gold, system, strict=True) for one in set_of_spans(pair[0]) & set_of_spans(pair[1])
-    )
-    assert scores.tagged is not None
-    assert scores.tagged.words.right == found[("NN",)] > 100
-    assert word_scores(segmentations(map(characters, gold), "tag", "character"), system) == scores
-
-
-def set_of_spans(segmentation):
-    return set(spans(segmentation))
-
-
-def characters(segmentation):
-    """The sentence of characters with labels B-TAG, M-TAG, E-TAG, S-TAG."""
-    layer = []
-    for form, tag in zip(segmentation.forms, segmentation.tags, strict=True):
-        places = "S" if len(form) == 1 else "B" + "M" * (len(form) - 2) + "E"
-        layer += [(f"{place}-{tag[0]}",) for place in places]
-    return Sentence(tuple("".join(segmentation.forms)), {"tag": tuple(layer)})

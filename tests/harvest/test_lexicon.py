@@ -78,12 +78,6 @@ def test_files_that_are_no_lexicons(tmp_path, content, found):
     assert str(error.value).startswith(f"{file}:") and found in str(error.value)
 
 
-@pytest.mark.parametrize(("words", "tags"), [(("a",), ()), (("a", "a"), (None, None)), (("",), (None,))])
-def test_lexicons_that_cannot_be(words, tags):
-    with pytest.raises(CorpusError):
-        Lexicon(words, tags)
-
-
 def test_entries_that_a_corpus_contradicts():
     """AB is a word twice, and once a part of ABC; BC is a word once, and once a part of it; a text may end with it."""
     lexicon = Lexicon(("AB", "ABC", "BC", "XY"), (("N",), None, None, ("V",)), "f")

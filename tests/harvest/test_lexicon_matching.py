@@ -97,14 +97,6 @@ def test_characters_outside_the_basic_plane_and_lone_surrogates():
     assert pairs(matcher.spans(code_points("\ud800𠮷野家\U0010ffff"))) == [(1, 3)]
 
 
-@pytest.mark.parametrize("text", ["", "甲", "甲甲"])
-@pytest.mark.parametrize("agree", ["all", "any"])
-def test_no_word_and_no_text(text, agree):
-    for lexicons in ([[]], [["乙乙"]], [["甲甲甲"], []]):
-        matcher = LexiconMatcher(tuple(map(parse, lexicons)), agree=agree)
-        assert pairs(matcher.spans(code_points(text))) == []
-
-
 def test_tags_of_several_lexicons():
     lexicons = tuple(map(parse, (["a\tN|V", "b\tN", "c"], ["b\tV", "a\tV|X", "c\tN", "d"])))
     every, some = LexiconMatcher(lexicons), LexiconMatcher(lexicons, agree="any")
@@ -119,12 +111,6 @@ def test_what_all_have_and_what_any_has():
     assert pairs(united([one, two])) == [(0, 2), (7, 9), (9, 11)]
     assert pairs(united([spans_of((0, 9)), spans_of((1, 2)), spans_of((5, 6), (9, 10))])) == [(9, 10)]
     assert pairs(common([one, spans_of()])) == pairs(common([spans_of(), one])) == []
-
-
-def test_unknown_names():
-    for names in ({"matching": "both"}, {"agree": "most"}):
-        with pytest.raises(ValueError, match="unknown"):
-            LexiconMatcher((), **names)
 
 
 def test_which_characters_make_runs():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.corpus.formats import kytea
-from tagweave.harvest.markup import Markup, MarkupHarvest, Passage, blocks, boundaries, is_chinese, sentences
+from tagweave.harvest.markup import Markup, MarkupHarvest, Passage, blocks, boundaries, sentences
 
 OPEN, CLOSE, END = Markup.OPEN, Markup.CLOSE, Markup.END
 
@@ -85,16 +84,6 @@ def test_blocks_keep_all_but_blanks_and_spans_lie_inside(events):
             assert block.text[start].isalnum() and block.text[stop - 1].isalnum()
 
 
-@pytest.mark.parametrize("character", "一龥々〇㐀豈𠀀")
-def test_chinese_characters(character):
-    assert is_chinese(character)
-
-
-@pytest.mark.parametrize("character", "aＡ1１。 あア한é")
-def test_other_characters(character):
-    assert not is_chinese(character)
-
-
 # Sentences
 
 
@@ -126,27 +115,6 @@ def test_sentences_are_the_block_and_keep_the_spans_that_one_of_them_holds(text,
 
 
 # Boundaries
-
-
-@pytest.mark.parametrize(
-    ("text", "spans", "expected"),
-    [
-        ("是旅游业的", [(1, 4)], "|  |"),  # liu-2014, Figure 2b: the sides, nothing inside
-        ("主要是旅游和", [(3, 5)], "  |-|"),  # section 5.2: two characters are a word
-        ("在京住", [(1, 2)], "||"),
-        ("旅游业", [(0, 3)], "  "),
-        ("旅游", [(0, 2)], "-"),
-        ("用Vue吧", [(1, 4)], "    "),  # no evidence from English
-        ("用Vue组件吧", [(1, 6)], "     |"),  # of a mixed span, only the side of the Chinese character
-        ("用组件A吧", [(1, 4)], "|   "),
-        ("有12个", [(1, 3)], "   "),
-        ("中华人民", [(0, 2), (2, 4)], "-|-"),
-        ("中华人民", [(0, 2), (1, 3)], "  |"),  # they contradict each other twice: nothing is known there
-        ("中华人民", [(0, 4), (1, 3)], "|-|"),
-    ],
-)
-def test_what_spans_tell(text, spans, expected):
-    assert "".join(boundaries(Passage(text, tuple(sorted(spans))))) == expected
 
 
 @given(st.text("一二三a1。", min_size=1, max_size=12), st.data())
@@ -212,16 +180,3 @@ def test_counts():
     ]
     assert len(list(harvest.of(found))) == 2
     assert (harvest.sentences, harvest.spans, harvest.spans_of_two, harvest.known) == (2, 3, 2, 7)
-
-
-def test_what_is_written_is_read_again():
-    random_numbers = random.Random(0)
-    found = []
-    for _ in range(200):
-        text = "".join(random_numbers.choices("一二三四a|-/ \\&?。", k=12))
-        spans = {tuple(sorted(random_numbers.sample(range(13), 2))) for _ in range(3)}
-        found.append(Passage(text.replace(" ", "一"), tuple(sorted(spans))))
-    made = list(MarkupHarvest().of(found))
-    read = list(kytea.read(written(made)))
-    assert len(made) > 100
-    assert [(s.forms, s.layers["segmentation"]) for s in read] == [(s.forms, s.layers["segmentation"]) for s in made]

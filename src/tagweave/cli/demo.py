@@ -31,7 +31,7 @@ def demo() -> None:
     segmentation from a few known boundaries, and reuse of a saved model. The sample is small: the scores illustrate
     differences, and measure nothing.
     """
-    from tagweave.evaluation.console import table_console
+    from tagweave.evaluation.tables import table_console
 
     begin = time.perf_counter()
     console = table_console(_WIDTH)

@@ -93,8 +93,8 @@ def compare(
 
     check_there(first, second)
     from tagweave.corpus.files import written
-    from tagweave.evaluation.console import table_console
     from tagweave.evaluation.divergence_page import page, tables
+    from tagweave.evaluation.tables import table_console
     from tagweave.exchange.load import load
     from tagweave.front.evaluation import compare as divergence_of
 
@@ -126,7 +126,7 @@ def info(
 
     --json writes one object per line for each file, or with --sources one.
     """
-    from tagweave.evaluation.console import table_console
+    from tagweave.evaluation.tables import table_console
     from tagweave.front.description import describe, describe_sources, model_lines
 
     console = table_console()

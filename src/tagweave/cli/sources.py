@@ -130,7 +130,7 @@ def label(
 def _describe(labelled: Corpus, names: list[str], own: str, report: str | None, output: str) -> None:
     """Show the table on functions, compared with a layer of the text, and write it to a file."""
     from tagweave.corpus.files import written
-    from tagweave.evaluation.console import table_console
+    from tagweave.evaluation.tables import table_console
     from tagweave.front.description import compare_sources
 
     described = compare_sources(
@@ -259,7 +259,7 @@ def _show_sources(found: Aggregated) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from tagweave.evaluation.console import table_console
+    from tagweave.evaluation.tables import table_console
     from tagweave.sources.reliability import inside_labels
 
     reliability = found.result.reliability

@@ -68,32 +68,12 @@ _OPEN, _UNEXPECTED = 3, 20  # tags whose details are unfolded, and pairs shown
 _BRIEF = (0, 10)  # the same in a notebook
 
 _STYLE = """
-:root { color-scheme: light dark; --text: #1b1b1b; --ground: #fff; --quiet: #595959; --line: #d4d4d4;
-  --bar: #9cc3e6; --mark: #ffe08a; --mark-text: #1b1b1b; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e8e8e8; --ground: #17191c; --quiet: #a8a8a8; --line: #3c4045; --bar: #2f5f8a; --mark: #7a5c00;
-    --mark-text: #fff; }
-}
-body { color: var(--text); background: var(--ground); font: 16px/1.5 system-ui, sans-serif; margin: 0; }
-main { max-width: 62rem; margin: 0 auto; padding: 1rem; }
-table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; }
-th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-summary { cursor: pointer; padding: .25rem 0; } summary b { display: inline-block; min-width: 4rem; }
-.quiet { color: var(--quiet); font-size: .9em; }
-.bar { display: inline-block; height: .7em; background: var(--bar); }
-mark { background: var(--mark); color: var(--mark-text); padding: 0 .15em; }
-.examples { margin: 0; padding: 0; list-style: none; }
-.wide { overflow-x: auto; }
-"""
-
-_FRAGMENT_STYLE = """
-.divergence { color: inherit; font-size: 14px; max-width: 62rem; }
+.divergence { color: inherit; max-width: 62rem; }
 .divergence h1 { font-size: 1.3em; } .divergence h2 { font-size: 1.15em; } .divergence h3 { font-size: 1em; }
 .divergence table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; font-size: 1em; }
 .divergence th, .divergence td { text-align: left; vertical-align: top; padding: .25rem .6rem; background: transparent;
   border-bottom: 1px solid rgba(128,128,128,.4); white-space: normal; }
+.divergence th { font-weight: 600; }
 .divergence td.number, .divergence th.number { text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
 .divergence summary { cursor: pointer; padding: .25rem 0; }
@@ -104,7 +84,13 @@ _FRAGMENT_STYLE = """
 .divergence .examples { margin: 0; padding: 0; list-style: none; }
 .divergence .wide { overflow-x: auto; }
 """
-"""The colours of the text are those around it: a notebook may be dark where the system is light."""
+"""Tints lie over the colours around them: a notebook may be dark where the system is light."""
+
+_PAGE_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0; }
+main { margin: 0 auto; padding: 1rem; }
+"""
 
 
 def page(divergence: Divergence | TreeDivergence) -> str:
@@ -114,7 +100,7 @@ def page(divergence: Divergence | TreeDivergence) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"{title}\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n{parts}\n"
+        f'{title}\n<style>{_PAGE_STYLE}{_STYLE}</style>\n</head>\n<body>\n<main class="divergence">\n{parts}\n'
         f'<p class="quiet">Written by tagweave {escape(__version__)}.</p>\n</main>\n</body>\n</html>\n'
     )
 
@@ -122,7 +108,7 @@ def page(divergence: Divergence | TreeDivergence) -> str:
 def fragment(divergence: Divergence | TreeDivergence) -> str:
     """Return the same as a part of another page, such as a notebook, with the colours and sizes of that page."""
     parts = "\n".join(_parts(divergence, *_BRIEF)).encode("utf-8", "backslashreplace").decode("utf-8")
-    return f'<div class="divergence"><style>{_FRAGMENT_STYLE}</style>\n{parts}\n</div>\n'
+    return f'<div class="divergence" style="font-size: 14px"><style>{_STYLE}</style>\n{parts}\n</div>\n'
 
 
 def _parts(divergence: Divergence | TreeDivergence, opened: int, pairs: int) -> Iterator[str]:

@@ -19,9 +19,9 @@ from tagweave.corpus.characters import printable
 from tagweave.evaluation.accuracy import Accuracy, accuracy
 from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
-from tagweave.evaluation.console import Printed, table_console
 from tagweave.evaluation.score import Measure, Result, randomisation_test, wilcoxon_test
 from tagweave.evaluation.spans import SpanScores, has_spans, span_scores, spans_of_training
+from tagweave.evaluation.tables import Printed, table_console, tables
 from tagweave.evaluation.words import WordScores, segmentations, training_words, word_scores
 
 if TYPE_CHECKING:
@@ -62,8 +62,6 @@ class Report(Printed, Result):
 
         Ratios are in percent; `-` is an undefined ratio.
         """
-        from tagweave.evaluation.tables import tables
-
         console = console or table_console()
         for table in tables(self, confusions):
             title, table.title = table.title, None  # a table breaks a title that is wider than its columns

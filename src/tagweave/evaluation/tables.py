@@ -1,12 +1,11 @@
-"""The tables of a report, for a terminal."""
+"""Tables on a console: as wide as the terminal, or without one as wide as the tables; and the tables of a report."""
 
 from __future__ import annotations
 
 import math
+import os
+from io import StringIO
 from typing import TYPE_CHECKING
-
-from rich.table import Table
-from rich.text import Text
 
 from tagweave.corpus.characters import printable
 from tagweave.evaluation.accuracy import Accuracy
@@ -14,7 +13,10 @@ from tagweave.evaluation.attachment import Attachment
 from tagweave.evaluation.spans import SpanScores
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+
+    from rich.console import Console
+    from rich.table import Table
 
     from tagweave.evaluation.report import Report, Scores
     from tagweave.evaluation.score import Score, Share
@@ -22,10 +24,51 @@ if TYPE_CHECKING:
 
 UNDECIDED = "(undecided)"
 _MOST_RELATIONS = 15
+_WIDE = 1000  # characters, wider than any table
+_NOTEBOOK = 110
+
+
+def table_console(width: int = _WIDE, stderr: bool = False) -> Console:
+    """Return standard output or error; in a pipe or a file, `width` characters wide."""
+    from rich.console import Console
+
+    console = Console(stderr=stderr)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=width, stderr=stderr)
+
+
+def tables_as_text(render: Callable[[Console], None], width: int = _WIDE) -> str:
+    """Return what a function prints on a console."""
+    from rich.console import Console as StandardConsole
+
+    stream = StringIO()
+    render(StandardConsole(file=stream, width=width, force_jupyter=False, force_terminal=False, color_system=None))
+    return stream.getvalue().rstrip("\n")
+
+
+class Printed:
+    """A result that prints tables on a console."""
+
+    __slots__ = ()
+
+    def render(self, console: Console | None = None) -> None:
+        """Print the tables, by default on standard output."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return tables_as_text(self.render)
+
+    def _repr_html_(self) -> str:
+        """Return the tables for a notebook as one picture; a console would make every line a picture."""
+        from tagweave.display.markup import element, picture
+
+        return picture(element("pre", tables_as_text(self.render, _NOTEBOOK)))
 
 
 def titled_table(title: str, columns: Sequence[str], numbers: Container[int]) -> Table:
     """Return an empty table; columns of numbers, given by position, are aligned right, the others left."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(title=Text(printable(title)), title_justify="left")
     for position, column in enumerate(columns):
         table.add_column(Text(printable(column)), justify="right" if position in numbers else "left")
@@ -34,6 +77,8 @@ def titled_table(title: str, columns: Sequence[str], numbers: Container[int]) ->
 
 def add_row(table: Table, *cells: str | Iterable[str]) -> None:
     """Add a row of texts, or of several lines each; a label in square brackets is not markup."""
+    from rich.text import Text
+
     lines = ([cell] if isinstance(cell, str) else cell for cell in cells)
     table.add_row(*(Text("\n".join(map(printable, each))) for each in lines))
 

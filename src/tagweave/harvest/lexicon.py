@@ -40,12 +40,6 @@ class Lexicon:
     tags: tuple[Candidates, ...]
     path: str = ""
 
-    def __post_init__(self) -> None:
-        if len(self.words) != len(self.tags):
-            raise CorpusError(f"{len(self.tags)} sets of tags", f"{len(self.words)}, one a word", self.path)
-        if "" in self.words or len(set(self.words)) < len(self.words):
-            raise CorpusError("an empty or repeated word", "different words", self.path)
-
     def __len__(self) -> int:
         return len(self.words)
 

@@ -23,7 +23,7 @@ from tagweave.corpus.files import line_blocks
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.harvest.lexicon import Lexicon
-from tagweave.harvest.options import HarvestOptions, LexiconOptions, check_matching
+from tagweave.harvest.options import HarvestOptions, LexiconOptions
 from tagweave.kernels.trie import Spans, Trie, code_points
 
 
@@ -45,9 +45,6 @@ class LexiconMatcher:
     minimum: int = LexiconOptions.minimum
     agree: str = LexiconOptions.agree
     phrases: int | None = LexiconOptions.phrases
-
-    def __post_init__(self) -> None:
-        check_matching(self.matching, self.agree)
 
     @cached_property
     def words(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from os import PathLike
+from typing import Any
 
 from tagweave.errors import TagweaveError
 from tagweave.options import described, option
@@ -23,6 +24,11 @@ MARKUP_FORMATS = ("markdown", "html", "mediawiki")
 
 class HarvestError(TagweaveError):
     """An option of a harvest with a wrong value."""
+
+
+def _check_choice(options: Any, name: str, choices: Sequence[str | None]) -> None:
+    if (value := getattr(options, name)) not in choices:
+        raise HarvestError(f"found `{name}={value}`, expected one of {', '.join(filter(None, choices))}")
 
 
 @described
@@ -53,7 +59,8 @@ class LexiconOptions(HarvestOptions):
     )
 
     def __post_init__(self) -> None:
-        check_matching(self.matching, self.agree)
+        _check_choice(self, "matching", MATCHINGS)
+        _check_choice(self, "agree", AGREEMENTS)
 
 
 @described
@@ -69,8 +76,7 @@ class MarkupOptions(HarvestOptions):
     words: bool = option(False, "Mark links and bold text among words, as entities of unknown type.")
 
     def __post_init__(self) -> None:
-        if self.format not in (None, *MARKUP_FORMATS):
-            raise HarvestError(f"found `format={self.format}`, expected one of {', '.join(MARKUP_FORMATS)}")
+        _check_choice(self, "format", (None, *MARKUP_FORMATS))
         if self.words and (self.free_pairs or self.like):
             found = "free_pairs" if self.free_pairs else "like"
             raise HarvestError(f"found `{found}` with `words`, expected it without")
@@ -88,14 +94,6 @@ class ClusterOptions:
         for each in fields(self):
             if (value := getattr(self, each.name)) < (least := each.metadata["least"]):
                 raise HarvestError(f"found `{each.name}={value}`, expected {least} or more")
-
-
-def check_matching(matching: str, agree: str) -> None:
-    """Raise HarvestError for a matching or an agreement that does not exist."""
-    if matching not in MATCHINGS:
-        raise HarvestError(f"unknown matching {matching!r}, expected one of {', '.join(MATCHINGS)}")
-    if agree not in AGREEMENTS:
-        raise HarvestError(f"unknown agreement {agree!r}, expected one of {', '.join(AGREEMENTS)}")
 
 
 @described
@@ -119,5 +117,4 @@ class GazetteerOptions:
     every: bool = option(False, "Also write sentences without evidence.")
 
     def __post_init__(self) -> None:
-        if self.elsewhere not in ELSEWHERE:
-            raise HarvestError(f"found `elsewhere={self.elsewhere}`, expected one of {', '.join(ELSEWHERE)}")
+        _check_choice(self, "elsewhere", ELSEWHERE)

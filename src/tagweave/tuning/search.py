@@ -152,7 +152,7 @@ class Tuning:
 
     def render(self, console: Console | None = None) -> None:
         """Print the trials by score, and what other seeds say of the best."""
-        from tagweave.evaluation.console import table_console
+        from tagweave.evaluation.tables import table_console
         from tagweave.tuning.table import tables
 
         console = console or table_console()
