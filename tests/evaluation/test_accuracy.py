@@ -20,7 +20,7 @@ candidates = st.one_of(
     st.none(), st.permutations(LABELS).flatmap(lambda p: st.integers(1, 3).map(lambda n: tuple(p[:n])))
 )
 position = st.tuples(st.sampled_from("uvwxy"), candidates, candidates)
-sentences = st.lists(st.lists(position, max_size=6), min_size=1, max_size=5)
+sentences = st.lists(st.lists(position, max_size=6), max_size=5)
 
 
 def corpus(rows, which):
@@ -35,21 +35,12 @@ def one(gold, system):
     return accuracy(corpus(rows, 1), corpus(rows, 2))
 
 
-POLICY = [
+def counts_of(result):
+    return result.tokens.right, result.tokens.total, result.unscored, result.ambiguous, result.undecided
+
+
+WILDCARDS = [
     # gold, system, (right, scored, unscored, ambiguous, undecided)
-    (("A",), ("A",), (1, 1, 0, 0, 0)),
-    (("A",), ("B",), (0, 1, 0, 0, 0)),
-    (("A",), None, (0, 1, 0, 0, 1)),
-    (("A",), ("A", "B"), (0, 1, 0, 0, 1)),
-    (("A", "B"), ("A",), (1, 1, 0, 1, 0)),
-    (("A", "B"), ("B",), (1, 1, 0, 1, 0)),
-    (("A", "B"), ("C",), (0, 1, 0, 1, 0)),
-    (("A", "B"), None, (0, 1, 0, 1, 1)),
-    (("A", "B"), ("A", "B"), (0, 1, 0, 1, 1)),
-    (None, ("A",), (0, 0, 1, 0, 0)),
-    (None, None, (0, 0, 1, 0, 0)),
-    (None, ("A", "B"), (0, 0, 1, 0, 0)),
-    # wildcards stand for several labels, and are none themselves
     (("B-*",), ("B-X",), (1, 1, 0, 1, 0)),
     (("B-*",), ("B",), (0, 1, 0, 1, 0)),
     (("B-*",), ("I-X",), (0, 1, 0, 1, 0)),
@@ -62,11 +53,9 @@ POLICY = [
 ]
 
 
-@pytest.mark.parametrize(("gold", "system", "counts"), POLICY)
-def test_policy(gold, system, counts):
-    result = one(gold, system)
-    tokens = result.tokens
-    assert (tokens.right, tokens.total, result.unscored, result.ambiguous, result.undecided) == counts
+@pytest.mark.parametrize(("gold", "system", "counts"), WILDCARDS)
+def test_wildcards_stand_for_several_labels(gold, system, counts):
+    assert counts_of(one(gold, system)) == counts
 
 
 @pytest.mark.parametrize("gold", ["B-*", "!O"])
@@ -93,22 +82,21 @@ def naive(rows):
         if counts.gold or counts.system:
             labels[label] = counts
     confusions = Counter(pair for pair in chosen if pair[0] != pair[1])
-    return len(right), len(scored), len(flat) - len(scored), labels, confusions
+    ambiguous, undecided = len(scored) - len(single), sum(not system or len(system) > 1 for _, system in scored)
+    return (len(right), len(scored), len(flat) - len(scored), ambiguous, undecided), labels, confusions
 
 
 @given(sentences)
 def test_equals_plain_counting(rows):
     result = accuracy(corpus(rows, 1), corpus(rows, 2))
-    right, scored, unscored, labels, confusions = naive(rows)
-    assert (result.tokens.right, result.tokens.total, result.unscored) == (right, scored, unscored)
-    assert result.labels == labels
-    assert list(result.labels) == sorted(labels)
-    assert {(item.gold, item.system): item.count for item in result.confusions} == confusions
-    counts = [item.count for item in result.confusions]
-    assert counts == sorted(counts, reverse=True)
+    counts, labels, confusions = naive(rows)
+    assert counts_of(result) == counts
+    assert list(result.labels.items()) == sorted(labels.items())
+    assert [(item.gold, item.system, item.count) for item in result.confusions] == sorted(
+        ((*pair, count) for pair, count in confusions.items()), key=lambda item: (-item[2], item[0], item[1] or "")
+    )
     assert result.counts.shape == (len(rows), 2)
-    for row, found in zip(rows, result.counts.tolist(), strict=True):
-        assert found == list(naive([row])[:2])
+    assert result.counts.tolist() == [list(naive([row])[0][:2]) for row in rows]
 
 
 @given(sentences, st.sets(st.sampled_from("uvwxy")))
@@ -117,7 +105,7 @@ def test_training_words_split_the_scored_tokens(rows, known):
     assert result.oov is not None
     assert result.iv is not None
     unseen = [[row for row in sentence if row[0] not in known] for sentence in rows]
-    assert result.oov == Share(*naive(unseen)[:2])
+    assert result.oov == Share(*naive(unseen)[0][:2])
     assert result.oov.right + result.iv.right == result.tokens.right
     assert result.oov.total + result.iv.total == result.tokens.total
 
@@ -147,7 +135,7 @@ def test_apa_equals_plain_counting(rows, words):
     found = average_precision_of_ambiguous_words(corpus(rows, 1), corpus(rows, 2), words)
     shares = []
     for word in words:
-        right, scored, *_ = naive([[row for row in sentence if row[0] == word] for sentence in rows])
+        right, scored, *_ = naive([[row for row in sentence if row[0] == word] for sentence in rows])[0]
         if scored:
             shares.append(100 * right / scored)
     assert found == pytest.approx(sum(shares) / len(shares), abs=1e-9) if shares else math.isnan(found)

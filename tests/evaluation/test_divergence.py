@@ -222,15 +222,11 @@ def test_examples_come_from_both_corpora_where_the_pair_is_most_probable() -> No
     assert {context.word for pair in found.examples.values() for context in pair} == {"a", "b"}
 
 
-def test_a_guideline_that_the_model_does_not_have() -> None:
+def test_guidelines_and_labels_that_the_model_does_not_know() -> None:
     chain = model(1)
     first = side(chain, "ctb", [[[0]]])
     with pytest.raises(KeyError, match="no guideline 'ud'"):
         expected(chain, first, replace(first, guideline="ud"))
-
-
-def test_evidence_that_the_model_does_not_know() -> None:
-    chain = model(1)
     strange = Corpus((Sentence(("a",), {"pd": (("zz",),)}, location=Location("file", 7)),), "pd")
     with pytest.raises(CorpusError, match="file:7: found label 'zz'"):
-        expected(chain, side(chain, "ctb", [[[0]]]), strange)
+        expected(chain, first, strange)

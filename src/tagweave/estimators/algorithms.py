@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,55 +18,44 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One value of the parameter `algorithm`.
+    """One value of the parameter `algorithm`."""
 
-    Attributes:
-        learner: the name of the learner in a recipe.
-        settings: the parameters it takes, with their names in the recipe.
-        iterations: the default of `max_iterations`.
-        delta: the default of `delta`; `None` if the learner tests for convergence itself.
-        weighs: whether it supports sentence weights.
-        ignored: parameters of CRFsuite's that it takes and that change nothing.
-    """
-
-    learner: str
-    settings: Mapping[str, str]
-    iterations: int
-    delta: float | None = None
-    weighs: bool = True
-    ignored: tuple[str, ...] = ()
+    learner: str  # the name of the learner in a recipe
+    settings: Mapping[str, str]  # the parameters that it takes, with their names in the recipe
+    iterations: int  # the default of `max_iterations`
+    delta: float | None = None  # the default of `delta`; `None` if the learner tests for convergence itself
+    weighs: bool = True  # whether it supports sentence weights
+    ignored: tuple[str, ...] = ()  # parameters of CRFsuite's that it takes and that change nothing
 
 
-def _same(*names: str) -> Mapping[str, str]:
-    return MappingProxyType({name: name for name in names})
+def _same(*names: str) -> dict[str, str]:
+    return {name: name for name in names}
 
 
 _UNLIMITED = 2**31 - 1
 PERIOD = 10
 
-ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
-    {
-        "lbfgs": Algorithm(
-            "lbfgs",
-            {**_same("c1", "c2", "epsilon", "period", "delta"), "num_memories": "memory", "max_linesearch": "trials"},
-            _UNLIMITED,
-            ignored=("linesearch",),
-        ),
-        "l2sgd": Algorithm(
-            "sgd",
-            {**_same("c2"), "calibration_eta": "trial", "calibration_rate": "growth", "calibration_samples": "sample"},
-            1000,
-            delta=1e-6,
-            ignored=("calibration_candidates", "calibration_max_trials"),
-        ),
-        "ap": Algorithm("perceptron", _same("epsilon"), 100, weighs=False),
-        "pa": Algorithm("pa", {**_same("c", "error_sensitive", "averaging", "epsilon"), "pa_type": "slack"}, 100),
-        "arow": Algorithm("arow", _same("variance", "gamma", "epsilon"), 100),
-        "adagrad": Algorithm("adagrad", _same(), 100, delta=1e-5),
-        "rprop": Algorithm("rprop", _same("c2"), 100, delta=1e-5),
-        "cg": Algorithm("cg", _same("c2"), 100),
-    }
-)
+ALGORITHMS: Mapping[str, Algorithm] = {
+    "lbfgs": Algorithm(
+        "lbfgs",
+        {**_same("c1", "c2", "epsilon", "period", "delta"), "num_memories": "memory", "max_linesearch": "trials"},
+        _UNLIMITED,
+        ignored=("linesearch",),
+    ),
+    "l2sgd": Algorithm(
+        "sgd",
+        {**_same("c2"), "calibration_eta": "trial", "calibration_rate": "growth", "calibration_samples": "sample"},
+        1000,
+        delta=1e-6,
+        ignored=("calibration_candidates", "calibration_max_trials"),
+    ),
+    "ap": Algorithm("perceptron", _same("epsilon"), 100, weighs=False),
+    "pa": Algorithm("pa", {**_same("c", "error_sensitive", "averaging", "epsilon"), "pa_type": "slack"}, 100),
+    "arow": Algorithm("arow", _same("variance", "gamma", "epsilon"), 100),
+    "adagrad": Algorithm("adagrad", _same(), 100, delta=1e-5),
+    "rprop": Algorithm("rprop", _same("c2"), 100, delta=1e-5),
+    "cg": Algorithm("cg", _same("c2"), 100),
+}
 """The algorithms by name. The first five are CRFsuite's, with its defaults."""
 
 

@@ -103,7 +103,9 @@ class SingleSentences:
         features: list[int] | None = None
         values: list[float] = []
         if _LISTS.issuperset(map(type, sentence)):
-            features = self._listed(list(chain.from_iterable(sentence)))
+            names = list(chain.from_iterable(sentence))
+            if _TEXT.issuperset(map(type, names)):
+                features = list(map(self._numbers.get, names, repeat(-1)))
         elif _DICTS.issuperset(map(type, sentence)):
             features, values = self._paired(sentence)
         if features is None:
@@ -113,12 +115,6 @@ class SingleSentences:
             return None
         ends = list(accumulate(map(len, sentence), initial=0))
         return self._best(len(sentence), ends, features, np.array(values, np.float64) if has_values else self._none)
-
-    def _listed(self, names: list[Any]) -> list[int] | None:
-        """Return the features of names, -1 for unknown ones; `None` if one is not a string."""
-        if not _TEXT.issuperset(map(type, names)):
-            return None
-        return list(map(self._numbers.get, names, repeat(-1)))
 
     def _paired(self, sentence: list[Any]) -> tuple[list[int] | None, list[float]]:
         """Return the features of the items of dicts, -1 for unknown ones, and their values if any is not 0 or 1.
@@ -161,7 +157,6 @@ class SingleSentences:
 
 
 Item = TypeVar("Item")
-Ranking = list[tuple[list[str], float]]
 
 
 def best_labels(
@@ -181,11 +176,16 @@ def marginals(model: ChainModel, encoded: Encoded, threads: int = 1) -> list[lis
     return _by_sentence([dict(zip(names, row, strict=True)) for row in gamma.tolist()], encoded)
 
 
-def k_best_labels(model: ChainModel, encoded: Encoded, k: int) -> list[Ranking]:
+def k_best_labels(model: ChainModel, encoded: Encoded, k: int) -> list[list[tuple[list[str], float]]]:
     """The k best label sequences of every sentence, with their probabilities."""
+    names, rankings = model.space.names, []
     with one_blas_thread():
         _, log_z = model.marginals(encoded)
-        return [_ranking(model, encoded, i, k, log_z[i]) for i in range(len(encoded))]
+        for sentence in range(len(encoded)):
+            sequences, scores = model.k_best(encoded, sentence, k)
+            labels = [[names[number] for number in sequence] for sequence in sequences.tolist()]
+            rankings.append(list(zip(labels, np.exp(scores - log_z[sentence]).tolist(), strict=True)))
+    return rankings
 
 
 def sequence_probability(model: ChainModel, sentence: TokenSequence, labels: Sequence[str]) -> float:
@@ -195,13 +195,6 @@ def sequence_probability(model: ChainModel, sentence: TokenSequence, labels: Seq
     with one_blas_thread():
         (free,), (given,) = (model.marginals(encoded, which)[1].tolist() for which in (None, masks))
     return exp(given - free)
-
-
-def _ranking(model: ChainModel, encoded: Encoded, sentence: int, k: int, log_z: float) -> Ranking:
-    sequences, scores = model.k_best(encoded, sentence, k)
-    names = model.space.names
-    labels = [[names[number] for number in sequence] for sequence in sequences.tolist()]
-    return list(zip(labels, np.exp(scores - log_z).tolist(), strict=True))
 
 
 def _by_sentence(tokens: list[Item], encoded: Encoded) -> list[list[Item]]:

@@ -134,9 +134,6 @@ class ChainCRF(Parameters):
         Raises:
             ValueError: constraints of other lengths than X, or with labels that the model does not know.
         """
-        return Predictions.of(self._best(X, constraints))
-
-    def _best(self, X: Iterable[TokenSequence], constraints: Iterable[Labels] | None = None) -> list[list[str]]:
         from tagweave.estimators.answers import best_labels, evidence
 
         sentences, encoded = self._encoded(X)
@@ -144,35 +141,34 @@ class ChainCRF(Parameters):
         if constraints is not None:
             layers = layers_of(constraints, [len(sentence) for sentence in sentences], "constraints")
             encoded, masks = evidence(self.model_, encoded, layers)
-        return best_labels(self.model_, encoded, masks, self.threads or 1)
+        return Predictions.of(best_labels(self.model_, encoded, masks, self.threads or 1))
 
     def predict_single(self, xseq: TokenSequence, constraints: Labels | None = None) -> list[str]:
         """The best labels of one sentence. Raises as `predict`."""
         if constraints is None and (fast := self._single().labels(xseq)) is not None:
             return fast
-        return self._best([xseq], None if constraints is None else [constraints])[0]
+        (labels,) = self.predict([xseq], None if constraints is None else [constraints]).tolist()
+        return list(labels)
 
     def _single(self) -> SingleSentences:
         from tagweave.estimators.answers import SingleSentences
 
-        self._check_fitted()
-        if self._prepared is None or self._prepared.model is not self.model_:
-            self._prepared = SingleSentences(self.model_)
+        model = self.model_
+        if self._prepared is None or self._prepared.model is not model:
+            self._prepared = SingleSentences(model)
         return self._prepared
 
     def predict_marginals(self, X: Iterable[TokenSequence]) -> Predictions:
         """The probability of every label at every token, as dicts from label to probability; shaped as by `predict`."""
-        return Predictions.of(self._marginals(X))
-
-    def _marginals(self, X: Iterable[TokenSequence]) -> list[list[dict[str, float]]]:
         from tagweave.estimators.answers import marginals
 
         _, encoded = self._encoded(X)
-        return marginals(self.model_, encoded, self.threads or 1)
+        return Predictions.of(marginals(self.model_, encoded, self.threads or 1))
 
     def predict_marginals_single(self, xseq: TokenSequence) -> list[dict[str, float]]:
         """The probability of every label at every token of one sentence."""
-        return self._marginals([xseq])[0]
+        (found,) = self.predict_marginals([xseq]).tolist()
+        return list(found)
 
     def predict_best(self, X: Iterable[TokenSequence], k: int) -> list[list[tuple[list[str], float]]]:
         """The k best label sequences of every sentence, each with its probability, the best first."""
@@ -200,11 +196,11 @@ class ChainCRF(Parameters):
 
         from tagweave.models.storage import save_model
 
-        self._check_fitted()
+        model = self.model_
         parameters = {name: _plain(value) for name, value in self.get_params().items() if name not in _OF_PROCESS}
         log = [{**asdict(iteration), "seconds": 0.0} for iteration in self.training_log_ or ()]
-        about = {**self.model_.about, "parameters": parameters, "training_log": log}
-        save_model(replace(self.model_, about=about), path)
+        about = {**model.about, "parameters": parameters, "training_log": log}
+        save_model(replace(model, about=about), path)
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
@@ -304,16 +300,11 @@ class ChainCRF(Parameters):
     def __sklearn_is_fitted__(self) -> bool:
         return self._fitted() is not None
 
-    def _check_fitted(self) -> None:
-        if self._fitted() is None:
-            raise not_fitted(self)
-
     def _encoded(self, X: Iterable[TokenSequence]) -> tuple[list[TokenSequence], Encoded]:
         from tagweave.estimators.answers import encode
 
-        self._check_fitted()
-        sentences = token_sequences(X)
-        return sentences, encode(self.model_, sentences)
+        model, sentences = self.model_, token_sequences(X)
+        return sentences, encode(model, sentences)
 
 
 def _attribute_model(path: Path | str) -> ChainModel:

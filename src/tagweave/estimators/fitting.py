@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any
 
 import numpy as np
@@ -116,9 +116,8 @@ class Sequences:
     weights: Sequence[float]
 
     def where(self, kept: Sequence[bool]) -> Sequences:
-        chosen = [i for i, keep in enumerate(kept) if keep]
         return Sequences(
-            [self.sentences[i] for i in chosen], [self.layers[i] for i in chosen], [self.weights[i] for i in chosen]
+            list(compress(self.sentences, kept)), list(compress(self.layers, kept)), list(compress(self.weights, kept))
         )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from html import escape
 from typing import Any, Self
 
+from tagweave.display.markup import element
 from tagweave.errors import TagweaveError
 
 _STYLE = "border:1px solid #8888;border-radius:4px;padding:.4em .8em;display:inline-block"
@@ -14,16 +14,12 @@ _STYLE = "border:1px solid #8888;border-radius:4px;padding:.4em .8em;display:inl
 
 def picture(name: str, parameters: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     """Show an estimator as HTML: the parameters that differ from the defaults, and facts about its model."""
-    title = "fitted" if facts else "not fitted"
-    tables = [_table("parameters", parameters), _table("model", facts)]
-    return f'<div style="{_STYLE}"><b>{escape(name)}</b> ({title}){"".join(tables)}</div>'
-
-
-def _table(title: str, rows: Mapping[str, Any]) -> str:
-    if not rows:
-        return ""
-    cells = "".join(f"<tr><th>{escape(key)}</th><td>{escape(str(value))}</td></tr>" for key, value in rows.items())
-    return f"<details open><summary>{escape(title)}</summary><table>{cells}</table></details>"
+    tables = []
+    for title, rows in (("parameters", parameters), ("model", facts)):
+        cells = [element("tr", element("th", key), element("td", str(value))) for key, value in rows.items()]
+        if cells:
+            tables.append(element("details", element("summary", title), element("table", *cells), open="open"))
+    return str(element("div", element("b", name), f" ({'' if facts else 'not '}fitted)", *tables, style=_STYLE))
 
 
 class Estimator:

@@ -80,7 +80,7 @@ def attachment(
             raise CorpusError("no heads", f"a head layer {corpus.guideline!r}", corpus.path)
     tally = _Tally(punctuation, relations == "full")
     for one, other in zip(gold, system, strict=True):
-        tally.add(one, _arcs(one, gold.guideline), other, _arcs(other, system.guideline))
+        tally.add(one, arcs_of(one, gold.guideline), other, arcs_of(other, system.guideline))
     heads, arcs = (np.array(each, np.int64).reshape(-1, 3) for each in (tally.heads, tally.arcs))
     whole = heads[heads[:, 1] > 0]
     return Attachment(
@@ -96,7 +96,8 @@ def attachment(
     )
 
 
-def _arcs(sentence: Sentence, layer: str) -> Sequence[ArcCandidates]:
+def arcs_of(sentence: Sentence, layer: str) -> Sequence[ArcCandidates]:
+    """Return a head layer; a sentence without it is unknown at every position."""
     return sentence.heads.get(layer, (None,) * len(sentence))
 
 
@@ -104,7 +105,7 @@ def _crossing(gold: Corpus) -> int:
     from tagweave.evidence.trees import only_head  # loads Numba, as the next import does
     from tagweave.kernels.projective import is_projective
 
-    layers = (_arcs(sentence, gold.guideline) for sentence in gold)
+    layers = (arcs_of(sentence, gold.guideline) for sentence in gold)
     heads = (np.array([only_head(candidates) for candidates in layer], np.int32) for layer in layers)
     return sum(not is_projective(each) for each in heads)
 

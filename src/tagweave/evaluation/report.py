@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -137,13 +138,13 @@ class _Pair(NamedTuple):
 def _comparisons(scores: Mapping[str, Scores], executor: Executor) -> tuple[Comparison, ...]:
     (first, first_scores), *others = scores.items()
     ours = first_scores.measures()
-    wanted = [
-        (first, second, name, ours[name], theirs)
+    numbers = count()
+    tasks = [
+        _Pair(next(numbers), first, second, name, ours[name], theirs)
         for second, other_scores in others
         for name, theirs in other_scores.measures().items()
         if name in ours
     ]
-    tasks = [_Pair(number, *each) for number, each in enumerate(wanted)]
     found = {pair.number: comparison for pair, comparison in results(executor, _compare, tasks)}
     return tuple(comparison for number in range(len(tasks)) if (comparison := found[number]) is not None)
 

@@ -29,6 +29,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import Context
 from tagweave.corpus.sentence import ArcCandidates, Sentence
 from tagweave.errors import CorpusError
+from tagweave.evaluation.attachment import arcs_of
 from tagweave.evaluation.divergence import Divergence, TagPairs, Token, check_words
 from tagweave.evaluation.score import Share
 from tagweave.evidence.trees import only_head
@@ -90,7 +91,7 @@ def counted_trees(first: Corpus, second: Corpus) -> TreeDivergence:
     of_relations, of_positions = TagPairs(), (TagPairs(), TagPairs())
     tokens = both_heads = same_heads = both_arcs = same_arcs = 0
     for number, pair in enumerate(sentences):
-        forms, layers = pair[0].forms, [_layer(*each) for each in zip(pair, names, strict=True)]
+        forms, layers = pair[0].forms, [arcs_of(*each) for each in zip(pair, names, strict=True)]
         heads = [[only_head(candidates) for candidates in layer] for layer in layers]
         relations = [[_relation(candidates) for candidates in layer] for layer in layers]
         tokens += len(forms)
@@ -114,7 +115,7 @@ def counted_trees(first: Corpus, second: Corpus) -> TreeDivergence:
         """Return a token in context, with its heads in both trees."""
         number, at = token
         one = sentences[number][0]
-        heads = (only_head(_layer(*each)[at]) for each in zip(sentences[number], names, strict=True))
+        heads = (only_head(arcs_of(*each)[at]) for each in zip(sentences[number], names, strict=True))
         forms = [one.forms[head - 1] if head > 0 else "root" if head == 0 else "?" for head in heads]
         return Context.of(one, at, note=f"{names[0]} → {forms[0]}, {names[1]} → {forms[1]}")
 
@@ -157,10 +158,6 @@ def head_positions(heads: Sequence[int], tree: Sequence[int]) -> list[str]:
 
 def _shown(share: Share) -> str:
     return f"{100 * share.value:.1f} % of {share.total:,} tokens" if share.total else "- of 0 tokens"
-
-
-def _layer(sentence: Sentence, name: str) -> Sequence[ArcCandidates]:
-    return sentence.heads.get(name, (None,) * len(sentence))
 
 
 def _relation(candidates: ArcCandidates) -> str | None:

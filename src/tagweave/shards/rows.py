@@ -176,8 +176,6 @@ def _text(line: str, place: str, column: str) -> str | None:
     return text
 
 
-__all__ = ["Notes", "is_table", "through_rows"]
-
 _PARQUET = ".parquet"
 _JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 

@@ -200,10 +200,6 @@ Progress = Callable[[Counts], Any]
 """Is called at the beginning, and whenever a shard is finished or set aside."""
 
 
-def silent(counts: Counts) -> None:
-    """Show no progress."""
-
-
 @dataclass(frozen=True)
 class Prepared:
     """Work whose input has been found, and whose output folder fits it."""
@@ -224,7 +220,7 @@ def prepare(work: Work, inputs: Iterable[str], output: str, text_column: str = "
     return Prepared(work, manifest, [each for each in shards if each.name not in done], len(done), text_column)
 
 
-def run(executor: Executor, prepared: Prepared, skip_bad: bool = False, progress: Progress = silent) -> Counts:
+def run(executor: Executor, prepared: Prepared, skip_bad: bool = False, progress: Progress = lambda _: None) -> Counts:
     """Do the work for every shard that waits."""
     begin, counts = time.perf_counter(), Counts.before_run(prepared)
     progress(counts)
