@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagweave.annotate.reliability import Answered, Confusions, GivenAnswer, Judged, LearnedConfusions
+from tagweave.annotate.reliability import Answered, Confusions, GivenAnswer, LearnedConfusions
 from tagweave.annotate.task import AnnotationTask, Answer, Settings, Status, TaskOutcome, aggregate
 
 
@@ -52,14 +52,16 @@ class Room:
         people = self._learned.confusions(self.answered, 1) if self._settings.posterior else {}
         self.given[number].append(GivenAnswer(person, answer))
         self._is_left[person, number] = False
-        self.outcomes[number], self._gain[number] = self._judged(number, people)
+        self.outcomes[number] = self._judged(number, people)
+        self._gain[number] = self.outcomes[number].gain
         if self.outcomes[number].status is not Status.OPEN:
             self._is_left[:, number] = False
 
-    def _judged(self, number: int, people: Mapping[str, Confusions]) -> Judged:
+    def _judged(self, number: int, people: Mapping[str, Confusions]) -> TaskOutcome:
         task, given, rule = self.tasks[number], self.given[number], self._settings.posterior
         if rule is None:
-            return Judged(aggregate([each.answer for each in given], self._settings.rule), self._gain[number])
+            outcome = aggregate([each.answer for each in given], self._settings.rule)
+            return outcome._replace(gain=self._gain[number])
         return replace(rule, people=people).judged(task.guideline, task.candidates, given)
 
 

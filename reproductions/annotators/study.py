@@ -31,7 +31,7 @@ from reproductions.lab.simulated_annotators import (
     work_all,
 )
 from tagweave.annotate import selection
-from tagweave.annotate.pages.dashboard import (
+from tagweave.annotate.dashboard import (
     cohens_kappa,
     krippendorffs_alpha,
     of_all,

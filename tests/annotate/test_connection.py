@@ -17,8 +17,8 @@ from httpx2 import Client
 
 from reproductions.screenshots.served import served
 from tagweave import web
+from tagweave.annotate import sign_in
 from tagweave.annotate.page_request import LONGEST
-from tagweave.annotate.pages import sign_in
 from tagweave.annotate.store import Store
 
 resource = pytest.importorskip("resource", reason="not on Windows")

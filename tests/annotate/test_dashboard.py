@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_tasks import JJ, NN, VV
 
-from tagweave.annotate.pages.dashboard import (
+from tagweave.annotate.dashboard import (
     HEIGHT,
     WIDTH,
     cohens_kappa,

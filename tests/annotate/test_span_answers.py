@@ -27,8 +27,8 @@ from made_spans import (
 from made_tasks import NN
 
 from tagweave.annotate.assignment import RefusedError
+from tagweave.annotate.dashboard import of_all, of_every_two, span_f
 from tagweave.annotate.export import judgements, labelled, said_by_each, write, write_by_annotator, write_soft
-from tagweave.annotate.pages.dashboard import of_all, of_every_two, span_f
 from tagweave.annotate.task import (
     CANNOT_TELL,
     NOT_A_WORD,

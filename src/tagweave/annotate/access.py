@@ -16,8 +16,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.responses import Response
 
-from tagweave.annotate.people import Annotator
-from tagweave.annotate.store import Store
+from tagweave.annotate.store import Annotator, Store
 
 SHORTEST, LONGEST_PASSWORD = 8, 1024
 """Characters of a password. There is an upper limit because hashing takes time."""

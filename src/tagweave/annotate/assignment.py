@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select
 
-from tagweave.annotate import people, questions, slots
+from tagweave.annotate import questions, slots
 from tagweave.annotate.database import judgements, labels, tasks
 from tagweave.annotate.questions import Asked, candidates_of
 from tagweave.annotate.slots import WITH_SLOTS
@@ -99,7 +99,7 @@ class Desk:
         status = self._record(question, row, answer, started)
         admission = self.settings.admission
         if gold is not None and admission and is_passed(results(self.connection, self.annotator), admission):
-            people.admit(self.connection, self.annotator, self.now)
+            slots.admit(self.connection, self.annotator, self.now)
         return Receipt(status, gold)
 
     def mark(self, numbers: list[int], answer: Answer) -> list[bool]:

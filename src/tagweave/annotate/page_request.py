@@ -25,8 +25,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from tagweave.annotate import access
 from tagweave.annotate.access import COOKIE, Attempts, Session, Sessions
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.people import Annotator
-from tagweave.annotate.store import Store
+from tagweave.annotate.store import Annotator, Store
 from tagweave.annotate.task import Answer, Kind, Purpose, Status, label
 from tagweave.errors import TagweaveError
 from tagweave.web import SECURITY, read_body

@@ -10,7 +10,6 @@ from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, c
 
 from tagweave.annotate.assignment import RefusedError, check, results
 from tagweave.annotate.database import Database, StorePart, adjudications, annotators, judgements, sentences, tasks
-from tagweave.annotate.people import find
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked, candidates_of
 from tagweave.annotate.reliability import (
     Answered,
@@ -121,9 +120,10 @@ class Records(StorePart):
         this = tasks.c.id == task
         locked = select(tasks, sentences).join_from(tasks, sentences).where(this)
         with self._database.writing() as connection:
-            person, now = find(connection, curator), self._clock()
-            if person is None or person.role != "curator":
+            role = connection.execute(select(annotators.c.role).where(annotators.c.id == curator)).scalar_one_or_none()
+            if role != "curator":
                 raise RefusedError("only a curator decides")
+            now = self._clock()
             row = connection.execute(locked.with_for_update(key_share=True, of=tasks)).one_or_none()
             if row is None:
                 raise RefusedError("there is no such task")

@@ -174,13 +174,6 @@ def _entropy(probabilities: Floats) -> float:
     return -float(positive @ np.log2(positive))
 
 
-class Judged(NamedTuple):
-    """The outcome of a task, and what another answer of the average annotator is expected to gain, in bits."""
-
-    outcome: TaskOutcome
-    gain: float
-
-
 @dataclass(frozen=True)
 class PosteriorRule:
     """When a task of labels is agreed on: as soon as its posterior is sure enough.
@@ -206,17 +199,17 @@ class PosteriorRule:
         people = self.confusions(guideline)
         return expected_gain(posterior(candidates, (), people), people)
 
-    def judged(self, guideline: str, candidates: Sequence[Candidate], given: Sequence[GivenAnswer]) -> Judged:
+    def judged(self, guideline: str, candidates: Sequence[Candidate], given: Sequence[GivenAnswer]) -> TaskOutcome:
         """Judge the answers to a task; as long as it is open, one more annotator is wanted."""
         people, count = self.confusions(guideline), len(given)
         found = posterior(candidates, given, people)
         answer, probability = found.best
         if given and answer is not REST and probability >= self.sure:
-            return Judged(TaskOutcome(Status.AGREED, answer, count), 0.0)
+            return TaskOutcome(Status.AGREED, answer, count)
         nobody_can_tell = count > 1 and all(each.answer == CANNOT_TELL for each in given)
         if count >= self.most or nobody_can_tell:
-            return Judged(TaskOutcome(Status.DROPPED, None, count), 0.0)
-        return Judged(TaskOutcome(Status.OPEN, None, count + 1), expected_gain(found, people))
+            return TaskOutcome(Status.DROPPED, None, count)
+        return TaskOutcome(Status.OPEN, None, count + 1, expected_gain(found, people))
 
 
 _ITERATIONS, _TOLERANCE = 50, 1e-4

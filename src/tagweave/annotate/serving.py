@@ -14,14 +14,13 @@ import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from tagweave.annotate import kwic
+from tagweave.annotate import dashboard, kwic, sign_in, task_pages, word_pages
 from tagweave.annotate.database import CONNECTIONS
 from tagweave.annotate.page_request import HERE, Page, Site, WordList, endpoint, refusal_outside
-from tagweave.annotate.pages import adjudication, dashboard, sign_in, task
-from tagweave.annotate.pages import words as words_pages
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, Status
@@ -44,20 +43,20 @@ def application(store: Store, address: str, words: WordList | None = None) -> St
         *_routes("/sign-in", sign_in.show, sign_in.enter, role=None),
         *_routes("/invited", sign_in.invited, sign_in.accept, role=None),
         *_routes("/sign-out", sign_in.start, sign_in.leave),
-        *_routes("/task", task.show, task.answer),
-        *_routes("/task/undo", task.start, task.undo),
-        *_routes("/adjudication", adjudication.show, adjudication.decide, role="curator"),
+        *_routes("/task", task_pages.show, task_pages.answer),
+        *_routes("/task/undo", _to("/task"), task_pages.undo),
+        *_routes("/adjudication", task_pages.show_dispute, task_pages.decide, role="curator"),
         *_routes("/dashboard", dashboard.show, role="curator"),
-        *_routes("/dashboard/people", dashboard.start, dashboard.invite, role="curator"),
-        *_routes("/dashboard/notes", dashboard.start, dashboard.note, role="curator"),
+        *_routes("/dashboard/people", _to("/dashboard"), dashboard.invite, role="curator"),
+        *_routes("/dashboard/notes", _to("/dashboard"), dashboard.note, role="curator"),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     if words:
-        show, again = words_pages.concordance, words_pages.uncertain
-        routes += _routes("/concordance", show, words_pages.mark_concordance)
-        routes += _routes("/concordance/undo", show, words_pages.undo_concordance)
-        routes += _routes("/concordance/uncertain", again, words_pages.mark_uncertain)
-        routes += _routes("/concordance/uncertain/undo", again, words_pages.undo_uncertain)
+        show, again = word_pages.concordance, word_pages.uncertain
+        routes += _routes("/concordance", show, word_pages.mark_concordance)
+        routes += _routes("/concordance/undo", show, word_pages.undo_concordance)
+        routes += _routes("/concordance/uncertain", again, word_pages.mark_uncertain)
+        routes += _routes("/concordance/uncertain/undo", again, word_pages.undo_uncertain)
     handlers = {HTTPException: refusal_outside, Exception: refusal_outside}
     app = Starlette(
         routes=routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=handlers, lifespan=_lifespan
@@ -65,6 +64,11 @@ def application(store: Store, address: str, words: WordList | None = None) -> St
     app.router.redirect_slashes = False  # it would redirect to whatever host the request names
     app.state.site = Site(store, address.rstrip("/"), words)
     return app
+
+
+def _to(path: str) -> Page:
+    """Return a page that redirects, where a form is sent whose page has another path."""
+    return lambda _request: RedirectResponse(path, 303)
 
 
 def _routes(path: str, show: Page, change: Page | None = None, role: str | None = "annotator") -> list[Route]:

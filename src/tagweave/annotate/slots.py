@@ -13,8 +13,8 @@ from sqlalchemy import JSON, ColumnElement, Connection, Row, and_, bindparam, fu
 
 from tagweave.annotate.database import annotators, assignments, judgements, tasks
 from tagweave.annotate.questions import ASKED, Asked, answer_in, asked
-from tagweave.annotate.reliability import GivenAnswer, Judged
-from tagweave.annotate.task import ONCE, AnnotationTask, Answer, Purpose, Settings, Status, aggregate
+from tagweave.annotate.reliability import GivenAnswer
+from tagweave.annotate.task import ONCE, AnnotationTask, Answer, Purpose, Settings, Status, TaskOutcome, aggregate
 
 WITH_SLOTS = (Purpose.REAL, Purpose.CONCORDANCE)
 """Purposes whose tasks have slots; every annotator may answer the others."""
@@ -34,6 +34,12 @@ def lock_annotator(connection: Connection, number: int) -> bool | None:
     """Lock an annotator against other transactions. Returns whether they are admitted; `None` if there is none."""
     row = connection.execute(_LOCK_ANNOTATOR, {"this_annotator": number}).one_or_none()
     return None if row is None else row.admitted is not None
+
+
+def admit(connection: Connection, number: int, now: float) -> None:
+    """End the training phase of an annotator."""
+    is_new = (annotators.c.id == number) & annotators.c.admitted.is_(None)
+    connection.execute(update(annotators).where(is_new).values(admitted=now))
 
 
 def lock_task(connection: Connection, number: int) -> Asked | None:
@@ -236,11 +242,11 @@ def settle(connection: Connection, question: Asked, now: float, settings: Settin
         return question.status
     rows = connection.execute(_GIVEN, {"this_task": question.id}).all()
     slots = {row.slot: (row.annotator, None if row.withdrawn else answer_in(row.kind, row.label)) for row in rows}
-    outcome, gain = _judged(question.task, slots, rows[0].gain, settings)
+    outcome = _judged(question.task, slots, rows[0].gain, settings)
     is_open = outcome.status is Status.OPEN
     # a slot that is taken stays
     wanted = max(outcome.wanted, 1 + max(slots) if settings.posterior_of(question.task) else rows[0].wanted)
-    if is_open and question.status is Status.OPEN and (wanted, gain) == (rows[0].wanted, rows[0].gain):
+    if is_open and question.status is Status.OPEN and (wanted, outcome.gain) == (rows[0].wanted, rows[0].gain):
         return Status.OPEN  # nothing changes, as with any first answer
     new = {
         "this_task": question.id,
@@ -250,7 +256,7 @@ def settle(connection: Connection, question: Asked, now: float, settings: Settin
         "new_settled": None if is_open else now,
         "new_wanted": wanted,
         "new_free": wanted - len(slots) if is_open else 0,
-        "new_gain": gain,
+        "new_gain": outcome.gain,
     }
     connection.execute(_SETTLE, new)
     return outcome.status
@@ -273,14 +279,14 @@ def settle_again(connection: Connection, number: int, now: float, settings: Sett
 
 def _judged(
     task: AnnotationTask, slots: Mapping[int, tuple[int, Answer | None]], gain: float, settings: Settings
-) -> Judged:
+) -> TaskOutcome:
     """Judge the answers by slot."""
     if (posterior := settings.posterior_of(task)) is not None:
         given = [GivenAnswer(annotator, answer) for annotator, answer in slots.values() if answer is not None]
         return posterior.judged(task.guideline, task.candidates, given)
     rule = settings.rule if task.purpose is Purpose.REAL else ONCE
     answers = [slots.get(slot, (0, None))[1] for slot in range(rule.first + rule.more)]
-    return Judged(aggregate(answers, rule), gain)
+    return aggregate(answers, rule)._replace(gain=gain)
 
 
 def _statement(purpose: Purpose, order: ColumnElement[float]) -> Any:

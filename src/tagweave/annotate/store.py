@@ -13,18 +13,18 @@ annotators, sentences) are those of the store; times are seconds since 1970, UTC
 
 from __future__ import annotations
 
+import hashlib
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
 
 from tagweave.annotate import database, slots
 from tagweave.annotate.assignment import ContendedError, Desk, Lease, Receipt
-from tagweave.annotate.database import Database, insert_new, prepare
-from tagweave.annotate.people import People
+from tagweave.annotate.database import Database, annotators, insert_new, invitations, prepare
 from tagweave.annotate.questions import Questions, Ranking, look_up, put_tasks, rank
 from tagweave.annotate.record import OpenPosterior, Records, most_gain
 from tagweave.annotate.reliability import LearnedConfusions, Reliable, reliabilities
@@ -33,7 +33,25 @@ from tagweave.annotate.task import AnnotationTask, Answer, Settings, Status
 T = TypeVar("T")
 
 
-class Store(People, Questions, Records):
+ROLES = ("annotator", "curator")
+LONGEST = 200
+"""Characters of a name: PostgreSQL cannot look up thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """A person who may sign in."""
+
+    id: int
+    name: str
+    role: str
+    password_hash: str | None  # None: they can sign in only by a link
+    created: float
+    admitted: float | None  # since when they need no training phase: passed it, were admitted, or are a curator
+    session_epoch: int  # sessions of an earlier epoch are over
+
+
+class Store(Questions, Records):
     """A store. `Store.open` makes one."""
 
     def __init__(self, database: Database, settings: Settings, clock: Callable[[], float], seed: int | None) -> None:
@@ -69,6 +87,68 @@ class Store(People, Questions, Records):
                 insert_new(connection, database.values, [{"name": name, "value": make()}])
                 value = connection.execute(chosen).scalar_one()
             return str(value)
+
+    def add_annotator(self, name: str, role: str = "annotator", password_hash: str | None = None) -> Annotator:
+        """Add a person with the role `annotator` or `curator`. Curators are admitted at once."""
+        if not name.strip() or not name.isprintable() or len(name) > LONGEST:
+            raise ValueError(f"found the name {name[:LONGEST]!r}, expected 1 to {LONGEST} printable characters")
+        if role not in ROLES:
+            raise ValueError(f"unknown role {role!r}, expected one of {', '.join(ROLES)}")
+        now = self._clock()
+        row = {"name": name, "role": role, "password_hash": password_hash, "created": now}
+        new = insert(annotators).values(**row, admitted=now if role == "curator" else None).returning(annotators)
+        with self._database.writing() as connection:
+            if _find(connection, name) is not None:
+                raise ValueError(f"found the name {name!r} in use, expected a new one")
+            return Annotator(*connection.execute(new).one())
+
+    def annotator(self, who: int | str) -> Annotator | None:
+        """Return the annotator with a number or a name."""
+        with self._database.reading() as connection:
+            return _find(connection, who)
+
+    def annotators(self) -> list[Annotator]:
+        """Return all annotators and curators, by name."""
+        with self._database.reading() as connection:
+            return [Annotator(*row) for row in connection.execute(select(annotators).order_by(annotators.c.name))]
+
+    def change_password(self, annotator: int, password_hash: str | None) -> None:
+        """Change a password, and end all sessions."""
+        with self._database.writing() as connection:
+            _end_sessions(connection, annotator, password_hash=password_hash)
+
+    def end_sessions(self, annotator: int) -> None:
+        """End all sessions of an annotator, by a new `session_epoch`."""
+        with self._database.writing() as connection:
+            _end_sessions(connection, annotator)
+
+    def admit(self, annotator: int) -> None:
+        """Admit an annotator, whatever their results in training."""
+        with self._database.writing() as connection:
+            slots.admit(connection, annotator, self._clock())
+
+    def invite(self, annotator: int, token: str, seconds: float) -> None:
+        """Let a token sign an annotator in, once, within so many seconds; the store keeps a digest of the token."""
+        row = {"digest": _digest(token), "annotator": annotator, "expires": self._clock() + seconds}
+        with self._database.writing() as connection:
+            connection.execute(insert(invitations).values(**row))
+
+    def is_invited(self, token: str) -> bool:
+        """Return whether a token is valid now; somebody else may use it up before it is redeemed."""
+        chosen = select(invitations.c.annotator).where(_is_valid(token, self._clock()))
+        with self._database.reading() as connection:
+            return connection.execute(chosen).scalar_one_or_none() is not None
+
+    def redeem(self, token: str, password_hash: str) -> Annotator | None:
+        """Use up a token and set its annotator's password; `None` if the token is unknown, used or too old."""
+        now = self._clock()
+        use = update(invitations).where(_is_valid(token, now)).values(used=now).returning(invitations.c.annotator)
+        with self._database.writing() as connection:
+            number = connection.execute(use).scalar_one_or_none()
+            if number is None:
+                return None
+            _end_sessions(connection, number, password_hash=password_hash)
+            return _find(connection, number)
 
     def add_tasks(self, tasks: Iterable[AnnotationTask]) -> int:
         """Add the tasks that are new, and return their number."""
@@ -174,3 +254,29 @@ class Store(People, Questions, Records):
                     return work(connection)
             except ContendedError:
                 time.sleep(self._random.uniform(0.0, 0.01))
+
+
+_NAMED, _NUMBERED = (
+    select(annotators).where(column == bindparam("who")) for column in (annotators.c.name, annotators.c.id)
+)
+
+
+def _find(connection: Connection, who: int | str) -> Annotator | None:
+    """Return the annotator with a number or a name. No name contains NUL, which PostgreSQL would reject."""
+    if isinstance(who, str) and "\0" in who:
+        return None
+    row = connection.execute(_NAMED if isinstance(who, str) else _NUMBERED, {"who": who}).one_or_none()
+    return None if row is None else Annotator(*row)
+
+
+def _end_sessions(connection: Connection, number: int, **changes: str | None) -> None:
+    epoch = annotators.c.session_epoch + 1
+    connection.execute(update(annotators).where(annotators.c.id == number).values(session_epoch=epoch, **changes))
+
+
+def _is_valid(token: str, now: float) -> ColumnElement[bool]:
+    return (invitations.c.digest == _digest(token)) & invitations.c.used.is_(None) & (invitations.c.expires > now)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()

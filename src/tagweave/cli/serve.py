@@ -16,7 +16,7 @@ from tagweave.streams.notes import say
 if TYPE_CHECKING:
     from tagweave.serve.serving import Retraining
 
-_NEEDED = ("starlette", "uvicorn", "httptools", "prometheus_client")
+_NEEDED = ("starlette", "uvicorn", "httptools", "jinja2", "prometheus_client")
 _NAME = re.compile(r"[\w.-]{1,100}")
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from jinja2 import Environment, FileSystemLoader
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -26,14 +26,13 @@ from tagweave.serve.requests import (
     Health,
     LabelRequest,
     LabelResponse,
-    ModelDescription,
     check,
     decoded,
     items_of,
 )
 from tagweave.serve.served_models import OPERATIONS
 from tagweave.serve.serving import ServerSettings
-from tagweave.serve.site import Endpoint, ServerSite, has_token, refusal_outside, route
+from tagweave.serve.site import Endpoint, ServerSite, has_token, refusal, route
 from tagweave.web import SecurityHeaders
 
 
@@ -68,7 +67,7 @@ def application_of(site: ServerSite) -> Starlette:
     app = Starlette(
         routes=[*routes, static],
         middleware=[Middleware(SecurityHeaders), hosts],
-        exception_handlers={HTTPException: refusal_outside, Exception: refusal_outside},
+        exception_handlers={HTTPException: refusal, Exception: refusal},
         lifespan=lifespan,
     )
     app.state.site = site
@@ -135,73 +134,6 @@ def _json(kind: type) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": _REF.format(name=kind.__name__)}}}
 
 
-_EXAMPLE = """curl {path} -H 'Content-Type: application/json' -d '{{"text": "..."}}'"""
-
-
-def _page(document: Mapping[str, Any], models: Sequence[ModelDescription]) -> str:
-    """Return the OpenAPI document as a page, without scripts, and nothing from elsewhere."""
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en"><head><meta charset="utf-8"><title>tagweave</title>',
-            '<meta name="viewport" content="width=device-width">',
-            '<link rel="stylesheet" href="/static/style.css"></head>',
-            f"<body><h1>tagweave {escape(document['info']['version'])}</h1>",
-            f"<p>{escape(document['info']['description'])} <a href='/openapi.json'>OpenAPI</a></p>",
-            "<h2>Models</h2>",
-            *_table(("name", "version", "operations", "guidelines", "tokens"), map(_model, models)),
-            "<h2>Endpoints</h2>",
-            *(line for path, methods in document["paths"].items() for line in _path(path, methods)),
-            "<h2>JSON</h2>",
-            *(line for name, schema in document["components"]["schemas"].items() for line in _schema(name, schema)),
-            "</body></html>",
-        ]
-    )
-
-
-def _model(model: ModelDescription) -> tuple[str, ...]:
-    return model.name, model.version, ", ".join(model.operations), ", ".join(model.guidelines), model.tokens or ""
-
-
-def _path(path: str, methods: Mapping[str, Any]) -> Iterator[str]:
-    for method, found in methods.items():
-        yield f"<h3><code>{method.upper()} {escape(path)}</code></h3><p>{escape(found['summary'])}. "
-        yield f"{escape(found.get('description', ''))}</p>"
-        if "requestBody" in found:
-            yield f"<pre>{escape(_EXAMPLE.format(path=path))}</pre>"
-            yield from _table(
-                ("status", ""), ((status, each["description"]) for status, each in found["responses"].items())
-            )
-
-
-def _schema(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
-    yield f'<h3 id="{escape(name)}"><code>{escape(name)}</code></h3><p>{escape(schema.get("description", ""))}</p>'
-    rows = ((key, _kind(each), each.get("description", "")) for key, each in schema["properties"].items())
-    yield from _table(("field", "type", ""), rows)
-
-
-def _kind(schema: Mapping[str, Any]) -> str:
-    """Return the type of a field, in few words."""
-    if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
-    if "anyOf" in schema:
-        return " or ".join(_kind(each) for each in schema["anyOf"])
-    if "enum" in schema:
-        return " or ".join(f'"{each}"' for each in schema["enum"])
-    if schema.get("type") == "array":
-        inner = schema.get("items") or {"anyOf": schema.get("prefixItems", [])}
-        return f"list of {_kind(inner)}"
-    if schema.get("type") == "object":
-        return f"object of {_kind(schema.get('additionalProperties') or {})}"
-    return str(schema.get("type", "any"))
-
-
-def _table(head: Sequence[str], rows: Any) -> Iterator[str]:
-    yield "<table><tr>" + "".join(f"<th>{escape(each)}</th>" for each in head) + "</tr>"
-    yield from ("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
-    yield "</table>"
-
-
 def operation(name: str) -> Endpoint:
     """Return the endpoint of an operation."""
 
@@ -231,5 +163,7 @@ async def openapi(_site: ServerSite, _request: Request, _body: bytes) -> dict[st
 
 
 async def description(site: ServerSite, _request: Request, _body: bytes) -> Response:
-    """Return the description for people."""
-    return HTMLResponse(_page(_document(), site.models.descriptions()))
+    """Return the description for people, a page without scripts, and nothing from elsewhere."""
+    folder = FileSystemLoader(Path(__file__).parent / "templates")
+    page = Environment(loader=folder, autoescape=True, trim_blocks=True).get_template("description.html")
+    return HTMLResponse(page.render(document=_document(), models=site.models.descriptions()))

@@ -20,9 +20,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from tagweave.errors import RequestError
 from tagweave.front.options import message
-from tagweave.serve.operations import Parsing
 from tagweave.serve.requests import Item, LabelResponse
-from tagweave.serve.served_models import ServedModels
+from tagweave.serve.served_models import Parsing, ServedModels
 from tagweave.serve.serving import Limits
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"

@@ -134,11 +134,6 @@ def route(site: ServerSite, path: str, method: str, endpoint: Endpoint) -> Route
     return Route(path, answer, methods=[method])
 
 
-async def refusal_outside(request: Request, error: Exception) -> Response:
-    """Respond where no endpoint was reached: to an unknown path, or a method that it does not have."""
-    return refusal(request, error)
-
-
 def refusal(request: Request, error: Exception) -> Response:
     """Respond to an error; defects of the server are not described."""
     status, reason, headers = 500, "something went wrong; the log of the server says what", {}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from tagweave.annotate.page_request import FieldError, PageRequest
 from tagweave.annotate.questions import ModelVersion
@@ -101,6 +101,10 @@ _STEPS = (1.0, 2.0, 5.0, 10.0)
 _SHORTEST = 0.01  # length of an axis, in per cent or minutes
 
 
+Ticks = tuple[tuple[float, str], ...]
+"""Places on an axis, and the numbers there."""
+
+
 class Plot(NamedTuple):
     """The frame, the models with their coordinates x and y, and the ticks of both axes (accuracies in per cent)."""
 
@@ -109,27 +113,8 @@ class Plot(NamedTuple):
     top: float
     bottom: float
     points: tuple[tuple[float, float, ModelVersion], ...]
-    minutes: tuple[tuple[float, str], ...]
-    accuracies: tuple[tuple[float, str], ...]
-
-
-class _Axis(NamedTuple):
-    """From `low` to `high` in round steps, drawn from `begin` to `end`."""
-
-    low: float
-    high: float
-    step: float
-    begin: float
-    end: float
-
-    def at(self, value: float) -> float:
-        return round(self.begin + (value - self.low) / (self.high - self.low) * (self.end - self.begin), 1)
-
-    def ticks(self) -> tuple[tuple[float, str], ...]:
-        decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
-        number = round((self.high - self.low) / self.step)
-        values = (self.low + k * self.step for k in range(number + 1))
-        return tuple((self.at(value), f"{value:.{decimals}f}") for value in values)
+    minutes: Ticks
+    accuracies: Ticks
 
 
 def plot(models: Sequence[ModelVersion]) -> Plot | None:
@@ -141,29 +126,31 @@ def plot(models: Sequence[ModelVersion]) -> Plot | None:
     if not known:
         return None
     left, right, top, bottom = _LEFT, WIDTH - _RIGHT, _TOP, HEIGHT - _BOTTOM
-    across = _axis(0.0, max(minutes for minutes, _, _ in known), left, right)
-    up = _axis(min(y for _, y, _ in known), max(y for _, y, _ in known), bottom, top)
-    points = tuple((across.at(minutes), up.at(accuracy), model) for minutes, accuracy, model in known)
-    return Plot(left, right, top, bottom, points, across.ticks(), up.ticks())
+    across, minutes = _axis(0.0, max(x for x, _, _ in known), left, right)
+    up, accuracies = _axis(min(y for _, y, _ in known), max(y for _, y, _ in known), bottom, top)
+    points = tuple((across(x), up(y), model) for x, y, model in known)
+    return Plot(left, right, top, bottom, points, minutes, accuracies)
 
 
-def _axis(low: float, high: float, begin: float, end: float) -> _Axis:
-    """Return an axis with round ends around `low` .. `high`."""
+def _axis(low: float, high: float, begin: float, end: float) -> tuple[Callable[[float], float], Ticks]:
+    """Return where numbers are drawn between `begin` and `end`, and ticks in round steps around `low` .. `high`."""
     if high - low < _SHORTEST:  # one model, or several of the same accuracy
         low, high = max(0.0, low - 0.5), high + 0.5
     rough = (high - low) / _TICKS
     unit = 10.0 ** math.floor(math.log10(rough))
     step = unit * next(each for each in _STEPS if each * unit >= rough * (1 - 1e-9))
-    return _Axis(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step, begin, end)
+    first, last = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+
+    def at(value: float) -> float:
+        return round(begin + (value - first) / (last - first) * (end - begin), 1)
+
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    values = (first + k * step for k in range(round((last - first) / step) + 1))
+    return at, tuple((at(value), f"{value:.{decimals}f}") for value in values)
 
 
 _SHOWN = 12  # open tasks
 _INVITATION = 7 * 24 * 3600.0  # seconds
-
-
-def start(_request: PageRequest) -> Response:
-    """Redirect to the page."""
-    return RedirectResponse("/dashboard", 303)
 
 
 def show(request: PageRequest, message: str = "", link: str = "", noted: str = "") -> Response:

@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 from tagweave.annotate import access
 from tagweave.annotate.access import BY_ADDRESS, BY_NAME, hashed, is_right, network
 from tagweave.annotate.page_request import FieldError, PageRequest
-from tagweave.annotate.people import Annotator
+from tagweave.annotate.store import Annotator
 from tagweave.annotate.task import Purpose
 
 _TOO_MANY = "Too many attempts. Please wait five minutes."

@@ -1,1 +1,0 @@
-"""The pages: functions from a page request to a response."""
