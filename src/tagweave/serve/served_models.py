@@ -175,7 +175,7 @@ class Parsing:
         seen = [with_columns(each, self._inputs) for each in self._tagged(given)]
         parsed = list(self._parser.parse(seen))
         arcs = [self._arcs(each) for each in parsed]
-        tables = list(self._parser.probabilities(seen)) if probabilities else None
+        tables = self._parser.probabilities(seen) if probabilities else None
         found = []
         for document, own in _with_sentences(documents):
             heads: list[int | None] = []
@@ -183,11 +183,11 @@ class Parsing:
                 before = len(heads)
                 heads += [before + arc.head - 1 if arc.head else None for arc in sentence]
             relations = [arc.relation for sentence in arcs[own] for arc in sentence]
-            chances = tables and [
-                round(float(table[arc.head or 0, at]), DIGITS)
-                for sentence, table in zip(arcs[own], tables[own], strict=True)
-                for at, arc in enumerate(sentence, 1)
-            ]
+            chances = None
+            if tables is not None:
+                pairs = zip(arcs[own], tables[own], strict=True)
+                rows = [table[[arc.head or 0 for arc in each], range(1, len(each) + 1)] for each, table in pairs]
+                chances = [round(number, DIGITS) for row in rows for number in row.tolist()]
             shown = {"relations": relations if any(relations) else None, "columns": self._columns(parsed[own]) or None}
             found.append(result(document, heads=heads, probabilities=chances, **shown))
         return found
