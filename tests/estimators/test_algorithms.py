@@ -93,11 +93,3 @@ def steps_until_settled(losses: list[float], period: int, delta: float) -> int |
 )
 def test_settled_is_a_small_fall_within_the_period(losses: list[float], period: int, expected: int | None) -> None:
     assert steps_until_settled(losses, period, 0.05) == expected
-
-
-def test_the_room_for_losses_is_part_of_the_state() -> None:
-    trainer = UntilSettled(Losses([3.0, 2.0]), 4)  # type: ignore[arg-type]
-    state = trainer.start(None, np.zeros(1))  # type: ignore[arg-type]
-    trainer.step(None, state)  # type: ignore[arg-type]
-    assert sorted(state.arrays) == ["past", "weights"]
-    assert sorted(state.arrays["past"]) == [3.0, np.inf, np.inf, np.inf]

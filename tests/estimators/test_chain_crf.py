@@ -9,7 +9,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from tagweave.estimators import ChainCRF, chain_crf
 from tagweave.estimators.algorithms import ALGORITHMS
 from tagweave.features.attributes import expand
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -199,16 +197,6 @@ def test_ambiguity_is_resolved_by_the_rest_of_the_data() -> None:
     assert crf.predict_single(X[0], constraints=[{"NN", "PRP"}]) in (["NN"], ["PRP"])
     assert crf.predict_single(X[0], constraints=["NN"]) == ["NN"]
     assert crf.predict_single(X[0], constraints=[None]) == ["VB"]
-
-
-def test_single_sentences_are_labelled_as_many_are_with_what_was_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = sentences(20)
-    crf = ChainCRF(max_iterations=5).fit(X, y)
-    derive = Mock(return_value=crf.model_.parameters.transition_scores(crf.model_.weights))
-    monkeypatch.setattr(ChainParameters, "transition_scores", derive)
-    monkeypatch.setattr("tagweave.kernels.compiled_code._controller", None)  # no matrix is multiplied
-    assert [crf.predict_single(sentence) for sentence in X] == list(crf.predict(X))
-    assert derive.call_count <= 1
 
 
 def test_single_sentences_are_predicted_as_many_are_whatever_their_tokens() -> None:

@@ -102,12 +102,6 @@ class TestWithScikitLearn:
             scores.append(fitted.score([X[i] for i in test], [gaps[i] for i in test]))
         assert cross_val_score(crf, X, gaps, cv=3) == pytest.approx(scores)
 
-    def test_sentences_of_one_length_stay_lists(self) -> None:
-        from sklearn.model_selection import cross_val_predict
-
-        X, y = [[["a"], ["b"]], [["b"], ["a"]]] * 3, [["A", "B"], ["B", "A"]] * 3
-        assert cross_val_predict(ChainCRF(c2=0.1), X, y, cv=3).tolist() == y
-
     def test_searches(self) -> None:
         from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
@@ -119,16 +113,6 @@ class TestWithScikitLearn:
         assert len(search.predict(X[:3])) == 3
         random = RandomizedSearchCV(ChainCRF(), {"max_iterations": np.arange(2, 4)}, n_iter=1, cv=2, random_state=0)
         assert len(random.fit(X, y).best_estimator_.training_log_) in (2, 3)
-
-    def test_weights_of_sentences_reach_every_fold(self) -> None:
-        from sklearn.model_selection import cross_val_score
-
-        X, y = sentences(12)
-        weights = np.array([1.0, 5.0, 0.0] * 4)
-        scores = cross_val_score(ChainCRF(max_iterations=4), X, y, cv=2, params={"sample_weight": weights})
-        for score, train, test in zip(scores, (slice(6, 12), slice(6)), (slice(6), slice(6, 12)), strict=True):
-            fitted = ChainCRF(max_iterations=4).fit(X[train], y[train], sample_weight=weights[train])
-            assert score == pytest.approx(fitted.score(X[test], y[test]))
 
 
 def test_importing_is_light() -> None:

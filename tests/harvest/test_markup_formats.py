@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from tagweave.errors import CorpusError
 from tagweave.harvest.markup import Markup, blocks
-from tagweave.harvest.page import DEEPEST, read_html, read_markdown, read_mediawiki, unclosed
+from tagweave.harvest.page import DEEPEST, html_events, markdown_events, mediawiki_events, unclosed
 
-READERS = {"markdown": read_markdown, "html": read_html, "mediawiki": read_mediawiki}
+READERS = {"markdown": markdown_events, "html": html_events, "mediawiki": mediawiki_events}
 
 
-def shown(found):
+def shown(events):
     """The blocks, spans in brackets."""
     lines = []
-    for text, spans in found:
+    for text, spans in blocks(events):
         marks = sorted([(stop, 0, "]") for _, stop in spans] + [(start, 1, "[") for start, _ in spans], reverse=True)
         for place, _, mark in marks:
             text = text[:place] + mark + text[place:]  # noqa: PLW2901
@@ -52,7 +52,7 @@ def shown(found):
     ],
 )
 def test_markdown(page, expected):
-    assert shown(read_markdown(page)) == expected
+    assert shown(markdown_events(page)) == expected
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_markdown(page, expected):
     ],
 )
 def test_html(page, expected):
-    assert shown(read_html(page)) == expected
+    assert shown(html_events(page)) == expected
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_html(page, expected):
     ],
 )
 def test_mediawiki(page, expected):
-    assert shown(read_mediawiki(page)) == expected
+    assert shown(mediawiki_events(page)) == expected
 
 
 TOKENS = {
@@ -118,7 +118,7 @@ def test_no_page_is_too_odd(name, data):
     tokens = st.sampled_from([*TOKENS[name].split(" "), " ", "\n"])
     texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
     page = "".join(data.draw(st.lists(st.one_of(tokens, texts), max_size=40)))
-    for block in READERS[name](page):
+    for block in blocks(READERS[name](page)):
         assert block.text
         for start, stop in block.spans:
             assert 0 <= start < stop <= len(block.text)
@@ -127,7 +127,7 @@ def test_no_page_is_too_odd(name, data):
 @given(st.text("中文ab一二三，、（）", max_size=40))
 def test_text_without_markup_comes_out_as_it_is(text):
     for read in READERS.values():
-        assert [tuple(block) for block in read(text)] == ([(text, ())] if text else [])
+        assert [tuple(block) for block in blocks(read(text))] == ([(text, ())] if text else [])
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -160,7 +160,7 @@ REPEATED = {
 def test_repeated_markup_takes_seconds_at_most(name, piece):
     start = time.process_time()
     try:
-        list(READERS[name](piece * 10_000))
+        list(blocks(READERS[name](piece * 10_000)))
     except CorpusError as error:
         assert "nested" in str(error)
     assert time.process_time() - start < 3
@@ -172,7 +172,7 @@ def test_attributes_of_one_element_take_no_longer_than_those_of_many():
     def seconds(per_element, elements):
         tag = "<b " + " ".join(f'a{number}="x"' for number in range(per_element)) + ">"
         start = time.process_time()
-        assert shown(read_html(tag * elements + "中"))
+        assert shown(html_events(tag * elements + "中"))
         return time.process_time() - start
 
     assert seconds(40_000, 1) < 5 * seconds(200, 200)
@@ -191,9 +191,9 @@ def test_marks_in_one_another_take_no_longer_than_one():
 
 def test_markup_nested_too_deeply_is_an_error_that_says_so():
     with pytest.raises(CorpusError, match="elements nested more than 256 deep"):
-        read_html("<div>" * 300)
+        html_events("<div>" * 300)
     with pytest.raises(CorpusError, match="20,000 brackets and tags unclosed or nested too deeply"):
-        read_mediawiki("[[a|" * 20_000)
+        mediawiki_events("[[a|" * 20_000)
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tagweave.cluster.executor import attempt
-from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus.files import read_lines, written
 from tagweave.errors import ShardError
 
@@ -39,28 +37,6 @@ class UpperCase:
                     notes.append(f"{source} is taken for text")
                 stream.write(line.upper() + "\n")
         return notes
-
-
-class Here:
-    """An executor in this process, which counts its calls."""
-
-    workers = 1
-
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def outcomes(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        for item in items:
-            self.calls += 1
-            yield item, attempt(function, item)
-
-    def share(self, file: SharedFile) -> SharedFile:
-        return file
-
-
-@pytest.fixture
-def here() -> Here:
-    return Here()
 
 
 @pytest.fixture

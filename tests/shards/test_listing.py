@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 import tagweave as tw
+from tagweave.cluster.executor import IN_PROCESS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import ShardError
 from tagweave.shards.listing import check_name, shards_of
 from tagweave.shards.run import prepare, run
-from tests.shards.conftest import Here, UpperCase
+from tests.shards.conftest import UpperCase
 
 
 @pytest.mark.parametrize(
@@ -137,13 +138,13 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     server.stop()
 
 
-def test_a_run_from_bucket_to_bucket(bucket: Any, here: Here) -> None:
+def test_a_run_from_bucket_to_bucket(bucket: Any) -> None:
     bucket.put_object(Key="in/a.txt", Body=b"one\n")
     bucket.put_object(Key="in/deep/b.txt", Body=b"two\n")
     bucket.put_object(Key="in/bad.txt", Body=b"bad\n")
 
     def through() -> Any:
-        return run(here, prepare(UpperCase(), ["s3://corpora/in/**"], "s3://corpora/out"), skip_bad=True)
+        return run(IN_PROCESS, prepare(UpperCase(), ["s3://corpora/in/**"], "s3://corpora/out"), skip_bad=True)
 
     counts = through()
     assert counts.done == 2

@@ -11,20 +11,21 @@ from typing import Any
 
 import pytest
 
+from tagweave.cluster.executor import IN_PROCESS
 from tagweave.corpus.files import read_lines
 from tagweave.errors import ShardError
 from tagweave.shards import run as shard_work
 from tagweave.shards.run import Counts, prepare, run
-from tests.shards.conftest import Here, UpperCase
+from tests.shards.conftest import UpperCase
 
 Through = Callable[..., Counts]
 
 
 @pytest.fixture
-def through(here: Here, folder: Path, tmp_path: Path) -> Through:
+def through(folder: Path, tmp_path: Path) -> Through:
     def call(work: UpperCase | None = None, **options: Any) -> Counts:
         prepared = prepare(work or UpperCase(), [str(folder)], str(tmp_path / "out"))
-        return run(here, prepared, **options)
+        return run(IN_PROCESS, prepared, **options)
 
     return call
 
@@ -46,17 +47,17 @@ def test_every_shard_becomes_one_of_its_name(through: Through, tmp_path: Path) -
     assert not list((tmp_path / "out/_tagweave/unfinished").rglob("*.txt"))
 
 
-def test_a_second_run_does_what_is_left(through: Through, here: Here, folder: Path, tmp_path: Path) -> None:
+def test_a_second_run_does_what_is_left(through: Through, folder: Path, tmp_path: Path) -> None:
     through()
     (tmp_path / "out/deep/b.txt").unlink()
     (tmp_path / "out/_tagweave/done/c.txt.gz.json").unlink()
     (folder / "a.txt").write_text("new\n")
     (folder / "d.txt").write_text("five\n")
-    here.calls = 0
-    assert (through().before, here.calls) == (0, 4)
+    counts = through()
+    assert (counts.before, counts.done) == (0, 4)
     assert content(tmp_path / "out") == {**EXPECTED, "a.txt": "NEW\n", "d.txt": "FIVE\n"}
-    here.calls = 0
-    assert (through().before, here.calls) == (4, 0)
+    counts = through()
+    assert (counts.before, counts.done) == (4, 0)
 
 
 def test_other_work_needs_another_folder(through: Through) -> None:
@@ -76,7 +77,7 @@ def test_a_killed_worker_leaves_nothing_half(through: Through, tmp_path: Path, m
 
 
 def test_what_killed_runs_have_left_is_removed_by_the_run_that_goes_on(
-    through: Through, here: Here, folder: Path, tmp_path: Path
+    through: Through, folder: Path, tmp_path: Path
 ) -> None:
     """On this machine nobody holds the lock of it; elsewhere a young file may be of a run that is still at work."""
     through()
@@ -89,15 +90,15 @@ def test_what_killed_runs_have_left_is_removed_by_the_run_that_goes_on(
     assert [path.name for path in (tmp_path / "out/_tagweave/unfinished").iterdir()] == ["young"]
 
 
-def test_another_text_column_is_other_work(through: Through, here: Here, folder: Path, tmp_path: Path) -> None:
+def test_another_text_column_is_other_work(through: Through, folder: Path, tmp_path: Path) -> None:
     through()
     with pytest.raises(ShardError, match='text_column "text", now "body"'):
         prepare(UpperCase(), [str(folder)], str(tmp_path / "out"), "body")
 
 
-def test_work_that_finished_nothing_blocks_nothing(here: Here, folder: Path, tmp_path: Path) -> None:
+def test_work_that_finished_nothing_blocks_nothing(folder: Path, tmp_path: Path) -> None:
     prepare(UpperCase("wrong"), [str(folder)], str(tmp_path / "out"))
-    run(here, prepare(UpperCase(), [str(folder)], str(tmp_path / "out")))
+    run(IN_PROCESS, prepare(UpperCase(), [str(folder)], str(tmp_path / "out")))
 
 
 def test_a_shard_that_went_bad_has_no_output(through: Through, folder: Path, tmp_path: Path) -> None:
@@ -166,13 +167,13 @@ def test_a_damaged_record_is_named(through: Through, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("output", ["in", "in/../in", "link"])
-def test_the_input_is_never_written_over(here: Here, folder: Path, tmp_path: Path, output: str) -> None:
+def test_the_input_is_never_written_over(folder: Path, tmp_path: Path, output: str) -> None:
     (tmp_path / "link").symlink_to(folder)
     with pytest.raises(ShardError, match="which is read, as output"):
         prepare(UpperCase(), [str(folder)], str(tmp_path / output))
 
 
-def test_another_shard_is_never_written_over(here: Here, folder: Path, tmp_path: Path) -> None:
+def test_another_shard_is_never_written_over(folder: Path, tmp_path: Path) -> None:
     (folder / "in").mkdir()
     (folder / "in/a.txt").write_text("one\n")
     with pytest.raises(ShardError, match="which is read, as output"):

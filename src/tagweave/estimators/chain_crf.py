@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from tagweave.estimators.crfsuite import SentenceTagger, TrainingLog
-from tagweave.estimators.parameters import Parameters
-from tagweave.estimators.protocol import not_fitted
+from tagweave.estimators.parameters import Parameters, not_fitted, picture
 from tagweave.estimators.sequences import Labels, Predictions, TokenSequence, layers_of, token_sequences, weights_of
 from tagweave.options import described
 
@@ -285,8 +284,6 @@ class ChainCRF(Parameters):
             return path.stat().st_size
 
     def _repr_html_(self) -> str:
-        from tagweave.estimators.protocol import picture
-
         facts: dict[str, Any] = {}
         if (model := self._fitted()) is not None:
             facts = {"labels": " ".join(model.space.names), "attributes": self.num_attributes_, "bytes": self.size_}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.corpus.files import whole_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence, Sized
     from pathlib import Path
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
@@ -39,18 +39,13 @@ class Series:
     # N half lengths of the error bars, in the unit of the scores; `None` for no error bars
     errors: Sequence[float] | None = None
 
-    def __post_init__(self) -> None:
-        if self.errors is not None and len(self.errors) != len(self.values):
-            raise ValueError(f"found {len(self.errors)} errors, expected {len(self.values)}, one a score")
-
 
 def bar(path: Path, groups: Sequence[str], series: Mapping[str, Series], *, score: str, title: str = "") -> None:
     """Draw groups of bars, each with a bar per system, and write them to `path` as PNG.
 
     The score axis starts at zero only if the scores are far apart: from zero, 94 and 95 would look the same.
     """
-    _check(series, len(groups), "group")
-    with _figure(path, score, title) as axes:
+    with _figure(path, series, score, title) as axes:
         width = 0.8 / len(series)
         for number, (name, data) in enumerate(series.items()):
             centres = [group + (number - (len(series) - 1) / 2) * width for group in range(len(groups))]
@@ -68,8 +63,7 @@ def curve(
     path: Path, positions: Sequence[float], series: Mapping[str, Series], *, score: str, axis: str, title: str = ""
 ) -> None:
     """Draw a curve per system over `positions` (amounts of data, passes), and write them to `path` as PNG."""
-    _check(series, len(positions), "position")
-    with _figure(path, score, title) as axes:
+    with _figure(path, series, score, title) as axes:
         for number, (name, data) in enumerate(series.items()):
             style = {"color": PALETTE[number], "marker": MARKERS[number]}
             axes.errorbar(positions, data.values, data.errors, capsize=3, label=readable(name), **style)
@@ -89,8 +83,7 @@ def intervals(
 
     A series has a score and the ends of its interval for every group.
     """
-    _check({name: Series([each[0] for each in own]) for name, own in series.items()}, len(groups), "group")
-    with _figure(path, score, title) as axes:
+    with _figure(path, series, score, title) as axes:
         for number, (name, own) in enumerate(series.items()):
             middle = [score for score, _, _ in own]
             ends = [[score - low for score, low, _ in own], [high - score for score, _, high in own]]
@@ -98,14 +91,6 @@ def intervals(
             axes.errorbar(range(len(groups)), middle, ends, capsize=2, label=readable(name), **style)
         axes.set_xticks(range(len(groups)), [readable(group) for group in groups], rotation=90, fontsize=7)
         axes.grid(axis="y", alpha=0.3)
-
-
-def _check(series: Mapping[str, Series], size: int, what: str) -> None:
-    if not 0 < len(series) <= len(PALETTE):
-        raise ValueError(f"found {len(series)} series, expected 1 to {len(PALETTE)}")
-    for name, data in series.items():
-        if len(data.values) != size:
-            raise ValueError(f"found {len(data.values)} scores in {name!r}, expected {size}, one a {what}")
 
 
 def _limits(series: Mapping[str, Series]) -> tuple[float, float]:
@@ -118,8 +103,10 @@ def _limits(series: Mapping[str, Series]) -> tuple[float, float]:
 
 
 @contextmanager
-def _figure(path: Path, score: str, title: str) -> Iterator[Any]:
+def _figure(path: Path, series: Sized, score: str, title: str) -> Iterator[Any]:
     """Yield axes to draw on; the file is written afterwards, and not at all if drawing fails."""
+    if not 0 < len(series) <= len(PALETTE):
+        raise ValueError(f"found {len(series)} series, expected 1 to {len(PALETTE)}")
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

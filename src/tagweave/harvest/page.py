@@ -73,9 +73,9 @@ def read(path: str, format: str, of_words: bool = False) -> Iterator[Passage]:  
         if length > _MAXIMUM:
             raise CorpusError(f"more than {_MAXIMUM:,} characters", "one page in a file", path)
         lines.append(line)
-    parse = {"markdown": read_markdown, "html": read_html, "mediawiki": read_mediawiki}[format]
+    events = {"markdown": markdown_events, "html": html_events, "mediawiki": mediawiki_events}[format]
     try:
-        return parse("\n".join(lines), of_words)
+        return blocks(events("\n".join(lines)), of_words)
     except ModuleNotFoundError as error:
         found = f"no package {error.name!r}"
         raise CorpusError(found, "it installed: pip install '.[markup]' in a checkout of tagweave", path) from error
@@ -97,24 +97,24 @@ _DROPPED = set(
 _DEEPEST = 256  # nested elements: libxml2 searches all open ones when it repairs a page
 
 
-def read_html(text: str, of_words: bool = False) -> Iterator[Passage]:
-    """Return the blocks of a page, `of_words` as in `blocks`; libxml2 repairs HTML that is not well-formed.
+def html_events(text: str) -> Iterable[Event]:
+    """Return the events of a page; libxml2 repairs HTML that is not well-formed.
 
     No tree is built: for one, libxml2 would compare each attribute of an element with all others.
     """
     from lxml import etree
 
-    parser = etree.HTMLParser(encoding="utf-8", target=_Events())
+    parser = etree.HTMLParser(encoding="utf-8", target=_HtmlTarget())
     try:
-        events = etree.fromstring(text.encode("utf-8"), parser)
+        events: list[Event] = etree.fromstring(text.encode("utf-8"), parser)
     except etree.XMLSyntaxError as error:
         if not text.strip():
-            return iter(())
+            return ()
         raise CorpusError(f"what libxml2 cannot parse ({error})", "HTML of a page") from error
-    return blocks(events, of_words)
+    return events
 
 
-class _Events:
+class _HtmlTarget:
     """Collects the events of libxml2, in order; the methods are those that lxml calls on the target of a parser."""
 
     def __init__(self) -> None:
@@ -154,18 +154,13 @@ _OPENING = {"link_open": Markup.NAME, "strong_open": Markup.NAME, "em_open": Mar
 _CLOSING = {"link_close", "strong_close", "em_close"}
 
 
-def read_markdown(text: str, of_words: bool = False) -> Iterator[Passage]:
-    """Return the blocks of a page; `of_words` as in `blocks`."""
+def markdown_events(text: str) -> Iterator[Event]:
+    """Yield the events of a page."""
     from markdown_it import MarkdownIt
 
     text = _SITE_LINES.sub("", _FRONT_MATTER.sub("", text))
-    parser = MarkdownIt("commonmark").enable("table")
-    return blocks(_markdown_events(parser.parse(_ANCHOR.sub("", text))), of_words)
-
-
-def _markdown_events(tokens: Iterable[Token]) -> Iterator[Event]:
     tables, in_heading = 0, False
-    for token in tokens:
+    for token in MarkdownIt("commonmark").enable("table").parse(_ANCHOR.sub("", text)):
         tables += (token.type == "table_open") - (token.type == "table_close")
         if token.type == "heading_open":
             in_heading = True
@@ -205,8 +200,8 @@ _WIKI_DROPPED = set(
 _PATIENCE = 20_000_000  # characters that the parser may scan in vain, at up to half a microsecond each
 
 
-def read_mediawiki(text: str, of_words: bool = False) -> Iterator[Passage]:
-    """Return the blocks of a page, one a line, `of_words` as in `blocks`; a redirection has none.
+def mediawiki_events(text: str) -> Iterable[Event]:
+    """Return the events of a page, whose blocks are lines; a redirection has none.
 
     Raises CorpusError for more unclosed brackets and tags than the parser can handle within seconds.
     """
@@ -214,12 +209,12 @@ def read_mediawiki(text: str, of_words: bool = False) -> Iterator[Passage]:
     from mwparserfromhell.parser import ParserError
 
     if _REDIRECT.match(text):
-        return iter(())
+        return ()
     text = _VARIANTS.sub(_variant, _MAGIC_WORD.sub("", text))
     if (number := unclosed(text)) * len(text) > _PATIENCE:
         raise CorpusError(f"{number:,} brackets and tags unclosed or nested too deeply", "the wikitext of a page")
     try:
-        return blocks(_events(parse(text)), of_words)
+        return _events(parse(text))
     except ParserError as error:
         raise CorpusError(f"what mwparserfromhell cannot parse ({error})", "the wikitext of a page") from error
 

@@ -15,7 +15,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, ValidationError, convert
 
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.files import read_lines
@@ -67,6 +69,15 @@ class AnswerFile(DeclaredFunction):
     def _check_known(self, names: set[str], answer: _Answer) -> None:
         if self.labels is not None and (other := sorted(names - {*self.labels})):
             raise answer.error(f"the label {other[0]!r}", f"one of {', '.join(self.labels)}")
+
+
+class _MarkedSpan(Struct):
+    """A span in a line of a file."""
+
+    start: int
+    end: int
+    label: Annotated[str, Meta(min_length=1)]
+    probability: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -124,18 +135,17 @@ class _Answer:
         spans = self.values.get("spans")
         if offsets is None or not isinstance(spans, list):
             raise self.error("no labels and no spans", '"labels", one for each token, or "spans" in "text"')
-        for span in spans:
-            if not isinstance(span, dict) or not isinstance(label := span.get("label"), str) or not label:
-                raise self.error(f"the span {span!r}", 'an object with "start", "end" and "label"')
-            start, end = span.get("start"), span.get("end")
-            if not isinstance(start, int) or not isinstance(end, int):
-                raise self.error(f"the bounds {start!r} and {end!r}", '"start" and "end" as offsets in the text')
-            tokens = offsets.tokens(start, end)
+        for each in spans:
+            try:
+                span = convert(each, _MarkedSpan)
+            except ValidationError as error:
+                expected = '"start" and "end", offsets in the text, and "label"'
+                raise self.error(f"the span {each!r} ({error})", expected) from None
+            tokens = offsets.tokens(span.start, span.end)
             if tokens is None:
-                found = f"the span {start}:{end}, {self.text[max(start, 0) : max(end, 0)]!r}"
+                found = f"the span {span.start}:{span.end}, {self.text[max(span.start, 0) : max(span.end, 0)]!r}"
                 raise self.error(found, f"whole tokens of {self.text!r}")
-            number = span.get("probability", 1.0)
-            yield FoundSpan(*tokens, (label,), float(number) if isinstance(number, int | float) else 0.0)
+            yield FoundSpan(*tokens, (span.label,), span.probability)
 
 
 @lru_cache(maxsize=8)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 from tagweave import __version__
 from tagweave.cluster.executor import IN_PROCESS, Executor, results
@@ -32,29 +32,25 @@ class FunctionError(TagweaveError):
     """A labelling function that cannot be read or applied, or gives what is no labels."""
 
 
-class LabellingFunction(Protocol):
+class LabellingFunction:
     """A source of labels that is computed."""
 
-    @property
-    def name(self) -> str:
-        """The name of its layer."""
-        ...
+    name: str  # the name of its layer
 
     def digest(self) -> str | None:
         """Return a digest of all that determines its answers; `None` if nobody knows: nothing can be kept."""
-        ...
+        raise NotImplementedError
 
     def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise unless the function fits the text as a whole."""
-        ...
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         """Label sentences, which have forms and columns, and no labels."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class DeclaredFunction:
+class DeclaredFunction(LabellingFunction):
     """A labelling function whose fields say all about it, and may stand in a file."""
 
     path_field: ClassVar[str] = ""
@@ -70,9 +66,6 @@ class DeclaredFunction:
         text = json.dumps([__version__, type(self).__name__, own], sort_keys=True, ensure_ascii=False)
         contents = [digest(getattr(self, self.path_field))] if self.path_field else []
         return hashlib.sha256("\n".join([text, *contents]).encode()).hexdigest()
-
-    def check(self, sentences: Sequence[Sentence]) -> None:
-        """Raise unless the function fits the text as a whole."""
 
 
 def stamp(path: str) -> tuple[int, int]:

@@ -26,14 +26,14 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Candidates, Layer, Sentence, kind_of
 from tagweave.corpus.spans import FoundSpan, layer_of
 from tagweave.errors import CorpusError
-from tagweave.sources.functions.function import FunctionError, stamp
+from tagweave.sources.functions.function import FunctionError, LabellingFunction, stamp
 
 Finder = Callable[[Sentence], Iterable[Any] | None]
 """Gives spans `(start, stop, type)` or `(start, stop, type, probability)` of some tokens, or a label for each token."""
 
 
 @dataclass(frozen=True)
-class PythonFunction:
+class PythonFunction(LabellingFunction):
     """A Python function over a sentence that gives spans, or labels."""
 
     # what it calls. It gives, as a list or one by one, spans: a start, a stop (the token after the last) and a type,
@@ -58,9 +58,6 @@ class PythonFunction:
             return None
         own = f"{__version__} {self.function.__qualname__} {self.outside}\n".encode()
         return hashlib.sha256(own + Path(path).read_bytes()).hexdigest()
-
-    def check(self, sentences: Sequence[Sentence]) -> None:
-        """Nothing to check before it is called."""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         return [self._layer(each) for each in sentences]
