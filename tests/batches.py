@@ -16,7 +16,7 @@ from tagweave.kernels import chain
 from tagweave.labels.sets import LabelRows
 from tagweave.structures.chain import ChainScores
 from tagweave.structures.lockstep import Sums as SumsOfBatch
-from tagweave.structures.transitions import TransitionScores
+from tagweave.structures.lockstep import TransitionScores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,7 +22,7 @@ from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evidence.relations import RelationEvidence
+from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.labels.sets import Reading

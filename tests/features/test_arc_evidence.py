@@ -11,8 +11,15 @@ from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.layers import token_noise
-from tagweave.evidence.relations import allowed_labels, are_probabilities
-from tagweave.evidence.trees import ANY, SEVERAL, ArcEvidence, allowed_arcs, only_head
+from tagweave.evidence.trees import (
+    ANY,
+    SEVERAL,
+    ArcEvidence,
+    allowed_arcs,
+    allowed_labels,
+    are_probabilities,
+    only_head,
+)
 from tagweave.labels.sets import Reading
 
 OBJ, IOBJ, OBL = Arc(3, "obj"), Arc(3, "iobj"), Arc(2, "obl")

@@ -12,7 +12,7 @@ from model_parts import parts, rewrite
 
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evidence.relations import RelationEvidence
+from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import ArcTemplates, RelationTemplates
 from tagweave.models.arc_labels import ArcLabels, LabelObjective
 from tagweave.models.arc_scorer import ArcFeatures

@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.corpus.spans import Span
 from tagweave.evidence.layers import allowed_sets, rejected_spans
-from tagweave.evidence.relations import RelationEvidence
 from tagweave.evidence.sequences import Evidence, pointers
-from tagweave.evidence.trees import ArcEvidence
+from tagweave.evidence.trees import ArcEvidence, RelationEvidence
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View
 from tagweave.structures.chain import Chain, ChainScores, best_labels
-from tagweave.structures.independent import Independent
+from tagweave.structures.lockstep import TransitionScores
 from tagweave.structures.loss import loss
 from tagweave.structures.terms import LabelShare
-from tagweave.structures.transitions import TransitionScores
-from tagweave.structures.tree import Tree, tree_structure
+from tagweave.structures.tree import Independent, Tree, tree_structure
 
 WORDS = ("the", "old", "dog", "saw", "Ann")
 RATE, STEPS = 0.5, 60

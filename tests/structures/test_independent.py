@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tagweave.evidence.relations import RelationEvidence
-from tagweave.structures.independent import Independent
+from tagweave.evidence.trees import RelationEvidence
 from tagweave.structures.loss import loss as loss_of
+from tagweave.structures.tree import Independent
 
 
 @pytest.mark.parametrize("numbers", [(1,), (1, 0.001)])

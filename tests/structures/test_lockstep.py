@@ -14,9 +14,8 @@ import naive
 from batches import EXACT, Case, Sums, cases, check
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.structures.chain import Chain
-from tagweave.structures.lockstep import Batch, sum_in_logarithms
+from tagweave.structures.lockstep import Batch, TransitionScores, sum_in_logarithms
 from tagweave.structures.loss import ContradictionError, loss
-from tagweave.structures.transitions import TransitionScores
 
 
 def run(case: Case, restricted: bool, dtype: type) -> Sums:

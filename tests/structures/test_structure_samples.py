@@ -13,12 +13,12 @@ import naive
 import naive_trees
 from problems import Problem, plain
 from tagweave.corpus.sentence import Arc
-from tagweave.evidence.relations import RelationEvidence
+from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.chain import ChainModel
 from tagweave.models.tree import TreeModel
-from tagweave.structures.independent import Independent
+from tagweave.structures.tree import Independent
 from treebank import sentence, with_evidence
 
 N = 2000

@@ -18,7 +18,7 @@ from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.models.chain_scorer import ChainScoring, ScorerParameters
 from tagweave.structures.chain import ChainGradient
-from tagweave.structures.transitions import TransitionScores
+from tagweave.structures.lockstep import TransitionScores
 from tagweave.training.chain_problem import ChainProblem, lay_out
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.recipe import LEARNERS, Recipe

@@ -1,4 +1,4 @@
-"""Evidence of heads: the only head of each token, several, or a number for each (`Soft`).
+"""Evidence of trees: the only head of each token, several, or a number for each (`Soft`), and relations of known arcs.
 
 A likelihood, P(what was said | head), takes the place of the ones of a set, scaled to a maximum of 1. Where only the
 relations of a head differ, it has the largest of their numbers, so that equal numbers are a set. A posterior, P(head |
@@ -6,11 +6,15 @@ what was said), sums over relations. In training, an excluded head keeps 1 - con
 
 Position 0 of a sentence is the root, so a sentence of L tokens has L + 1 positions and (L + 1)^2 cells, one for each
 head and modifier.
+
+Numbers of candidates with the chosen head, or with none, are numbers of their relations: given the head, the likelihood
+of a relation is proportional to that of both, P(what was said | head, relation), and its probability to that of both,
+P(head, relation | what was said).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -233,3 +237,85 @@ def head_noise(sentences: Sequence[Sentence], layer: str) -> NDArray[np.float64]
         heads = (each for s in sentences for each in s.heads.get(layer) or (None,) * len(s))
         noise /= [max(each.numbers) if isinstance(each, Soft) else 1 for each in heads]
     return noise
+
+
+@dataclass(frozen=True)
+class RelationEvidence:
+    """What annotation says of the labels of A positions, each a sentence of its own: the relations of known arcs."""
+
+    allowed: NDArray[Any]  # bool[A, Y], the labels that the evidence allows; or their numbers, float64
+    noise: NDArray[np.float64]  # [A], the share of its potential that an excluded label keeps
+    weights: NDArray[np.float64]  # [A], how often a position counts
+    # [A], whether the numbers of a position are probabilities q rather than likelihoods. Its loss is then
+    # E_q[-log p]
+    posterior: NDArray[np.bool_]
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        return np.arange(len(self.weights))
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def take(self, order: Any) -> RelationEvidence:
+        return RelationEvidence(self.allowed[order], self.noise[order], self.weights[order], self.posterior[order])
+
+
+def allowed_labels(
+    sentences: Sequence[Sentence],
+    layer: str,
+    heads: NDArray[np.int32],
+    names: Sequence[str],
+    reading: Reading = "likelihood",
+) -> NDArray[Any]:
+    """Return [N, Y]: the relations that a layer allows for arcs to heads [N]; all where it names no known relation.
+
+    bool; float64 if there are numbers: likelihoods of at most 1, or probabilities, which sum to 1.
+    """
+    allowed = np.ones((len(heads), len(names)), bool)
+    index = {name: at for at, name in enumerate(names)}
+    head_of = heads.tolist()
+    rows: dict[int, NDArray[np.float64]] = {}
+    token = 0
+    for sentence in sentences:
+        for candidates in sentence.heads.get(layer) or (None,) * len(sentence):
+            named = [arc.relation for arc in candidates or () if arc.head in (None, head_of[token])]
+            known = [index[name] for name in named if name in index]
+            if isinstance(candidates, Soft):
+                rows[token] = _relation_numbers(candidates, head_of[token], index, reading)
+            elif known and None not in named:
+                allowed[token] = False
+                allowed[token, known] = True
+            token += 1
+    if not rows:
+        return allowed
+    numbers = allowed.astype(np.float64)
+    numbers[list(rows)] = np.stack(list(rows.values()))
+    is_set = ((numbers == 0) | (numbers == 1)).all()
+    return numbers.astype(bool) if is_set else numbers
+
+
+def are_probabilities(allowed: NDArray[Any], reading: Reading) -> NDArray[np.bool_]:
+    """Return bool[N]: whether the numbers of a token are probabilities of relations."""
+    if reading == "likelihood":
+        return np.zeros(len(allowed), np.bool_)
+    return np.asarray(((allowed > 0) & (allowed < 1)).any(axis=1))
+
+
+def _relation_numbers(
+    candidates: Soft[Arc], head: int, index: Mapping[str, int], reading: Reading
+) -> NDArray[np.float64]:
+    """Return float64[Y]: the numbers of relations; ones if nothing is said of them. An unknown relation may be any."""
+    row, of_any = np.zeros(len(index)), 0.0
+    for arc, number in candidates.numbered():
+        if arc.head not in (None, head):
+            continue
+        if arc.relation is None:
+            of_any = max(of_any, number)
+        elif arc.relation in index:
+            at = index[arc.relation]
+            row[at] = row[at] + number if reading == "posterior" else max(row[at], number)
+    if not row.any() or (of_any and reading == "posterior"):
+        return np.ones(len(index))
+    row = np.maximum(row, of_any)
+    return np.asarray(row / (row.sum() if reading == "posterior" else row.max()))

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.evidence.relations import RelationEvidence
+from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import RELATION_SIDES, RelationTemplates
 from tagweave.features.arcs import EncodedArcs
 from tagweave.kernels import arc_features, arcs
 from tagweave.models.sampling import drawn
-from tagweave.structures.independent import Independent
 from tagweave.structures.loss import loss
+from tagweave.structures.tree import Independent
 
 Floats = NDArray[Any]
 Codes = NDArray[np.uint64]

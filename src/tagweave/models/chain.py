@@ -23,9 +23,8 @@ from tagweave.models.objective import chunk_bounds
 from tagweave.models.packing import Arrays
 from tagweave.structures import CHAIN
 from tagweave.structures.chain import Chain, ChainScores, best_labels, pair_marginals
-from tagweave.structures.lockstep import Batch, Sums
-from tagweave.structures.rejected_spans import best_without_rejected
-from tagweave.structures.transitions import TransitionScores
+from tagweave.structures.lockstep import Batch, Sums, TransitionScores
+from tagweave.structures.terms import best_without_rejected
 
 Floats = NDArray[Any]
 Masks = NDArray[Any]

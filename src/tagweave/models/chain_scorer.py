@@ -18,7 +18,7 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.packing import Arrays
 from tagweave.structures.chain import ChainGradient, ChainScores
-from tagweave.structures.transitions import TransitionScores
+from tagweave.structures.lockstep import TransitionScores
 
 Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]

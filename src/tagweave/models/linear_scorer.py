@@ -22,7 +22,7 @@ from tagweave.models.chain_scorer import Blocks, ChainScoring, Description, Scor
 from tagweave.models.layout import Layout, Tables, check_layout, emissions, write_emission
 from tagweave.models.packing import Arrays
 from tagweave.structures.chain import ChainGradient
-from tagweave.structures.transitions import TransitionScores
+from tagweave.structures.lockstep import TransitionScores
 
 Floats = NDArray[Any]
 

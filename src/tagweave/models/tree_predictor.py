@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.files import in_blocks
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evidence.relations import allowed_labels
+from tagweave.evidence.trees import allowed_labels
 from tagweave.features.arc_templates import guide_layer
 from tagweave.features.arcs import EncodedArcs
 from tagweave.models.tree import TreeModel

@@ -39,7 +39,7 @@ from tagweave.sources.reliability import (
     updated,
 )
 from tagweave.structures.chain import Chain, ChainScores
-from tagweave.structures.transitions import TransitionScores
+from tagweave.structures.lockstep import TransitionScores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -19,7 +19,7 @@ from tagweave.errors import SourceError
 from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.sources.methods import AGGREGATIONS, AggregationRun
 from tagweave.structures.chain import ChainScores, best_labels
-from tagweave.structures.transitions import TransitionScores
+from tagweave.structures.lockstep import TransitionScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from tagweave.evidence.sequences import Evidence
 from tagweave.kernels import chain, decode, distributions
 from tagweave.labels.sets import LabelRows
-from tagweave.structures.lockstep import Batch, Sums, Workspace, sum_in_logarithms
+from tagweave.structures.lockstep import Batch, Sums, TransitionScores, Workspace, sum_in_logarithms
 from tagweave.structures.loss import Structure
-from tagweave.structures.transitions import TransitionScores
 
 Floats = NDArray[Any]
 
@@ -86,7 +85,7 @@ class Chain(Structure):
     contradiction: ClassVar[str] = "no label sequence agrees with both the annotation and the coding of the labels"
 
     def __init__(self, names: Sequence[str] = (), transitions: bool = True, edges: bool = True) -> None:
-        from tagweave.structures.rejected_spans import RejectedSpans
+        from tagweave.structures.terms import RejectedSpans
 
         self.transitions, self.edges, self.terms = transitions, edges, (RejectedSpans(names),)
         self._space = Workspace(0, 0, np.float64)

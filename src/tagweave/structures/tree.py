@@ -1,4 +1,4 @@
-"""Dependency trees: a score for every arc. Trees are projective, or may have arcs that cross.
+"""Dependency trees: a score for every arc. Trees are projective, or may have arcs that cross. Relations of their arcs.
 
 score(tree) = sum over words of arc[head, word] + pair[head, sibling, word]
 
@@ -19,6 +19,8 @@ well defined, but the loss may be negative.
 
 Where arcs may cross, the loss is log det of the Laplacian of the potentials, less the same of those that the evidence
 leaves (Koo et al. 2007, Structured Prediction Models via the Matrix-Tree Theorem).
+
+Relations of the arcs of a known tree do not depend on one another: p[y] = exp(score[y]) / Z.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.evidence.sequences import pointers
-from tagweave.evidence.trees import ArcEvidence, are_numbers
-from tagweave.kernels import arborescence_sums, tree
+from tagweave.evidence.trees import ArcEvidence, RelationEvidence, are_numbers
+from tagweave.kernels import arborescence_sums, arc_features, tree
 from tagweave.kernels.arborescence import best_arborescence, k_best
 from tagweave.kernels.projective import are_whole_trees
 from tagweave.kernels.tree_sums import marginals
@@ -315,3 +317,60 @@ class FreeTree(Tree):
 def tree_structure(single_root: bool, projective: bool) -> Tree:
     """The structure of projective trees, or of all."""
     return Tree(single_root) if projective else FreeTree(single_root)
+
+
+class IndependentSums(NamedTuple):
+    """float64[A, Y], the probabilities, and float64[A], log Z less the largest score of a position."""
+
+    marginals: NDArray[np.float64]
+    log_z: NDArray[np.float64]
+
+
+class Independent(Structure):
+    """The structure of labels that do not depend on one another; its gradient is float64[A, Y]."""
+
+    contradiction: ClassVar[str] = "no label agrees with the annotation"
+
+    def sums(self, scores: Floats, batch: RelationEvidence) -> IndependentSums:
+        return self._sums(scores, np.ones_like(batch.allowed), batch.noise)
+
+    def restricted_sums(self, scores: Floats, batch: RelationEvidence) -> IndependentSums:
+        sums = self._sums(scores, batch.allowed, batch.noise)
+        if batch.posterior.any():
+            rows = np.flatnonzero(batch.posterior)
+            q, own = batch.allowed[rows], scores[rows].astype(np.float64)
+            sums.marginals[rows] = q
+            sums.log_z[rows] = (q * (own - own.max(axis=1, keepdims=True))).sum(axis=1)
+        return sums
+
+    def _sums(self, scores: Floats, allowed: NDArray[Any], noise: NDArray[np.float64]) -> IndependentSums:
+        p, log_z = np.empty(scores.shape), np.empty(len(scores))
+        arc_features.label_sums(scores, allowed, noise, p, log_z)
+        return IndependentSums(p, log_z)
+
+    def add_expectations(
+        self,
+        sums: IndependentSums,
+        scores: Floats,
+        batch: RelationEvidence,
+        factor: float,
+        gradient: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Add factor * weight * probabilities to the gradient; return log Z of each position."""
+        gradient += factor * batch.weights[:, None] * sums.marginals
+        return sums.log_z
+
+    def best(self, scores: Floats, batch: RelationEvidence) -> NDArray[np.int32]:
+        """int32[A]: the best label of every position."""
+        return np.asarray(scores.argmax(axis=1), np.int32)
+
+    def k_best(self, scores: Floats, batch: RelationEvidence, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the n <= k best labels [n, 1] of one position and their scores."""
+        order = np.argsort(-scores[0], kind="stable")[:k]
+        return order[:, None].astype(np.int32), scores[0, order].astype(np.float64)
+
+    def samples(self, scores: Floats, batch: RelationEvidence, n: int, seed: int) -> NDArray[np.int32]:
+        """Draw labels [n, 1] of one position."""
+        (p,) = self.restricted_sums(scores, batch).marginals
+        drawn = np.random.default_rng(seed).choice(len(p), (n, 1), p=p / p.sum())
+        return drawn.astype(np.int32)

@@ -15,8 +15,16 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evidence.relations import RelationEvidence, allowed_labels, are_probabilities
-from tagweave.evidence.trees import ANY, SEVERAL, head_noise, only_head, without_disbelieved
+from tagweave.evidence.trees import (
+    ANY,
+    SEVERAL,
+    RelationEvidence,
+    allowed_labels,
+    are_probabilities,
+    head_noise,
+    only_head,
+    without_disbelieved,
+)
 from tagweave.features.arc_templates import (
     ArcTemplates,
     RelationTemplates,
