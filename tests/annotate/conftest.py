@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from anyio.from_thread import start_blocking_portal
 from argon2 import PasswordHasher
-from fixture_types import NewUrl, OpenStore
 from made_spans import furnished
+from made_tasks import NewUrl, OpenStore
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.schema import CreateSchema
 from starlette.testclient import TestClient

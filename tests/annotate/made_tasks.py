@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tagweave.annotate.assignment import Lease
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, Status, label
 from tagweave.corpus.sentence import Location, Sentence
 
+NewUrl = Callable[[], str]
+"""Makes the URL of an empty store: the fixture `new_url`."""
+OpenStore = Callable[..., Store]
+"""Opens a store, a new one or that of `url`: the fixture `open_store`."""
 GUIDELINE = "ctb"
 NN, VV, JJ = (label(name) for name in ("NN", "VV", "JJ"))
 CANDIDATES = (Candidate("NN", 0.5), Candidate("VV", 0.3), Candidate("JJ", 0.2))

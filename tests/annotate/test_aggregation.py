@@ -24,7 +24,6 @@ from tagweave.annotate.reliability import (
 from tagweave.annotate.task import (
     CANNOT_TELL,
     NOT_A_WORD,
-    WORD,
     AnnotationTask,
     Answer,
     Candidate,
@@ -119,15 +118,6 @@ def test_gold_is_there_exactly_where_the_answer_is_known(purpose: Purpose) -> No
 def test_a_label_is_there_exactly_where_the_answer_is_one(kind: Kind, name: str | None) -> None:
     with pytest.raises(ValueError, match="found the label"):
         Answer(kind, name)
-
-
-def test_answers_are_shown_by_their_label_or_kind() -> None:
-    assert [str(each) for each in (label("NN"), WORD, NOT_A_WORD, CANNOT_TELL)] == [
-        "NN",
-        "word",
-        "not a word",
-        "can't tell",
-    ]
 
 
 @pytest.mark.parametrize("numbers", [(0, 2, 2), (2, -1, 2), (2, 2, 2), (2, 2, 5), (1, 0, 0)])

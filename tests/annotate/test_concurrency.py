@@ -10,9 +10,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fixture_types import NewUrl, OpenStore
 from invariants import check
-from made_tasks import JJ, NN, VV, hire, make_task
+from made_tasks import JJ, NN, VV, NewUrl, OpenStore, hire, make_task
 
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.database import Database, prepare

@@ -68,25 +68,6 @@ def test_kappa_is_of_each_two_annotators_whatever_their_order() -> None:
     assert of_every_two(votes, cohens_kappa) == {("a", "b"): 1.0, ("a", "c"): pytest.approx(-1.0)}
 
 
-@pytest.mark.parametrize(
-    ("observers", "alpha"),
-    [
-        (["0100000010", "1110010000"], 0.095),
-        (["aabbdcccedda", "babbbccceddd"], 0.692),
-        (["123321412...", "1233224125.3", ".3332342251.", "12332441251."], 0.743),
-    ],
-)
-def test_alpha_of_the_textbook(observers: list[str], alpha: float) -> None:
-    """The examples of nominal data in Krippendorff 2011, sections A to C; a point is a missing answer."""
-    votes = [
-        Vote(task, str(name), None, Answer(NN.kind, letter))
-        for name, row in enumerate(observers)
-        for task, letter in enumerate(row)
-        if letter != "."
-    ]
-    assert krippendorffs_alpha(votes) == pytest.approx(alpha, abs=0.0005)
-
-
 @given(st.lists(st.lists(_ANSWERS, max_size=4), max_size=12))
 def test_alpha_by_counting_pairs(tasks: list[list[Answer]]) -> None:
     """alpha = 1 - observed / expected disagreement, over pairs of answers of a task, and of all answers."""
@@ -127,14 +108,6 @@ def test_a_model_without_accuracy_is_left_out() -> None:
     assert [model.version for *_, model in found.points] == [3, 2]  # by minutes
     assert plot(models((0, None))) is None
     assert plot([]) is None
-
-
-@pytest.mark.parametrize("accuracies", [(0.0,), (1.0,), (0.9123,), (0.9, 0.9), (0.9, 0.90001)])
-def test_one_height_alone_has_an_axis_around_it(accuracies: tuple[float, ...]) -> None:
-    found = plot(models(*((0.0, each) for each in accuracies)))
-    assert len(found.accuracies) > 1
-    assert len({text for _, text in found.accuracies}) == len(found.accuracies)
-    assert len({text for _, text in found.minutes}) == len(found.minutes)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e5), st.floats(0, 1)), min_size=1, max_size=9))

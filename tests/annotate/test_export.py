@@ -8,10 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from fixture_types import OpenStore
-from made_spans import ADA, LONDON, all_of, answered, furnished, some
-from made_spans import GUIDELINE as SPANS
-from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks, undo
+from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, OpenStore, hire, make_task, make_tasks, undo
 
 from tagweave.annotate.export import FORMATS, judgements, labelled, probable, said_by_each, segmented, write, write_soft
 from tagweave.annotate.reliability import GivenAnswer, confusions, posterior
@@ -240,12 +237,6 @@ class TestByAnnotator:
         store = disputed(open_store(Settings(gold_share=1.0)), [NN], make_task(1, Purpose.GOLD, VV))
         layers = said_by_each(store.judgements(), GUIDELINE)[0].layers
         assert layers == {"annotator_0": (("NN",), None), "gold": (("VV",), None)}
-
-    def test_spans_are_labels_in_iob2_and_what_was_left_open_is_unknown(self, open_store: OpenStore) -> None:
-        store = answered(furnished(open_store()), all_of(ADA), some(LONDON))
-        (sentence,) = said_by_each(store.judgements(), SPANS)
-        assert sentence.layers["annotator_0"] == (("B-PER",), ("I-PER",), *[("O",)] * 5)
-        assert sentence.layers["annotator_1"] == (*[None] * 5, ("B-LOC",), None)
 
     def test_names_that_would_be_one_are_refused(self, open_store: OpenStore) -> None:
         store = open_store()

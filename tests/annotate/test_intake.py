@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_types import OpenStore
-from made_tasks import GUIDELINE
+from made_tasks import GUIDELINE, OpenStore
 
 from tagweave.annotate.intake import put_ambiguous, put_known, put_notes, put_uncertain, put_words, read_notes
 from tagweave.annotate.selection import least_certain

@@ -39,14 +39,6 @@ def test_a_word_is_shown_between_its_context(concordance):
     assert [(each.before, each.after) for each in found] == [("们爱", "天安"), ("", "，北"), ("京，", "！")]
 
 
-def test_words_are_counted_once(tmp_path, monkeypatch):
-    concordance = build(TEXT, tmp_path / "index")
-    words = ["cat", "北京", "catego", "cat"]
-    first = concordance.counts(words).tolist()
-    monkeypatch.setattr(concordance, "_runs", lambda *_: pytest.fail("counted again"))
-    assert concordance.counts(words[::-1]).tolist() == first[::-1] == [1, 0, 3, 1]
-
-
 def test_pages_go_through_all(concordance):
     whole = spans(concordance.page("北", "preceding"))
     pages = [spans(concordance.page("北", "preceding", first, 3)) for first in (0, 3, 6)]
@@ -120,12 +112,6 @@ def test_arguments_are_checked(concordance):
     for wrong in ({"first": -1}, {"size": -1}, {"context": -1}):
         with pytest.raises(ValueError, match="expected 0 or more"):
             concordance.page("北", **wrong)
-
-
-def test_an_index_is_opened_again(concordance, tmp_path):
-    build(TEXT, tmp_path / "index")
-    again = Concordance(tmp_path / "index")
-    assert again.page("北京") == concordance.page("北京")
 
 
 def test_an_index_of_the_same_text_is_kept_and_another_one_replaced(tmp_path):

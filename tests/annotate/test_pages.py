@@ -12,8 +12,7 @@ from browsing import HASH, LINES, PASSWORD, Browser, new_store, signed_in, visit
 from made_tasks import VV, make_tasks
 
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Admission, AnnotationTask, Purpose
-from tagweave.corpus.sentence import Sentence
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Admission, Purpose
 
 
 @pytest.fixture
@@ -89,22 +88,6 @@ class TestSignIn:
         assert "Secure" not in plain
         assert "Secure" in visitor(store).get("https://testserver/sign-in").headers["set-cookie"]
 
-    def test_a_link_lets_in_once(self, store: Store) -> None:
-        curator = signed_in(store, "cur", "curator")
-        curator.look("/dashboard")
-        page = curator.fill("/dashboard/people", name="ada", role="annotator")
-        found = re.search(r'value="http://tagweave.example(/invited\?token=[^"]+)"', page)
-        assert found
-        link = unescape(found[1])
-        ada, token = visitor(store), link.partition("=")[2]
-        ada.look(link)
-        ada.look(link)  # looking uses nothing up
-        ada.fill("/invited", 400, token=token, password="short")  # noqa: S106
-        assert "what is <b" in ada.fill("/invited", token=token, password="a new password")  # noqa: S106
-        other = visitor(store)
-        other.look(link)
-        other.fill("/invited", 400, token=token, password="another password")  # noqa: S106
-
 
 class TestTask:
     def test_it_shows_the_sentence_candidates_notes_and_all_labels(self, store: Store) -> None:
@@ -154,14 +137,6 @@ class TestTask:
         assert answers_in(store) == ["VV"] * 4
         assert len(store.votes()) == 2
 
-    def test_progress_and_speed(self, store: Store) -> None:
-        browser = signed_in(store, "ada")
-        browser.fill("/task", task=browser.task(), answer="label VV")
-        page = browser.look("/task")
-        assert "1 answer by you" in page
-        assert " a minute" in page
-        assert "12 tasks open" in page
-
 
 class TestTraining:
     def test_gold_is_shown_only_afterwards_until_one_is_admitted(self, tmp_path: Path) -> None:
@@ -208,19 +183,6 @@ class TestConcordance:
         assert (found.task.task.sentence.location.line, found.task.task.focus) == (2, "研究")
         assert (found.task.task.guideline, "".join(found.task.task.sentence.forms)) == ("seg", LINES[1])
 
-    def test_who_was_first_may_change_their_mind_others_may_not(
-        self, browser: Browser, store: Store, tmp_path: Path
-    ) -> None:
-        other = signed_in(store, "bob", words=word_list(tmp_path))
-        where = {"word": "研究", "sentence": 2, "start": 0}
-        for each in (browser, other):
-            each.look("/concordance")
-        browser.ask("/concordance", answer="word", **where)
-        responses = other.ask("/concordance", answer="not a word", **where)["message"]
-        assert responses == "0 marked: not a word. 1 had been marked by somebody else."
-        browser.ask("/concordance", answer="not a word", **where)
-        assert [vote.answer for vote in store.votes(Purpose.CONCORDANCE)] == [NOT_A_WORD]
-
     @pytest.mark.parametrize(
         "where",
         [
@@ -243,31 +205,9 @@ class TestConcordance:
 
 
 class TestCurator:
-    def test_a_note_is_seen_beside_its_label(self, store: Store) -> None:
-        curator = signed_in(store, "cur", "curator")
-        curator.look("/dashboard")
-        curator.fill("/dashboard/notes", guideline="ctb", label="JJ", note="<i>only</i> before nouns")
-        curator.fill("/dashboard/notes", 400, guideline="ctb", label="new", note="")
-        assert "&lt;i&gt;only&lt;/i&gt; before nouns" in signed_in(store, "ada").look("/task")
-        assert [*store.labels("ctb")] == ["NN", "VV", "JJ", "AD"]
-
     @pytest.mark.parametrize("path", ["/adjudication", "/dashboard", "/dashboard/people", "/dashboard/notes"])
     def test_annotators_are_none(self, store: Store, path: str) -> None:
         browser = signed_in(store, "ada")
         browser.look("/task")
         browser.look(path, 403)
         assert "for curators" in browser.look(path, 403)
-
-
-def test_tasks_of_other_scripts_are_shown_as_they_are(tmp_path: Path) -> None:
-    store = new_store(tmp_path, 0)
-    store.add_tasks(
-        [AnnotationTask(Sentence(tuple("研究生")), 0, 2, "ctb"), AnnotationTask(Sentence(("هذا", "كتاب")), 0, 1, "ctb")]
-    )
-    browser = signed_in(store, "ada")
-    pages = [browser.look("/task")]
-    browser.fill("/task", task=browser.task(), answer="not a word")
-    pages.append(browser.look("/task"))
-    assert 'dir="auto"' in pages[0]
-    assert any("<mark>研究</mark>生" in re.sub(r"(?<=\S)</mark>", "</mark>", page) for page in pages)
-    assert any("<mark>هذا</mark> كتاب" in page for page in pages)

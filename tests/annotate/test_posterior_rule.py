@@ -8,8 +8,7 @@ from random import Random
 import made_spans
 import pytest
 from browsing import signed_in
-from fixture_types import NewUrl, OpenStore
-from made_tasks import CANDIDATES, GUIDELINE, NN, VV, hire, make_task, make_tasks, say, undo
+from made_tasks import CANDIDATES, GUIDELINE, NN, VV, NewUrl, OpenStore, hire, make_task, make_tasks, say, undo
 from sqlalchemy import select
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from itertools import product
 
 import made_spans as spans
 import pytest
-from fixture_types import OpenStore
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tasks import GUIDELINE, JJ, NN, VV, hire, make_task, make_tasks
+from made_tasks import GUIDELINE, JJ, NN, VV, OpenStore, hire, make_task, make_tasks
 
 from reproductions.lab.simulated_annotators import (
-    Chance,
     Simulated,
     StoreDesk,
     answer_chances,
-    as_the_model,
     even,
     expected_shares,
-    uneven,
-    with_agreement,
     work_all,
 )
-from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, Rule, Status, aggregate, label
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Rule, Status, aggregate, label
 
 _TASKS = [(make_task(number), NN) for number in range(300)]
 
@@ -50,38 +44,6 @@ def test_an_annotator_says_every_answer_as_often_as_the_chances_are() -> None:
     assert all(annotator.step() for _ in range(5_000))
     for answer, chance in {NN: 0.8, VV: 0.12, JJ: 0.08}.items():
         assert desk.tally[answer] / 5_000 == pytest.approx(chance, abs=0.02)
-
-
-def test_a_share_of_tasks_is_hard_for_everybody() -> None:
-    chance = uneven(0.25, 0.6)
-    found = [chance(task, right) for task, right in _TASKS]
-    assert found == [chance(task, right) for task, right in _TASKS]
-    assert {*found} == {0.6, 1.0}
-    assert found.count(0.6) / len(found) == pytest.approx(0.25, abs=0.07)
-
-
-def test_doubts_of_the_model_are_those_of_people() -> None:
-    task = make_task(0)  # NN 0.5, VV 0.3, JJ 0.2
-    assert as_the_model(1.0)(task, VV) == pytest.approx(0.3)
-    assert as_the_model(9.0)(task, NN) == pytest.approx(0.9)
-    assert as_the_model(1e9)(task, label("AD")) > 0.99
-    assert as_the_model(1.0)(task, label("AD")) < 0.01
-    sure = AnnotationTask(task.sentence, 0, 1, GUIDELINE, (Candidate("NN", 1.0),))
-    assert as_the_model(2.0)(sure, NN) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("kind", "low", "high"), [(even, 0.5, 1.0), (as_the_model, 1.0, 1e4), (lambda a: uneven(0.4, a), 0.4, 1.0)]
-)
-def test_a_number_is_found_for_an_agreement(kind: Callable[[float], Chance], low: float, high: float) -> None:
-    chance = kind(with_agreement(0.91, kind, low, high, _TASKS))
-    chances = [answer_chances(task, right, chance(task, right)) for task, right in _TASKS]
-    assert expected_shares(chances).two == pytest.approx(0.91, abs=1e-6)
-
-
-def test_an_agreement_that_cannot_be_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"found an agreement of 0\.500"):
-        with_agreement(0.5, even, 0.9, 1.0, _TASKS)
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=4))
@@ -126,12 +88,3 @@ class TestSpans:
                 spans.all_of(spans.ADA): 0.2 / 3,
             }
         )
-
-    def test_four_people_come_to_what_is_right(self, open_store: OpenStore) -> None:
-        store = spans.furnished(open_store(), 20)
-        right = spans.all_of(spans.ADA, spans.LONDON)
-        desks = [StoreDesk(store, person) for person in hire(store, 4)]
-        answers = work_all([Simulated(desk, lambda _: right, even(0.9), seed) for seed, desk in enumerate(desks)])
-        assert 40 <= answers <= 80
-        outcomes = [each.outcome for each in store.outcomes(spans.GUIDELINE)]
-        assert outcomes.count(right) >= 18

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fixture_types import OpenStore
 from hypothesis import given
 from hypothesis import strategies as st
 from made_spans import (
@@ -24,7 +23,7 @@ from made_spans import (
     make_task,
     some,
 )
-from made_tasks import NN
+from made_tasks import NN, OpenStore
 
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.dashboard import of_all, of_every_two, span_f
@@ -199,11 +198,6 @@ class TestExport:
         (sentence,) = labelled(store, GUIDELINE, ambiguous=True)
         assert sentence.layers[GUIDELINE] == (*PER, *[None] * 5)
 
-    def test_what_a_curator_decided_stands(self, open_store: OpenStore) -> None:
-        store = answered(furnished(open_store()), *[all_of(ADA), all_of(ADA_ONLY)] * 2)
-        store.adjudicate(store.add_annotator("edith", "curator").id, 1, all_of(ADA))
-        assert labelled(store, GUIDELINE)[0].layers[GUIDELINE] == (*PER, *[OUT] * 5)
-
     def test_nothing_agreed_on_is_no_sentence(self, open_store: OpenStore) -> None:
         store = answered(furnished(open_store()), CANNOT_TELL, CANNOT_TELL)
         assert len(labelled(store, GUIDELINE, ambiguous=True)) == 0
@@ -214,12 +208,3 @@ class TestExport:
         assert (line["asks"], line["kind"], line["complete"]) == ("spans", Kind.SPANS, True)
         assert line["spans"] == [{"start": 5, "stop": 6, "label": "LOC"}]
         assert line["candidates"][0] == {"label": "PER", "probability": 0.9, "start": 0, "stop": 2}
-
-
-def test_an_answer_is_undone_and_given_again(open_store: OpenStore) -> None:
-    store = answered(furnished(open_store()), all_of(ADA))
-    (person,) = store.annotators()
-    (lease,) = store.undo(person.id, store.progress(person.id).judgement)
-    assert (lease.task.asks, lease.task.candidates) == (Asks.SPANS, make_task(0).candidates)
-    store.answer(person.id, lease.task_id, some(ADA))
-    assert [vote.answer for vote in store.votes(asks=Asks.SPANS)] == [some(ADA)]

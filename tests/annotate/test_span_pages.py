@@ -121,14 +121,6 @@ def test_spans_are_no_answer_to_a_label(span_store: Store) -> None:
     browser.fill("/task", 400, task=browser.task(), steps="mark 0 1 NN", answer="all marked")
 
 
-def test_the_same_answer_again_is_one(span_store: Store, ada: Browser) -> None:
-    number = ada.task()
-    for _ in range(2):
-        ada.ask("/task", task=number, steps="mark 0 2 PER", answer="some marked")
-    ada.ask("/task", 409, task=number, steps="mark 5 6 LOC", answer="some marked")
-    assert answers(span_store) == [some(ADA)]
-
-
 def test_undo_brings_the_marks_back(span_store: Store, ada: Browser) -> None:
     number = ada.task()
     ada.fill("/task", task=number, steps="mark 0 2 PER\nreject 5 6 LOC\nreject 5 6 ORG", answer="all marked")
@@ -177,11 +169,6 @@ class TestCurator:
         found = span_store.task(dropped.id)
         assert (found.status, found.outcome) == (Status.ADJUDICATED, all_of(ADA, LONDON))
         assert "Ada Lovelace (PER), London (LOC)" in edith.look(f"/adjudication?again={dropped.id}")
-
-    def test_sees_f_of_spans(self, edith: Browser) -> None:
-        page = edith.look("/dashboard")
-        assert "F of spans 0.500" in page  # Ada of two spans each
-        assert "No task has two answers yet" not in page
 
 
 def test_characters_and_a_part_of_a_sentence(span_store: Store) -> None:

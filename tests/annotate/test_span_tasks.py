@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from fixture_types import OpenStore
-from made_spans import ADA, FORMS, GUIDELINE, LONDON, all_of, answered, furnished
+from made_spans import ADA, FORMS, GUIDELINE, LONDON, furnished
+from made_tasks import OpenStore
 
 from tagweave.annotate import retraining, selection
 from tagweave.annotate.intake import put_known, put_known_spans, put_spans, put_uncertain
@@ -156,14 +156,6 @@ class TestByACorpus:
     def test_labels_that_code_none_are_refused(self, open_store: OpenStore) -> None:
         with pytest.raises(CorpusError, match="the label 'NN'"):
             put_spans(open_store(), Corpus((Sentence(("a", "b"), {GUIDELINE: (("NN",), None)}),), GUIDELINE))
-
-    def test_the_answer_replaces_what_it_told(self, open_store: OpenStore) -> None:
-        store = open_store()
-        put_spans(store, Corpus((self.PARTIAL,), GUIDELINE))
-        answered(store, *[all_of(LONDON)] * 2)
-        from tagweave.annotate.export import labelled
-
-        assert labelled(store, GUIDELINE)[0].layers[GUIDELINE] == (*[("O",)] * 5, ("B-LOC",), ("O",))
 
 
 class TestKnown:

@@ -9,13 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 from made_tasks import GUIDELINE, NN, make_tasks, say
-from processes import is_there, number_in, until
 
 from tagweave.annotate import retraining
 from tagweave.annotate.retraining import Plan, start, training
@@ -63,6 +63,29 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What died is noticed and followed sooner."""
     monkeypatch.setattr(retraining, "_FIRST_WAIT", 0.1)
     monkeypatch.setattr(retraining, "_PAUSE", 0.05)
+
+
+def until(condition: Callable[[], bool], seconds: float = 120) -> None:
+    """Wait for something to be so."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.05)
+
+
+def is_there(process: int) -> bool:
+    """Whether a process runs."""
+    try:
+        os.kill(process, signal.SIG_DFL)
+        return "Z" not in Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def number_in(path: Path) -> int:
+    """The number of a process that has written it to a file."""
+    until(lambda: path.exists() and path.read_text("ascii").isdigit())
+    return int(path.read_text("ascii"))
 
 
 def answer(store: Store) -> None:
