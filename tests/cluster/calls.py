@@ -85,10 +85,6 @@ class Scale:
             die_at_first(died)
         return {name: self.factor * array for name, array in arrays.items()}, self.factor
 
-    def fail(self, arrays: Arrays, kind: str) -> Reply:
-        raise_what_does_not_travel(kind)
-        return {}, None
-
     def sleep(self, arrays: Arrays) -> Reply:
         time.sleep(60)
         return {}, None

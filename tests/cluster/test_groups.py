@@ -32,11 +32,6 @@ def test_an_exception_of_an_object_arrives_as_it_was_raised(executor: Executor) 
         list(group.call("times", {}))
 
 
-def test_an_exception_that_cannot_travel_is_told_in_words(executor: Executor) -> None:
-    with executor.hold(Scale, [1.0]) as group, pytest.raises(RuntimeError, match="TwoArgumentsError: found one"):
-        list(group.call("fail", {}, "arguments"))
-
-
 def test_a_call_can_be_given_up_while_it_waits(executor: Executor) -> None:
     def stop() -> None:
         raise KeyboardInterrupt

@@ -124,14 +124,6 @@ def test_tags(text, labels, tags):
     assert read(text, *labels.split()).tags == tags
 
 
-@given(st.lists(st.text("abc", min_size=1, max_size=4), max_size=5))
-def test_coding_words_and_reading_them_off_is_the_identity(words):
-    labels = ["S" if len(word) == 1 else "B" + "M" * (len(word) - 2) + "E" for word in words]
-    result = read("".join(words), *"".join(labels))
-    assert result.forms == tuple(words)
-    assert all(result.certain)
-
-
 @pytest.mark.parametrize("label", ["X", "b", "", "NN", "B-", "-NN", "BE", "B_NN"])
 def test_a_label_that_is_no_position_is_an_error_with_its_place(label):
     sentence = Sentence(("a",), {"seg": ((label,),)}, location=Location("chars.txt", 3))

@@ -15,6 +15,9 @@ from tagweave.errors import ShardError
 from tagweave.shards.rows import FileFunction, through_rows
 from tests.shards.conftest import UpperCase
 
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (pip install '.[ray]')")
+pq = pytest.importorskip("pyarrow.parquet")
+
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "text": "one\ntwo"},
     {"id": 2, "text": None},
@@ -52,7 +55,6 @@ def test_json_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) 
 
 @pytest.mark.parametrize("rows", [2, 8192])
 def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr("tagweave.shards.parquet.BLOCK_ROWS", rows)
     source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
     table = pa.Table.from_pylist(ROWS).replace_schema_metadata({"from": "somewhere"})
@@ -68,7 +70,6 @@ def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> 
 
 def _through_parquet(folder: Path, table: Any, **options: Any) -> Any:
     """The table that was written, as a file."""
-    pq = pytest.importorskip("pyarrow.parquet")
     pq.write_table(table, folder / "a.parquet", **options)
     through_rows(UpperCase().carry_out, str(folder / "a.parquet"), str(folder / "b.parquet"), "text")
     return pq.ParquetFile(folder / "b.parquet")
@@ -76,7 +77,6 @@ def _through_parquet(folder: Path, table: Any, **options: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ["large_string", "string_view", "dictionary", "null"])
 def test_types_of_text(tmp_path: Path, kind: str) -> None:
-    pa = pytest.importorskip("pyarrow")
     own = pa.dictionary(pa.int32(), pa.string()) if kind == "dictionary" else getattr(pa, kind)()
     texts = [None, None] if kind == "null" else ["a", None]
     found = _through_parquet(tmp_path, pa.table({"text": pa.array(texts, own)})).read()
@@ -85,7 +85,6 @@ def test_types_of_text(tmp_path: Path, kind: str) -> None:
 
 
 def test_every_column_keeps_its_compression(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
     table = pa.table({"n": [1], "m": [[{"k": 1}]], "text": ["a"]})
     codecs = {"n": "none", "m.list.item.k": "gzip", "text": "zstd"}
     group = _through_parquet(tmp_path, table, compression=codecs, use_compliant_nested_type=False).metadata.row_group(0)
@@ -96,7 +95,6 @@ def test_every_column_keeps_its_compression(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limit", ["GROUP_ROWS", "GROUP_BYTES"])
 def test_large_row_groups_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """Also blocks of long rows, whose number is that of bytes."""
-    pa = pytest.importorskip("pyarrow")
     monkeypatch.setattr("tagweave.shards.parquet.BLOCK_SIZE", 200)
     monkeypatch.setattr(f"tagweave.shards.parquet.{limit}", {"GROUP_ROWS": 2, "GROUP_BYTES": 300}[limit])
     texts = [letter * 100 for letter in "abcde"]
@@ -107,7 +105,6 @@ def test_large_row_groups_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_memory_is_not_that_of_a_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pa = pytest.importorskip("pyarrow")
     monkeypatch.setattr("tagweave.shards.parquet.GROUP_BYTES", 1 << 20)
     monkeypatch.setattr("tagweave.shards.parquet.BLOCK_SIZE", 1 << 20)
     table = pa.table({"text": ["a"] * 400, "other": [randbytes(50_000) for _ in range(400)]})
@@ -117,7 +114,6 @@ def test_memory_is_not_that_of_a_row_group(tmp_path: Path, monkeypatch: pytest.M
         after.append(pa.total_allocated_bytes() - before)
         return UpperCase().carry_out(source, target)
 
-    pq = pytest.importorskip("pyarrow.parquet")
     pq.write_table(table, tmp_path / "a.parquet", use_dictionary=False, write_batch_size=10)  # or it is one page
     through_rows(measured, str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), "text")
     assert len(after) > 10
@@ -125,12 +121,10 @@ def test_memory_is_not_that_of_a_row_group(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_parquet_without_rows(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
     assert _through_parquet(tmp_path, pa.table({"text": pa.array([], pa.string())})).read().num_columns == 2
 
 
 def test_bad_columns_of_parquet(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
     for name in ("text", "other"):
         table = pa.table([pa.array(["a"])] * 3, names=["text", name, "other"])
         with pytest.raises(ShardError, match=rf"a\.parquet: found several columns named '{name}'"):
@@ -144,7 +138,6 @@ def test_bad_columns_of_parquet(tmp_path: Path) -> None:
 
 
 def test_damaged_pages_of_parquet(tmp_path: Path) -> None:
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     source = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": [str(number) for number in range(2000)]}), source)
     data = source.read_bytes()
@@ -233,7 +226,6 @@ def test_bad_rows_are_named(tmp_path: Path, line: str, problem: str) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"no table"])
 def test_damaged_parquet(tmp_path: Path, content: bytes) -> None:
-    pytest.importorskip("pyarrow")
     (tmp_path / "a.parquet").write_bytes(content)
     with pytest.raises(ShardError, match="found a damaged file"):
         through_rows(UpperCase().carry_out, str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), "text")

@@ -25,3 +25,12 @@ def random_answers(seed: int, labels: tuple[str, ...] = SPANS, sources: int = 3,
     names = [f"source{k}" for k in range(sources)]
     whole = (each.astype(np.int32) for each in (position, source, label))
     return Answers.of_rows(labels, names, ptr, *whole, share.astype(np.float32))
+
+
+def of_sources(answers: Answers, kept: list[int]) -> Answers:
+    """The answers of some sources, by number, in this order."""
+    number = np.full(len(answers.sources), -1, np.int32)
+    number[kept] = np.arange(len(kept))
+    own = number[answers.source] >= 0
+    rows = answers.position[own], number[answers.source[own]], answers.label[own], answers.shares[own]
+    return Answers.of_rows(answers.labels, [answers.sources[k] for k in kept], answers.sentence_ptr, *rows)

@@ -10,7 +10,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from crowds import SPANS, random_answers
+from crowds import SPANS, of_sources, random_answers
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.sources.answers import Answers
@@ -66,7 +66,7 @@ def test_expected_confusions_are_those_of_answers_one_by_one(labels):
     for context, answer, truth in product(range(counts.shape[1]), range(3), range(3)):
         indicator = np.zeros((1, *counts.shape[1:]))
         indicator[0, context, answer, truth] = 1
-        alone = naive_rows(answers.of_sources([0]), indicator, prior.initial)
+        alone = naive_rows(of_sources(answers, [0]), indicator, prior.initial)
         assert np.isclose((alone * gamma).sum(), counts[0, context, answer, truth])
 
 
@@ -141,7 +141,7 @@ def test_the_order_of_sources_does_not_matter_and_the_silent_change_nothing(meth
     first = aggregate(answers, method)
     silent = replace(answers, sources=(*answers.sources, "silent"))
     order = [2, 0, 3, 1]
-    turned, more = aggregate(answers.of_sources(order), method), aggregate(silent, method)
+    turned, more = aggregate(of_sources(answers, order), method), aggregate(silent, method)
     assert np.allclose(turned.probabilities, first.probabilities, atol=1e-6)
     assert np.allclose(turned.reliability.confusion, first.reliability.confusion[order], atol=1e-6)
     assert np.array_equal(more.probabilities, first.probabilities)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from tagweave.corpus.sentence import Sentence
@@ -137,14 +136,6 @@ def test_answers_are_sorted_rows_and_spans_have_all_labels_of_their_types():
     assert not answers.scheme.start[1]
 
 
-def test_answers_of_some_sources_keep_all_positions():
-    answers = Answers.of_sentences(SENTENCES, ("a", "b")).of_sources([1])
-    assert answers.sources == ("b",)
-    assert answers.position.tolist() == [1, 1, 2]
-    assert answers.positions == 3
-    assert np.array_equal(answers.source, [0, 0, 0])
-
-
 def test_layers_without_any_label_and_rejected_spans_are_refused():
     with pytest.raises(ValueError, match="no label in the layers c"):
         Answers.of_sentences(SENTENCES, ("c",))
@@ -152,9 +143,3 @@ def test_layers_without_any_label_and_rejected_spans_are_refused():
     with pytest.raises(CorpusError, match="found rejected spans of the source bob"):
         Answers.of_sentences([sentence], ("ann", "bob"))
     assert len(Answers.of_sentences([sentence], ("ann",)))
-
-
-def test_rows_out_of_range_are_refused():
-    one = np.array([1], np.int32)
-    with pytest.raises(ValueError, match="the source 1 or 1, expected 0 to 0"):
-        Answers.of_rows(("N", "V"), ("a",), np.array([0, 2]), one, one, one)

@@ -12,14 +12,13 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from unicodedata import category, combining, name, normalize
 
-from tagweave.corpus.sentence import Location
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import Sentence
 
 SHOWN = 12
 """How many characters or tokens a message shows from the first difference on."""
@@ -151,17 +150,13 @@ class _Token(NamedTuple):
         return self.start + len(self.text)
 
 
-class _Surface(NamedTuple):
-    forms: tuple[str, ...]
-    location: Location
-
-
 def check_surfaces(gold: Corpus, system: Corpus) -> None:
     """Check that both hold the same sentences, with the same words or at least the same text."""
     if len(gold) == len(system) and all(one.forms == other.forms for one, other in zip(gold, system, strict=True)):
         return
     surfaces, others = (
-        [_Surface(tuple(token.text for token in _tokens(s)), s.location) for s in corpus] for corpus in (gold, system)
+        [Sentence(tuple(token.text for token in _tokens(each)), location=each.location) for each in corpus]
+        for corpus in (gold, system)
     )
     check_text(surfaces, others, gold.path, system.path)
 

@@ -191,21 +191,24 @@ def _paired(first: ArrayLike, second: ArrayLike, dimensions: int) -> tuple[NDArr
     return ours, theirs
 
 
-def interval(measure: Measure, samples: int = 1000, level: float = 0.95, seed: int = 0) -> tuple[float, float]:
-    """Return the ends of the bootstrap percentile interval of a score (Efron 1979).
+_SAMPLES, _LEVEL = 1000, 0.95
 
-    A sample draws as many sentences as there are, with replacement; `level` is the share of samples whose scores lie
-    in the interval. The ends are `nan` where the score is undefined in all samples.
+
+def interval(measure: Measure) -> tuple[float, float]:
+    """Return the ends of the 95 % bootstrap percentile interval of a score, from 1000 samples (Efron 1979).
+
+    A sample draws as many sentences as there are, with replacement. The ends are `nan` where the score is undefined in
+    all samples.
     """
     counts = np.asarray(measure.counts, float)
-    generator, size = np.random.default_rng(seed), len(counts)
+    generator, size = np.random.default_rng(0), len(counts)
     if not size:
         return np.nan, np.nan
     even = np.full(size, 1 / size)
     found = np.concatenate(
-        [measure.metric(generator.multinomial(size, even, block) @ counts) for block in _blocks(samples, size)]
+        [measure.metric(generator.multinomial(size, even, block) @ counts) for block in _blocks(_SAMPLES, size)]
     )
     if np.isnan(found).all():
         return np.nan, np.nan
-    low, high = np.nanquantile(found, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.nanquantile(found, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return float(low), float(high)

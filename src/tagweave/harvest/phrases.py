@@ -172,12 +172,12 @@ class PhraseHarvest:
             yield out[:size].tobytes()
 
 
-def tokenised(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
+def tokenised(lines: Iterable[str]) -> Iterator[Sentence]:
     """Cut lines of raw text into sentences of words, by the rule of `tagweave.kernels.trie`."""
     for number, line in enumerate(lines, 1):
         cut = pieces_of_text(f"{line}\n", False)
         forms = (line[start:stop] for start, stop in zip(cut.start[:-1], cut.stop[:-1], strict=True))
-        yield Sentence(tuple(forms), location=Location(path, number))
+        yield Sentence(tuple(forms), location=Location("", number))
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -102,21 +102,6 @@ class Answers:
         votes: NDArray[np.float64] = np.bincount(cells, counted, self.positions * size).astype(np.float64)
         return votes.reshape(-1, size)
 
-    def of_sources(self, kept: Sequence[int]) -> Answers:
-        """Return the answers of some sources, by number, in this order; all positions stay."""
-        number = np.full(len(self.sources), -1, np.int32)
-        number[list(kept)] = np.arange(len(kept))
-        own = np.flatnonzero(number[self.source] >= 0)
-        own = own[np.lexsort((number[self.source[own]], self.position[own]))]
-        return replace(
-            self,
-            sources=tuple(self.sources[k] for k in kept),
-            position=self.position[own],
-            source=number[self.source[own]],
-            label=self.label[own],
-            share=self.share[own] if len(self.share) else self.share,
-        )
-
     @classmethod
     def of_rows(
         cls,
@@ -129,13 +114,7 @@ class Answers:
         share: NDArray[np.float32] | None = None,
     ) -> Answers:
         """Sort rows into answers."""
-        bounds = (("position", position, int(sentence_ptr[-1])), ("source", source, len(sources)))
-        for what, numbers, size in (*bounds, ("label", label, len(labels))):
-            if len(numbers) and not (numbers.min() >= 0 and numbers.max() < size):
-                raise SourceError(f"found the {what} {numbers.min()} or {numbers.max()}, expected 0 to {size - 1}")
         shares = np.zeros(0, np.float32) if share is None or (share == 1).all() else share.astype(np.float32)
-        if len(shares) and not shares.min() > 0:
-            raise SourceError(f"found the share {shares.min():g}, expected more than 0")
         order = np.lexsort((source, position))
         position, source, label = (each[order].astype(np.int32) for each in (position, source, label))
         shares = shares[order] if len(shares) else shares

@@ -96,9 +96,10 @@ def _of_columns(argument: str, selection: str, gold: str | None, format: str | N
         raise CorpusError("no sentences", "at least one", path)
     names = tuple(first.columns) if form.names_layers else ()
     names += tuple(name for name in first.layers if name not in names)
-    columns = _Columns(path, names, form.names_layers, _UNNAMED in first.columns)
-    sources = dict(chain.from_iterable(columns.chosen(item.strip()) for item in selection.split(",")))
-    gold_names = dict(columns.chosen(gold)) if gold else {}
+    unnamed = None if _UNNAMED in first.columns else _UNNAMED
+    items = (_chosen(item.strip(), names, form.names_layers, unnamed, path) for item in selection.split(","))
+    sources = dict(chain.from_iterable(items))
+    gold_names = dict(_chosen(gold, names, form.names_layers, unnamed, path)) if gold else {}
     if len(gold_names) > 1 or not gold_names.keys().isdisjoint(sources):
         raise CorpusError(f"the gold column {gold!r}", "one column that is no source", path)
     called = {**sources, **gold_names}
@@ -106,32 +107,29 @@ def _of_columns(argument: str, selection: str, gold: str | None, format: str | N
     return SourceCorpus(Corpus(kept, unit=form.unit, path=path), tuple(sources.values()), *gold_names.values())
 
 
-class _Columns(NamedTuple):
-    """The columns of a file after the form, or the layers of a format in which they have no numbers."""
+def _chosen(
+    item: str, names: Sequence[str], have_numbers: bool, unnamed: str | None, path: str
+) -> Iterator[tuple[str, str]]:
+    """Yield the columns that one item of a selection chooses, with the names that they get.
 
-    path: str
-    names: tuple[str, ...]
-    have_numbers: bool
-    have_header: bool
-
-    def chosen(self, item: str) -> Iterator[tuple[str, str]]:
-        """Yield the columns that one item of a selection chooses, with the names that they get."""
-        numbers = _RANGE.fullmatch(item) if self.have_numbers else None
-        if item in self.names:
-            yield item, item
-        elif numbers and any(numbers.groups()):
-            start, colon, stop = numbers.groups()
-            last = len(self.names) + 1
-            first = int(start or 2)
-            end = int(stop) if stop else last if colon else first
-            if not 2 <= first <= end <= last:
-                raise CorpusError(f"the columns {item}", f"columns from 2 to {last}", self.path)
-            for number in range(first, end + 1):
-                name = self.names[number - 2]
-                yield name, f"column{number}" if name == _UNNAMED and not self.have_header else name
-        else:
-            expected = "numbers, ranges such as 3:, or names: " if self.have_numbers else ""
-            raise CorpusError(f"no column {item!r}", expected + ", ".join(self.names), self.path)
+    `names` are those of the columns after the form, or of layers without numbers; `unnamed` is called by its number.
+    """
+    numbers = _RANGE.fullmatch(item) if have_numbers else None
+    if item in names:
+        yield item, item
+    elif numbers and any(numbers.groups()):
+        start, colon, stop = numbers.groups()
+        last = len(names) + 1
+        first = int(start or 2)
+        end = int(stop) if stop else last if colon else first
+        if not 2 <= first <= end <= last:
+            raise CorpusError(f"the columns {item}", f"columns from 2 to {last}", path)
+        for number in range(first, end + 1):
+            name = names[number - 2]
+            yield name, f"column{number}" if name == unnamed else name
+    else:
+        expected = "numbers, ranges such as 3:, or names: " if have_numbers else ""
+        raise CorpusError(f"no column {item!r}", expected + ", ".join(names), path)
 
 
 def _of_files(arguments: Sequence[str], gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002
