@@ -101,11 +101,6 @@ def test_sentences_may_lack_a_layer_of_the_first():
         written(second, first)
 
 
-def test_a_row_of_blanks_is_refused():
-    with pytest.raises(CorpusError, match="found nothing but blanks"):
-        written(Sentence((" ",), {"one": ((" ",),), "two": (("  ",),)}))
-
-
 def test_foreign_comments_are_left_out():
     assert written(Sentence(("a",), comments=("# newpar", "# id = 1"))) == "# id = 1\na\t_\n\n"
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import random
 import time
+from collections import Counter
 
 import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import decode_line
-from tagweave.corpus.formats.registry import FORMATS, formats
+from tagweave.corpus.formats.registry import FORMATS, chosen_format, formats, layer_names
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.corpus.spans import Span
@@ -24,18 +25,17 @@ EVIDENCE = {
     "labels with marks": (("|",), ("a/b_c:d", "x|y"), ("\\",)),
     "several layers of doubt": (("B", "M", "E"), None, ("O",)),
 }
-CANNOT = {
-    *((name, kind) for name in ("segmented", "raw") for kind in EVIDENCE if kind != "unknown"),  # no labels at all
-    *(("kytea", kind) for kind in ("labels with marks", "several layers of doubt")),  # word boundaries only
-}
+BOUNDARIES_ONLY = ("labels with marks", "several layers of doubt")  # what kytea cannot hold
+NAMES = pytest.mark.parametrize("name", formats())
 
 
-@pytest.mark.parametrize("name", formats())
+@NAMES
 @pytest.mark.parametrize("kind", EVIDENCE)
 def test_evidence_survives_or_is_refused(tmp_path, name, kind):
-    path = str(tmp_path / "file")
+    path, form = str(tmp_path / "file"), FORMATS[name]
     corpus = Corpus((Sentence(("a", "b", "c"), {"mine": EVIDENCE[kind]}),), "mine")
-    if (name, kind) in CANNOT:
+    has_labels = form.labels is not None and (form.partial or kind == "full")
+    if (not has_labels and kind != "unknown") or (name == "kytea" and kind in BOUNDARIES_ONLY):
         with pytest.raises(CorpusError):
             save(corpus, path, name)
         assert list(tmp_path.iterdir()) == []
@@ -50,13 +50,42 @@ def test_evidence_survives_or_is_refused(tmp_path, name, kind):
             "unknown": (("B", "S"), None, ("E", "S")),
         }
         assert again.layers["mine"] == spelled_out.get(kind, EVIDENCE[kind])
-    elif name in ("segmented", "raw"):
-        assert again.layers == {}
     else:
-        assert again.layers["mine"] == EVIDENCE[kind]
+        assert again.layers.get("mine") == (EVIDENCE[kind] if has_labels else None)
+        assert bool(again.layers) == has_labels
 
 
-@pytest.mark.parametrize("name", formats())
+@NAMES
+def test_what_a_format_says_that_it_holds(tmp_path, name):
+    """Layers beside others, heads, and comments on the corpus."""
+    path, form, known, tree = str(tmp_path / "file"), FORMATS[name], (("S",), ("S",)), ((Arc(2, "x"),), (Arc(0, "y"),))
+    words = Sentence(("a", "b"), {"mine": known} if form.labels else {})
+    both = form.with_labels(words, "other", (("X",), ("Y",)))
+    assert len(both.layers) == (2 if form.holds_several else 1)
+    if form.holds_several:
+        save(Corpus((both,), "mine"), path, name)
+        assert {layer for layer in load(path, name)[0].layers.values() if any(layer)} == {known, (("X",), ("Y",))}
+    save(Corpus((Sentence(("a", "b"), heads={"head": tree}),), "mine"), path, name)
+    assert load(path, name)[0].heads == ({} if form.heads is None else {form.heads: tree})
+    if form.comments:
+        save(Corpus((words,), "mine", covered=("S",)), path, name)
+        assert (load(path, name).guideline, load(path, name).covered) == ("mine", ("S",))
+    else:
+        with pytest.raises(CorpusError, match="the format has no comments"):
+            save(Corpus((words,), "mine", covered=("S",)), path, name)
+
+
+def test_names_and_extensions_are_of_one_format_each():
+    counts = Counter(extension for form in FORMATS.values() for extension in form.extensions)
+    assert set(counts.values()) == {1}
+    assert all(extension == "." + extension.strip(".").lower() for extension in counts)
+    assert layer_names() == {"tag", "segmentation", "upos", "xpos", "head"}
+    assert chosen_format("raw", "x.seg") is FORMATS["raw"]
+    with pytest.raises(CorpusError, match="found the format 'csv', expected one of tagged, "):
+        chosen_format("csv", "x.seg")
+
+
+@NAMES
 def test_rejected_spans_survive_or_are_refused(tmp_path, name):
     path = str(tmp_path / "file")
     rejected = {"mine": (Span(0, 2, "PER"), Span(2, 3, "art work")), "other": ()}
@@ -82,7 +111,7 @@ def test_a_rejected_span_of_another_form_is_refused(tmp_path, comment):
         load(str(file))
 
 
-@pytest.mark.parametrize("name", formats())
+@NAMES
 def test_a_layer_that_is_not_there_is_refused_or_nothing_is_known(tmp_path, name):
     """A corpus whose sentences have another layer only is never written as unlabelled."""
     corpus = Corpus((Sentence(("a",), {"other": (("S",),)}),), "mine")
@@ -153,14 +182,14 @@ def rewritten(name, sentences):
     return stream.getvalue().encode()
 
 
-@pytest.mark.parametrize("name", formats())
+@NAMES
 def test_seeds_are_read(name):
     sentences = read(name, SEEDS[name].encode())
     assert len(sentences) == 2
     assert list(map(content, read(name, rewritten(name, sentences)))) == list(map(content, sentences))
 
 
-@pytest.mark.parametrize("name", formats())
+@NAMES
 def test_mutated_files_are_read_or_explained(name):
     """1,000 mutations: a `CorpusError` that names the place, or sentences that survive being written and read again."""
     rng = random.Random(name)
@@ -267,6 +296,7 @@ UNWRITABLE = [
     ("columns", Sentence(("a",), {"form": (("X",),)}), "named 'form'"),
     ("columns", Sentence(("-DOCSTART-",), {"tag": (("X",),)}), "expected no row like a comment"),
     ("columns", Sentence(("# a = b",), {"tag": (("X",),)}), "expected no row like a comment"),
+    ("columns", Sentence((" ",), {"one": ((" ",),), "two": (("  ",),)}), "nothing but blanks"),
     ("conllu", Sentence(("a",), {"upos": (("X", ""),)}), "the label ''"),
     ("conllu", Sentence(("a\tb",)), "an empty field or a tab"),
     ("conllu", Sentence(("",)), "an empty field or a tab"),
@@ -284,6 +314,7 @@ UNWRITABLE = [
     ("attributes", Sentence(("a",), {"tag": (None,)}, {"attributes": ("x\ny",)}), "the character '\\\\n' in a token"),
     ("attributes", Sentence(("a",), {"tag": (None,)}, {"attributes": ("x:y",)}), "the weight 'y' of 'x:y'"),
     ("attributes", Sentence(("a",), {"tag": (None,)}, {"attributes": ("x\t\ty",)}), "an empty attribute"),
+    ("kytea", Sentence(("ab",)), "forms of one character in KyTea's format"),
     ("kytea", in_kytea((("B", "E"), None)), "the segmentation \\('B', 'E'\\), expected candidates that boundaries"),
     ("kytea", in_kytea((("N",), None)), "the segmentation \\('N',\\), expected labels B, M, E, S"),
     ("kytea", in_kytea((("S",), ("E",))), "contradicting labels at character 1"),
@@ -298,7 +329,7 @@ UNWRITABLE = [
 
 @pytest.mark.parametrize(("name", "sentence", "message"), UNWRITABLE)
 def test_what_cannot_be_written(name, sentence, message):
-    layer = FORMATS[name].layer or next(iter(sentence.layers))
+    layer = FORMATS[name].layer or next(reversed(sentence.layers))
     with pytest.raises(CorpusError, match=message):
         FORMATS[name].write([sentence], io.StringIO(), layer)
 

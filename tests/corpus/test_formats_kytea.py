@@ -202,8 +202,3 @@ def test_writing_keeps_the_allowed_sequences_or_refuses(layer):
         s for _, s in consistent(len(layer)) if all(c is None or x in c for x, c in zip(s, again, strict=True))
     }
     assert allowed
-
-
-def test_words_are_refused():
-    with pytest.raises(CorpusError, match="forms of one character in KyTea's format"):
-        written(Sentence(("ab",)))

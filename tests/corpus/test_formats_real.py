@@ -10,7 +10,7 @@ import pytest
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load
 
-TAGGED = ["en/wsj/test.txt", "en/brown/dev.txt", "zh/pd199801/test.txt"]
+TAGGED = ["en/wsj/test.txt", "en/brown/dev.txt", "zh/pd199801/test.txt", "zh/zx/test.txt"]
 CONLLU = ["en/ewt/test", "en/wsj-dep/test", "fr/gsd-ud/test", "fr/gsd-sud/test", "ja/gsd-luw/test", "zh/udc/test"]
 
 
@@ -24,16 +24,9 @@ def rewritten(path, name, **options):
 @pytest.mark.parametrize("name", TAGGED)
 def test_tagged(real_corpora, name):
     path = real_corpora / name
-    text = path.read_text(encoding="utf-8")
-    if "brown" in name:  # the one corpus that leaves slashes in words unescaped; `tagged` always escapes them
-        assert rewritten(path, "tagged").replace("\\/", "/") == text
-    else:
-        assert rewritten(path, "tagged") == text
-
-
-def test_tagged_with_underscores(real_corpora):
-    path = real_corpora / "zh/zx/test.txt"
-    assert rewritten(path, "tagged-underscore") == path.read_text(encoding="utf-8")
+    found = rewritten(path, "tagged-underscore" if "zx" in name else "tagged")
+    # the one corpus that leaves slashes in words unescaped; `tagged` always escapes them
+    assert (found.replace("\\/", "/") if "brown" in name else found) == path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", CONLLU)

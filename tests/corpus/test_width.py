@@ -16,19 +16,6 @@ from tagweave.corpus.characters import folded, folded_points
 ANY = st.text(st.characters() | st.sampled_from("ＡｚＺ０９！～，．：／＠ｱｶﾞﾟ｡￣￥￨\u3000"))
 
 
-@pytest.mark.parametrize(
-    ("wide", "narrow"),
-    [("ＡＢＣ", "ABC"), ("１９９８", "1998"), ("，．！", ",.!"), ("\u3000", " "), ("ｱｲｳ｡", "アイウ。"), ("￥", "¥")],
-)
-def test_pairs(wide: str, narrow: str) -> None:
-    assert folded(wide) == narrow == folded(narrow)
-
-
-@pytest.mark.parametrize("text", ["", "中国。、《》", "アイ", "é", "①㎏ﬁ", "￣", "𠀀", "\ud800", "—…"])
-def test_what_stays(text: str) -> None:
-    assert folded(text) == text
-
-
 @given(ANY)
 def test_every_character_becomes_one_for_itself(text: str) -> None:
     result = folded(text)
