@@ -34,7 +34,6 @@ class LayerDescription:
 
     @property
     def positions(self) -> int:
-        """The tokens of the corpus."""
         return self.full + self.ambiguous + self.unknown
 
     def share(self, count: int) -> float:
@@ -143,6 +142,5 @@ class Context:
 
     @property
     def source(self) -> str:
-        """`PATH:LINE` of the sentence, as far as it is known."""
         path, line = self.location
         return f"{path}:{line}" if line else path

@@ -57,7 +57,6 @@ class _Outline:
             yield sentence
 
     def take_comments(self, sentence: Sentence) -> None:
-        """Take the comments of a sentence into account."""
         for comment in sentence.comments:
             key, value = key_and_value(comment)
             if key in self.comments:
@@ -242,7 +241,6 @@ def _outline(argument: str) -> _Outline:
 def _file(
     argument: str, form: Format, outline: _Outline, unnamed: str | None, trained: Sequence[str] = ()
 ) -> CorpusOutline:
-    """Return the corpus that an argument names, without its sentences. Raises as `load`."""
     path, guideline, layer = parse_argument(argument)
     names, first = outline.names, outline.first
     if layer is not None and layer not in names:
@@ -268,7 +266,6 @@ def _file(
 
 
 def _covered(value: str | None) -> tuple[str, ...] | None:
-    """Return the labels that a comment names; `None`: all labels."""
     return None if value in (None, _EVERYTHING) else tuple((value or "").split())
 
 

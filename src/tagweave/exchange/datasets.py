@@ -75,7 +75,6 @@ def _json(path: Path) -> object:
 
 
 def _rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[Names, Mapping[str, Any]]]:
-    """Yield the rows of a file, each with the names of labels."""
     beside = _names(_json(path.parent / _INFO)) if (path.parent / _INFO).is_file() else {}
     if path.suffix in (".json", ".jsonl"):
         with path.open("rb") as file:
@@ -283,7 +282,6 @@ class _Values:
         self._left = self._most = max(_VALUES, _VALUES_A_BYTE * size_on_disk(path))
 
     def take(self, number: int) -> None:
-        """Count values. Raises CorpusError if they are too many."""
         self._left -= number
         if self._left < 0:
             found = f"more than {self._most:,} values in {size_on_disk(self._path):,} bytes"
@@ -304,7 +302,6 @@ def _parquet(file: IO[bytes], path: Path) -> tuple[Any, Iterator[Any]]:
 
 
 def _check_pages(metadata: Any, file: IO[bytes], path: Path) -> None:
-    """Raise CorpusError if the pages of a file unpack to too much."""
     from tagweave.shards.parquet import pages
 
     unpacked, values, left = Unpacked(path), _Values(path), _PAGES

@@ -69,7 +69,6 @@ class Document:
                 raise self.error(found, "a number above 0, and at most 1")
 
     def error(self, found: str, expected: str) -> CorpusError:
-        """Return an error that names the place of the document."""
         return CorpusError(found, expected, *self.location)
 
 

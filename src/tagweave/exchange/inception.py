@@ -96,7 +96,6 @@ class _Systems:
         self._left = _TOTAL_WEIGHT
 
     def beside(self, member: ExportFile) -> ExportFile:
-        """Return the type system of an XMI file. Raises CorpusError if there is none."""
         folder = next((each for each in (member.name.parent, *member.name.parents) if each in self._of), None)
         if folder is None:
             raise CorpusError(f"no {_TYPES}", "the type system beside the XMI, as INCEpTION exports both", member.place)

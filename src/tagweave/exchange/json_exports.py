@@ -65,7 +65,6 @@ class Values:
 
     @classmethod
     def of(cls, value: object, location: Location) -> Values:
-        """Take a value as an object. Raises CorpusError if it is none."""
         if not isinstance(value, dict):
             raise CorpusError(shown(value), "an object {...}", *location)
         return cls(value, location)
@@ -84,7 +83,6 @@ class Values:
         return value
 
     def objects(self, name: str) -> Iterator[Values]:
-        """Yield the objects of a list. Raises CorpusError if it is not there, or has something else."""
         return (Values.of(value, self.location) for value in self.get(name, list))
 
     def name(self, name: str) -> str:
@@ -93,7 +91,6 @@ class Values:
         return str(value) if isinstance(value, str | int) else ""
 
     def error(self, found: str, expected: str) -> CorpusError:
-        """Return an error that names the place of the object."""
         return CorpusError(found, expected, *self.location)
 
 
@@ -207,7 +204,6 @@ def text_of(task: Values, name: str | None = None) -> str:
 
 
 def _annotator(annotation: Values) -> str:
-    """Return the name of an annotator, who is a number, or an object with an address."""
     by = annotation.values.get("completed_by", 1)
     if isinstance(by, dict):
         by = by.get("email", by.get("id", 1))

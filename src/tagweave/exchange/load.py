@@ -177,7 +177,6 @@ def reading(argument: str, layer: str, format: str | None = None) -> str:  # noq
 
 
 def _export(argument: str, format: str | None) -> _Export | None:  # noqa: A002
-    """Return the export that an argument names; `None` if it is a corpus, or nothing that is known."""
     path, _, layer = parse_argument(argument)
     tool = None if format or format_of_name(path) else recognized(path)
     if tool is None or (tool == inception.TOOL.name and path.endswith(".xml")):

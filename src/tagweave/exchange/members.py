@@ -52,7 +52,6 @@ class ExportFile(NamedTuple):
     place: str
 
     def text(self) -> str:
-        """Decode its text, with its line breaks. Raises CorpusError if it is not UTF-8."""
         try:
             return self.data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -60,7 +59,6 @@ class ExportFile(NamedTuple):
             raise CorpusError(f"the byte 0x{self.data[error.start]:02x}", "UTF-8", self.place, line) from None
 
     def location(self) -> Location:
-        """The place of the file."""
         return Location(self.place)
 
 
@@ -179,7 +177,6 @@ class Unpacked:
         self._left = self._most = _most(UNPACKED, _RATIO, [self._path])
 
     def take(self, size: int) -> None:
-        """Count some bytes. Raises CorpusError if they are too many."""
         self._left -= size
         if self._left < 0:
             found = f"more than {self._most:,} bytes in {size_on_disk(self._path):,} on disk"
@@ -193,7 +190,6 @@ class Memory:
         self._most, self._taken = _most(_MEMORY, _MEMORY_RATIO, paths), 0
 
     def documents(self, found: Iterable[Document]) -> Iterator[Document]:
-        """Return documents while there is space for them. Raises CorpusError if there is not."""
         for document in found:
             pairs = sum(len(some or ()) for some in (document.tokens, document.sentences))
             marks = sum(len(some or ()) for some in document.marks.values())
@@ -203,13 +199,11 @@ class Memory:
             yield document
 
     def layers(self, documents: Sequence[Document], names: Sized) -> None:
-        """Raise CorpusError if there is no space for a layer of every annotator in every document."""
         if len(names) * len(documents) * _LAYER > self._most:
             found = f"{len(names):,} annotators of {len(documents):,} documents"
             raise CorpusError(found, "fewer: import the files of some annotators", *documents[0].location)
 
     def sentences(self, found: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Return sentences while there is space for them. Raises CorpusError if there is not."""
         for sentence in found:
             layers = len(sentence.layers) + len(sentence.columns) + len(sentence.heads)
             self._taken += _SENTENCE + _TOKEN * len(sentence) + layers * (_LAYER + _LABEL * len(sentence))

@@ -54,7 +54,6 @@ class Notes:
     unseen: int = 0  # documents that nobody saw, or rightly marked
 
     def count(self, document: Document) -> None:
-        """Count a document."""
         seen = [marks for marks in document.marks.values() if marks is not None]
         self.documents += 1
         self.unseen += not seen
@@ -204,7 +203,6 @@ class _Aligned:
         return tuple(None if depth else known for depth, known in zip(accumulate(change), layer, strict=False))
 
     def rejected(self, marks: Sequence[Mark] | None) -> tuple[Span, ...]:
-        """Return the spans that an annotator rejected."""
         spans: list[FoundSpan] = []
         for mark in marks or ():
             if mark.rejected:
@@ -232,7 +230,6 @@ class _Aligned:
             unknown.append((first, last))
 
     def _note(self, mark: Mark, first: int, last: int) -> None:
-        """Note a misaligned span, or raise."""
         self.notes.misaligned += 1
         if self.misaligned != "error" and len(self.notes.shown) == SHOWN:
             return
@@ -269,7 +266,6 @@ def documents(sentences: Iterable[Sentence], layers: Sequence[str], task: Task =
 
 
 def _longer(document: Document, sentence: Sentence, comments: Mapping[str, str], task: Task) -> Document:
-    """Return the document with one more line, at its place."""
     text = comments.get(TEXT)
     offsets = TokenOffsets.of(sentence.forms) if text is None else TokenOffsets.in_text(text, sentence.forms)
     if offsets is None:

@@ -69,7 +69,6 @@ class Places:
 
     @cached_property
     def _runs(self) -> tuple[array[int], array[int]]:
-        """Where runs of characters that are not blank begin, and where they end."""
         starts, stops = array("l"), array("l")
         for run in re.finditer(r"\S+", self.text):
             starts.append(run.start())
@@ -89,7 +88,6 @@ class Places:
         return (max(start, starts[first]), min(stop, stops[last])) if first <= last else (stop, start)
 
     def is_blank(self, start: int, stop: int) -> bool:
-        """Return whether there are only blanks from start to stop."""
         first, last = self.stripped(start, stop)
         return first >= last
 

@@ -38,32 +38,21 @@ class DocSentences:
             self.sentences = [Sentence(tuple(forms))] if forms else []
             return
         kept = np.array([not each.isspace() for each in forms], bool)
-        if doc.has_annotation("SENT_START"):
-            ends = np.flatnonzero(array[:, 1] == 1)
-        else:  # a blank token with a break begins a line
-            breaks = [at for at in np.flatnonzero(~kept).tolist() if any(each in forms[at] for each in "\n\r")]
-            ends = np.array(breaks, np.int64)
-        parts = np.split(np.arange(len(forms)), ends[ends > 0])
-        found = (each[kept[each]] for each in parts)
+        begins = array[:, 1] == 1
+        if not doc.has_annotation("SENT_START"):  # a blank token with a break begins a line
+            begins = ~kept & np.array(["\n" in each or "\r" in each for each in forms], bool)
+        begins[:1] = False
+        found = (each[kept[each]] for each in np.split(np.arange(len(forms)), np.flatnonzero(begins)))
         self.positions = [each for each in found if len(each)]
         self.sentences = [Sentence(tuple(forms[at] for at in each.tolist())) for each in self.positions]
 
     @property
     def tokens(self) -> NDArray[np.int64]:
-        """Return the positions of all tokens that are not blank."""
-        return joined(self.positions)
+        return np.concatenate([np.zeros(0, np.int64), *self.positions])
 
 
-def joined(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Join the arrays of sentences to the array of their document."""
-    if len(arrays) == 1:
-        return arrays[0]
-    return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
-
-
-ATTRIBUTES = ("tag", "pos")
-_BLANK = {"tag": "_SP", "pos": "SPACE"}
-"""What spaCy's taggers give to blanks."""
+_BLANKS = {"tag": "_SP", "pos": "SPACE"}
+"""By attribute, what spaCy's taggers give to blanks."""
 
 
 class _Labels:
@@ -74,15 +63,10 @@ class _Labels:
         self._number = {(name,): at for at, name in enumerate(tagger.labels)}
 
     def of(self, documents: Sequence[DocSentences]) -> Iterator[NDArray[np.int64]]:
-        """Yield the numbers of each document's tokens."""
-
-        def numbers(sentence: Sentence) -> NDArray[np.int64]:
-            layer: Any = sentence.layers[self._tagger.guideline]
-            return np.fromiter(map(self._number.__getitem__, layer), np.int64, len(layer))
-
         labelled = self._tagger.tag([sentence for document in documents for sentence in document.sentences])
         for document in documents:
-            yield joined([numbers(sentence) for sentence in islice(labelled, len(document.sentences))])
+            layers = [each.layers[self._tagger.guideline] for each in islice(labelled, len(document.sentences))]
+            yield np.array([self._number[each] for layer in layers for each in layer], np.int64)  # type: ignore[index]
 
 
 class Tags:
@@ -101,8 +85,8 @@ class Tags:
         strange = [name for name in tagger.labels if name not in IDS]
         is_xpos = XPOS in tagger.model.layers(tagger.guideline)
         name = attribute or ("tag" if strange or is_xpos else "pos")
-        if name not in ATTRIBUTES:
-            raise PipelineError(f"found attribute {name!r}, expected {' or '.join(ATTRIBUTES)}")
+        if name not in _BLANKS:
+            raise PipelineError(f"found attribute {name!r}, expected {' or '.join(_BLANKS)}")
         if name == "pos" and strange:
             shown = ", ".join(strange[:5])
             raise PipelineError(f"found the labels {shown}, expected parts of speech of UD for attribute pos, or tag")
@@ -110,7 +94,6 @@ class Tags:
         self._labels = _Labels(tagger)
 
     def set(self, docs: Sequence[Any]) -> None:
-        """Set the tags of documents. Raises CorpusError as `ChainPredictor.tag`."""
         from spacy.attrs import IDS
 
         attribute, documents = IDS[self._name.upper()], [DocSentences(each) for each in docs]
@@ -118,7 +101,7 @@ class Tags:
         for document, numbers in zip(documents, self._labels.of(documents), strict=True):
             doc = document.doc
             if doc.vocab is not vocab:
-                vocab, blank = doc.vocab, self._id(doc, _BLANK[self._name])
+                vocab, blank = doc.vocab, self._id(doc, _BLANKS[self._name])
                 ids = np.array([self._id(doc, name) for name in self.labels], np.uint64)
             values = ids[numbers]
             if len(numbers) < len(doc):
@@ -129,11 +112,10 @@ class Tags:
                 values = np.where(before != 0, before, values)
             doc.from_array([attribute], values.reshape(-1, 1))
 
-    def _id(self, doc: Any, name: str) -> int:
+    def _id(self, doc: Any, name: str) -> Any:
         from spacy.parts_of_speech import IDS
 
-        number: int = IDS[name] if self._name == "pos" else doc.vocab.strings.add(name)
-        return number
+        return IDS[name] if self._name == "pos" else doc.vocab.strings.add(name)
 
 
 class Entities:
@@ -152,7 +134,6 @@ class Entities:
         self._outside = np.array([letter == "O" for letter, _ in parts])
 
     def set(self, docs: Sequence[Any]) -> None:
-        """Set the entities of documents. Raises CorpusError as `ChainPredictor.tag`."""
         from spacy.tokens import Span
 
         documents = [DocSentences(each) for each in docs]
@@ -201,7 +182,6 @@ class Trees:
         self.labels = () if relations is None else tuple(relations.names)
 
     def set(self, docs: Sequence[Any]) -> None:
-        """Set the trees of documents. Raises CorpusError as `TreePredictor.parse`."""
         documents = [DocSentences(doc) for doc in docs if self._overwrite or not doc.has_annotation("DEP")]
         seen = [sentence for document in documents for sentence in self._with_inputs(document)]
         missing = [] if self._has_warned or not seen else lacking(seen, self._inputs)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from spacy.language import Language
-from spacy.util import registry
+from spacy.util import minibatch, raise_error, registry
 
 from tagweave.errors import PipelineError
 from tagweave.front.loading import load_model
@@ -21,10 +21,10 @@ from tagweave.models.storage import ModelFileError
 if TYPE_CHECKING:
     from tagweave.front.model import Model
     from tagweave.front.taggers import Segmenter
+    from tagweave.pipelines.annotations import Entities, Tags, Trees
 
 ErrorHandler = Callable[[str, Any, list[Any], Exception], None]
 _FILE = "tagweave.model"
-_META = "tagweave"
 _BATCH, _TEXTS = 128, 1_000  # documents, and texts, unless the pipeline says how many
 
 
@@ -39,13 +39,11 @@ class PipelinePart:
         """Raise PipelineError if the model is of no use here."""
 
     def open(self, nlp: Any) -> Self:
-        """Read the file and check the model, unless it comes with the pipeline.
-
-        The pipeline notes its files among its meta data, so that it needs none of them where it is read.
+        """Read the file and check the model, unless the meta data of the pipeline say that it comes with the pipeline.
 
         Raises PipelineError if the model is of no use here, otherwise as `tagweave.load_model`.
         """
-        known = nlp.meta.setdefault(_META, [])
+        known = nlp.meta.setdefault("tagweave", [])
         if self._path is not None and self._path not in known:
             self._model = load_model(self._path, self._threads)
             known.append(self._path)
@@ -57,31 +55,26 @@ class PipelinePart:
         """Return the model. Raises PipelineError if it has not come yet; otherwise as `tagweave.load_model`."""
         if self._model is None:
             if self._path is None:
-                expected = "the file of one (model), or a pipeline that was saved with it"
-                raise PipelineError(f"found no model, expected {expected}")
+                raise PipelineError("found no model, expected the file of one, or a pipeline that was saved with it")
             self._model = load_model(self._path, self._threads)
         return self._model
 
     def to_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model into a folder. Raises OSError."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         self.opened.save(folder / _FILE)
 
     def from_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> Self:
-        """Read the model from its folder. Raises as `open`."""
         self._model = load_model(str(Path(path) / _FILE), self._threads)
         self.check()
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the bytes of the model's file."""
         with TemporaryDirectory() as folder:
             self.to_disk(folder)
             return (Path(folder) / _FILE).read_bytes()
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Self:
-        """Read the model from the bytes of its file. Raises as `open`."""
         with TemporaryDirectory() as folder:
             file = Path(folder) / _FILE
             file.write_bytes(data)
@@ -92,16 +85,6 @@ class PipelinePart:
             self._model.name = "the model"
         self.check()
         return self
-
-
-class Annotation(Protocol):
-    """Annotation of documents by a model."""
-
-    labels: tuple[str, ...]
-
-    def set(self, docs: Sequence[Any]) -> None:
-        """Annotate documents."""
-        ...
 
 
 class Component(PipelinePart):
@@ -125,12 +108,11 @@ class Component(PipelinePart):
     ) -> None:
         super().__init__(path, threads)
         self.name, self._attribute, self._guideline, self._overwrite = name, attribute, guideline, overwrite
-        self._annotation: Annotation | None = None
-        self._error_handler: ErrorHandler = _raise
+        self._annotation: Tags | Entities | Trees | None = None
+        self._error_handler: ErrorHandler = raise_error
 
     @property
-    def annotation(self) -> Annotation:
-        """Return the annotation that the model sets. Raises as `check`."""
+    def annotation(self) -> Tags | Entities | Trees:
         if self._annotation is None:
             self.check()
         assert self._annotation is not None  # noqa: S101
@@ -138,26 +120,20 @@ class Component(PipelinePart):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return the labels that are set: tags, types of entities, or relations; none while no model has come."""
         return () if self._annotation is None else self._annotation.labels
 
     def __call__(self, doc: Any) -> Any:
-        """Annotate a document."""
         self.annotation.set([doc])
         return doc
 
     def pipe(self, stream: Iterable[Any], *, batch_size: int = _BATCH) -> Iterator[Any]:
-        """Annotate documents in batches."""
-        docs = iter(stream)
-        while batch := list(islice(docs, batch_size)):
+        for batch in minibatch(stream, batch_size):
             yield from self._annotated(batch)
 
     def set_error_handler(self, error_handler: ErrorHandler) -> None:
-        """Set what is done about a document that cannot be annotated, as `Language.set_error_handler` asks."""
         self._error_handler = error_handler
 
     def get_error_handler(self) -> ErrorHandler:
-        """Return what `set_error_handler` was given."""
         return self._error_handler
 
     def check(self) -> None:
@@ -169,7 +145,7 @@ class Component(PipelinePart):
 
         model: Any = self.opened
         if isinstance(model, Segmenter):
-            expected = "a tagger or a parser; a segmenter is a tokenizer: [nlp.tokenizer] tagweave.Segmenter.v1"
+            expected = "a tagger or a parser; segmenters are tokenizers: [nlp.tokenizer] tagweave.Segmenter.v1"
             raise PipelineError(f"{model.name}: found a segmenter, expected {expected}")
         if isinstance(model, Parser):
             if self._guideline not in (None, *model.guidelines):
@@ -178,7 +154,7 @@ class Component(PipelinePart):
             self._refuse_attribute("a parser")
             self._annotation = Trees(model, self._overwrite)
             return
-        tagger = model.under([self._guideline] if self._guideline is not None else [])
+        tagger = model.under([] if self._guideline is None else [self._guideline])
         if codes_spans(tagger.labels):
             self._refuse_attribute("a model of entities")
             self._annotation = Entities(tagger, self._overwrite)
@@ -203,10 +179,6 @@ class Component(PipelinePart):
             yield from batch
 
 
-def _raise(_name: str, _component: Any, _docs: list[Any], error: Exception) -> None:
-    raise error
-
-
 class SegmenterTokenizer(PipelinePart):
     """Cuts texts into the words of a segmenter; blanks that spaCy cannot imply are tokens, as in its own tokenizers."""
 
@@ -216,7 +188,6 @@ class SegmenterTokenizer(PipelinePart):
 
     @property
     def segmenter(self) -> Segmenter:
-        """Return the model. Raises PipelineError for no model, or another one than a segmenter."""
         from tagweave.front.taggers import Segmenter
 
         model = self.opened
@@ -230,13 +201,10 @@ class SegmenterTokenizer(PipelinePart):
         _ = self.segmenter
 
     def __call__(self, text: str) -> Any:
-        """Return the document of a text."""
         return self._doc(text, self.segmenter.cut(text))
 
     def pipe(self, texts: Iterable[str], batch_size: int = _TEXTS) -> Iterator[Any]:
-        """Yield the documents of texts, many at a time, which is faster."""
-        several = iter(texts)
-        while batch := list(islice(several, batch_size)):
+        for batch in minibatch(texts, batch_size):
             lines = [each.splitlines() for each in batch]
             words = self.segmenter.cut_all(line for each in lines for line in each)
             for text, own in zip(batch, lines, strict=True):
@@ -250,8 +218,8 @@ class SegmenterTokenizer(PipelinePart):
         return Doc(self.vocab, words=forms, spaces=blanks)
 
 
-_OF_TOKENS = ("tag", "pos", "ent_iob", "ent_type", "head", "dep", "is_sent_start")
-_ASSIGNS = ["doc.ents", "doc.sents", *(f"token.{name}" for name in _OF_TOKENS)]
+_TOKEN = ("tag", "pos", "ent_iob", "ent_type", "head", "dep", "is_sent_start")
+_ASSIGNS = ["doc.ents", "doc.sents", *(f"token.{name}" for name in _TOKEN)]
 _DEFAULTS = {"model": None, "attribute": None, "guideline": None, "overwrite": False, "threads": 1}
 
 

@@ -143,7 +143,6 @@ class ModelLabels:
     share: float = FEW  # of words with a label above which the text counts as labelled
 
     def among(self, field: str) -> bool:
-        """Return whether a field consists of these labels only."""
         try:
             return bool(field) and all(map(self.known, parse_candidates(field)))
         except CorpusError:
@@ -164,12 +163,10 @@ class FirstLines:
 
     @cached_property
     def rows(self) -> list[str]:
-        """The lines that are not blank."""
         return [line for line in self.lines if line.strip(BLANKS)]
 
     @cached_property
     def tabbed(self) -> list[list[str]]:
-        """The fields of the rows with tabs."""
         return [row.split("\t") for row in self.rows if "\t" in row]
 
     @cached_property
@@ -179,7 +176,6 @@ class FirstLines:
 
     @cached_property
     def tokens(self) -> list[str]:
-        """The texts between blanks."""
         return [token for row in self.rows for token in split_blanks(row)]
 
 

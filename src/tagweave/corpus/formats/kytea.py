@@ -82,7 +82,6 @@ def _parse(line: str) -> tuple[list[str], list[str], list[str]]:
 
 
 def _check(line: str) -> None:
-    """Raise unless the line is valid."""
     position = 0
     while position < len(line):
         item = _ITEM.match(line, position)

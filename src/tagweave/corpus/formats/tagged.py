@@ -46,7 +46,6 @@ class _Tails:
         self.are_few = 2 * len(set(self.tails)) <= len(set(split))
 
     def known(self, labels: ModelLabels) -> int:
-        """Count the tails that are labels of a model."""
         return sum(map(labels.among, self.tails))
 
     def are_labels_of_all(self) -> bool:
@@ -54,7 +53,6 @@ class _Tails:
         return self.words >= _WORDS and self.share >= _MOST and self.are_few
 
     def are_labels(self, labels: ModelLabels | None) -> bool:
-        """Return whether the tails count as labels."""
         if labels is None:
             return self.count > 0 and self._look_like_labels()
         known = self.known(labels)
@@ -63,7 +61,6 @@ class _Tails:
         return known > 0 and known >= labels.share * self.words and 2 * known >= self.count
 
     def _look_like_labels(self) -> bool:
-        """Return whether nearly all words have tails, or some in capitals, or many have few different ones."""
         capitals = sum(_UPPER.fullmatch(tail) is not None for tail in self.tails)
         some_in_capitals = self.share >= FEW and 2 * capitals >= self.count
         return self.share >= _MOST or some_in_capitals or (self.share >= _MANY and self.are_few)

@@ -37,7 +37,6 @@ class RemoteFile(NamedTuple):
     sha256: str | None  # in hexadecimal; `None` if it is not known
 
     def error(self, found: str, expected: str) -> DataError:
-        """Return an error about the file."""
         return DataError(str(self.name), found, expected)
 
 
@@ -176,7 +175,6 @@ _NOT_FOUND, _BEYOND_THE_END = 404, 416
 
 
 def _download(file: RemoteFile, partial: Path) -> None:
-    """Download a file; what arrives is kept in a partial file, from whose end the next attempt goes on."""
     try:
         import requests
     except ImportError:
