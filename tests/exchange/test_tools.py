@@ -18,6 +18,7 @@ from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange import TOOL_NAMES
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.load import NAMES, TOOLS, check_tool, recognized, tool
+from tagweave.exchange.members import LIMITS
 from tagweave.exchange.sentences import Misalignment
 
 TEXT = "Ann left Graz.\nBob stays."
@@ -182,7 +183,7 @@ def test_mistakes_are_named_with_their_place(tmp_path: Path, name: str, content:
 
 
 def test_a_pipe_has_no_size_to_be_in_proportion_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagweave.exchange.members.UNPACKED", 10)
+    monkeypatch.setitem(LIMITS, "bytes", (10, 30))
     tasks = b'[{"id": 1, "data": {"text": "a"}}]'
     with pytest.raises(CorpusError, match=r"a.json: found more than [\d,]+ bytes in \d+ on disk"):
         (tmp_path / "a.json").write_bytes(gzip.compress(b"[" + b" " * 100_000 + b"]"))

@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError, shortened
@@ -54,7 +53,7 @@ def read(path: str) -> Iterator[Document]:
         left_out: Counter[str] = Counter()
         places = Places(text.text())
         marks = tuple(_marks(marked, places, left_out))
-        yield Document(places.text, {who or annotator: marks}, title, None, marked.location(), None, left_out)
+        yield Document(places.text, {who or annotator: marks}, title, None, Location(marked.place), None, left_out)
 
 
 def _files(path: str) -> Iterator[ExportFile]:
@@ -95,11 +94,6 @@ def _mark(line: str, places: Places, location: Location) -> Mark:
     return Mark(ends[0], ends[-1], label, gaps=gaps)
 
 
-def write(documents: Iterable[Document], stream: IO[bytes]) -> None:
-    """Write a zip of pairs. Raises CorpusError for a label with a blank, which brat's types cannot have."""
-    write_zip(stream, _pairs(documents))
-
-
 def _pairs(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:
     taken: set[str] = set()
     for number, document in enumerate(documents, 1):
@@ -112,6 +106,7 @@ def _pairs(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:
 
 
 def _lines(document: Document, marks: Iterable[Mark]) -> Iterator[str]:
+    """Yield the lines of a document. Raises CorpusError for a label with a blank, which brat's types cannot have."""
     for number, mark in enumerate(marks, 1):
         if len(mark.label.split()) != 1 or mark.label != mark.label.strip():
             raise document.error(f"the label {mark.label!r}", "a label without blanks, as brat has them")
@@ -119,4 +114,4 @@ def _lines(document: Document, marks: Iterable[Mark]) -> Iterator[str]:
         yield f"T{number}\t{mark.label} {mark.start} {mark.stop}\t{shown}\n"
 
 
-TOOL = Tool("brat", read, write, ".zip", binary=True)
+TOOL = Tool("brat", read, lambda found, stream: write_zip(stream, _pairs(found)), ".zip", binary=True)

@@ -24,7 +24,7 @@ from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Location, S
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import TokenTool, single
 from tagweave.exchange.json_exports import read_json_lines, read_json_list
-from tagweave.exchange.members import Unpacked, library, refuse_link, size_on_disk
+from tagweave.exchange.members import Allowance, library, refuse_link
 
 TOKENS = ("tokens", "words")
 _COLUMNS = {"lemmas": "lemma", "lemma": "lemma", "feats": "feats", "deps": "deps", "misc": "misc"}
@@ -228,8 +228,6 @@ def _write_table(rows: list[dict[str, Any]], layers: Sequence[str], stream: IO[b
 
 TOOL = TokenTool("datasets", read, write, _EXTENSIONS)
 _ROWS = 1000  # that are in memory at a time
-_VALUES = 4_000_000  # of a file, however small it is
-_VALUES_A_BYTE = 8  # of larger files: ten columns of tokens have four
 _PAGES = 100_000
 _BATCH, _DICTIONARY = 3, 2  # kinds of messages
 
@@ -244,7 +242,7 @@ def rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[object,
         except (ValueError, RecursionError) as error:
             raise CorpusError(f"no JSON in its metadata ({error})", "what datasets writes", str(path)) from None
         unread = [each.name for each in schema if not _is_read(each.type)]
-        values, characters = _Values(path), Unpacked(path)
+        values, characters = Allowance(path, "values"), Allowance(path)
         for batch in batches:
             batch.validate(full=True)  # offsets that somebody wrote are not believed
             found = zip(batch.schema.names, batch.columns, strict=True)
@@ -274,20 +272,6 @@ def _refused(path: Path) -> Iterator[None]:
         raise CorpusError(found, "Parquet or Arrow, by its extension", str(path)) from None
 
 
-class _Values:
-    """Counts the values of a file, and refuses too many."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._left = self._most = max(_VALUES, _VALUES_A_BYTE * size_on_disk(path))
-
-    def take(self, number: int) -> None:
-        self._left -= number
-        if self._left < 0:
-            found = f"more than {self._most:,} values in {size_on_disk(self._path):,} bytes"
-            raise CorpusError(found, f"at most {_VALUES_A_BYTE} values a byte: write the table anew", str(self._path))
-
-
 def _parquet(file: IO[bytes], path: Path) -> tuple[Any, Iterator[Any]]:
     from pyarrow import parquet
 
@@ -304,7 +288,7 @@ def _parquet(file: IO[bytes], path: Path) -> tuple[Any, Iterator[Any]]:
 def _check_pages(metadata: Any, file: IO[bytes], path: Path) -> None:
     from tagweave.shards.parquet import pages
 
-    unpacked, values, left = Unpacked(path), _Values(path), _PAGES
+    unpacked, values, left = Allowance(path), Allowance(path, "values"), _PAGES
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for column in map(group.column, range(group.num_columns)):
             values.take(column.num_values)

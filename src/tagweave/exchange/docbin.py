@@ -14,11 +14,12 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from typing import IO, Any
 
 from tagweave.corpus.load import key_and_value
-from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Sentence
+from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Location, Sentence
 from tagweave.corpus.spans import OUTSIDE, Span
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import TokenTool, single
@@ -69,30 +70,20 @@ def _documents(member: ExportFile, leave_out: Callable[[str], None]) -> Iterator
     _check_size(member)
     try:
         found = DocBin().from_bytes(member.data)
-        strings = _Texts(StringStore(found.strings))
+        strings = StringStore(found.strings)
+        text: Callable[[int], str] = cache(lambda number: str(strings[number]))  # each is made once
         for what, values in (("user data of documents", found.user_data), ("categories of documents", found.cats)):
             for _ in filter(None, values):
                 leave_out(what)
         groups = [_groups(each) for each in found.span_groups]
         for name in (name for each in groups for name in each if name != _INCORRECT):
             leave_out(f"span groups {name}")
-        rejected = [[Span(a, b, strings[label]) for a, b, label in each.get(_INCORRECT, ())] for each in groups]
+        rejected = [[Span(a, b, text(label)) for a, b, label in each.get(_INCORRECT, ())] for each in groups]
         for at in range(len(found.tokens)):
-            yield _tokens(found, at, strings, rejected[at])
+            yield _tokens(found, at, text, rejected[at])
     except Exception as error:
         told = f"no DocBin ({type(error).__name__}: {error})"
         raise CorpusError(told, "spaCy's training data", member.place) from None
-
-
-class _Texts(dict[int, str]):
-    """Texts by their numbers, each made once."""
-
-    def __init__(self, strings: Any) -> None:
-        self._strings = strings
-
-    def __missing__(self, number: int) -> str:
-        self[number] = self._strings[number]
-        return self[number]
 
 
 def _check_size(member: ExportFile) -> None:
@@ -139,7 +130,7 @@ def _groups(packed: bytes) -> dict[str, list[tuple[int, int, int]]]:
     return named
 
 
-def _tokens(found: Any, at: int, strings: Any, rejected: list[Span]) -> _Tokens:
+def _tokens(found: Any, at: int, text: Callable[[int], str], rejected: list[Span]) -> _Tokens:
     from spacy.attrs import IDS
 
     array, blanks = found.tokens[at], [bool(each) for each in found.spaces[at].reshape(-1)]
@@ -148,7 +139,7 @@ def _tokens(found: Any, at: int, strings: Any, rejected: list[Span]) -> _Tokens:
     columns = {name: array[:, found.attrs.index(IDS[name])] for name in IDS if IDS[name] in found.attrs}
     if "ORTH" not in columns:
         raise ValueError("tokens without texts")
-    texts = {name: [strings[int(each)] for each in columns[name]] for name in _TEXTS if name in columns}
+    texts = {name: [text(int(each)) for each in columns[name]] for name in _TEXTS if name in columns}
     numbers = {name: columns[name].astype("int64").tolist() for name in _NUMBERS if name in columns}
     unknown = found.flags[at].get("has_unknown_spaces")
     if wrong := [each for each in rejected if not 0 <= each.start < (each.stop or 0) <= len(blanks)]:
@@ -199,7 +190,7 @@ def _sentence(tokens: _Tokens, kept: Sequence[int], comments: tuple[str, ...], m
         {HEAD: heads},
         comments,
         rejected={ENTITIES: rejected} if rejected else {},
-        location=member.location(),
+        location=Location(member.place),
     )
 
 

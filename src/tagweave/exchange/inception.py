@@ -21,32 +21,23 @@ import json
 import keyword
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from tagweave.errors import CorpusError, ExchangeError, shortened
 from tagweave.exchange import webanno_tsv
-from tagweave.exchange.document import (
-    ENTITY,
-    Document,
-    LayeredText,
-    Mark,
-    Tool,
-    documents,
-    is_annotated,
-    short,
-    split_argument,
-)
+from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.members import ExportFile, library, members, packed_names, refuse_link, write_zip
 from tagweave.exchange.tokens import Offsets
+from tagweave.exchange.webanno_tsv import ENTITY, LayeredText, documents, is_annotated, short, split_argument
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-Read = TypeVar("Read")
 _TYPES = "TypeSystem.xml"
 _TOTAL_WEIGHT = 300_000  # of all different type systems of an export
 
@@ -175,17 +166,36 @@ def load_xmi(member: ExportFile, types: ExportFile) -> Any:
     """Return the library's CAS of an XMI file with the type system beside it. Raises CorpusError if it is none."""
     system, measure = _type_system(types)
     _check_xmi(member, measure)
-    return _read(member, lambda: _cassis().load_cas_from_xmi(io.BytesIO(member.data), typesystem=system))
+    with _refused(member):
+        return _cassis().load_cas_from_xmi(io.BytesIO(member.data), typesystem=system)
 
 
 def text_of(cas: Any, member: ExportFile) -> LayeredText:
     """Return the text of a CAS; `member` is its file. Raises CorpusError if it has none."""
-    return _read(member, lambda: _of_cas(cas, member))
+    with _refused(member):
+        if not isinstance(cas.sofa_string, str):
+            raise CorpusError("no text", "a CAS with a text", member.place)
+        found = LayeredText(cas.sofa_string)
+        tokens: list[Offsets] = []
+        sentences: list[Offsets] = []
+        for each in cas.select_all_annotations():
+            name = each.type.name
+            place = (each.begin, each.end)
+            if type(place[0]) is not int or type(place[1]) is not int:
+                raise CorpusError(f"an annotation from {place[0]!r} to {place[1]!r}", "whole numbers", member.place)
+            if name in (_TOKEN, _SENTENCE):
+                (tokens if name == _TOKEN else sentences).append(place)
+            elif not name.startswith(_NOT_MARKED):
+                _add(each, place, cas.typesystem, found)
+        found.tokens = sorted(tokens) if tokens else None
+        found.sentences = sorted(sentences) if sentences else None
+        return found
 
 
 def xmi_of(cas: Any, member: ExportFile) -> str:
     """Write a CAS; `member` is its file. Raises CorpusError for values that its types or XML cannot hold."""
-    return _read(member, lambda: str(cas.to_xmi()))
+    with _refused(member):
+        return str(cas.to_xmi())
 
 
 def _from_json(member: ExportFile, content: dict[str, Any]) -> LayeredText:
@@ -196,10 +206,10 @@ def _from_json(member: ExportFile, content: dict[str, Any]) -> LayeredText:
             if not feature.startswith("%"):
                 _check_name(feature, _FEATURE, member.place)
     _check_json(content, _types_of(member, content), member.place)
-    system = _read(member, lambda: _json_types(json.dumps({**content, CONTENT: [], _VIEWS: {}})))
-    whole = json.dumps(content)
-    load = partial(_cassis().load_cas_from_json, whole, typesystem=system, merge_typesystem=False)
-    return text_of(_read(member, load), member)
+    with _refused(member):
+        types = _json_types(json.dumps({**content, CONTENT: [], _VIEWS: {}}))
+        cas = _cassis().load_cas_from_json(json.dumps(content), typesystem=types, merge_typesystem=False)
+    return text_of(cas, member)
 
 
 @lru_cache(maxsize=2)
@@ -211,13 +221,15 @@ def _types_of(member: ExportFile, content: object = None) -> Types:
     """Measure a type system in XML, or in the content of a file of CAS JSON. Raises CorpusError if it is too large."""
     if isinstance(content, dict):
         return _checked_types(dict(_declared_in_json(content.get(TYPES))), member.place)
-    return _read(member, lambda: _checked_types(dict(_declared_in_xml(member)), member.place))
+    with _refused(member):
+        return _checked_types(dict(_declared_in_xml(member)), member.place)
 
 
 @lru_cache(maxsize=2)
 def _type_system(member: ExportFile) -> tuple[Any, Types]:
     measure = _types_of(member)
-    system = _read(member, lambda: _cassis().load_typesystem(io.BytesIO(member.data)))
+    with _refused(member):
+        system = _cassis().load_typesystem(io.BytesIO(member.data))
     for each in system.get_types(built_in=True):
         _check_name(each.name, _TYPE, member.place)
         for feature in each.all_features:
@@ -230,15 +242,16 @@ def _check_name(name: str | None, pattern: re.Pattern[str], place: str) -> None:
         raise CorpusError(f"the name {name!r} of a type or feature", "letters, digits and underscores", place)
 
 
-def _read(member: ExportFile, load: Callable[[], Read]) -> Read:
-    """Read through the library; whatever it raises says that the file is none."""
+@contextmanager
+def _refused(member: ExportFile) -> Iterator[None]:
+    """Raise as `CorpusError` whatever the library raises: it says that the file is none."""
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.filterwarnings("error", "Not mapping")  # an offset beyond the text, which takes time for each
         try:
-            return load()
+            yield
         except (CorpusError, ExchangeError, MemoryError):
             raise
         except UserWarning as error:
@@ -247,26 +260,6 @@ def _read(member: ExportFile, load: Callable[[], Read]) -> Read:
         except Exception as error:
             found = f"no CAS ({type(error).__name__}: {error})"
             raise CorpusError(found, "UIMA CAS, as INCEpTION exports it", member.place) from None
-
-
-def _of_cas(cas: Any, member: ExportFile) -> LayeredText:
-    if not isinstance(cas.sofa_string, str):
-        raise CorpusError("no text", "a CAS with a text", member.place)
-    found = LayeredText(cas.sofa_string)
-    tokens: list[Offsets] = []
-    sentences: list[Offsets] = []
-    for each in cas.select_all_annotations():
-        name = each.type.name
-        place = (each.begin, each.end)
-        if type(place[0]) is not int or type(place[1]) is not int:
-            raise CorpusError(f"an annotation from {place[0]!r} to {place[1]!r}", "whole numbers", member.place)
-        if name in (_TOKEN, _SENTENCE):
-            (tokens if name == _TOKEN else sentences).append(place)
-        elif not name.startswith(_NOT_MARKED):
-            _add(each, place, cas.typesystem, found)
-    found.tokens = sorted(tokens) if tokens else None
-    found.sentences = sorted(sentences) if sentences else None
-    return found
 
 
 def _add(annotation: Any, place: tuple[int, int], types: Any, found: LayeredText) -> None:

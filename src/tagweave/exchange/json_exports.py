@@ -46,7 +46,7 @@ from tagweave.corpus.files import LONGEST, read_lines
 from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError, shortened
 from tagweave.exchange.document import Document, Mark, Tool
-from tagweave.exchange.members import Unpacked
+from tagweave.exchange.members import Allowance
 from tagweave.exchange.tokens import Places
 
 Kind = TypeVar("Kind")
@@ -108,7 +108,7 @@ def read_json_lines(path: str) -> Iterator[Values]:
 
 def read_json_list(path: str) -> Iterator[Values]:
     """Yield the objects of a file that is one list; their numbers stand for lines in messages."""
-    unpacked, lines = Unpacked(path), []
+    unpacked, lines = Allowance(path), []
     for line in read_lines(path):
         unpacked.take(len(line) + 1)
         lines.append(line)
@@ -162,10 +162,6 @@ def shown(value: object) -> str:
 
 
 _TEXT = "text"
-
-
-def _read_label_studio(path: str) -> Iterator[Document]:
-    return map(document, read_json_list(path))
 
 
 def document(task: Values, name: str | None = None) -> Document:
@@ -283,7 +279,7 @@ def prediction(document: Document, name: str, control: str = "label", text: str 
     return {"model_version": name, "score": min((mark.probability for mark in marks), default=1.0), "result": result}
 
 
-LABEL_STUDIO = Tool("label-studio", _read_label_studio, _write_label_studio, ".json")
+LABEL_STUDIO = Tool("label-studio", lambda path: map(document, read_json_list(path)), _write_label_studio, ".json")
 LISTS = ("label", "labels")
 
 

@@ -27,7 +27,7 @@ from tagweave.corpus.load import CorpusStream, parse_argument
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, ExchangeError, shortened
 from tagweave.exchange import brat, datasets, docbin, inception, webanno_tsv
-from tagweave.exchange.document import Document, TokenTool, Tool, split_argument
+from tagweave.exchange.document import Document, TokenTool, Tool
 from tagweave.exchange.inception import CONTENT, TYPES
 from tagweave.exchange.json_exports import DOCCANO, LABEL_STUDIO, LISTS, PRODIGY
 from tagweave.exchange.members import Memory
@@ -67,7 +67,7 @@ def tool(name: str) -> Tool:
 
 def check_tool(name: str, argument: str) -> None:
     """Raise ExchangeError, which names the right command, if a file is plainly from another tool."""
-    path, _ = split_argument(argument)
+    path, _ = webanno_tsv.split_argument(argument)
     found = recognized(path)
     if found not in (None, name) and {found, name} != {inception.TOOL.name, webanno_tsv.TOOL.name}:
         raise ExchangeError(f"{path}: found a file of {found}, expected one of {name}: tagweave import {found} {path}")
@@ -228,7 +228,7 @@ def documents_of(tool: Tool, paths: Sequence[str], notes: Notes) -> tuple[list[D
             notes.left_out.update(document.left_out)
             yield document
 
-    memory = Memory([split_argument(path)[0] for path in paths])
+    memory = Memory([webanno_tsv.split_argument(path)[0] for path in paths])
     documents = joined(counted())
     memory.layers(documents, annotators(documents))
     return documents, memory

@@ -58,9 +58,6 @@ class ExportFile(NamedTuple):
             line = self.data[: error.start].count(b"\n") + 1
             raise CorpusError(f"the byte 0x{self.data[error.start]:02x}", "UTF-8", self.place, line) from None
 
-    def location(self) -> Location:
-        return Location(self.place)
-
 
 def members(path: str, *extensions: str) -> Iterator[ExportFile]:
     """Yield the files of an export that have one of these extensions, by name; a single file whatever its extension."""
@@ -72,7 +69,7 @@ def members(path: str, *extensions: str) -> Iterator[ExportFile]:
         for file in filter(Path.is_file, linked):
             yield ExportFile(PurePosixPath(file.relative_to(top).as_posix()), _read(file), str(file))
     elif zipfile.is_zipfile(path):
-        yield from _unpacked(top, path, PurePosixPath(), extensions, _DEPTH, Unpacked(path))
+        yield from _unpacked(top, path, PurePosixPath(), extensions, _DEPTH, Allowance(path))
     else:
         yield ExportFile(PurePosixPath(top.name), _read(top), path)
 
@@ -97,7 +94,7 @@ def _unpacked(
     folder: PurePosixPath,
     extensions: tuple[str, ...],
     depth: int,
-    unpacked: Unpacked,
+    unpacked: Allowance,
 ) -> Iterator[ExportFile]:
     if not depth:
         raise CorpusError("zips in zips in zips", "an export of a project at most", place)
@@ -124,7 +121,7 @@ def _unpacked(
             yield ExportFile(path, content, inner)
 
 
-def _content(packed: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, unpacked: Unpacked) -> bytes:
+def _content(packed: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, unpacked: Allowance) -> bytes:
     """Return the bytes of a file of a zip, whose stated size is checked before and after reading."""
     if info.file_size > LARGEST:
         raise CorpusError(f"{info.file_size:,} bytes", f"at most {LARGEST:,}: cut the file", place)
@@ -148,8 +145,9 @@ def unique(name: str, taken: set[str], otherwise: str) -> str:
 
 
 UNPACKED = 1 << 24
-"""Bytes that files may unpack to, however small they are."""
-_RATIO = 30  # of unpacked bytes to those on disk: text takes 3 to 5, UIMA's XML up to 20
+LIMITS = {"bytes": (UNPACKED, 30), "values": (4_000_000, 8)}
+"""How much may be in a file, however small it is, and how many times its bytes on disk in a larger one: text unpacks to
+3 to 5 times as many, UIMA's XML up to 20; tables with ten columns of tokens have 4 values a byte."""
 _MEMORY = 500 << 20  # bytes of documents and sentences, however small the file is
 _MEMORY_RATIO = 100  # of such bytes to those on disk: 10 to 60 for real exports, packed ones among them
 _DOCUMENT, _MARK, _PAIR = 800, 300, 150
@@ -169,18 +167,19 @@ def size_on_disk(path: str | Path) -> int:
     return sum(each.stat().st_size for each in (top.rglob("*") if top.is_dir() else [top]) if each.is_file())
 
 
-class Unpacked:
-    """Counts the bytes that a file unpacks to, and refuses too many."""
+class Allowance:
+    """Counts the bytes that a file unpacks to, or the values in it, and refuses too many."""
 
-    def __init__(self, path: str | Path) -> None:
-        self._path = str(path)
-        self._left = self._most = _most(UNPACKED, _RATIO, [self._path])
+    def __init__(self, path: str | Path, what: str = "bytes") -> None:
+        self._path, self._what = str(path), what
+        least, self._ratio = LIMITS[what]
+        self._left = self._most = _most(least, self._ratio, [self._path])
 
     def take(self, size: int) -> None:
         self._left -= size
         if self._left < 0:
-            found = f"more than {self._most:,} bytes in {size_on_disk(self._path):,} on disk"
-            raise CorpusError(found, f"at most {_RATIO} times as many: unpack it, and import the files", self._path)
+            found = f"more than {self._most:,} {self._what} in {size_on_disk(self._path):,} on disk"
+            raise CorpusError(found, f"at most {self._ratio} times as many: import it unpacked, or a part", self._path)
 
 
 class Memory:

@@ -9,32 +9,98 @@
 
 A column for each feature of each layer: `_` is nothing, `*` a span without a value, a bar stands between spans of one
 token, and a number in brackets joins the tokens of a span. Offsets are units of UTF-16. Rows `1-2.1` are parts of
-tokens. Relations, chains and slots are counted as left out. Exports of projects are read as in `exchange/inception.py`.
+tokens. Relations, chains and slots are counted as left out. Exports of projects are read as in `exchange/inception.py`;
+what both formats have is a text with layers of spans with features, of which a corpus takes one feature.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
+from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
 from tagweave.corpus.characters import is_escaped, split_unescaped
 from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError
-from tagweave.exchange.document import (
-    ENTITY,
-    Document,
-    LayeredText,
-    Mark,
-    Tool,
-    documents,
-    is_annotated,
-    short,
-    split_argument,
-)
+from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.members import LARGEST, ExportFile, members, packed_names, write_zip
 from tagweave.exchange.tokens import Offsets, Places, lines, tokenizer
+
+ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
+"""The layer of every new project of INCEpTION, with the feature `value`: what is written."""
+_ANNOTATOR = "annotator"
+_FOLDERS = ("annotation", "curation")
+_NOT_ANNOTATED = ("source", "annotation_ser", "curation_ser")  # folders of a project's export
+_NOBODY = "INITIAL_CAS"
+
+
+@dataclass
+class LayeredText:
+    """A text of one annotator."""
+
+    text: str
+    tokens: Sequence[Offsets] | None = None
+    sentences: Sequence[Offsets] | None = None
+    # the spans with a value, by `Layer.feature`; of a layer without features, by `Layer`
+    layers: dict[str, list[Mark]] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)  # what is no span with a value, and how often
+
+
+def split_argument(argument: str) -> tuple[str, str | None]:
+    """Return the path and the layer of `PATH[#LAYER]`; a path that exists is a path."""
+    path, mark, layer = argument.rpartition("#")
+    return (argument, None) if not mark or Path(argument).exists() else (path, layer)
+
+
+def is_annotated(name: PurePosixPath) -> bool:
+    """Return whether somebody annotated a file of an export: it is no source, and no text that nobody has opened."""
+    return not {*name.parts} & {*_NOT_ANNOTATED} and _place(name)[1] != _NOBODY
+
+
+def _place(name: PurePosixPath) -> tuple[str, str]:
+    """Return document and annotator of a file: in exports of projects, it is `annotation/DOCUMENT/ANNOTATOR.xmi`."""
+    parts = name.parts
+    at = next((at for at, part in enumerate(parts[:-2]) if part in _FOLDERS), None)
+    if at is None:
+        return name.stem, _ANNOTATOR
+    return parts[at + 1], name.stem if at + 3 == len(parts) else parts[at + 2]
+
+
+def documents(found: Iterable[tuple[ExportFile, LayeredText]], wanted: str | None, path: str) -> Iterator[Document]:
+    """Yield documents with the spans of one layer, which may be `None` if all texts together have only one."""
+    kept = list(found)
+    layer = _chosen(sorted({name for _, text in kept for name in text.layers}), wanted, path)
+    for member, text in kept:
+        name, annotator = _place(member.name)
+        marks = tuple(text.layers.get(layer, ()))
+        tokens, bounds = (None if some is None else tuple(some) for some in (text.tokens, text.sentences))
+        others = {f"spans of {name}": len(marks) for name, marks in text.layers.items() if name != layer and wanted}
+        left_out = {**text.left_out, **others}
+        yield Document(text.text, {annotator: marks}, name, tokens, Location(member.place), bounds, left_out)
+
+
+def _chosen(names: Sequence[str], wanted: str | None, path: str) -> str:
+    def fits(name: str) -> bool:  # a layer may be named with or without its feature
+        return any(f".{each}".endswith(f".{wanted}") for each in (name, name.rpartition(".")[0]))
+
+    fitting = [name for name in names if wanted is None or fits(name)]
+    if wanted is not None and wanted in fitting:
+        return wanted
+    if len(fitting) == 1 or not names:
+        return fitting[0] if fitting else ""
+    if not fitting:
+        raise CorpusError(f"no layer {wanted}", f"one of {', '.join(names)}", path)
+    raise CorpusError(f"the layers {', '.join(fitting)}", f"one of them: {path}#{fitting[0]}", path)
+
+
+def short(type_name: str) -> str:
+    """Return the name of a layer without the packages of DKPro and `webanno`."""
+    return type_name.rpartition(".")[2]
+
 
 _FORMAT = "#FORMAT=WebAnno TSV 3.3"
 _FORMATS = (_FORMAT, "#FORMAT=WebAnno TSV 3.2")
@@ -92,8 +158,7 @@ def layered(member: ExportFile) -> LayeredText:
         elif line.startswith("#Text="):
             if sentences[-1][1]:
                 sentences.append(([], []))
-            text = line.removeprefix("#Text=")
-            sentences[-1][0].append(_TEXT.sub(lambda match: _CONTROL.get(match[1], match[1]), text))
+            sentences[-1][0].append(_TEXT.sub(_plain, line.removeprefix("#Text=")))
         elif line.strip() and not line.startswith("#"):
             sentences[-1][1].append(_row(line, len(columns), Location(member.place, number)))
     return _assembled([(texts, rows) for texts, rows in sentences if rows], columns, member.place)
@@ -175,7 +240,7 @@ def _read_column(column: _Column, cells: Sequence[tuple[_Row, str]], found: Laye
         if number is not None and is_escaped(value, number.start()):
             number = None
         plain = value[: number.start()] if number else value
-        label = (column.label or "") if plain == _NO_VALUE else _VALUE.sub(_unescaped, plain)
+        label = (column.label or "") if plain == _NO_VALUE else _VALUE.sub(_plain, plain)
         key: int | str = f"{at}" if number is None else int(number[1][:18])
         before = joined.get(key)
         if before is not None and before.label != label:
@@ -191,8 +256,8 @@ def _read_column(column: _Column, cells: Sequence[tuple[_Row, str]], found: Laye
         found.layers.setdefault(column.layer, []).extend(marks)
 
 
-def _unescaped(match: re.Match[str]) -> str:
-    return {"t": "\t", "n": "\n"}.get(match[1], match[1])
+def _plain(match: re.Match[str]) -> str:
+    return _CONTROL.get(match[1], match[1])
 
 
 def write(found: Iterable[Document], stream: IO[bytes]) -> None:

@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from spacy.language import Language
-from spacy.util import minibatch, raise_error, registry
+from spacy.util import raise_error, registry
 
+from tagweave.corpus.files import in_blocks
 from tagweave.errors import PipelineError
 from tagweave.front.loading import load_model
 from tagweave.models.storage import ModelFileError
@@ -127,7 +128,7 @@ class Component(PipelinePart):
         return doc
 
     def pipe(self, stream: Iterable[Any], *, batch_size: int = _BATCH) -> Iterator[Any]:
-        for batch in minibatch(stream, batch_size):
+        for batch in in_blocks(stream, batch_size):
             yield from self._annotated(batch)
 
     def set_error_handler(self, error_handler: ErrorHandler) -> None:
@@ -204,7 +205,7 @@ class SegmenterTokenizer(PipelinePart):
         return self._doc(text, self.segmenter.cut(text))
 
     def pipe(self, texts: Iterable[str], batch_size: int = _TEXTS) -> Iterator[Any]:
-        for batch in minibatch(texts, batch_size):
+        for batch in in_blocks(texts, batch_size):
             lines = [each.splitlines() for each in batch]
             words = self.segmenter.cut_all(line for each in lines for line in each)
             for text, own in zip(batch, lines, strict=True):
