@@ -131,19 +131,6 @@ def test_all_rows_are_returned_however_many_there_are() -> None:
     assert sorted({*rows.tolist()}) == np.flatnonzero(gradient.any(axis=1)).tolist()
 
 
-def test_the_gradient_is_that_of_the_scores() -> None:
-    case = Case([4, 2], (2, 1, 1, 1, 3), 5, rows=8)
-    towards = case.rng.integers(-9, 9, case.cells).astype(np.float32)
-    for cell, _, h, m in case.arcs():
-        towards[cell] *= m not in (0, h)
-    gradient = np.zeros_like(case.weights)
-    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, case.paths, towards, 0.0)
-    for place in np.ndindex(case.weights.shape):
-        step = np.zeros_like(case.weights)
-        step[place] = 1
-        assert gradient[place] == towards @ (case.scores(case.weights + step) - case.scores(case.weights))
-
-
 def test_side_codes_look_at_neighbours_and_at_the_edge() -> None:
     columns = np.array([[9], [1], [2], [9], [1]], np.uint64)
     ptr = np.array([0, 3, 5], np.int64)

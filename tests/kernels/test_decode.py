@@ -162,13 +162,3 @@ def test_entropy_of_every_span(case: Case) -> None:
         entropies = np.empty(len(spans))
         distributions.span_entropies(found.gamma[s], pairs, *spans.T.copy(), entropies)
         assert entropies.tolist() == pytest.approx([naive.entropy(twin, *span) for span in spans], abs=1e-3)
-
-
-@given(cases(spread=2.0, noisy=False))
-def test_score_minus_log_z_is_the_posterior(case: Case) -> None:
-    found = run(case, True, np.float64, False)
-    for s, twin in enumerate(case.chains(True)):
-        if twin is None:
-            continue
-        for score, labels in naive.k_best(twin, 3):
-            assert math.exp(score - found.log_z[s]) == pytest.approx(naive.posterior(twin, labels), rel=1e-8)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +10,6 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.kernels import hashing
 from tagweave.models.layout import observed_cells
 
 MASKS = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 1]], np.uint8)
@@ -66,11 +64,6 @@ def test_pairs(texts: list[str], seed: int, minimum_count: int) -> None:
     assert found_pairs(encoded, encoder, width) == sorted(naive_pairs(encoded, MASKS, width))
 
 
-def test_unknown_positions_observe_nothing() -> None:
-    encoded, encoder = encode(["a b c", "a"], 0)
-    assert found_pairs(encoded.with_evidence(0 * encoded.evidence.sets), encoder, 9) == []
-
-
 def test_the_set_of_pairs_grows() -> None:
     texts = [" ".join(f"{n}{m}" for m in range(30)) for n in range(900)]
     encoded, encoder = encode(texts, 3)
@@ -78,12 +71,3 @@ def test_the_set_of_pairs_grows() -> None:
     found = found_pairs(encoded, encoder, width)
     assert len(found) > 1 << 16
     assert found == sorted(naive_pairs(encoded, MASKS, width))
-
-
-@pytest.mark.parametrize("slots", [64, 256])
-def test_rehash_keeps_every_code(slots: int) -> None:
-    codes = np.random.default_rng(1).choice(10**9, 30, replace=False)
-    old, table = np.full(32, -1, np.int64), np.full(slots, -1, np.int64)
-    old[: len(codes)] = codes
-    hashing.rehash(old, table)
-    assert sorted(table[table >= 0].tolist()) == sorted(codes.tolist())

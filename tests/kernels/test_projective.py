@@ -120,8 +120,3 @@ def test_heads_with_a_cycle_stay_as_they_are(heads: list[int]) -> None:
     assert (lifts == -1) == (not naive_trees.is_tree(heads))
     if lifts == -1:
         assert list(result) == heads
-
-
-def test_the_shortest_arc_is_lifted() -> None:
-    """2 is neither below 1, between it and 3, nor below 4; first 3 becomes 4's, then 1 becomes 2's."""
-    assert lifted((4, 0, 1, 2)) == ((2, 0, 4, 2), 2)

@@ -48,21 +48,16 @@ def test_the_order_of_strings(step, sentences):
 
 
 @STEPS
-def test_equal_sentences_keep_their_order(step):
-    text = laid_out(["abab", "ba"] * 60)
-    assert sorted_positions(text, step).tolist() == by_strings(text, step)
-
-
-@STEPS
-def test_no_more_than_the_depth_is_compared(step):
-    text = laid_out(["a" * (3 * text_arrays.DEPTH), "a" * text_arrays.DEPTH + "b"])
-    assert sorted_positions(text, step).tolist() == by_strings(text, step)
-
-
-@STEPS
-def test_many_distinct_characters(step):
-    rng = np.random.default_rng(1)
-    text = laid_out(["".join(map(chr, rng.integers(1, 0x10FFFF, 20))) for _ in range(50)] * 2)
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        pytest.param(["abab", "ba"] * 60, id="equal sentences keep their order"),
+        pytest.param(["a" * (3 * text_arrays.DEPTH), "a" * text_arrays.DEPTH + "b"], id="no more than the depth"),
+        pytest.param([f"{chr(0x4E00 + i * 7919 % 20000)}{chr(1 + i * 101)}" for i in range(900)] * 2, id="characters"),
+    ],
+)
+def test_large_runs(step, sentences):
+    text = laid_out(sentences)
     assert sorted_positions(text, step).tolist() == by_strings(text, step)
 
 

@@ -50,27 +50,6 @@ def test_the_diagonal_and_column_0_are_not_read(projective: bool, forest: Forest
     assert best(forest, projective) == expected
 
 
-@PROJECTIVE
-@given(forest=forests(), data=st.data())
-def test_evidence_of_one_tree_is_that_tree(projective: bool, forest: Forest, data: st.DataObject) -> None:
-    expected = []
-    for s, n in enumerate(forest.lengths.tolist()):
-        heads = data.draw(st.sampled_from(naive_trees.trees(n, projective, forest.single_root)))
-        forest.allowed[s][:] = 0
-        forest.allowed[s][list(heads), range(1, n + 1)] = 1
-        expected.append(heads)
-    assert best(forest, projective) == expected
-
-
-@given(st.integers(1, 5), st.booleans(), st.data())
-def test_a_non_projective_tree_alone_is_no_tree(n: int, single_root: bool, data: st.DataObject) -> None:
-    heads = data.draw(st.sampled_from(naive_trees.trees(n, False, single_root)))
-    scores = np.full((n + 1, n + 1), -np.inf)
-    scores[list(heads), range(1, n + 1)] = 0
-    found = best(Forest([scores], [np.ones((n + 1, n + 1), np.uint8)], single_root))
-    assert found == [heads if naive_trees.is_projective(heads) else (-1,) * n]
-
-
 def test_ties_are_broken_the_same_way_each_time() -> None:
     forest = Forest([np.zeros((6, 6))] * 2, [np.ones((6, 6), np.uint8)] * 2, True)
     one, other = best(forest)

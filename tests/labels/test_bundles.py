@@ -97,16 +97,6 @@ def test_mappings_from_side_to_side_never_lose_a_tag(data: st.DataObject) -> Non
         assert {*view.projection.tolist()} == {*range(len(view.names))}
 
 
-@given(problems())
-def test_the_order_and_direction_of_mappings_do_not_matter(problem: tuple[Sides, list[TagMapping]]) -> None:
-    some, mappings = problem
-    try:
-        space = bundle(some, mappings)
-    except MappingError:
-        return
-    assert bundle(some, [mapping.swapped() for mapping in reversed(mappings)]).to_json() == space.to_json()
-
-
 def test_the_bundles_of_a_relaxed_mapping() -> None:
     """AD is not named, so it has every partner; x is no tag of this side."""
     space = bundle([CTB, PD], [RELAXED])
@@ -124,34 +114,6 @@ def test_a_tag_of_one_side_stands_for_its_bundles() -> None:
     assert [space.names[y] for y in sets.labels(noun)] == ["NN&n", "NN&vn"]
     both = sets.join(noun, sets.of_candidates("pd", ("vn", "v")))
     assert [space.names[y] for y in sets.labels(both)] == ["NN&vn"]
-
-
-def test_without_mappings_all_tuples_are_bundles() -> None:
-    some = [CTB, PD, UD]
-    check_views(bundle(some), some, list(product(*(tags for _, tags in some))))
-
-
-def test_one_to_one_is_as_large_as_one_side() -> None:
-    tags = [f"T{i}" for i in range(40)]
-    one_to_one = TagMapping("a", "b", {(tag, tag.lower()): 1 for tag in tags})
-    space = bundle([("a", tags), ("b", [tag.lower() for tag in tags])], [one_to_one])
-    assert space.names == tuple(f"{tag}&{tag.lower()}" for tag in tags)
-    assert all(view.is_identity for view in space.views)
-
-
-def test_three_sides_need_no_mapping_of_each_two() -> None:
-    nouns = TagMapping("ud", "ctb", {("NOUN", "NN"): 1, ("VERB", "VV"): 1, ("VERB", "AD"): 1})
-    space = bundle([CTB, PD, UD], [RELAXED, nouns])
-    assert space.guidelines == ("ctb", "pd", "ud", "ctb&pd&ud")
-    assert "NN&vn&NOUN" in space.names
-    assert not [name for name in space.names if name.startswith("NN") and name.endswith("VERB")]
-    assert len(space) == 7
-
-
-def test_two_mappings_of_the_same_sides_allow_what_both_allow() -> None:
-    other = TagMapping("pd", "ctb", {("vn", "NN"): 1, ("n", "NN"): 1, ("v", "VV"): 1, ("n", "VV"): 1})
-    for mappings in ([RELAXED, other], [other, RELAXED]):
-        assert bundle([CTB, PD], mappings).names == ("NN&n", "NN&vn", "VV&v", "AD&v", "AD&n", "AD&vn")
 
 
 def test_the_shipped_mapping_makes_as_many_bundles_as_pairs() -> None:
@@ -206,19 +168,6 @@ def test_tags_with_the_separator_are_no_trouble_where_they_can_be_told_apart() -
     assert bundle([("a", ["A&B", "A"]), ("b", ["C"])]).names == ("A&B&C", "A&C")
 
 
-def test_mappings_that_contradict_one_another_name_the_tags_that_they_lose() -> None:
-    around = [
-        TagMapping("ctb", "pd", {("NN", "n"): 1, ("VV", "v"): 1}),
-        TagMapping("pd", "ud", {("n", "NOUN"): 1, ("v", "VERB"): 1}),
-        TagMapping("ud", "ctb", {("NOUN", "VV"): 1, ("VERB", "NN"): 1}),
-    ]
-    some = [("ctb", ["NN", "VV", "AD"]), ("pd", ["n", "v"]), UD]
-    with pytest.raises(
-        MappingError, match="found no bundle for the tags NN VV of ctb, expected mappings that together"
-    ):
-        bundle(some, around)
-
-
 class TestSchemes:
     """A transition of bundles is allowed where every side allows it."""
 
@@ -238,21 +187,6 @@ class TestSchemes:
             for j, after in enumerate(rows):
                 every = all(each.transition[y, z] for each, y, z in zip(schemes, row, after, strict=True))
                 assert bundled.transition[i, j] == every
-
-    def test_sides_keep_their_schemes(self) -> None:
-        """Two guidelines that divide words differently: at a character, one may end a word where the other goes on."""
-        some = [("a", ["B", "E", "S"]), ("b", ["B", "I"])]
-        space = bundle(some)
-        schemes = [TransitionScheme.of("BMES", some[0][1]), TransitionScheme.of("BI", some[1][1])]
-        before = [mask.copy() for each in schemes for mask in (each.transition, each.start, each.end)]
-        bundled = TransitionScheme.bundled(schemes, [view.projection for view in space.views[:-1]])
-        number = space.view("a&b").number
-        assert bundled.transition[number["S&B"], number["B&I"]]
-        assert not bundled.transition[number["B&B"], number["B&I"]]  # B of BMES goes on
-        assert bundled.start.tolist() == [name in ("B&B", "S&B") for name in space.names]
-        assert bundled.end.tolist() == [name[0] in "ES" for name in space.names]
-        after = [mask for each in schemes for mask in (each.transition, each.start, each.end)]
-        assert all(map(np.array_equal, before, after))
 
     @pytest.mark.parametrize(
         ("sizes", "lengths"), [([], []), ([2], []), ([2, 2], [3]), ([2], [3, 3]), ([2, 2], [3, 4])]

@@ -125,14 +125,6 @@ def test_join_is_intersection_and_never_empties_a_set(members: list[set[int]]) -
     assert all(mask.any() for mask in sets.masks)
 
 
-def test_two_guidelines_of_a_token_leave_the_bundles_that_agree_with_both() -> None:
-    sets = LabelSets(bundles())
-    both = sets.join(sets.of_candidates("ctb", ("NN",)), sets.of_candidates("pd", ("vn",)))
-    assert [PAIRS[y] for y in sets.labels(both)] == [("NN", "vn")]
-    with pytest.raises(ValueError, match="empty label set"):
-        sets.join(sets.of_candidates("ctb", ("AD",)), sets.of_candidates("pd", ("v",)))
-
-
 def test_an_empty_set_raises() -> None:
     with pytest.raises(ValueError, match="at least one label"):
         LabelSets(bundles()).of_labels([])

@@ -103,15 +103,6 @@ def test_a_partial_gold_standard_scores_what_all_that_it_allows_agree_on(
     assert SpanCounter(names, ptr).f_score(gold, system) == pytest.approx(2 * right / max(1, count))
 
 
-def test_an_unknown_token_ends_a_span_of_iob() -> None:
-    ptr = np.array([0, 3])
-    gold, short, long = (np.array(each, np.int32) for each in ([1, UNKNOWN, 0], [1, 0, 0], [1, 2, 0]))
-    assert SpanCounter(IOB, ptr).f_score(gold, short) == 1.0
-    assert SpanCounter(IOB, ptr).f_score(gold, long) == 0.0
-    gold[1] = SEVERAL
-    assert SpanCounter(IOB, ptr).f_score(gold, short) == 0.0  # nothing is certain, and nothing is wrong
-
-
 def test_labels_that_are_none_of_spans_are_refused() -> None:
     with pytest.raises(ValueError, match="found the label 'M-X', expected O, or B, I, E or S"):
         SpanCounter(["O", "M-X"], np.array([0, 1]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
-import numpy as np
 import pytest
 
 from tagweave.labels.transition_scheme import SCHEMES, TransitionScheme
@@ -63,14 +62,6 @@ def test_a_sequence_is_allowed_exactly_if_it_codes_words(name: str, kinds: tuple
         for sequence in product(range(len(labels)), repeat=length):
             spelled = tuple(labels[y] for y in sequence)
             assert allows(scheme, sequence) == (spelled in coded), spelled
-
-
-def test_masks_are_boolean_and_in_the_order_of_the_labels() -> None:
-    scheme = TransitionScheme.of("BMES", ("E", "B", "S", "M"))
-    assert scheme.transition.dtype == scheme.start.dtype == scheme.end.dtype == np.bool_
-    assert scheme.start.tolist() == [False, True, True, False]
-    assert scheme.end.tolist() == [True, False, True, False]
-    assert scheme.transition[1].tolist() == [True, False, False, True]  # B: E or M follows
 
 
 def test_a_scheme_is_free_if_nothing_is_excluded() -> None:

@@ -120,11 +120,6 @@ def test_a_sentence_summed_in_logarithms_counts_once(size: int, dtype: type) -> 
     np.testing.assert_allclose(gradient.emission, np.array(free * 2) - np.eye(size)[[1, 1, 0, 0]], atol=1e-6)
 
 
-def test_transitions_know_the_bounds_of_each_label() -> None:
-    transitions = TransitionScores.of_scores(np.array([[1.0, 2.0], [5.0, 4.0]]), np.zeros(2), np.zeros(2))
-    assert transitions.bounds.tolist() == [[2, 5], [1, 4]]
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_contradiction_stays_one(dtype: type) -> None:
     sums = run(segments([[1000, 0, 0, -500], [0, 0, 0, 0]], [2, 2]), True, dtype)

@@ -174,24 +174,3 @@ def test_known_heads_with_confidence_beside_probabilities(confidence: tuple[floa
     alone = [loss_and_gradient(own, part) for own, part in zip(np.split(scores, batch.cells[1:-1]), parts, strict=True)]
     assert loss == pytest.approx(sum(part for part, _ in alone), abs=1e-6)
     np.testing.assert_allclose(gradient, np.concatenate([part for _, part in alone]), atol=1e-6)
-
-
-def test_equal_likelihoods_are_a_set() -> None:
-    arcs = Arc(2, None), Arc(3, None)
-    one, other = (
-        batch_of([sentence_of(each, (Arc(0, None),), None)], "likelihood").evidence
-        for each in (arcs, Soft(arcs, (0.3, 0.3)))
-    )
-    assert one.allowed.dtype == other.allowed.dtype == np.uint8
-    assert (one.allowed == other.allowed).all()
-    assert (one.heads == other.heads).all()
-
-
-def test_a_posterior_is_not_a_likelihood() -> None:
-    """At scores that already give these probabilities, only the likelihood asks for more."""
-    soft = sentence_of(*(Soft((Arc(0, None), Arc(3 - m, None)), (q, 1 - q)) for m, q in ((1, 0.75), (2, 0.25))))
-    scores = np.log(np.array([1, 0.75, 0.25, 1, 1, 1, 1, 1, 1]))  # two trees, of 0.75 and 0.25
-    _, posterior = loss_and_gradient(scores, batch_of([soft], "posterior"))
-    _, likelihood = loss_and_gradient(scores, batch_of([soft], "likelihood"))
-    np.testing.assert_allclose(posterior, 0, atol=1e-6)
-    assert likelihood[1] < -0.1
