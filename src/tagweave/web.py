@@ -6,14 +6,19 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.supervisors import Multiprocess
@@ -190,6 +195,26 @@ class Connection(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+def application(
+    site: object,
+    routes: Sequence[BaseRoute],
+    folder: Path,
+    refuse: Callable[[Request, Exception], Response],
+    lifespan: Callable[[Starlette], AbstractAsyncContextManager[None]],
+    *more: Middleware,
+) -> Starlette:
+    """Return the application of a site, with the files of `folder`; `refuse` responds where no route does, or fails."""
+    app = Starlette(
+        routes=[*routes, Mount("/static", StaticFiles(directory=folder))],
+        middleware=[Middleware(SecurityHeaders), *more],
+        exception_handlers={HTTPException: refuse, Exception: refuse},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False  # it would redirect to whatever host the request names
+    app.state.site = site
+    return app
 
 
 _KEEP_ALIVE = 75  # seconds, longer than people think about a task: a request sent just as a connection closes is lost

@@ -21,6 +21,12 @@ from reproductions.screenshots.served import chromium
 from tagweave.annotate import access
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Settings
+from tagweave.corpus import sample
+from tagweave.corpus.load import load
+from tagweave.learning.run import Run, Schedule
+from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -81,6 +87,13 @@ def open_store(new_url: NewUrl) -> Iterator[OpenStore]:
     yield open_
     for store in opened:
         store.close()
+
+
+@pytest.fixture(scope="session")
+def tagger() -> ChainPredictor:
+    """A tagger trained on the first 80 sentences of the sample of CTB."""
+    corpus = load(str(sample.path("ctb.txt")), unnamed="ctb")
+    return ChainPredictor(fit([corpus.with_sentences(corpus.sentences[:80])], Recipe(), run=Run(Schedule(2))).model)
 
 
 @pytest.fixture

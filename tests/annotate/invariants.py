@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import select
 
@@ -11,14 +13,25 @@ from tagweave.annotate.questions import answer_in
 from tagweave.annotate.task import Answer, Purpose, Rule, Status, TaskOutcome, aggregate
 
 
-def check(url: str, rule: Rule) -> dict[int, TaskOutcome]:
-    """Assert it of the tasks nobody knows the answer of; the outcome of each."""
+def check_slots(url: str, most: int = 4) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+    """Assert that no slot is taken twice, and others that are wanted are free; tasks, assignments, judgements."""
     database = Database(url)
     with database.reading() as connection:
         found = connection.execute(select(tasks).where(tasks.c.purpose == Purpose.REAL)).all()
         held = connection.execute(select(assignments)).all()
         rows = connection.execute(select(judgements).order_by(judgements.c.id)).all()
     database.close()
+    for task in found:
+        slots = [each.slot for each in held if each.task == task.id and each.slot is not None]
+        assert len({*slots}) == len(slots)
+        assert all(0 <= slot < task.wanted <= most for slot in slots)
+        assert task.free == (task.wanted - len(slots) if task.status == Status.OPEN else 0)
+    return found, held, rows
+
+
+def check(url: str, rule: Rule) -> dict[int, TaskOutcome]:
+    """Assert it of the tasks nobody knows the answer of; the outcome of each."""
+    found, held, rows = check_slots(url, rule.first + rule.more)
     assert len({(each.task, each.annotator) for each in held}) == len(held)  # to nobody twice
     standing: dict[tuple[int, int], tuple[Answer | None, int]] = {}
     revisions = defaultdict(list)
@@ -34,9 +47,6 @@ def check(url: str, rule: Rule) -> dict[int, TaskOutcome]:
 
 
 def _check_task(task, held, standing, rule: Rule) -> TaskOutcome:  # type: ignore[no-untyped-def]
-    slots = [each.slot for each in held if each.slot is not None]
-    assert len({*slots}) == len(slots)
-    assert all(0 <= slot < task.wanted <= rule.first + rule.more for slot in slots)
     answers: list[Answer | None] = [None] * (rule.first + rule.more)
     for each in held:
         answer, _ = standing.get((task.id, each.annotator), (None, None))
@@ -49,6 +59,5 @@ def _check_task(task, held, standing, rule: Rule) -> TaskOutcome:  # type: ignor
         assert task.status == outcome.status
         assert answer_in(task.kind, task.label) == outcome.answer
         assert task.wanted >= outcome.wanted
-    assert task.free == (task.wanted - len(slots) if task.status == Status.OPEN else 0)
     assert (task.settled is None) == (task.status == Status.OPEN)
     return outcome

@@ -25,49 +25,35 @@ from tagweave.annotate.task import (
     label,
 )
 
+LETTERS = {"N": NN, "V": VV, "J": JJ, "x": NOT_A_WORD}
+
 
 class TestTwoAndTwoMore:
     @pytest.mark.parametrize(
-        ("answers", "status", "outcome"),
+        ("rule", "letters", "status", "outcome"),
         [
-            ([NN, NN], Status.AGREED, NN),
-            ([NN, VV, VV, VV], Status.AGREED, VV),
-            ([NN, VV, JJ, NN], Status.DROPPED, None),
-            ([NN, NOT_A_WORD, NOT_A_WORD, NOT_A_WORD], Status.AGREED, NOT_A_WORD),
+            (Rule(), "NN", Status.AGREED, NN),
+            (Rule(), "NVVV", Status.AGREED, VV),
+            (Rule(), "NVJN", Status.DROPPED, None),
+            (Rule(), "Nxxx", Status.AGREED, NOT_A_WORD),
+            (Rule(1, 0, 1), "N", Status.AGREED, NN),
+            (Rule(3, 0, 2), "NN", Status.OPEN, None),
+            (Rule(3, 0, 2), "NVN", Status.AGREED, NN),
+            (Rule(3, 2, 4), "NVNN", Status.OPEN, None),
+            (Rule(3, 2, 4), "NVNNV", Status.DROPPED, None),
         ],
     )
-    def test_two_who_differ_bring_two_more(
-        self, open_store: OpenStore, answers: list[Answer], status: Status, outcome: Answer | None
-    ) -> None:
-        store = open_store()
-        people = staffed(store, 1, 5)
-        found = [say(store, person, answer) for person, answer in zip(people, answers, strict=False)]
-        assert found == [Status.OPEN] * (len(answers) - 1) + [status]
-        assert store.claim(people[4]) is None
-        assert [each.outcome for each in store.outcomes(GUIDELINE)] == [outcome] * (outcome is not None)
-        assert [judgement.slot for judgement in store.judgements()] == [*range(len(answers))]
-
-    @pytest.mark.parametrize(
-        ("rule", "letters", "status"),
-        [
-            (Rule(1, 0, 1), "N", Status.AGREED),
-            (Rule(3, 0, 2), "NN", Status.OPEN),
-            (Rule(3, 0, 2), "NVN", Status.AGREED),
-            (Rule(3, 2, 4), "NVNN", Status.OPEN),
-            (Rule(3, 2, 4), "NVNNN", Status.AGREED),
-            (Rule(3, 2, 4), "NVNNV", Status.DROPPED),
-        ],
-    )
-    def test_the_rule_of_who_hands_out_tasks_holds(
-        self, open_store: OpenStore, new_url: NewUrl, rule: Rule, letters: str, status: Status
+    def test_who_differ_bring_more_by_the_rule_of_who_hands_out_tasks(
+        self, open_store: OpenStore, new_url: NewUrl, rule: Rule, letters: str, status: Status, outcome: Answer | None
     ) -> None:
         url = new_url()
-        open_store(url=url).add_tasks(make_tasks([0]))  # under another rule
+        open_store(url=url).add_tasks(make_tasks([0]))  # perhaps under another rule
         store = open_store(Settings(rule), url=url)
-        for person, answer in zip(hire(store, len(letters)), letters, strict=True):
-            found = say(store, person, NN if answer == "N" else VV)
-        assert found is status
+        found = [say(store, who, LETTERS[each]) for who, each in zip(hire(store, len(letters)), letters, strict=True)]
+        assert found == [Status.OPEN] * (len(letters) - 1) + [status]
         assert (store.claim(store.add_annotator("late").id) is None) == (status is not Status.OPEN)
+        assert [each.outcome for each in store.outcomes(GUIDELINE)] == [outcome] * (outcome is not None)
+        assert [judgement.slot for judgement in store.judgements()] == [*range(len(letters))]
 
     def test_the_most_uncertain_come_first_and_pairs_are_random(self, open_store: OpenStore) -> None:
         store = open_store(Settings(window=4))

@@ -1,4 +1,4 @@
-"""The pages in Chromium, by keyboard."""
+"""The pages in Chromium: by keyboard, by mouse, without scripts, in a sentence that is read from the right."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 from browsing import PASSWORD, entering, new_store, press, word_list
+from made_spans import ADA, BABBAGE, GUIDELINE, LONDON_ORG, all_of, some
 
 from reproductions.screenshots.served import CHROMIUM
 from tagweave.annotate.page_request import WordList
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Status
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Status
+from tagweave.corpus.sentence import Location, Sentence
+from tagweave.corpus.spans import Span
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
@@ -60,28 +63,14 @@ def test_signing_in_by_keyboard(enter: Any) -> None:
 
 def test_ten_tasks_by_keyboard(enter: Any, store: Store) -> None:
     page = enter("ada")
-    for key in "1231x?":
+    for key in "1231x?2u":
         press(page, key)
-    press(page, "2")
-    press(page, "u")
     press(page, " ", "A", "Enter")
     press(page, " ", "Escape", "3")
     press(page, "1")
     press(page, "2")
     votes = sorted((each.ended, str(each.answer)) for each in store.judgements() if not each.withdrawn)
-    assert [outcomes for _, outcomes in votes] == [
-        "NN",
-        "VV",
-        "JJ",
-        "NN",
-        "not a word",
-        "can't tell",
-        "VV",
-        "AD",
-        "JJ",
-        "NN",
-        "VV",
-    ]
+    assert ", ".join(answer for _, answer in votes) == "NN, VV, JJ, NN, not a word, can't tell, VV, AD, JJ, NN, VV"
     assert len(store.votes()) == 10
     assert "10 answers by you" in page.inner_text("footer")
 
@@ -181,3 +170,101 @@ class TestTrouble:
         page.keyboard.press("1")
         page.wait_for_url("**/sign-in")
         assert store.votes() == []
+
+
+@pytest.fixture
+def enter_spans(browser: Any, span_store: Store) -> Iterator[Any]:
+    with entering(browser, span_store) as enter_:
+        yield enter_
+
+
+def drawn(page: Any, state: str = "marked") -> list[str]:
+    return [each.replace("\n", " ") for each in page.locator(f".words .{state}").all_inner_texts()]
+
+
+def answers(span_store: Store) -> list[Answer]:
+    return [vote.answer for vote in span_store.votes(asks=Asks.SPANS)]
+
+
+class TestKeyboard:
+    def test_proposals_words_and_types(self, enter_spans: Any, span_store: Store) -> None:
+        page = enter_spans("ada")
+        assert drawn(page, "proposed") == ["Ada LovelacePER?", "LondonLOC?"]
+        press(page, "a")  # and the next row is current
+        press(page, "r")
+        press(page, "a")
+        assert drawn(page) == ["Ada LovelacePER", "LondonORG"]
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        press(page, "1")
+        assert drawn(page) == ["Ada LovelacePER", "BabbagePER", "LondonORG"]
+        assert page.get_by_role("status").inner_text() == "Marked: Babbage, PER."
+        press(page, "u")
+        assert drawn(page) == ["Ada LovelacePER", "LondonORG"]
+        press(page, "d")
+        assert answers(span_store) == [all_of(ADA, LONDON_ORG)]
+        assert drawn(page) == []
+        press(page, "u")  # the answer, which comes back with its marks
+        assert drawn(page) == ["Ada LovelacePER", "LondonORG"]
+        press(page, "u")
+        press(page, "s")
+        assert answers(span_store) == [some(ADA, LONDON_ORG)]
+
+    def test_a_selection_is_announced_and_grows(self, enter_spans: Any, span_store: Store) -> None:
+        page = enter_spans("ada")
+        press(page, "r")
+        for key in ("ArrowLeft", "ArrowLeft", "Shift+ArrowRight", "Shift+ArrowRight"):
+            page.keyboard.press(key)
+        assert page.get_by_role("status").inner_text() == "Babbage in London"
+        press(page, "4")
+        press(page, "s")
+        assert answers(span_store) == [some(Span(3, 6, "MISC"), rejected=[ADA])]
+
+
+class TestPointer:
+    def test_words_are_dragged_over(self, enter_spans: Any, span_store: Store) -> None:
+        page = enter_spans("ada")
+        page.locator("[data-token='2']").hover()
+        page.mouse.down()
+        page.locator("[data-token='3']").hover()
+        page.mouse.up()
+        with page.expect_response("**/task"):
+            page.get_by_role("button", name="ORG").first.click()
+        page.locator(".words .marked").wait_for()
+        assert drawn(page) == ["met BabbageORG"]
+
+    def test_a_marked_span_is_clicked_and_removed(self, enter_spans: Any) -> None:
+        page = enter_spans("ada")
+        page.locator("[data-token='3']").click()
+        press(page, "1")
+        assert drawn(page) == ["BabbagePER"]
+        page.locator("[data-token='3']").click()
+        assert "Babbage" in page.locator(".row.current").inner_text()
+        press(page, "r")
+        assert drawn(page) == []
+
+    def test_words_are_tapped_on_a_phone(self, enter_spans: Any) -> None:
+        page = enter_spans("ada", has_touch=True, viewport={"width": 390, "height": 844})
+        page.locator("[data-token='2']").tap()
+        page.locator("[data-token='4']").tap()
+        assert page.locator(".selected").all_inner_texts() == ["met", "Babbage", "in"]
+
+
+def test_without_scripts(enter_spans: Any, span_store: Store) -> None:
+    page = enter_spans("ada", java_script_enabled=False)
+    page.get_by_role("button", name="Accept Ada Lovelace, PER").click()
+    page.get_by_label("First selected word").select_option("3")
+    page.get_by_label("Last selected word").select_option("3")
+    page.get_by_role("button", name="1 PER").click()
+    assert drawn(page) == ["Ada LovelacePER", "BabbagePER"]
+    page.get_by_role("button", name="Save").click()
+    assert answers(span_store) == [some(ADA, BABBAGE)]
+
+
+def test_a_sentence_from_the_right(enter_spans: Any, span_store: Store) -> None:
+    sentence = Sentence(("ילדים", "קראו", "ספר"), location=Location("x", 1))
+    span_store.add_tasks([AnnotationTask(sentence, 0, 3, GUIDELINE, uncertainty=9.0, asks=Asks.SPANS)])
+    page = enter_spans("ada")
+    for key in ("ArrowLeft", "ArrowLeft", "Shift+ArrowLeft"):
+        page.keyboard.press(key)
+    assert page.locator(".selected").all_inner_texts() == ["קראו", "ספר"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from browsing import new_store, signed_in
@@ -87,9 +86,6 @@ def test_alpha_by_counting_pairs(tasks: list[list[Answer]]) -> None:
     assert found == pytest.approx(1 - observed / expected, abs=1e-9)
 
 
-SVG = "{http://www.w3.org/2000/svg}"
-
-
 def models(*pairs: tuple[float, float | None]) -> list[ModelVersion]:
     """Models of so many minutes and of this accuracy."""
     return [ModelVersion(n, "m", 0.0, 0, minutes, accuracy) for n, (minutes, accuracy) in enumerate(pairs, 1)]
@@ -130,23 +126,15 @@ def test_the_dashboard_draws_it(tmp_path: Path) -> None:
     store = new_store(tmp_path, 0)
     store.add_model("first", 0, 0.0, None)
     curator = signed_in(store, "cur", "curator")
-    page = curator.look("/dashboard")
-    assert "--dev FILE" in page
-    assert "<svg" not in page
+    assert "<svg" not in curator.look("/dashboard")
     for minutes, accuracy in ((12.5, 0.8125), (20.0, 0.9)):
         store.add_model("later", 0, minutes, accuracy)
     page = curator.look("/dashboard")
-    assert "--dev FILE" not in page
     drawn = re.search(r"<svg.*?</svg>", page, re.DOTALL)
     assert drawn
-    svg = ElementTree.fromstring(drawn[0].replace("<svg", f'<svg xmlns="{SVG[1:-1]}"', 1))  # noqa: S314  # our own
-    assert len(svg.findall(f"{SVG}circle")) == 2
-    assert [each.text for each in svg.iter(f"{SVG}title")][1:] == [
+    assert re.findall("<circle.*<title>(.*)</title>", drawn[0]) == [
         "Version 2: 0.812 after 12.5 minutes",
         "Version 3: 0.900 after 20.0 minutes",
     ]
     assert "style=" not in drawn[0]  # the policy forbids it
-    assert re.search(
-        r'<td class="number">12\.5</td><td class="number">0\.812</td>', page
-    )  # for those who cannot see it
     store.close()

@@ -27,11 +27,6 @@ GOLD = CTB.with_sentences(CTB.sentences[80:100])
 RAW = GOLD.map(lambda sentence: Sentence(sentence.forms, location=sentence.location))
 
 
-@pytest.fixture(scope="module")
-def tagger() -> ChainPredictor:
-    return ChainPredictor(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), run=Run(Schedule(2))).model)
-
-
 def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[AnnotationTask]:
     return [each.task for each in store.tasks(Status.OPEN, purpose, limit=10_000)]
 

@@ -8,12 +8,11 @@ from random import Random
 import made_spans
 import pytest
 from browsing import signed_in
+from invariants import check_slots as check
 from made_tasks import CANDIDATES, GUIDELINE, NN, VV, NewUrl, OpenStore, hire, make_task, make_tasks, say, undo
-from sqlalchemy import select
 
 from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, work_all
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.database import Database, assignments, tasks
 from tagweave.annotate.questions import Ranking
 from tagweave.annotate.reliability import PosteriorRule, confusions, expected_gain
 from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, Settings, Status
@@ -27,20 +26,6 @@ def task_with(number: int, *probabilities: float) -> AnnotationTask:
     names = [each.label for each in CANDIDATES]
     candidates = tuple(Candidate(*pair) for pair in zip(names, probabilities, strict=False))
     return AnnotationTask(Sentence(("a", "b"), location=Location("toy.txt", number + 1)), 0, 1, GUIDELINE, candidates)
-
-
-def check(url: str) -> None:
-    """No slot is taken twice, and as many are free as are wanted and not taken."""
-    database = Database(url)
-    with database.reading() as connection:
-        found = connection.execute(select(tasks).where(tasks.c.purpose == Purpose.REAL)).all()
-        held = connection.execute(select(assignments)).all()
-    database.close()
-    for task in found:
-        slots = [each.slot for each in held if each.task == task.id and each.slot is not None]
-        assert len({*slots}) == len(slots)
-        assert all(0 <= slot < task.wanted <= 4 for slot in slots)
-        assert task.free == (task.wanted - len(slots) if task.status == Status.OPEN else 0)
 
 
 def test_one_answer_is_enough_where_the_model_is_sure_too(open_store: OpenStore) -> None:

@@ -9,7 +9,7 @@ import made_spans as spans
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tasks import GUIDELINE, JJ, NN, VV, OpenStore, hire, make_task, make_tasks
+from made_tasks import GUIDELINE, NN, OpenStore, hire, make_task, make_tasks
 
 from reproductions.lab.simulated_annotators import (
     Simulated,
@@ -19,31 +19,7 @@ from reproductions.lab.simulated_annotators import (
     expected_shares,
     work_all,
 )
-from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Rule, Status, aggregate, label
-
-_TASKS = [(make_task(number), NN) for number in range(300)]
-
-
-class OneTask:
-    """A desk where the same task lies for ever."""
-
-    def __init__(self, task: AnnotationTask) -> None:
-        self.task, self.tally = task, Counter[Answer]()
-
-    def claim(self) -> tuple[int, AnnotationTask] | None:
-        return 1, self.task
-
-    def answer(self, number: int, answer: Answer) -> None:
-        assert number == 1
-        self.tally[answer] += 1
-
-
-def test_an_annotator_says_every_answer_as_often_as_the_chances_are() -> None:
-    desk = OneTask(make_task(0))
-    annotator = Simulated(desk, lambda _: NN, even(0.8), seed=0)
-    assert all(annotator.step() for _ in range(5_000))
-    for answer, chance in {NN: 0.8, VV: 0.12, JJ: 0.08}.items():
-        assert desk.tally[answer] / 5_000 == pytest.approx(chance, abs=0.02)
+from tagweave.annotate.task import Purpose, Rule, Status, aggregate, label
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=4))

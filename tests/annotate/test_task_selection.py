@@ -41,11 +41,6 @@ CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 
 
 @pytest.fixture(scope="module")
-def tagger():
-    return ChainPredictor(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), run=Run(Schedule(2))).model)
-
-
-@pytest.fixture(scope="module")
 def segmenter():
     train = CTB.with_sentences(CTB.sentences[:60])
     return ChainPredictor(fit([train], Recipe(Task("segment")), run=Run(Schedule(2))).model)

@@ -104,17 +104,14 @@ def test_bad_values_at_every_place(attacked: TestClient, path: str, caplog: pyte
 def test_bad_xml(attacked: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR)
     random, whole = Random(0), REQUESTS["/ner/predict"]
-    names, others = (
-        ("value", "value_score", "uima.cas.Double", "a.Token"),
-        ("", "uima.cas.TOP", "uima.cas.FSArray", "a.N"),
-    )
+    names = "value", "value_score", "uima.cas.Double", "a.Token"
+    others = "", "uima.cas.TOP", "uima.cas.FSArray", "a.N"
     types = [TYPES.replace(f">{name}<", f">{new}<") for name in names for new in others]
     types += [mutated(TYPES, random) for _ in range(60)]
     texts = [XMI.replace('begin="0" end="3"', new) for new in ("", 'begin="3" end="0"', 'begin="-1" end="9999999999"')]
     texts += ["<a>" * 100_000, "\0", *(mutated(XMI, random) for _ in range(60))]
-    layers = [
-        {"layer": layer, "feature": "value"} for layer in ("uima.cas.Sofa", "uima.cas.TOP", "uima.cas.String", "")
-    ]
+    names = "uima.cas.Sofa", "uima.cas.TOP", "uima.cas.String", ""
+    layers = [{"layer": name, "feature": "value"} for name in names]
     requests = [{"typeSystem": each} for each in types]
     requests += [{"document": {"xmi": each}} for each in texts] + [{"metadata": each} for each in layers]
     seen = {attacked.post("/ner/predict", json={**whole, **each}).status_code for each in requests}
@@ -127,20 +124,8 @@ def test_bad_xml(attacked: TestClient, caplog: pytest.LogCaptureFixture) -> None
 )
 def test_bad_headers(attacked: TestClient, name: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR)
-    values = [
-        "",
-        " ",
-        "[",
-        "[::1",
-        "a:b:c",
-        "\xff\xfe",
-        "Basic \xff",
-        "Bearer \xff",
-        "bytes=-",
-        "bytes=9-0,a",
-        "1" * 3_000,
-    ]
-    for value in values:
+    addresses = "", " ", "[", "[::1", "a:b:c", "\xff\xfe"
+    for value in (*addresses, "Basic \xff", "Bearer \xff", "bytes=-", "bytes=9-0,a", "1" * 3_000):
         for method, path in (("GET", "/health"), ("GET", "/static/style.css"), ("POST", "/tag"), ("GET", "/none")):
             headers = {**JSON, name: value.encode("latin-1")}
             body = b'{"text": "a"}' if method == "POST" else None

@@ -76,23 +76,13 @@ def test_labels_of_tokens_are_spans_of_one(connect: Connect) -> None:
     [
         ("/setup", {"schema": CONFIG}, 200, "ner"),
         ("/setup", {}, 200, "ner"),
-        (
-            "/setup",
-            {"schema": CONFIG.replace("PER", "Person").replace("LOC", "Place")},
-            422,
-            "found the labels Person, Place",
-        ),
+        ("/setup", {"schema": CONFIG.replace("PER", "A").replace("LOC", "B")}, 422, "found the labels A, B"),
         ("/setup", {"schema": "<View>"}, 422, "found a labelling configuration that is no XML"),
         ("/setup", {"schema": "<View/>"}, 422, "found no Labels of a Text"),
         ("/setup", {"schema": '<!DOCTYPE a [<!ENTITY b "c">]><View/>'}, 422, "that is no plain XML"),
         ("/setup", {"schema": 7}, 422, "that is no plain XML"),
         ("/predict", {"tasks": [{"id": 1}]}, 422, "the request: found null, expected an object"),
-        (
-            "/predict",
-            {"tasks": [{"data": {"other": 1}}]},
-            422,
-            'expected "text", a text',
-        ),
+        ("/predict", {"tasks": [{"data": {"other": 1}}]}, 422, 'expected "text", a text'),
         ("/predict", {"tasks": 1}, 422, "the request: found tasks 1"),
         ("/predict", [], 422, "Expected `object`, got `array`"),
         ("/predict", {}, 200, "[]"),
@@ -103,12 +93,7 @@ def test_labels_of_tokens_are_spans_of_one(connect: Connect) -> None:
         ("/label-studio/ner/versions", None, 200, "['ner']"),
         ("/label-studio/ner/health", None, 200, "'UP'"),
         ("/webhook", {"action": "PROJECT_UPDATED"}, 200, "nothing is done on PROJECT_UPDATED"),
-        (
-            "/webhook",
-            {"action": "ANNOTATION_CREATED", "task": TASK, "annotation": annotated(3)},
-            200,
-            "not kept: this server",
-        ),
+        ("/webhook", {"action": "ANNOTATION_CREATED", "task": TASK}, 200, "not kept: this server"),
         ("/webhook", {"action": "START_TRAINING", "project": PROJECT}, 422, "found no training of ner"),
         ("/train", {"annotations": []}, 422, "expected one started by tagweave serve --models"),
     ],
@@ -123,7 +108,6 @@ def test_answers(connect: Connect, path: str, body: object, status: int, reason:
 @pytest.mark.parametrize(
     ("xml", "expected"),
     [
-        (None, LabelConfig()),
         ("", LabelConfig()),
         (CONFIG, LabelConfig("ner", "doc", "body", ("PER", "LOC"))),
         (CONFIG.replace("$body", ""), LabelConfig("ner", "doc", None, ("PER", "LOC"))),
@@ -175,16 +159,10 @@ def test_a_model_learns_what_was_annotated(
 
 def test_annotations_that_fit_nothing(training: TestClient) -> None:
     begun = training.post("/webhook", json={"action": "START_TRAINING", "project": PROJECT})
-    assert (begun.status_code, begun.json()["error"]) == (
-        422,
-        "found no annotations for ner, expected some to learn from",
-    )
+    assert (begun.status_code, begun.json()["error"][:24]) == (422, "found no annotations for")
     for wrong in (result(0, 99, "PER"), result(3, 1, "PER"), result(0, 3, "")):
-        sent = {
-            "annotations": [{**TASK, "annotations": [annotated(1, wrong)]}],
-            "project": "7.1",
-            "label_config": CONFIG,
-        }
+        tasks = [{**TASK, "annotations": [annotated(1, wrong)]}]
+        sent = {"annotations": tasks, "project": "7.1", "label_config": CONFIG}
         assert training.post("/train", json=sent).status_code == 422
     for sent in ({}, {"task": TASK}, {"annotation": annotated(1)}, {"task": 1, "annotation": {"id": "x"}}):
         found = training.post("/webhook", json={"action": "ANNOTATION_CREATED", **sent})

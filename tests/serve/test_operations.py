@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from clients import Connect
 
@@ -28,14 +27,6 @@ def test_labels_of_tokens(connect: Connect, served_files: Path) -> None:
     for each in (found["results"][0], found["results"][2]):
         table = model.probabilities(each["tokens"])  # type: ignore[attr-defined]
         assert each["probabilities"] == pytest.approx(table.max(axis=1), abs=1e-5)
-
-
-def test_one_list_of_tokens_is_one_sentence(connect: Connect) -> None:
-    one, several = (
-        connect("ctb").post("/tag", json={"tokens": tokens}).json()["results"]
-        for tokens in (["他", "走"], [["他", "走"]])
-    )
-    assert one == several and len(one) == 1
 
 
 def test_probabilities_of_all_labels(connect: Connect, served_files: Path) -> None:
@@ -127,13 +118,6 @@ def test_the_model_that_is_named(connect: Connect) -> None:
     client = connect("ctb", "ner", "segtag")
     found = [client.post("/tag", json={"text": "Ann", "model": name}).json() for name in (None, "ner", "segtag")]
     assert [each["model"] for each in found] == ["ctb", "ner", "segtag"]
-
-
-def test_words_that_runs_fix_are_certain(connect: Connect) -> None:
-    text = "在 http://a.example/b 里"
-    found = connect("seg").post("/segment", json={"text": text, "probabilities": True}).json()["results"][0]
-    assert found["tokens"] == ["在", "http://a.example/b", "里"]
-    assert np.allclose(found["probabilities"], 1, atol=1e-3)
 
 
 def test_probabilities_of_words_are_sums_over_what_the_blanks_allow(connect: Connect, served_files: Path) -> None:

@@ -94,11 +94,7 @@ EVIL = "x=__import__('pathlib').Path('evil').touch()"
         ({"document": {"xmi": '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'}}, 422, "found a document type declaration"),
         ({"typeSystem": "<!ENTITY"}, 422, "found a document type declaration in the type system"),
         ({"typeSystem": "no XML"}, 422, "the type system of the request: found no CAS"),
-        (
-            {"typeSystem": types().to_xml().replace(">value_score<", f">{EVIL}<")},
-            422,
-            "expected letters, digits and underscor",
-        ),
+        ({"typeSystem": types().to_xml().replace(">value_score<", f">{EVIL}<")}, 422, "expected letters, digits and"),
         ({"typeSystem": types(("value", "String")).to_xml()}, 422, f"found no feature {PREDICTED} of the layer"),
     ],
 )
@@ -119,10 +115,7 @@ def test_models_that_do_not_predict_or_train(connect: Connect) -> None:
     train = {**request, "documents": []}
     del train["document"]
     answer = client.post("/ner/train", json=train)
-    assert (answer.status_code, "tagweave serve --models" in answer.json()["error"]) == (
-        422,
-        True,
-    )
+    assert (answer.status_code, "tagweave serve --models" in answer.json()["error"]) == (422, True)
 
 
 def test_annotations_beyond_the_text(connect: Connect) -> None:

@@ -41,37 +41,26 @@ def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
 
     With `ambiguous`, dropped tasks allow the labels that annotators chose, two or more.
     """
-    known = _Known(guideline)
-    for told in chain(_dropped_labels(store, guideline, ambiguous), _settled_labels(store, guideline)):
-        known.add(*told)
-    return known.corpus()
+    return _known(guideline, chain(_dropped_labels(store, guideline, ambiguous), _settled_labels(store, guideline)))
 
 
-class _Known:
-    """What is known of sentences from answers, under one guideline."""
-
-    def __init__(self, guideline: str) -> None:
-        self._guideline = guideline
-        self._sentences: dict[SentenceKey, Sentence] = {}
-        self._labels: dict[SentenceKey, dict[int, Candidates]] = defaultdict(dict)
-
-    def add(self, asked: Asked, labels: Layer, rejected: tuple[Span, ...] = ()) -> None:
-        """Add the labels of a task's focus; spans that were rejected before it no longer are."""
+def _known(guideline: str, told: Iterable[Told]) -> Corpus:
+    """Return the sentences of tasks with what is told of their positions, by location; the last one counts."""
+    sentences: dict[SentenceKey, Sentence] = {}
+    known: dict[SentenceKey, dict[int, Candidates]] = defaultdict(dict)
+    for asked, labels, rejected in told:
         task, key = asked.task, asked.sentence_key
-        sentence = self._sentences.get(key, task.sentence)
-        if task.asks is Asks.SPANS:
+        sentence = sentences.get(key, task.sentence)
+        if task.asks is Asks.SPANS:  # spans that were rejected before no longer are
             sentence = replace(sentence, rejected={**sentence.rejected, task.guideline: rejected})
-        self._sentences[key] = sentence
-        self._labels[key] |= dict(enumerate(labels, task.start))
-
-    def corpus(self) -> Corpus:
-        """Return the sentences with what is known of their positions, by location."""
-        found = []
-        for key, sentence in sorted(self._sentences.items(), key=lambda each: each[1].location):
-            before, known = sentence.layers.get(self._guideline, (None,) * len(sentence)), self._labels[key]
-            layer = (known.get(t, candidates) for t, candidates in enumerate(before))
-            found.append(sentence.with_layer(self._guideline, layer))
-        return Corpus(tuple(found), self._guideline)
+        sentences[key] = sentence
+        known[key] |= dict(enumerate(labels, task.start))
+    found = []
+    for key, sentence in sorted(sentences.items(), key=lambda each: each[1].location):
+        before = sentence.layers.get(guideline, (None,) * len(sentence))
+        layer = (known[key].get(t, candidates) for t, candidates in enumerate(before))
+        found.append(sentence.with_layer(guideline, layer))
+    return Corpus(tuple(found), guideline)
 
 
 def _settled_labels(store: Store, guideline: str) -> Iterator[Told]:
@@ -199,16 +188,21 @@ def probable(store: Store, guideline: str) -> Corpus:
     How reliable annotators are is learned from all answers. What a curator decided is certain, and so are spans that
     were agreed on. A word that is probably none has no label.
     """
-    known = _Known(guideline)
+    settled = (
+        told
+        for told in _settled_labels(store, guideline)
+        if told[0].status is Status.ADJUDICATED or told[0].task.asks is Asks.SPANS
+    )
+    return _known(guideline, chain(_soft_labels(store, guideline), settled))
+
+
+def _soft_labels(store: Store, guideline: str) -> Iterator[Told]:
     for asked, found in store.posteriors(guideline):
         labels = [(str(answer.label), p) for answer, p in found.ranked() if answer.kind is Kind.LABEL]
         is_word = asked.task.stop == asked.task.start + 1 and found.best[0] != NOT_A_WORD
         if labels and is_word and asked.status is not Status.ADJUDICATED:
-            known.add(asked, (with_probabilities([name for name, _ in labels], [p for _, p in labels]),))
-    for asked, layer, rejected in _settled_labels(store, guideline):
-        if asked.status is Status.ADJUDICATED or asked.task.asks is Asks.SPANS:
-            known.add(asked, layer, rejected)
-    return known.corpus()
+            names, probabilities = zip(*labels, strict=True)
+            yield asked, (with_probabilities(names, probabilities),), ()
 
 
 def judgements(judged: Iterable[Judgement]) -> Iterator[str]:

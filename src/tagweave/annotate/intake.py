@@ -12,7 +12,7 @@ from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purpose
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import in_blocks, read_lines
-from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.labels.transition_scheme import codes_spans
@@ -117,12 +117,10 @@ def put_known(
         return put_known_spans(store, corpus, purpose, number, tagger, model, seed)
     guideline = corpus.guideline
     raw = [replace(each, layers={k: v for k, v in each.layers.items() if k != guideline}) for each in corpus]
-    unknown: Candidates = None
-    layers = (each.layers.get(guideline, (unknown,) * len(each)) for each in corpus)
     gold = [
         labels[0] if labels and len(labels) == 1 and not is_wildcard(labels[0]) else None
-        for layer in layers
-        for labels in layer
+        for each in corpus
+        for labels in each.layers.get(guideline, (None,) * len(each))
     ]
     is_known, random = np.array([each is not None for each in gold], np.bool_), np.random.default_rng(seed)
     begins = np.cumsum([0, *map(len, raw)])
@@ -148,7 +146,7 @@ def put_spans(store: Store, corpus: Corpus) -> int:
 
     Its spans are candidates, and their types become labels of its guideline.
     """
-    _put_types(store, corpus)
+    _put_labels(store, corpus, of_spans=True)
     return _put(store, selection.corpus_span_tasks(corpus))
 
 
@@ -170,7 +168,7 @@ def put_known_spans(
         asked = selection.corpus_span_tasks(drawn)
     else:
         asked = selection.span_tasks(tagger, drawn.sentences, 1.0, model)
-    _put_types(store, corpus)
+    _put_labels(store, corpus, of_spans=True)
     rows = ((each, answers[each.sentence.location, each.sentence.forms]) for each in asked)
     return _put(store, (replace(each, guideline=corpus.guideline, purpose=purpose, gold=it) for each, it in rows))
 
@@ -184,16 +182,9 @@ def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = l
     return versions[-1] if versions else store.add_model(path, 0, 0.0, accuracy())
 
 
-def _put_labels(store: Store, corpus: Corpus) -> None:
-    store.add_labels(corpus.guideline, dict.fromkeys(_names(corpus), ""))
-
-
-def _put_types(store: Store, corpus: Corpus) -> None:
-    store.add_labels(corpus.guideline, dict.fromkeys(selection.types_of(_names(corpus)), ""))
-
-
-def _names(corpus: Corpus) -> tuple[str, ...]:
-    return collect_names([each.layers[corpus.guideline] for each in corpus if corpus.guideline in each.layers])
+def _put_labels(store: Store, corpus: Corpus, of_spans: bool = False) -> None:
+    names = collect_names([each.layers[corpus.guideline] for each in corpus if corpus.guideline in each.layers])
+    store.add_labels(corpus.guideline, dict.fromkeys(selection.types_of(names) if of_spans else names, ""))
 
 
 def _put(store: Store, tasks: Iterable[AnnotationTask]) -> int:

@@ -12,12 +12,10 @@ from pathlib import Path
 
 import anyio.to_thread
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
-from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route
 
+from tagweave import web
 from tagweave.annotate import dashboard, kwic, sign_in, task_pages, word_pages
 from tagweave.annotate.database import CONNECTIONS
 from tagweave.annotate.page_request import HERE, Page, Site, WordList, endpoint, refusal_outside
@@ -30,7 +28,7 @@ from tagweave.harvest.lexicon import read
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.retraining import ANNOTATED, MODEL, again, exported
-from tagweave.web import SecurityHeaders, listening, server
+from tagweave.web import listening, server
 
 
 def application(store: Store, address: str, words: WordList | None = None) -> Starlette:
@@ -38,7 +36,7 @@ def application(store: Store, address: str, words: WordList | None = None) -> St
 
     The public address, such as `https://example.org`, is for the links in invitations.
     """
-    routes: list[BaseRoute] = [
+    routes = [
         *_routes("/", sign_in.start, role=None),
         *_routes("/sign-in", sign_in.show, sign_in.enter, role=None),
         *_routes("/invited", sign_in.invited, sign_in.accept, role=None),
@@ -49,7 +47,6 @@ def application(store: Store, address: str, words: WordList | None = None) -> St
         *_routes("/dashboard", dashboard.show, role="curator"),
         *_routes("/dashboard/people", _to("/dashboard"), dashboard.invite, role="curator"),
         *_routes("/dashboard/notes", _to("/dashboard"), dashboard.note, role="curator"),
-        Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     if words:
         show, again = word_pages.concordance, word_pages.uncertain
@@ -57,13 +54,8 @@ def application(store: Store, address: str, words: WordList | None = None) -> St
         routes += _routes("/concordance/undo", show, word_pages.undo_concordance)
         routes += _routes("/concordance/uncertain", again, word_pages.mark_uncertain)
         routes += _routes("/concordance/uncertain/undo", again, word_pages.undo_uncertain)
-    handlers = {HTTPException: refusal_outside, Exception: refusal_outside}
-    app = Starlette(
-        routes=routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=handlers, lifespan=_lifespan
-    )
-    app.router.redirect_slashes = False  # it would redirect to whatever host the request names
-    app.state.site = Site(store, address.rstrip("/"), words)
-    return app
+    site = Site(store, address.rstrip("/"), words)
+    return web.application(site, routes, HERE / "static", refusal_outside, _lifespan)
 
 
 def _to(path: str) -> Page:

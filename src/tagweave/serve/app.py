@@ -11,29 +11,17 @@ from typing import Any
 import msgspec
 from jinja2 import Environment, FileSystemLoader
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Mount
-from starlette.staticfiles import StaticFiles
 
-from tagweave import __version__
+from tagweave import __version__, web
 from tagweave.serve import inception, label_studio
-from tagweave.serve.requests import (
-    ErrorResponse,
-    Health,
-    LabelRequest,
-    LabelResponse,
-    check,
-    decoded,
-    items_of,
-)
+from tagweave.serve.requests import ErrorResponse, Health, LabelRequest, LabelResponse, check, decoded, items_of
 from tagweave.serve.served_models import OPERATIONS
 from tagweave.serve.serving import ServerSettings
 from tagweave.serve.site import Endpoint, ServerSite, has_token, refusal, route
-from tagweave.web import SecurityHeaders
 
 
 def application(settings: ServerSettings) -> Starlette:
@@ -62,17 +50,8 @@ def application_of(site: ServerSite) -> Starlette:
         routes.append(route(site, f"{prefix}/versions", "GET", label_studio.versions))
     routes.append(route(site, "/{model}/predict", "POST", inception.predict))
     routes.append(route(site, "/{model}/train", "POST", inception.train))
-    static = Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[*site.settings.hosts] or ["*"], www_redirect=False)
-    app = Starlette(
-        routes=[*routes, static],
-        middleware=[Middleware(SecurityHeaders), hosts],
-        exception_handlers={HTTPException: refusal, Exception: refusal},
-        lifespan=lifespan,
-    )
-    app.state.site = site
-    app.router.redirect_slashes = False  # it would redirect to whatever host the request names
-    return app
+    return web.application(site, routes, Path(__file__).parent / "static", refusal, lifespan, hosts)
 
 
 _REF = "#/components/schemas/{name}"

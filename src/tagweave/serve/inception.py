@@ -70,7 +70,7 @@ async def predict(site: ServerSite, request: Request, body: bytes) -> dict[str, 
     asked: PredictRequest = decoded(body, PredictRequest)
     served = site.models.that_can("tag", request.path_params["model"])
     types = _member("the type system", asked.type_system)
-    document = _Cas(await in_thread(_loaded, asked.document, types), asked.metadata)
+    document = await in_thread(_Cas, asked.document, types, asked.metadata)
     characters = check(LabelRequest(text=document.text), site.settings.limits)
     answer = await site.batches.response(("tag", served.name, True), [document.item], characters)
     return {"document": await in_thread(document.with_predictions, list(marks(answer.results[0])))}
@@ -85,7 +85,7 @@ async def train(site: ServerSite, request: Request, body: bytes) -> Response:
     project = f"inception/{asked.metadata.project_id}/{quote(user, safe='')}"
 
     def annotated(sent: SentDocument) -> AnnotatedText:
-        return _Cas(_loaded(sent, types), asked.metadata).annotated(f"{project}/{sent.document_id}")
+        return _Cas(sent, types, asked.metadata).annotated(f"{project}/{sent.document_id}")
 
     def begin() -> None:
         several = retrainer.usable(partial(annotated, each) for each in asked.documents)
@@ -99,13 +99,12 @@ async def train(site: ServerSite, request: Request, body: bytes) -> Response:
 class _Cas:
     """A document, with the layer and feature in question."""
 
-    def __init__(self, cas: Any, metadata: Metadata) -> None:
-        self._cas, self._feature = cas, metadata.feature
-        name = metadata.layer
-        types = cas.typesystem
-        if not types.contains_type(name) or not types.is_instance_of(name, uima.ANNOTATION):
+    def __init__(self, sent: SentDocument, types: ExportFile, metadata: Metadata) -> None:
+        cas = uima.load_xmi(_member("the document", sent.xmi), types)
+        self._cas, self._feature, name, known = cas, metadata.feature, metadata.layer, cas.typesystem
+        if not known.contains_type(name) or not known.is_instance_of(name, uima.ANNOTATION):
             raise RequestError(f"found no layer {name[:200]!r} of annotations among the types, expected it")
-        self._type = types.get_type(name)
+        self._type = known.get_type(name)
         self._features = {each.name: each.rangeType.name for each in self._type.all_features}
         if self._features.get(self._feature) != uima.STRING:
             raise RequestError(f"found no feature {self._feature[:200]!r} of text in {name[:200]}, expected it")
@@ -151,10 +150,6 @@ class _Cas:
                 values[f"{self._feature}{_SCORE}"] = mark.probability
             self._cas.add(self._type(begin=mark.start, end=mark.stop, **values))
         return uima.xmi_of(self._cas, _member("the document", ""))
-
-
-def _loaded(document: SentDocument, types: ExportFile) -> Any:
-    return uima.load_xmi(_member("the document", document.xmi), types)
 
 
 def _member(name: str, xml: str) -> ExportFile:

@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tagweave.corpus.sentence import Location
-from tagweave.errors import CorpusError, RequestError
+from tagweave.errors import RequestError
 from tagweave.exchange import json_exports
 from tagweave.exchange.document import Document
 from tagweave.exchange.json_exports import Values
@@ -254,10 +254,7 @@ _PLACE = Location("the request")
 
 
 def _object(body: bytes) -> Values:
-    try:
-        return Values.of(decoded(body, dict), _PLACE)
-    except CorpusError as error:
-        raise RequestError(str(error)) from None
+    return Values(decoded(body, dict), _PLACE)
 
 
 def _objects(sent: Values, name: str) -> list[Values]:
