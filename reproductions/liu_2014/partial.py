@@ -14,7 +14,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.sentence import Sentence
 from tagweave.harvest.lexicon import Lexicon, uncontradicted
-from tagweave.harvest.matching import LexiconMatcher, annotated
+from tagweave.harvest.matching import LexiconHarvest, LexiconMatcher
 from tagweave.harvest.selection import sampled, selected
 
 _ENDS = "。！？!?；;…：:."
@@ -64,9 +64,8 @@ def _unambiguous(domain: Domain, source: Source, seed: int) -> Partial:
 
 def _found(domain: Domain, lexicon: Lexicon, source: Source, seed: int) -> Partial:
     lines = drawn(domain.raw, source.share, seed)
-    matcher = LexiconMatcher((lexicon,), phrases=source.phrases or None)
-    found = [(sentence, words) for sentence, words in annotated(lines, matcher) if words]
-    return Partial(NOTHING.with_sentences(sentence for sentence, _ in found), sum(words for _, words in found))
+    harvest = LexiconHarvest(LexiconMatcher((lexicon,), phrases=source.phrases or None))
+    return Partial(NOTHING.with_sentences(tuple(harvest.of(lines))), harvest.words)
 
 
 def _raw(domain: Domain, source: Source, seed: int) -> Partial:

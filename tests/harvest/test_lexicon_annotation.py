@@ -11,18 +11,21 @@ from hypothesis import strategies as st
 from tagweave.corpus import files
 from tagweave.corpus.formats import kytea
 from tagweave.harvest.lexicon import parse
-from tagweave.harvest.matching import LexiconMatcher, annotated
+from tagweave.harvest.matching import LexiconHarvest, LexiconMatcher
 
 
-def layers(line: str, *entries: str, minimum: int = 2):
-    ((sentence, _),) = annotated([line], LexiconMatcher((parse(entries),), minimum=minimum))
+def annotated(lines, entries, **options):
+    return list(LexiconHarvest(LexiconMatcher((parse(entries),), **options), everything=True).of(lines))
+
+
+def layers(line: str, *entries: str):
+    (sentence,) = annotated([line], entries)
     return sentence.layers
 
 
 def marked(lines, *entries: str, minimum: int = 2) -> list[str]:
     stream = io.StringIO()
-    matcher = LexiconMatcher((parse(entries),), minimum=minimum)
-    kytea.write((sentence for sentence, _ in annotated(lines, matcher)), stream)
+    kytea.write(annotated(lines, entries, minimum=minimum), stream)
     return stream.getvalue().splitlines()
 
 
@@ -37,19 +40,18 @@ def test_tags_stand_at_every_character_of_a_word():
 
 
 def test_of_a_phrase_only_the_ends_are_known():
-    matcher = LexiconMatcher((parse(["图书馆\tn", "开会\tv", "去"]),), minimum=1, phrases=3)
-    ((sentence, words),) = annotated(["去图书馆开会"], matcher)
+    harvest = LexiconHarvest(LexiconMatcher((parse(["图书馆\tn", "开会\tv", "去"]),), minimum=1, phrases=3))
+    (sentence,) = harvest.of(["去图书馆开会"])
     assert sentence.layers["segmentation"] == (("S",), ("B", "S"), None, ("E", "S"), ("B",), ("E",))
     assert sentence.layers["tag"] == (None, None, None, None, ("v",), ("v",))
-    assert words == 3
+    assert harvest.words == 3
 
 
 @given(st.text("甲乙丙", max_size=12), st.integers(1, 5))
 def test_phrases_leave_open_what_words_settle_and_nothing_else(line, phrases):
-    entries = parse(["甲乙", "乙丙甲", "丙甲乙甲", "丙"])
+    entries = ["甲乙", "乙丙甲", "丙甲乙甲", "丙"]
     settled, opened = (
-        next(annotated([line], LexiconMatcher((entries,), minimum=1, phrases=each)))[0].layers["segmentation"]
-        for each in (None, phrases)
+        annotated([line], entries, minimum=1, phrases=each)[0].layers["segmentation"] for each in (None, phrases)
     )
     every = {"B", "M", "E", "S"}
     for at, (strict, free) in enumerate(zip(settled, opened, strict=True)):
@@ -82,9 +84,7 @@ def test_lines_stay_lines_whatever_the_blocks(lines, size):
         patch.setattr(files, "_CHARACTERS", size)
         assert marked(lines, *entries, minimum=1) == whole
     assert len(whole) == len(lines)
-    matcher = LexiconMatcher((parse(entries),), minimum=1)
-    for line, text, (sentence, words) in zip(lines, whole, annotated(lines, matcher), strict=True):
+    for line, text, sentence in zip(lines, whole, annotated(lines, entries, minimum=1), strict=True):
         assert "".join(sentence.forms) == line.replace(" ", "")
         (again,) = kytea.read([text])
         assert (again.forms, again.layers) == (sentence.forms, sentence.layers)
-        assert words >= sum(candidates is not None for candidates in sentence.layers["tag"]) / 2

@@ -4,13 +4,8 @@
         for item, outcome in executor.outcomes(function, items):
             ...
 
-Functions are importable by name, and items are plain data. Scheduling, retries and the replacement of workers that die
-are the business of the engine below: `concurrent.futures` for `local`, Ray for everything else. The first gives up when
-a worker dies: so `local` begins anew.
-
-Groups: objects that live on workers, one for every item.
-
-The executor of this process: one call after the other.
+Functions are importable by name, and items are plain data. The engine below schedules calls, repeats them and replaces
+workers that die: `concurrent.futures` for `local`, Ray for everything else. Groups are objects that live on workers.
 """
 
 from __future__ import annotations

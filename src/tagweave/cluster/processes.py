@@ -1,8 +1,6 @@
 """The executor of this machine: processes of `concurrent.futures`.
 
-Groups on this machine: a process for every object, replaced when it dies.
-
-Arrays pass between processes in files, which they map.
+A group has a process for every object, replaced when it dies. Arrays pass in files that both processes map.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The executor of a Ray cluster: one that runs, or one that is started on this machine.
 
-Ray schedules the calls, repeats those whose worker or machine died, and starts new workers.
-
-Groups on Ray: an actor for every object. Ray replaces those whose worker died, and repeats their calls.
+Ray schedules the calls, repeats those whose worker or machine died, and starts new workers. A group has an actor for
+every object; Ray replaces actors whose worker died, and repeats their calls.
 """
 
 from __future__ import annotations

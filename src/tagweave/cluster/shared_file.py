@@ -1,7 +1,4 @@
-"""Files that travel to the workers which need them.
-
-Arrays in a file that processes map into their memory, so that the system reads the used parts and drops the rest.
-"""
+"""Files that travel to the workers that need them, and files of arrays that processes map into their memory."""
 
 from __future__ import annotations
 

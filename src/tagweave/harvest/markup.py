@@ -5,9 +5,8 @@ of the span next to it is Chinese: markup of English words and of numbers is no 
 of two Chinese characters is a word (ibid.). Runs of cased letters and of digits are not segmented (section 5: a
 preprocessor finds them); if they were left open, they could become words of one letter each.
 
-A parser turns a page into events. From these between two ends of blocks a block is assembled: the text of a paragraph,
-heading or list item, and the spans that its markup sets off. It is split into sentences after the punctuation that
-ends one.
+A parser turns a page into events. The events between two ends of blocks make a block: the text of a paragraph, heading
+or list item, and the spans that its markup sets off. Blocks are split into sentences after final punctuation.
 """
 
 from __future__ import annotations

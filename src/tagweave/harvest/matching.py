@@ -129,32 +129,6 @@ def united(found: Iterable[Spans]) -> Spans:
 _UNKNOWN, _BOUNDARY, _INSIDE = (ord(mark) for mark in " |-")
 
 
-def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> Iterator[tuple[Sentence, int]]:
-    """Yield every line as a sentence of characters, and how many words the matcher finds in it.
-
-    Sentences have the layer `segmentation` and, if a lexicon has tags, `tag`. Blanks are word boundaries and are
-    dropped, as in segmenting raw text. A blank line is an empty sentence.
-    """
-    has_tags = any(candidates is not None for lexicon in matcher.lexicons for candidates in lexicon.tags)
-    number = 1
-    for block in line_blocks(lines):
-        text = "\n".join(block)
-        spans = matcher.spans(code_points(text))
-        is_phrase = matcher.is_phrase(spans)
-        marks = word_marks(len(text), spans.start, spans.stop, is_phrase)
-        tags: list[Candidates] | None = [None] * len(text) if has_tags else None
-        if tags is not None:
-            for start, stop, word in zip(*(each.tolist() for each in spans.only(~is_phrase)), strict=True):
-                tags[start:stop] = [matcher.tags[word]] * (stop - start)
-        ends = np.cumsum([len(line) + 1 for line in block])
-        last = np.searchsorted(spans.start, ends).tolist()
-        begin = first = 0
-        for line, end, until in zip(block, ends.tolist(), last, strict=True):
-            of_line = slice(begin, end - 1)
-            yield _sentence(line, marks[of_line], tags and tags[of_line], Location(path, number)), until - first
-            begin, first, number = end, until, number + 1
-
-
 @dataclass
 class LexiconHarvest:
     """Sentences with words of lexicons in raw text, or all (`everything`), and the numbers of those read and kept."""
@@ -166,13 +140,34 @@ class LexiconHarvest:
     words: int = field(default=0, init=False)
 
     def of(self, lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
-        """Yield sentences of characters, in order, as `annotated`."""
-        for sentence, words in annotated(lines, self.matcher, path):
-            self.sentences += 1
-            self.words += words
-            if words or self.everything:
-                self.kept += 1
-                yield sentence
+        """Yield lines as sentences of characters.
+
+        Sentences have the layer `segmentation` and, if a lexicon has tags, `tag`. Blanks are word boundaries and are
+        dropped, as in segmenting raw text. A blank line is an empty sentence.
+        """
+        matcher = self.matcher
+        has_tags = any(candidates is not None for lexicon in matcher.lexicons for candidates in lexicon.tags)
+        number = 1
+        for block in line_blocks(lines):
+            text = "\n".join(block)
+            spans = matcher.spans(code_points(text))
+            is_phrase = matcher.is_phrase(spans)
+            marks = word_marks(len(text), spans.start, spans.stop, is_phrase)
+            tags: list[Candidates] | None = [None] * len(text) if has_tags else None
+            if tags is not None:
+                for start, stop, word in zip(*(each.tolist() for each in spans.only(~is_phrase)), strict=True):
+                    tags[start:stop] = [matcher.tags[word]] * (stop - start)
+            ends = np.cumsum([len(line) + 1 for line in block])
+            last = np.searchsorted(spans.start, ends).tolist()
+            begin = first = 0
+            for line, end, until in zip(block, ends.tolist(), last, strict=True):
+                self.sentences += 1
+                self.words += until - first
+                if until > first or self.everything:
+                    self.kept += 1
+                    of_line = slice(begin, end - 1)
+                    yield _sentence(line, marks[of_line], tags and tags[of_line], Location(path, number))
+                begin, first, number = end, until, number + 1
 
 
 def word_marks(

@@ -2,8 +2,7 @@
 
 That is evidence like any other, a mark "no boundary" between two characters. The ends of a run are left open, because
 guidelines differ there: one has 1998 and 年, the other 1998年. Words of letters and numbers are recognised by the
-characters around a position (`kernels.text_arrays`). Addresses are rare, and are searched for only in lines with a
-trace of one.
+characters around a position (`kernels.text_arrays`); addresses are searched for only in lines with a trace of one.
 """
 
 from __future__ import annotations

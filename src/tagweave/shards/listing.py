@@ -1,8 +1,6 @@
-"""Finds shards by paths, folders and patterns.
+"""Shards, found by paths, folders and patterns, and folders on local and remote file systems.
 
-Folders on file systems: local paths, `s3://`, `gs://`, `hdfs://`, and whatever fsspec knows.
-
-Credentials come from the environment, as the libraries of each file system document it.
+Credentials come from the environment, as the library of each file system documents.
 """
 
 from __future__ import annotations

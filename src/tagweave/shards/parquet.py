@@ -1,9 +1,7 @@
-"""Parquet: a table in row groups, which gets a further column. Needs pyarrow.
+"""Parquet: tables in row groups, which get a further column, and sizes of pages before pyarrow unpacks them.
 
-The headers of the pages of Parquet files: what pages unpack to, read before pyarrow unpacks them.
-
-The description of a column at the end of the file says so, too, but pyarrow believes the pages. A header is a struct of
-Thrift's compact protocol: fields with a number and a type, numbers of variable length.
+The description of a column at the end of the file has sizes too, but pyarrow trusts the headers of the pages. A header
+is a struct of Thrift's compact protocol: fields with a number and a type, numbers of variable length.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
 """Tables with a column of text, in Parquet or as JSON Lines: every row gets a further column.
 
 A cell may hold several lines, which are sentences; its annotation has the annotation of each line, in the same order.
-All other columns stay as they are. Tables pass through in blocks of rows.
-
-What tables of all kinds share: the columns of text and of annotation, and how a block of cells is annotated.
-
-Cells of text through a function of files: their lines are sentences, and get the annotation of these.
-
-JSON Lines: an object in each line, which stays as it stands and gets the annotation of its text at the end.
+All other columns stay as they are. Tables pass through in blocks of rows, whose text a function of files annotates.
 """
 
 from __future__ import annotations
@@ -137,7 +131,7 @@ def _blocks(output: str) -> tuple[list[str], str]:
 
 
 def through_json_lines(annotate: Annotate, source: str, target: str, column: str) -> None:
-    """Write a table with the annotation of its text; empty lines are left out."""
+    """Write the objects of a file as they are, each with the annotation of its text at the end, without empty lines."""
     with written(target) as stream:
 
         def write(lines: Sequence[str], cells: Sequence[Cell]) -> None:

@@ -1,16 +1,14 @@
 """A run over shards: gives them to an executor, reports progress, and sets bad ones aside.
 
-The manifest of an output folder: which shards are done, from which input, by which work.
+The manifest of an output folder says which shards are done, from which input, by which work:
 
     OUT/_tagweave/work.json          the work: its function, the digests of its models, and its options
     OUT/_tagweave/done/NAME.json     a record of every finished shard, written after the shard has taken its name
     OUT/_tagweave/failed/NAME.json   why a shard was set aside; the next run tries it again
     OUT/_tagweave/unfinished/        files that are being written
 
-All of it is plain JSON, and may be read by other programs. Whoever finishes a shard records it, so what is recorded
-does not depend on the process that began the run.
-
-What a worker does with one shard: reads it, passes it through the function of the work, and writes it whole.
+All of it is plain JSON, and may be read by other programs. Workers record the shards that they finish, so records do
+not depend on the process that began the run.
 """
 
 from __future__ import annotations
