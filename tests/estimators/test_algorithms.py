@@ -45,12 +45,6 @@ def test_none_is_lbfgs_and_leaves_the_defaults() -> None:
     assert trainer_of(None, trainer, 3, 0.1) is trainer  # it tests for convergence itself
 
 
-@pytest.mark.parametrize(("name", "value"), [("c1", -1), ("c2", float("nan")), ("num_memories", 0), ("period", 0)])
-def test_values_out_of_range(name: str, value: float) -> None:
-    with pytest.raises(ValueError, match=f"found {name}="):
-        settings_of("lbfgs", {name: value})
-
-
 class Losses:
     """A trainer that only has losses."""
 

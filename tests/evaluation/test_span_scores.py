@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from itertools import product
 
@@ -12,15 +11,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities, precision_recall_fscore_support
 
-from tagweave.corpus.chunk_schemes import convert
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError
 from tagweave.evaluation.score import Score
 from tagweave.evaluation.spans import SpanCodes, span_scores, spans_of_training
-
-TYPES = ("PER", "LOC", "a-b")
 
 
 def corpus(*rows: str, covered: tuple[str, ...] | None = None) -> Corpus:
@@ -32,55 +28,34 @@ def corpus(*rows: str, covered: tuple[str, ...] | None = None) -> Corpus:
     return Corpus(tuple(sentences), covered=covered)
 
 
-def legal(generator: random.Random, length: int) -> str:
-    """Spans and words outside, in IOB2."""
-    labels: list[str] = []
-    while len(labels) < length:
-        kind = generator.choice(TYPES)
-        labels += generator.choice([["O"], [f"B-{kind}"] + generator.randint(0, 2) * [f"I-{kind}"]])
-    return " ".join(labels[:length])
+def labels_of(letters: str) -> st.SearchStrategy[str]:
+    """Labels of these letters, with types, without, and with an empty one."""
+    kinds = st.sampled_from(["-PER", "-PER", "-LOC", "-a-b", "", "-"])
+    return st.just("O") | st.tuples(st.sampled_from(letters), kinds).map("".join)
 
 
-def nasty(generator: random.Random, letters: str, length: int) -> str:
-    """Any sequence of these letters, with types, without, and with an empty one."""
-    kinds = [f"-{kind}" for kind in TYPES] + ["", "-"]
-    return " ".join(
-        "O" if generator.random() < 0.3 else generator.choice(letters) + generator.choice(kinds) for _ in range(length)
-    )
+def pairs(letters: tuple[str, str]) -> st.SearchStrategy[list[list[tuple[str, str]]]]:
+    """Sentences of tokens with the label of the gold standard and that of the system, which is often the same."""
+    gold, system = map(labels_of, letters)
+    token = gold.map(lambda label: (label, label)) | st.tuples(gold, system)
+    return st.lists(st.lists(token, min_size=1, max_size=9), min_size=1, max_size=20)
 
 
-def batch(generator: random.Random, number: int) -> tuple[Corpus, Corpus]:
-    """100 sentences: legal in one of the codings, or with a noisy system, or nasty on one or both sides."""
-    lengths = [generator.randint(1, 9) for _ in range(100)]
-    right = [legal(generator, length) for length in lengths]
-    noisy = [" ".join(label if generator.random() < 0.8 else "O" for label in row.split()) for row in right]
-    wrong = [nasty(generator, generator.choice(("BI", "BIES", "IE", "S")), length) for length in lengths]
-    if number % 4 == 3:
-        return corpus(*wrong), corpus(*(nasty(generator, "BIES", length) for length in lengths))
-    other = [legal(generator, length) for length in lengths]
-    system = corpus(*(other, noisy, wrong)[number % 4])
-    scheme = ("IOB2", "IOB1", "BIOES")[number % 3]
-    return convert(corpus(*right), scheme, "IOB2"), system
-
-
-def labels_of(sentences: Corpus) -> list[list[str]]:
-    return [[each[0] for each in sentence.layers["tag"] or () if each] for sentence in sentences]
-
-
-def test_scores_are_those_of_seqeval_on_ten_thousand_sequences() -> None:
-    generator = random.Random(5)
-    for number in range(100):
-        gold, system = batch(generator, number)
-        scores, rows = span_scores(gold, system), (labels_of(gold), labels_of(system))
-        for counts, one, other in zip(scores.counts.tolist(), *rows, strict=True):
-            ours, theirs = set(get_entities(one)), set(get_entities(other))
-            assert counts == [len(ours & theirs), len(ours), len(theirs)]
-        found = [[each.precision, each.recall, each.f, each.gold] for each in scores.labels.values()]
-        expected = precision_recall_fscore_support(*rows, average=None, zero_division=0)
-        assert np.nan_to_num(np.array(found)) == pytest.approx(np.array(expected).T, abs=1e-15)
-        for average, ours in (("micro", scores.spans), ("macro", scores.macro)):
-            theirs = precision_recall_fscore_support(*rows, average=average, zero_division=0)[:3]
-            assert (ours.precision, ours.recall, ours.f) == pytest.approx(theirs)
+@settings(max_examples=300, deadline=None)
+@given(st.tuples(*[st.sampled_from(("BI", "BIES", "IE", "S"))] * 2).flatmap(pairs))
+def test_scores_are_those_of_seqeval(sentences: list[list[tuple[str, str]]]) -> None:
+    rows = [[[token[side] for token in sentence] for sentence in sentences] for side in (0, 1)]
+    scores = span_scores(*(corpus(*map(" ".join, side)) for side in rows))
+    for counts, one, other in zip(scores.counts.tolist(), *rows, strict=True):
+        ours, theirs = set(get_entities(one)), set(get_entities(other))
+        assert counts == [len(ours & theirs), len(ours), len(theirs)]
+    assume(scores.labels)
+    found = [[each.precision, each.recall, each.f, each.gold] for each in scores.labels.values()]
+    expected = precision_recall_fscore_support(*rows, average=None, zero_division=0)
+    assert np.nan_to_num(np.array(found)) == pytest.approx(np.array(expected).T, abs=1e-15)
+    for average, ours in (("micro", scores.spans), ("macro", scores.macro)):
+        theirs = precision_recall_fscore_support(*rows, average=average, zero_division=0)[:3]
+        assert np.nan_to_num((ours.precision, ours.recall, ours.f)) == pytest.approx(theirs)
 
 
 CANDIDATES = (

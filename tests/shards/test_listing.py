@@ -36,10 +36,12 @@ def test_inputs(folder: Path, argument: str, names: list[str]) -> None:
     assert sorted(shard.name for shard in shards_of([f"{folder}{argument}"])) == names
 
 
-def test_hidden_files_of_folders_are_left_out(folder: Path) -> None:
-    (folder / "_SUCCESS").touch()
-    (folder / ".crc").touch()
+def test_hidden_files_and_manifests_are_left_out(folder: Path) -> None:
+    (folder / "_tagweave").mkdir()
+    for name in ("_SUCCESS", ".crc", "_tagweave/work.json"):
+        (folder / name).touch()
     assert len(shards_of([str(folder)])) == 3
+    assert "_tagweave/work.json" not in {shard.name for shard in shards_of([f"{folder}/**"])}
 
 
 def test_relative_paths_become_absolute(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,12 +101,6 @@ def test_names_like_patterns_are_names(folder: Path, monkeypatch: pytest.MonkeyP
     assert [shard.name for shard in shards_of([f"{folder}/x[1]/a[2].txt"])] == ["a[2].txt"]
     monkeypatch.chdir(folder / "x[1]")
     assert [shard.name for shard in shards_of(["*.txt"])] == ["a[2].txt"]
-
-
-def test_a_manifest_is_no_input(folder: Path) -> None:
-    (folder / "_tagweave").mkdir()
-    (folder / "_tagweave/work.json").touch()
-    assert len(shards_of([f"{folder}/**"])) == 3
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.json"])

@@ -60,10 +60,12 @@ def test_a_second_run_does_what_is_left(through: Through, folder: Path, tmp_path
     assert (counts.before, counts.done) == (4, 0)
 
 
-def test_other_work_needs_another_folder(through: Through) -> None:
+def test_other_work_or_another_text_column_needs_another_folder(through: Through, folder: Path, tmp_path: Path) -> None:
     through()
     with pytest.raises(ShardError, match=r'found shards of other work \(options "", now "quick"\)'):
         through(UpperCase("quick"))
+    with pytest.raises(ShardError, match='text_column "text", now "body"'):
+        prepare(UpperCase(), [str(folder)], str(tmp_path / "out"), "body")
 
 
 def test_a_killed_worker_leaves_nothing_half(through: Through, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,12 +90,6 @@ def test_what_killed_runs_have_left_is_removed_by_the_run_that_goes_on(
         os.utime(path, (time.time() - age,) * 2)
     prepare(UpperCase(), [str(folder)], str(tmp_path / "out"))
     assert [path.name for path in (tmp_path / "out/_tagweave/unfinished").iterdir()] == ["young"]
-
-
-def test_another_text_column_is_other_work(through: Through, folder: Path, tmp_path: Path) -> None:
-    through()
-    with pytest.raises(ShardError, match='text_column "text", now "body"'):
-        prepare(UpperCase(), [str(folder)], str(tmp_path / "out"), "body")
 
 
 def test_work_that_finished_nothing_blocks_nothing(folder: Path, tmp_path: Path) -> None:
