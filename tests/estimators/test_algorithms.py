@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagweave.estimators.algorithms import ALGORITHMS, UntilSettled, algorithm_of, settings_of, trainer_of
+from tagweave.estimators.fitting import ALGORITHMS, UntilSettled, algorithm_of, settings_of, trainer_of
 from tagweave.learning.full_batch import LBFGS
 from tagweave.learning.trainer import UNWATCHED, TrainerState, Watch
 from tagweave.training.recipe import LEARNERS

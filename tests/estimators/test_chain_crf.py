@@ -19,7 +19,7 @@ from random_sentences import LABELS, sentences, with_gaps
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.estimators import ChainCRF, chain_crf
-from tagweave.estimators.algorithms import ALGORITHMS
+from tagweave.estimators.fitting import ALGORITHMS
 from tagweave.features.attributes import expand
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import ModelFileError, load_model

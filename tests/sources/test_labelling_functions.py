@@ -21,8 +21,14 @@ from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.corpus.spans import FoundSpan, layer_of
 from tagweave.errors import CorpusError
 from tagweave.front.sources import functions_in
-from tagweave.sources.functions.answer_file import AnswerFile
-from tagweave.sources.functions.builtin import Expression, LexiconFunction, SpacyModel, TagweaveModel, read_functions
+from tagweave.sources.functions.builtin import (
+    AnswerFile,
+    Expression,
+    LexiconFunction,
+    SpacyModel,
+    TagweaveModel,
+    read_functions,
+)
 from tagweave.sources.functions.function import FunctionError
 from tagweave.sources.functions.python_function import PythonFunction, labelling_function, load_functions
 
