@@ -57,11 +57,7 @@ def test_a_fresh_folder_gets_an_environment(folder: Path, target: str) -> None:
     commands = planned(folder, target)
     assert f'"{sys.executable}" -m venv .venv' in commands
     assert "--constraint constraints.txt --editable" in commands
-
-
-def test_the_demo_needs_no_development_tools(folder: Path) -> None:
-    assert "[dev]" not in planned(folder, "demo")
-    assert "[dev]" in planned(folder, "test")
+    assert ("[dev]" in commands) == (target != "demo")
 
 
 def test_an_environment_is_kept_until_the_requirements_change(folder: Path) -> None:
@@ -81,29 +77,19 @@ def test_clean_removes_the_environment(folder: Path) -> None:
     assert not (folder / "src/__pycache__").exists()
 
 
-class TestPython:
-    @pytest.fixture
-    def programs(self, tmp_path: Path) -> Path:
-        """A folder for programs; the shell is there."""
-        programs = tmp_path / "programs"
-        programs.mkdir()
-        (programs / "sh").symlink_to(str(shutil.which("sh")))
-        return programs
-
-    def add(self, programs: Path, name: str, works: bool) -> None:
+@pytest.mark.parametrize("works", [True, False])
+def test_the_first_python_that_works_is_taken(folder: Path, works: bool) -> None:
+    programs = folder / "programs"
+    programs.mkdir()
+    (programs / "sh").symlink_to(str(shutil.which("sh")))
+    for name, runs in (("python3.13", False), ("python3.12", works), ("python3", works)):
         script = programs / name
-        script.write_text(f'#!/bin/sh\n{f"exec {shlex.quote(sys.executable)}" if works else "exit 1; exec"} "$@"\n')
+        script.write_text(f'#!/bin/sh\n{f"exec {shlex.quote(sys.executable)}" if runs else "exit 1; exec"} "$@"\n')
         script.chmod(0o755)
-
-    def test_the_first_that_works_is_taken(self, folder: Path, programs: Path) -> None:
-        self.add(programs, "python3.13", works=False)
-        self.add(programs, "python3.12", works=True)
-        self.add(programs, "python3", works=True)
-        assert '"python3.12" -m venv .venv' in make(folder, "-n", "demo", path=str(programs)).stdout
-
-    def test_without_one_the_error_says_so(self, folder: Path, programs: Path) -> None:
-        self.add(programs, "python3", works=False)
-        done = make(folder, "demo", path=str(programs))
+    done = make(folder, *["-n"] * works, "demo", path=str(programs))
+    if works:
+        assert '"python3.12" -m venv .venv' in done.stdout
+    else:
         assert done.returncode != 0
         assert "found no Python of 3.11 or newer" in done.stderr
         assert not (folder / ".venv").exists()

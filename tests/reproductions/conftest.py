@@ -10,6 +10,7 @@ from result_pages import Cell, Pages, made_up
 from reproductions.jiang_2015 import study as of_jiang
 from reproductions.jiang_2015.methods import TIMED
 from reproductions.jiang_2015.word_lines import of_words
+from reproductions.lab.cache import Cache
 from reproductions.lab.study import Study
 from reproductions.lab.tagged_words import answer
 from reproductions.li_2015 import study as of_li
@@ -63,3 +64,9 @@ PAPERS: dict[str, tuple[Study[Any, Any], Cell]] = {
 def papers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pages]:
     """The pages of each paper."""
     return {name: Pages(*paper, tmp_path_factory.mktemp(name)) for name, paper in PAPERS.items()}
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    """One cache for all tests of a module that only add to it."""
+    return Cache(tmp_path_factory.mktemp("cells"))

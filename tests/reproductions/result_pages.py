@@ -82,11 +82,6 @@ class Pages(dict[str, Page]):
         return self[part]
 
 
-def section(text: str, title: str) -> str:
-    """What stands below a heading of the second level."""
-    return text.partition(f"\n## {title}")[2].partition("\n## ")[0]
-
-
 def rows(text: str, title: str) -> dict[str, list[str]]:
     """The rows of the table below a heading, by their first cell."""
     below = text.partition(f"### {title}")[2].partition("\n###")[0].lstrip("\n").partition("\n\n")[2]

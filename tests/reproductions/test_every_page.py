@@ -14,19 +14,13 @@ from reproductions.li_2015.study import STUDY as LI_2015
 from reproductions.liu_2014.study import STUDY as LIU_2014
 from reproductions.sun_wan_2012.study import STUDY as SUN_WAN_2012
 
-EVERY = [f"{each.name} {part}" for each in (JIANG_2015, LI_2015, LIU_2014, SUN_WAN_2012) for part in each.parts]
+EVERY = [(each.name, part) for each in (JIANG_2015, LI_2015, LIU_2014, SUN_WAN_2012) for part in each.parts]
 
 
-@pytest.fixture(params=EVERY)
-def name(request: pytest.FixtureRequest) -> str:
-    """A paper and a part."""
-    return str(request.param)
-
-
-@pytest.fixture
-def page(name: str, papers: dict[str, Pages]) -> Page:
-    """That of the part."""
-    paper, part = name.split(" ")
+@pytest.fixture(params=EVERY, ids=" ".join)
+def page(request: pytest.FixtureRequest, papers: dict[str, Pages]) -> Page:
+    """The page of a part of a paper."""
+    paper, part = request.param
     return papers[paper][part]
 
 

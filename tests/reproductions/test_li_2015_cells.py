@@ -36,12 +36,6 @@ def conversion() -> Pair:
     return settings("conversion", None)[0].draw(0)
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
-    """One cache for all tests that only add to it."""
-    return Cache(tmp_path_factory.mktemp("cells"))
-
-
 def share_right(corpus: Corpus, lines: list[str]) -> float:
     gold = [candidates[0] for sentence in corpus for candidates in sentence.layers[corpus.guideline] if candidates]
     return float(np.mean([a == b for a, b in zip(gold, " ".join(lines).split(" "), strict=True)]))

@@ -46,12 +46,6 @@ def sample() -> Domain:
     return PARTS["natural"](None)[-1].draw(0)
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
-    """One cache for all tests that only add to it."""
-    return Cache(tmp_path_factory.mktemp("cells"))
-
-
 def of(domain: Domain, kind: str, share: float = 1.0, seed: int = 0) -> Partial:
     return partial(domain, Source(kind, share), seed)
 

@@ -55,12 +55,6 @@ def sample() -> Pair:
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
-    """One cache for all tests that only add to it."""
-    return Cache(tmp_path_factory.mktemp("trainings"))
-
-
-@pytest.fixture(scope="module")
 def cascade(sample: Pair, cache: Cache) -> Cascade:
     return Cascade(sample, SEED, cache)
 

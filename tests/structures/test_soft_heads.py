@@ -174,3 +174,14 @@ def test_known_heads_with_confidence_beside_probabilities(confidence: tuple[floa
     alone = [loss_and_gradient(own, part) for own, part in zip(np.split(scores, batch.cells[1:-1]), parts, strict=True)]
     assert loss == pytest.approx(sum(part for part, _ in alone), abs=1e-6)
     np.testing.assert_allclose(gradient, np.concatenate([part for _, part in alone]), atol=1e-6)
+
+
+def test_equal_likelihoods_are_a_set() -> None:
+    arcs = Arc(2, None), Arc(3, None)
+    one, other = (
+        batch_of([sentence_of(each, (Arc(0, None),), None)], "likelihood").evidence
+        for each in (arcs, Soft(arcs, (0.3, 0.3)))
+    )
+    assert one.allowed.dtype == other.allowed.dtype == np.uint8
+    assert (one.allowed == other.allowed).all()
+    assert (one.heads == other.heads).all()

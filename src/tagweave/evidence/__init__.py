@@ -1,1 +1,1 @@
-"""Evidence: what annotation says of the outputs of sentences, apart from features and scores."""
+"""Evidence from annotation about the outputs of sentences; it knows no features and no scores."""

@@ -1,8 +1,8 @@
-"""Evidence of label sequences: what annotation says of the labels of sentences.
+"""Evidence from annotation about the labels of sentences.
 
-Candidate labels are what a model considers at each token, whatever the annotation. Evidence restricts one of the two
-sums of the loss; candidates restrict both, and every decoding. They cut a model with very many labels to the few that
-other models find possible (context-aware pruning: Li, Chao and Zhang 2016).
+Candidate labels are the only ones that a model considers at a token, whatever the annotation. Evidence restricts one
+of the two sums of the loss; candidates restrict both, and every decoding. They cut a model with very many labels to the
+few that other models find possible (context-aware pruning: Li, Chao and Zhang 2016).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class CandidateLabels:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What annotation says of the labels of S sentences of N tokens."""
+    """Evidence about the labels of S sentences of N tokens."""
 
     sentence_ptr: NDArray[np.int64]  # [S + 1], the first token of each sentence
     sets: NDArray[np.int32]  # [N], the label set of each token: a row of `rows`; 0 allows all labels

@@ -33,7 +33,7 @@ ANY, SEVERAL = -1, -2
 
 @dataclass(frozen=True)
 class ArcEvidence:
-    """What annotation says of the heads of S sentences of N tokens."""
+    """Evidence about the heads of S sentences of N tokens."""
 
     position_ptr: NDArray[np.int64]  # [S + 1], the first position (the root) of every sentence
     # [N + S], by position the known head; `ANY` where all heads are allowed (and at roots), `SEVERAL` where some
@@ -83,7 +83,7 @@ class ArcEvidence:
 
     @property
     def token_heads(self) -> NDArray[np.int32]:
-        """Return int32[N]: `heads` by token, without those of the roots."""
+        """Return int32[N]: `heads` by token, without the roots."""
         return np.delete(self.heads, self.position_ptr[:-1])
 
     @property
@@ -125,7 +125,7 @@ class ArcEvidence:
         )
 
     def with_noise(self, sentences: Sequence[Sentence], layer: str) -> ArcEvidence:
-        """Return the evidence with what the confidence of a token leaves excluded heads of their potential."""
+        """Return the evidence with the share of its potential that an excluded head keeps (1 - confidence)."""
         noise = head_noise(sentences, layer)
         return replace(self, noise=np.insert(noise, self.token_ptr[:-1], 0)) if noise.any() else self
 
@@ -147,7 +147,7 @@ def only_head(candidates: ArcCandidates) -> int:
 
 
 def allowed_arcs(sentence: Sentence, layer: str, heads: NDArray[np.int32], reading: Reading) -> NDArray[Any]:
-    """Return what a sentence of L tokens allows, [L + 1, L + 1] flat, given `only_head` of each position.
+    """Return the arcs that a sentence of L tokens allows, [L + 1, L + 1] flat, given `only_head` of each position.
 
     uint8 of a set; float32 with numbers; empty if all is allowed, or one head for every token.
     """
@@ -198,24 +198,24 @@ def _numbers(candidates: Soft[Arc], n: int, reading: Reading) -> NDArray[np.floa
 
 def _check_probabilities(sentence: Sentence, soft: dict[int, Soft[Arc]], heads: NDArray[np.int32]) -> None:
     """Raise unless numbers are probabilities, and if any are of several heads, every head is known or has some."""
+
+    def error(found: str, expected: str) -> CorpusError:
+        return CorpusError(found, f"{expected}, or `soft_labels=likelihood`", *sentence.location)
+
     if any(each < 1 for each in sentence.confidence or ()):
-        expected = "one of the two, or `soft_labels=likelihood`"
-        raise CorpusError("a confidence in heads with probabilities", expected, *sentence.location)
+        raise error("a confidence in heads with probabilities", "one of the two")
     for m, candidates in soft.items():
         named = [arc.head for arc, number in candidates.numbered() if number > 0]
         if not sums_to_one(candidates.numbers):
             listed = ", ".join(f"{each:g}" for each in candidates.numbers)
-            expected = "a sum of 1, or `soft_labels=likelihood`"
-            raise CorpusError(f"the probabilities {listed} of heads of token {m}", expected, *sentence.location)
+            raise error(f"the probabilities {listed} of heads of token {m}", "a sum of 1")
         if None in named and {*named} != {None}:
-            expected = "a head for each, or `soft_labels=likelihood`"
-            raise CorpusError(f"a probability of a head of token {m} that is not named", expected, *sentence.location)
+            raise error(f"a probability of a head of token {m} that is not named", "a head for each")
     is_open = heads < 0
     is_open[list(soft)] &= heads[list(soft)] == ANY
     if any(heads[m] == SEVERAL for m in soft) and is_open[1:].any():
         found = f"probabilities of heads, but not of those of token {int(is_open[1:].argmax()) + 1}"
-        expected = "a head or probabilities of heads for every token, or `soft_labels=likelihood`"
-        raise CorpusError(found, expected, *sentence.location)
+        raise error(found, "a head or probabilities of heads for every token")
 
 
 def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sentence]:
@@ -241,7 +241,7 @@ def head_noise(sentences: Sequence[Sentence], layer: str) -> NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RelationEvidence:
-    """What annotation says of the labels of A positions, each a sentence of its own: the relations of known arcs."""
+    """Evidence about the relations of A known arcs; each arc is a sentence of its own."""
 
     allowed: NDArray[Any]  # bool[A, Y], the labels that the evidence allows; or their numbers, float64
     noise: NDArray[np.float64]  # [A], the share of its potential that an excluded label keeps

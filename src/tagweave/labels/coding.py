@@ -219,8 +219,8 @@ def of_characters(label: str, coding: str) -> tuple[str, str, str]:
 class Spread:
     """Turns labels of pieces, which have these names, into labels of their characters, by numbers.
 
-    `numbers` are those of the labels of characters; missing labels are added. `lengths`, int64[N], is the number of
-    characters of every piece.
+    `numbers` has the number of each label of characters; missing labels are added. `lengths`, int64[N], has the
+    characters of each piece.
     """
 
     def __init__(self, names: Sequence[str], coding: str, numbers: dict[str, int], lengths: NDArray[np.int64]) -> None:

@@ -28,7 +28,7 @@ ALL = 0
 """The number of the set of all labels: no evidence."""
 
 Reading = Literal["posterior", "likelihood"]
-"""What the numbers of candidates are."""
+"""How the numbers of candidates are read."""
 READINGS: tuple[Reading, ...] = get_args(Reading)
 """Both of them."""
 
@@ -67,7 +67,7 @@ class LabelRows:
 
     masks: NDArray[Any]  # [R, Y], 1 where a set has the label, else 0; or likelihoods
     posteriors: Posteriors | None = None  # of some of the sets
-    log_scales: NDArray[np.float64] | None = None  # [R], the logarithms of what likelihoods were divided by; `None`: 0
+    log_scales: NDArray[np.float64] | None = None  # [R], the logarithms of the divisors of likelihoods; `None`: 0
 
     @cached_property
     def only(self) -> NDArray[np.int32]:
@@ -92,7 +92,7 @@ class LabelSets:
 
     Two pieces of evidence about a position are joined by intersection, so a token that is annotated under several
     guidelines allows the labels that agree with all of them. Likelihoods are multiplied, and a posterior is conditioned
-    on a set. `reading` says what the numbers of candidates are.
+    on a set. `reading` says how the numbers of candidates are read.
     """
 
     def __init__(self, space: LabelSpace, reading: Reading = "likelihood") -> None:
@@ -116,12 +116,12 @@ class LabelSets:
 
     @property
     def log_scales(self) -> NDArray[np.float64]:
-        """float64[sets]: the logarithm of what the numbers of each likelihood were divided by."""
+        """float64[sets]: the logarithm of the divisor of each likelihood."""
         return np.array(self._log_scales)
 
     @property
     def rows(self) -> LabelRows:
-        """The table as it stands."""
+        """The current table."""
         log_scales = self.log_scales
         return LabelRows(self.masks, self.posteriors, log_scales if log_scales.any() else None)
 

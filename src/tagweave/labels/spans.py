@@ -1,4 +1,4 @@
-"""Spans (entities, phrases) from arrays of labels in IOB1, IOB2 or BIOES, and how evidence judges those of a system.
+"""Spans (entities, phrases) from arrays of labels in IOB1, IOB2 or BIOES, and the spans of a system under evidence.
 
 Every sequence of labels has spans, even one that violates its coding. Two neighbouring tokens are in one span if both
 are inside (not `O`), the first is not labelled E or S, the second not B or S, and their types are equal; a span is a
@@ -44,7 +44,7 @@ def ends_are_marked(labels: Iterable[str]) -> bool:
 
 
 def all_span_labels(names: Iterable[str], marked: bool) -> tuple[str, ...]:
-    """Return the labels, followed by `O` and what else their types have: B and I, and E and S if ends are `marked`."""
+    """Return the labels, then `O` and the missing labels of their types: B and I, also E and S if ends are `marked`."""
     known = tuple(names)
     kinds = [name[1:] for name in known if name != OUTSIDE] or [""]
     letters = "BIES" if marked else "BI"
@@ -60,7 +60,7 @@ class SpanArrays(NamedTuple):
 
 
 class SpanRules:
-    """What L labels say about spans. Raises ValueError for a label of another form.
+    """How L labels code spans. Raises ValueError for a label of another form.
 
     Attributes:
         types: the names of the types.
@@ -168,7 +168,7 @@ class CertainSpans(NamedTuple):
 
 
 class SpanVerdict(NamedTuple):
-    """What evidence says about the spans of a system."""
+    """How evidence judges the spans of a system."""
 
     gold: CertainSpans
     system: SpanArrays

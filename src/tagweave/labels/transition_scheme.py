@@ -88,7 +88,7 @@ class TransitionScheme:
 
     @classmethod
     def bundled(cls, schemes: Sequence[TransitionScheme], projections: Sequence[NDArray[np.int32]]) -> TransitionScheme:
-        """Return what every side allows of bundles; `projections` have a side's label in each bundle, int32[Y]."""
+        """Return the transitions that every side allows; `projections` int32[Y] are a side's label in each bundle."""
         lengths = [len(projection) for projection in projections]
         if len(lengths) != len(schemes) or len(set(lengths)) != 1:
             raise ValueError(f"found projections of the lengths {lengths}, expected {len(schemes)} of one length")

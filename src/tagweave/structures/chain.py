@@ -63,7 +63,7 @@ class ChainGradient:
         return self.pairs * self.potential - self.paths
 
     def merge(self, other: ChainGradient) -> None:
-        """Add what another thread has summed over its batches."""
+        """Add the sums of another thread over its batches."""
         for name in ("start", "end", "pairs", "paths"):
             mine = getattr(self, name)
             np.add(mine, getattr(other, name), out=mine)
@@ -96,7 +96,7 @@ class Chain(Structure):
         return evidence if isinstance(evidence, Batch) else Batch.of(evidence)
 
     def gradient(self, scores: ChainScores, batch: Batch, into: ChainGradient | None = None) -> ChainGradient:
-        """Make the gradient 0; with `into`, which earlier batches have, only that of emission scores."""
+        """Return a gradient of 0; with `into`, the gradient of earlier batches, reset only its emission scores."""
         if into is None:
             return ChainGradient.zeros(scores)
         into.emission = np.zeros_like(scores.emission)
@@ -132,7 +132,7 @@ class Chain(Structure):
         return sums
 
     def restricted_product(self, scores: ChainScores, batch: Batch) -> Sums:
-        """As `restricted_sums`, always by the recurrence, and of likelihoods as they stand in their table."""
+        """As `restricted_sums`, but always by the recurrence, without the scales of likelihoods."""
         evidence = batch.evidence
         rows = _rows_of(evidence).in_precision(scores.emission.dtype)
         return self._under(rows, evidence.sets, evidence.noise, scores, batch)
@@ -206,7 +206,7 @@ class Chain(Structure):
     ) -> NDArray[np.float64]:
         """Add factor * weight * expected counts to the gradient (of known paths the factor is -1); return log Z [S].
 
-        It is less what the scaling of transitions took out of both sums.
+        Log Z leaves out the scaling of transitions, which is the same in both sums.
         """
         if not isinstance(sums, Sums):
             return self._follow(sums, scores, batch, gradient)
@@ -280,7 +280,7 @@ class Chain(Structure):
     def _follow(
         self, labels: NDArray[np.int32], scores: ChainScores, batch: Batch, gradient: ChainGradient
     ) -> NDArray[np.float64]:
-        """Subtract known paths from the gradient; their scores, less what scaling took out of the free log Z."""
+        """Subtract known paths from the gradient; return their scores, without the scaling of transitions."""
         t, ptr, weights = scores.transitions, batch.evidence.sentence_ptr, batch.evidence.weights
         totals = np.empty(len(weights))
         of_transitions = t.score, t.start_score, t.end_score
@@ -309,7 +309,7 @@ class Chain(Structure):
         for batch_row in np.flatnonzero(log_z == -np.inf).tolist():
             tokens = batch.tokens_of(batch_row)
             exact = sums.exact[batch_row] = sum_in_logarithms(exact_scores(tokens).astype(np.float64), t)
-            # log Z of a batch excludes what the scaling of transitions took out
+            # log Z of a batch leaves out the scaling of transitions
             log_z[batch_row] = exact.log_z - (tokens.stop - tokens.start - 1) * t.step - t.edge
             for row in sums.rows_of(batch_row):
                 own = np.s_[row] if not len(lists.ptr) else np.s_[0, lists.ptr[row] : lists.ptr[row + 1]]

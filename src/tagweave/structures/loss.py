@@ -23,10 +23,10 @@ class ContradictionError(TagweaveError):
 
 
 class LossTerm(Protocol):
-    """What is added to the loss of sentences."""
+    """A term added to the loss of sentences."""
 
     def add(self, structure: Any, scores: Any, batch: Any, gradient: Any) -> NDArray[np.float64] | float:
-        """Add the gradient of the term; return what it adds to the loss of each sentence."""
+        """Add the gradient of the term; return the term for each sentence."""
         ...
 
 
@@ -38,7 +38,7 @@ class Structure(ABC):
     """
 
     contradiction: ClassVar[str]  # the message for evidence that excludes every output
-    terms: Sequence[LossTerm] = ()  # what the structure itself adds to the loss
+    terms: Sequence[LossTerm] = ()  # terms that the structure itself adds to the loss
 
     @abstractmethod
     def sums(self, scores: Any, batch: Any) -> Any:
@@ -77,7 +77,7 @@ def loss(
         structure: sums over outputs.
         scores: of the sentences, as the structure takes them.
         evidence: of the same sentences, or a batch that the structure has made of it.
-        terms: what is added to the loss.
+        terms: further terms of the loss.
         into: the gradient of earlier batches under the same transition scores, to go on with.
 
     Returns:

@@ -61,7 +61,7 @@ class LabelShare:
         return math.copysign(self.weight, share - self.target) if self.loss(share) else 0.0
 
     def add(self, structure: Chain, scores: ChainScores, batch: Batch, gradient: ChainGradient) -> NDArray[np.float64]:
-        """Add the gradient of the penalty; return that of the tokens of each sentence."""
+        """Add the gradient of the penalty; return the penalty for the tokens of each sentence."""
         tokens = batch.evidence.weights * batch.evidence.lengths
         share = expected_count(structure, scores, batch, self.labels) / max(1.0, float(tokens.sum()))
         CountAtSlope(self.labels, self.slope(share)).add(structure, scores, batch, gradient)
@@ -70,14 +70,14 @@ class LabelShare:
 
 @dataclass
 class CountAtSlope:
-    """The expected count of labels at a slope that more sentences than those of a batch determine."""
+    """The expected count of labels, at a slope determined by more sentences than the batch has."""
 
     labels: NDArray[np.bool_]  # [Y]
     slope: float  # the derivative of the penalty with respect to the count
     count: float = 0.0  # the expected count of the last batch
 
     def add(self, structure: Chain, scores: ChainScores, batch: Batch, gradient: ChainGradient) -> float:
-        """Add slope * the gradient of the expected count; whoever knows all sentences adds the penalty."""
+        """Add slope * the gradient of the expected count; the caller, who knows all sentences, adds the penalty."""
         if self.slope:
             self.count = add_count_gradient(structure, scores, batch, self.labels, self.slope, gradient)
         else:
@@ -172,7 +172,7 @@ class RejectedSpans:
     def add(
         self, structure: Chain, scores: ChainScores, batch: Batch, gradient: ChainGradient
     ) -> NDArray[np.float64] | float:
-        """Add the gradient of the term; return what it adds to the loss of each sentence."""
+        """Add the gradient of the term; return the term for each sentence."""
         split, given = _Split.of(self.names, scores, batch.evidence), batch.evidence.rows
         if split is None or given is None:
             return 0.0

@@ -3,11 +3,11 @@
 score(tree) = sum over words of arc[head, word] + pair[head, sibling, word]
 
 Pairs of siblings (`kernels.tree`) have scores in projective trees only, if at all. Scores, marginals and gradients
-are arrays of all arcs of a batch, by cell, and behind them those of its pairs. A likelihood multiplies the potential of
-its arc; evidence says nothing of pairs.
+are arrays of all arcs of a batch, by cell, followed by its pairs of siblings. A likelihood multiplies the potential of
+its arc; evidence is never about pairs.
 
-Probabilities q of the heads of all words are expectations as they stand: any distribution over trees with these
-marginals, the one nearest to the model's among them, has
+Probabilities q of the heads of all words are expectations already: any distribution over trees with these marginals,
+including the one nearest to the model, has
 
     E_q[score] = sum over arcs of q[head, word] arc[head, word]
 
@@ -204,7 +204,7 @@ class Tree(Structure):
 
 
 def word_scores(scores: Floats, batch: TreeBatch, heads: NDArray[np.int32]) -> NDArray[np.float64]:
-    """float64[n]: what every word of whole trees adds to their scores; `heads` is int32[n]."""
+    """float64[n]: the score of the arc and the pair of every word of whole trees; `heads` is int32[n]."""
     of_words = scores[arc_cells(batch, heads)].astype(np.float64)
     pairs = _pair_cells(batch, heads)
     of_words[pairs >= 0] += scores[pairs[pairs >= 0]]
@@ -296,7 +296,7 @@ def _are_known(batch: TreeBatch) -> NDArray[np.bool_]:
 
 
 class FreeTree(Tree):
-    """The structure of all dependency trees; arguments as those of `Tree`."""
+    """The structure of all dependency trees; arguments as for `Tree`."""
 
     contradiction: ClassVar[str] = "no tree agrees with the annotation"
     projective: ClassVar[bool] = False
