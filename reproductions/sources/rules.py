@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.sources.functions.python_function import PythonFunction
+from tagweave.sources.functions import PythonFunction
 
 Found = Iterator[tuple[int, int, str]]
 

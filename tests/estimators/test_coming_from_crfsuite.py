@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from random_sentences import sentences, with_gaps
+from random_sentences import sentences
 
 from tagweave.estimators import ChainCRF
 from tagweave.estimators.crfsuite import LabelScore, TrainingLog, label_scores
@@ -261,13 +261,6 @@ def test_one_sentence_gives_crfsuites_weights(algorithm: str, parameters: dict[s
 
 
 # scikit-learn
-
-
-def test_threads_change_no_answer() -> None:
-    A, a = sentences(60)
-    one, two = (ChainCRF(max_iterations=4, threads=n).fit(A, with_gaps(a)) for n in (1, 2))
-    assert list(one.predict(A)) == list(two.predict(A))
-    assert one.model_.weights == pytest.approx(two.model_.weights, abs=1e-6)
 
 
 def test_arguments_of_fit_can_be_requested() -> None:

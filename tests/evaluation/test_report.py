@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 
 import pytest
 from rich.console import Console
@@ -188,15 +186,6 @@ def test_the_number_of_confusions_is_what_was_asked_for():
     assert "confusions" in text
     assert text.count("│ X ") == 2  # the label table and one confusion
     assert text.count("│ Z ") == 1  # the label table only
-
-
-def test_importing_the_metrics_loads_nothing_heavy():
-    code = (
-        "import sys, tagweave.evaluation.report, tagweave.evaluation.plots;"
-        "print([name for name in ('scipy', 'matplotlib', 'numba', 'rich') if name in sys.modules])"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"
 
 
 NAME = "a-name-that-is-longer-than-a-line-of-eighty-characters" * 3

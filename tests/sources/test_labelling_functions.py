@@ -21,7 +21,7 @@ from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.corpus.spans import FoundSpan, layer_of
 from tagweave.errors import CorpusError
 from tagweave.front.sources import functions_in
-from tagweave.sources.functions.builtin import (
+from tagweave.sources.builtin_functions import (
     AnswerFile,
     Expression,
     LexiconFunction,
@@ -29,8 +29,7 @@ from tagweave.sources.functions.builtin import (
     TagweaveModel,
     read_functions,
 )
-from tagweave.sources.functions.function import FunctionError
-from tagweave.sources.functions.python_function import PythonFunction, labelling_function, load_functions
+from tagweave.sources.functions import FunctionError, PythonFunction, labelling_function, load_functions
 
 TEXT = Sentence(("Mr.", "Smith", "of", "New", "York"))
 UNKNOWN, OUTSIDE = None, ("O",)
@@ -262,8 +261,8 @@ class TestModels:
             _of(SpacyModel("f", "missing"))
 
     def test_nothing_else_imports_spacy(self):
-        lines = "import sys, tagweave; tagweave.apply_functions; import tagweave.sources.functions.function as a"
-        code = f"{lines}, tagweave.sources.functions.builtin; assert 'spacy' not in sys.modules"
+        lines = "import sys, tagweave; tagweave.apply_functions; import tagweave.sources.functions as a"
+        code = f"{lines}, tagweave.sources.builtin_functions; assert 'spacy' not in sys.modules"
         subprocess.run([sys.executable, "-c", code], check=True)
 
 

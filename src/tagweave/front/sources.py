@@ -12,13 +12,13 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import check_there
 from tagweave.corpus.sentence import kind_of
 from tagweave.front.corpora import corpus_of
-from tagweave.sources.functions.python_function import PythonFunction, labelling_function, load_functions
+from tagweave.sources.functions import PythonFunction, labelling_function, load_functions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tagweave.sources.answers import Answers
-    from tagweave.sources.functions.function import LabellingFunction, Progress
+    from tagweave.sources.functions import LabellingFunction, Progress
     from tagweave.sources.posterior import Aggregate, Question
 
 _SHOWN = 60  # sources in a picture
@@ -166,7 +166,7 @@ def apply_functions(
         ClusterError: the cluster cannot be reached.
     """
     from tagweave.cluster.executor import executor_at
-    from tagweave.sources.functions.function import apply_functions
+    from tagweave.sources.functions import apply_functions
 
     found = [function for each in functions for function in _functions(each)]
     with executor_at(cluster, workers) as executor:
@@ -176,7 +176,7 @@ def apply_functions(
 
 def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:
     """Return the layer to compare labels of functions with: that which all of them learned, or the corpus's own."""
-    from tagweave.sources.functions.builtin import TagweaveModel
+    from tagweave.sources.builtin_functions import TagweaveModel
 
     names = [*corpus[0].layers] if len(corpus) else []
     called = [function for each in functions for function in _functions(each)]
@@ -185,7 +185,7 @@ def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike
 
 
 def _functions(given: Callable[..., Any] | str | PathLike[str]) -> Sequence[LabellingFunction]:
-    from tagweave.sources.functions.builtin import read_functions
+    from tagweave.sources.builtin_functions import read_functions
 
     if isinstance(given, str | PathLike):
         return read_functions(fspath(given))

@@ -35,7 +35,7 @@ from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.sources.functions.function import DeclaredFunction, FunctionError, LabellingFunction, stamp
+from tagweave.sources.functions import DeclaredFunction, FunctionError, LabellingFunction, stamp
 
 _LAYER = "found"
 
