@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from anyio.from_thread import start_blocking_portal
 from argon2 import PasswordHasher
+from browsing import new_store, word_list
 from made_spans import furnished
 from made_tasks import NewUrl, OpenStore
 from sqlalchemy import Engine, create_engine, make_url
@@ -19,6 +20,7 @@ from starlette.testclient import TestClient
 from benchmarks.postgresql import programs, running
 from reproductions.screenshots.served import chromium
 from tagweave.annotate import access
+from tagweave.annotate.page_request import WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Settings
 from tagweave.corpus import sample
@@ -94,6 +96,20 @@ def tagger() -> ChainPredictor:
     """A tagger trained on the first 80 sentences of the sample of CTB."""
     corpus = load(str(sample.path("ctb.txt")), unnamed="ctb")
     return ChainPredictor(fit([corpus.with_sentences(corpus.sentences[:80])], Recipe(), run=Run(Schedule(2))).model)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store with twelve tasks of labels."""
+    opened = new_store(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def words(tmp_path_factory: pytest.TempPathFactory) -> WordList:
+    """A concordance."""
+    return word_list(tmp_path_factory.mktemp("words"))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import PASSWORD, Browser, new_store, signed_in, visitor, word_list
+from browsing import PASSWORD, Browser, new_store, signed_in, visitor
 from itsdangerous import URLSafeTimedSerializer
 from sqlalchemy import create_engine, select
 
@@ -55,11 +55,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened = new_store(tmp_path, 3)
     yield opened
     opened.close()
-
-
-@pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory) -> WordList:
-    return word_list(tmp_path_factory.mktemp("words"))
 
 
 @pytest.fixture

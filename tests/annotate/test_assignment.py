@@ -294,8 +294,6 @@ class TestKnownAnswers:
         for _ in range(10):
             say(store, b, VV)
         assert store.claim(b) is None  # not admitted, and nothing to train on is left
-        store.admit(b)
-        assert store.claim(b) is not None
 
     def test_training_is_not_undone(self, open_store: OpenStore) -> None:
         store = open_store(Settings(admission=Admission()))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import PASSWORD, entering, new_store, press, word_list
+from browsing import PASSWORD, entering, new_store, press
 from made_spans import ADA, BABBAGE, GUIDELINE, LONDON_ORG, all_of, some
 
 from reproductions.screenshots.served import CHROMIUM
@@ -21,18 +21,6 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
 PHONE = {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory) -> WordList:
-    return word_list(tmp_path_factory.mktemp("words"))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = new_store(tmp_path, 11)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

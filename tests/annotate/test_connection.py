@@ -8,11 +8,10 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from browsing import PASSWORD, new_store
+from browsing import PASSWORD
 from httpx2 import Client
 
 from reproductions.screenshots.served import served
@@ -27,13 +26,6 @@ GET = b"GET /sign-in HTTP/1.1\r\nHost: x\r\n"
 POST = b"POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"
 ENOUGH = 40_000_000
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = new_store(tmp_path, 1)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

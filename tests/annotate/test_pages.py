@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
@@ -13,13 +12,6 @@ from made_tasks import VV, make_tasks
 
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Admission, Purpose
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = new_store(tmp_path)
-    yield opened
-    opened.close()
 
 
 def answers_in(store: Store) -> list[str]:

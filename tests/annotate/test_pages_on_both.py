@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
 
 import pytest
-from browsing import HASH, PASSWORD, Browser, furnished, signed_in, visitor, word_list
+from browsing import HASH, PASSWORD, Browser, furnished, signed_in, visitor
 from made_tasks import JJ, NN, VV, Clock, OpenStore
 
 from tagweave.annotate.page_request import WordList
@@ -21,11 +20,6 @@ TASKS = 4
 @pytest.fixture
 def store(open_store: OpenStore) -> Store:
     return furnished(open_store(Settings()), TASKS)
-
-
-@pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WordList]:
-    return word_list(tmp_path_factory.mktemp("words"))
 
 
 def answer_all(store: Store, by_name: dict[str, Answer]) -> None:
@@ -84,15 +78,6 @@ class TestStart:
         assert standing(store).count("VV") == 0
 
 
-class TestTask:
-    def test_a_refusal_is_told_and_stands_out(self, store: Store) -> None:
-        browser = signed_in(store, "ada")
-        first = browser.task()
-        browser.fill("/task", task=first, answer="label VV")
-        page = browser.fill("/task", 409, task=first, answer="label NN")
-        assert '<p class="message wrong">Not taken: this task was answered before.</p>' in page
-
-
 class TestConcordance:
     def test_each_step_can_be_taken_back(self, store: Store, words: WordList) -> None:
         browser = signed_in(store, "ada", words=words)
@@ -118,20 +103,21 @@ class TestConcordance:
         page = browser.fill("/concordance", all=1, **where)
         assert pressed(page) == ["word"] * 3
 
-    @pytest.mark.parametrize("steps", ["x", "-1", "0", "26", "1,,x", "999", ",".join(["1"] * 51), "١"])
-    def test_other_steps_are_refused(self, store: Store, words: WordList, steps: str) -> None:
+    @pytest.mark.parametrize(
+        ("path", "fields"),
+        [
+            *(("", {"steps": each}) for each in ("x", "-1", "0", "26", "1,,x", "999", ",".join(["1"] * 51), "١")),
+            *(("", {name: "none"}) for name in ("word", "order", "first")),
+            ("/uncertain", {"first": "none"}),
+        ],
+    )
+    def test_what_no_page_sends_takes_nothing_back(
+        self, store: Store, words: WordList, path: str, fields: dict[str, str]
+    ) -> None:
         browser = signed_in(store, "ada", words=words)
         browser.fill("/task", task=browser.task(), answer="label VV")
         browser.look("/concordance")
-        browser.fill("/concordance/undo", 400, steps=steps)
-        assert standing(store) == ["VV"]
-
-    @pytest.mark.parametrize(("path", "field"), [("", "word"), ("", "order"), ("", "first"), ("/uncertain", "first")])
-    def test_what_is_refused_takes_nothing_back(self, store: Store, words: WordList, path: str, field: str) -> None:
-        browser = signed_in(store, "ada", words=words)
-        browser.fill("/task", task=browser.task(), answer="label VV")
-        browser.look("/concordance")
-        browser.fill(f"/concordance{path}/undo", 400, steps="1", **{field: "none"})
+        browser.fill(f"/concordance{path}/undo", 400, **{"steps": "1", **fields})
         assert standing(store) == ["VV"]
 
     def test_of_a_long_list_the_neighbours_are_offered_and_any_other_is_found(
@@ -151,27 +137,16 @@ class TestUncertain:
     @pytest.fixture
     def browser(self, store: Store, words: WordList) -> Browser:
         texts = {"研究生来了": (0, 2), "他在研究生命": (4, 6), "学生的生命": (3, 5)}
-        store.add_tasks(
-            AnnotationTask(
-                Sentence(tuple(text), location=Location("raw.txt", line)),
-                *span,
-                "seg",
-                (),
-                1 / line,
-                Purpose.CONCORDANCE,
-            )
-            for line, (text, span) in enumerate(texts.items(), 1)
-        )
+        for line, (text, span) in enumerate(texts.items(), 1):
+            sentence = Sentence(tuple(text), location=Location("raw.txt", line))
+            store.add_tasks([AnnotationTask(sentence, *span, "seg", (), 1 / line, Purpose.CONCORDANCE)])
         return signed_in(store, "ada", words=words)
 
-    def test_what_is_put_in_by_doubt_comes_in_its_order(self, browser: Browser) -> None:
+    def test_rows_stay_while_they_are_marked_and_are_gone_afterwards(self, browser: Browser, store: Store) -> None:
         assert 'href="/concordance/uncertain"' in browser.look("/concordance")
         page = browser.look("/concordance/uncertain")
-        assert re.findall(r"<mark>(\w+)</mark>", page) == ["研究", "生命", "生命"]
-        assert '<span class="before"><bdi>他在研究</bdi></span>' in page
-
-    def test_rows_stay_while_they_are_marked_and_are_gone_afterwards(self, browser: Browser, store: Store) -> None:
-        page = browser.look("/concordance/uncertain")
+        rows = re.findall(r'class="before"><bdi>(\w*)</bdi></span><mark>(\w+)</mark>', page)
+        assert rows == [("", "研究"), ("他在研究", "生命"), ("学生的", "生命")]
         where = {"first": hidden(page, "first"), "steps": ""}
         numbers = re.findall(r'name="task" value="(\d+)"', page)
         page = browser.fill("/concordance/uncertain", task=numbers[0], answer="not a word", **where)

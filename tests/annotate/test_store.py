@@ -149,14 +149,6 @@ class TestPeople:
         with pytest.raises(ValueError, match="expected one of annotator, curator"):
             open_store().add_annotator("a", "admin")
 
-    def test_another_password_ends_all_sessions(self, open_store: OpenStore) -> None:
-        store = open_store()
-        number = store.add_annotator("a", password_hash="old").id  # noqa: S106
-        store.change_password(number, "new")
-        store.end_sessions(number)
-        found = store.annotator(number)
-        assert (found.password_hash, found.session_epoch) == ("new", 2)
-
     def test_a_link_lets_in_once_and_not_for_ever(self, open_store: OpenStore) -> None:
         clock = Clock()
         store = open_store(clock=clock)

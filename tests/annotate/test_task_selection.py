@@ -55,6 +55,11 @@ def places(found):
     return list(zip(found.sentence.tolist(), found.position.tolist(), strict=True))
 
 
+def asked(*tasks):
+    """Tasks as a store has them."""
+    return [Asked(number, task, Status.OPEN, None, None) for number, task in enumerate(tasks)]
+
+
 def by_hand(tagger, sentences):
     """Per place, the probabilities of all labels, the best first."""
     tables = tagger.probabilities(sentences)
@@ -90,17 +95,10 @@ def test_by_entropy(tagger, raw):
 
 
 def test_tasks_are_ranked_by_entropy_too(tagger, raw):
-    asked = [
-        Asked(i, task, Status.OPEN, None, None)
-        for i, task in enumerate(token_tasks(least_certain(tagger, raw, 1.0), raw, tagger))
-    ]
-    by_choice = [
-        np.array([each.uncertainty for each in rankings(tagger, asked, strategy=strategy)]) for strategy in STRATEGIES
-    ]
-    assert (
-        by_choice[0] <= by_choice[1] + 1e-6
-    ).mean() > 0.9  # the same draw; entropy is the greater number nearly always
-    assert not np.allclose(*by_choice)
+    every = asked(*token_tasks(least_certain(tagger, raw, 1.0), raw, tagger))
+    marginal, entropy = (np.array([each.uncertainty for each in rankings(tagger, every, 0, by)]) for by in STRATEGIES)
+    assert (marginal <= entropy + 1e-6).mean() > 0.9  # the same draw; entropy is nearly always the greater number
+    assert not np.allclose(marginal, entropy)
 
 
 def test_an_unknown_choice(tagger, raw):
@@ -171,11 +169,11 @@ def test_characters_are_not_asked_one_by_one(segmenter, raw):
 def test_a_newer_model_ranks_the_same_tasks(tagger, raw):
     found = least_certain(tagger, raw, 0.3)
     copies = [replace(each, sentence=replace(each.sentence)) for each in token_tasks(found, raw, tagger)]
-    asked = [Asked(n, each, Status.OPEN, None, None) for n, each in enumerate(copies, 7)]
+    tasks = asked(*copies)
     other = ChainPredictor(fit([CTB], Recipe(), run=Run(Schedule(1))).model)
     known = by_hand(other, raw)
-    ranked = rankings(other, asked[::-1])
-    assert [each.id for each in ranked] == [each.id for each in asked][::-1]
+    ranked = rankings(other, tasks[::-1])
+    assert [each.id for each in ranked] == [each.id for each in tasks][::-1]
     for ranking, place in zip(ranked[::-1], places(found), strict=True):
         assert ranking.candidates[0][:2] == (known[place][0][1], pytest.approx(known[place][0][0], abs=1e-4))
         assert 0 <= ranking.uncertainty <= 1
@@ -197,19 +195,18 @@ def test_no_doubt_is_asked_last():
 
 def test_words_of_a_concordance_are_not_ranked_by_labels(tagger, raw):
     task = AnnotationTask(raw[0], 0, 1, "ctb", purpose=Purpose.CONCORDANCE)
-    assert rankings(tagger, [Asked(1, task, Status.OPEN, None, None)]) == []
+    assert rankings(tagger, asked(task)) == []
 
 
 def test_words_of_a_list_are_asked_as_choice_ranks_them(segmenter):
     texts = [Sentence(tuple("".join(sentence.forms))) for sentence in CTB.sentences[60:100]]
     words = ["的", "一", "我们", "没有"]
     ranked = most_uncertain(segmenter.model, texts, words)
-    asked = list(word_tasks(segmenter, texts, words, model=2))
-    assert [task.uncertainty for task in asked] == ranked.uncertainty.tolist()
-    assert [task.focus for task in asked] == [words[w] for w in ranked.occurrences.word]
-    assert {(task.purpose, task.candidates, task.model) for task in asked} == {(Purpose.CONCORDANCE, (), 2)}
-    assert list(word_tasks(segmenter, texts, words, most=3, model=2)) == asked[:3]
-    assert [task.uncertainty for task in asked] == sorted((task.uncertainty for task in asked), reverse=True)
+    found = list(word_tasks(segmenter, texts, words, model=2))
+    assert [task.uncertainty for task in found] == ranked.uncertainty.tolist()
+    assert [task.focus for task in found] == [words[w] for w in ranked.occurrences.word]
+    assert {(task.purpose, task.candidates, task.model) for task in found} == {(Purpose.CONCORDANCE, (), 2)}
+    assert list(word_tasks(segmenter, texts, words, most=3, model=2)) == found[:3]
 
 
 ALPHABET = "甲乙丙aB1"

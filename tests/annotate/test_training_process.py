@@ -160,35 +160,25 @@ def test_a_process_that_cannot_be_started_is_tried_again(
     ]
 
 
-def test_answers_do_not_wait_for_a_training_and_nothing_outlives_a_server_that_is_killed(
-    store: Store, slow: Plan, tmp_path: Path
+def test_of_two_servers_one_trains_answers_do_not_wait_and_nothing_outlives_one_that_is_killed(
+    store: Store, slow: Plan, tmp_path: Path, impatient: None
 ) -> None:
     answer(store)
-    server = served(slow, tmp_path)
+    first = served(slow, tmp_path)
     trainer = number_in(tmp_path / "pid")
     watcher = parent_of(trainer)
     began = time.monotonic()
     for _ in range(20):
         answer(store)
     assert time.monotonic() - began < 20  # the training goes on for 600
-    assert store.last_judgement() == 22
-    server.kill()
-    server.wait()
-    until(lambda: not is_there(watcher) and not is_there(trainer))
-
-
-def test_of_two_servers_one_trains(store: Store, slow: Plan, tmp_path: Path, impatient: None) -> None:
-    answer(store)
-    first = served(slow, tmp_path)
-    trainer = number_in(tmp_path / "pid")
     assert take(tmp_path / "out" / retraining._LOCK) is None  # as another process finds it
     with training(slow):
         time.sleep(1)
         assert number_in(tmp_path / "pid") == trainer
         first.kill()
         first.wait()
+        until(lambda: not is_there(watcher) and not is_there(trainer))
         until(lambda: number_in(tmp_path / "pid") != trainer)
-        assert not is_there(trainer)
 
 
 def served(plan: Plan, folder: Path) -> subprocess.Popen[bytes]:
@@ -197,9 +187,8 @@ def served(plan: Plan, folder: Path) -> subprocess.Popen[bytes]:
     path.write_text(
         f"""
 import time
-from tagweave.annotate.retraining import Plan
+from tagweave.annotate.retraining import Plan, training
 from tagweave.annotate.task import Rule, Settings
-from tagweave.annotate.retraining import training
 if __name__ == "__main__":
     with training({plan!r}):
         time.sleep(600)
@@ -260,14 +249,6 @@ def test_what_is_no_longer_wanted_ends(annotated: Path) -> None:
     with pytest.raises(SystemExit):
         run(ASLEEP, annotated, annotated.with_name("model"), lambda: not (lock.exists() and lock.read_text("ascii")))
     assert not is_there(number_in(lock))
-
-
-def test_a_lock_is_free_when_its_holder_closes_it(tmp_path: Path) -> None:
-    first = take(tmp_path / "lock")
-    assert take(tmp_path / "lock") is None
-    first.close()
-    second = take(tmp_path / "lock")
-    second.close()
 
 
 def test_what_was_left_behind_is_ended_first(annotated: Path) -> None:

@@ -198,7 +198,7 @@ class Desk:
 
 
 def check(connection: Connection, task: AnnotationTask, candidates: Iterable[Candidate], answer: Answer) -> None:
-    """Raise RefusedError unless an answer fits a task: its labels must be those of candidates or of the guideline."""
+    """Raise RefusedError unless an answer fits a task: each label must be a candidate or in the guideline."""
     is_word = answer.kind is Kind.WORD and task.purpose is not Purpose.CONCORDANCE
     is_spans = answer.kind is Kind.SPANS
     if is_word or (answer.kind is not Kind.CANNOT_TELL and is_spans != (task.asks is Asks.SPANS)):

@@ -54,7 +54,7 @@ class SpanRow(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Tokens of the sentence with their numbers: those of one span, or one that is in none."""
+    """The tokens of a span with their numbers, or one token outside of spans."""
 
     tokens: list[tuple[int, str]]
     row: SpanRow | None

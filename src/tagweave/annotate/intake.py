@@ -1,4 +1,4 @@
-"""Import of sentences as tasks: what a model is uncertain about, what is ambiguous, what is known; and of labels."""
+"""Import of tasks: uncertain, ambiguous and known tokens and spans, words of a list; and import of labels."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def put_known_spans(
     model: int | None = None,
     seed: int = 0,
 ) -> int:
-    """Do as `put_known` for spans of sentences that are known entirely, all of which a right answer marks."""
+    """Ask for the spans of sentences that are known entirely; otherwise like `put_known`."""
     gold = selection.known_spans(corpus)
     chosen = np.random.default_rng(seed).permutation(len(gold))[:number].tolist()
     answers = {(gold[i][0].location, gold[i][0].forms): gold[i][1] for i in chosen}

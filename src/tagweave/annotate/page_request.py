@@ -71,9 +71,9 @@ class Fields(dict[str, str]):
             raise FieldError(f"found {name} {text[:50]!r}, expected a time")
         return seconds
 
-    def answer(self, name: str = "answer") -> Answer:
+    def answer(self) -> Answer:
         """Return an answer as buttons send it: `label NAME`, or the value of another kind."""
-        text = self[name]
+        text = self["answer"]
         try:
             return label(text[len(_LABEL) :]) if text.startswith(_LABEL) else Answer(Kind(text))
         except ValueError:

@@ -72,7 +72,7 @@ _IS_GOLD = tasks.c.purpose == Purpose.GOLD
 
 
 def _change(value: Callable[[FromClause], Any]) -> Any:
-    """Sum what judgements add to a sum over standing ones: their value, minus that of the judgement they replace."""
+    """Sum the changes in a total over standing judgements: new value minus the old value that it replaces."""
     new, old = (case((~row.c.withdrawn, value(row)), else_=0) for row in (judgements, _BEFORE))
     return func.coalesce(func.sum(new - old), 0)
 
@@ -235,7 +235,7 @@ def standing(judged: Iterable[Judgement]) -> list[Judgement]:
 
 
 def most_gain(connection: Connection, rule: PosteriorRule, count: int) -> list[OpenPosterior]:
-    """Return at most `count` open tasks of labels of which another answer is expected to gain most."""
+    """Return at most `count` open tasks of labels, those with the greatest expected gain of another answer first."""
     is_open = (tasks.c.purpose == Purpose.REAL) & (tasks.c.status == Status.OPEN) & (tasks.c.asks == Asks.LABEL)
     chosen = ASKED.where(is_open).order_by(tasks.c.gain.desc(), tasks.c.id).limit(count)
     rows = connection.execute(chosen).all()

@@ -26,7 +26,7 @@ REST = None
 SHOWN = 0.9
 """The share of wrong answers that are among those shown."""
 USUAL_ACCURACY = 0.9
-"""Of an annotator of whom nothing is known, if nothing is known of the others either."""
+"""Accuracy assumed of an annotator before anybody has answered."""
 _WEIGHT = 10.0  # answers that the prior of a confusion matrix is worth
 
 
@@ -150,7 +150,7 @@ def posterior(candidates: Sequence[Candidate], given: Sequence[GivenAnswer], peo
 
 
 def prior(candidates: Sequence[Candidate], given: Sequence[Answer]) -> tuple[tuple[Answer, ...], Floats]:
-    """Return the C answers that are shown or given, and their priors with that of `REST`, float64[C + 1].
+    """Return the C answers that are shown or given, and the priors of these and of `REST`, float64[C + 1].
 
     Answers that are not shown share the probability that the candidates leave.
     """

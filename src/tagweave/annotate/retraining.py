@@ -34,7 +34,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.training.dev_score import dev_score
-from tagweave.training.retraining import ANNOTATED, MODEL, run, take
+from tagweave.training.retraining import run, take
 from tagweave.training.task import Task
 
 _PAGE = 100  # tasks ranked at a time: annotators should not wait for a longer transaction
@@ -42,31 +42,19 @@ _PAGE = 100  # tasks ranked at a time: annotators should not wait for a longer t
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained, and when.
-
-    Raises ValueError for fewer than one new judgement to wait for, or a command without the names of both files.
-    """
+    """What is trained, and when."""
 
     url: str  # of the store
     guideline: str
     command: tuple[str, ...]  # its words contain ANNOTATED and MODEL; it writes MODEL all or not at all
     folder: str  # for the models, corpora and logs; created if it does not exist
     every: int = 100  # new judgements after which a training begins
-    form: str = (
-        conllu.FORMAT.name
-    )  # of the partial corpus: CoNLL-U for words, columns for spans, KyTea's for characters
+    form: str = conllu.FORMAT.name  # of the partial corpus: or columns for spans, KyTea's for characters
     dev: str | None = None  # a corpus argument; the accuracy on it is stored with the model
     corpus: str | None = None  # a corpus argument; a share of its tokens, the least certain, become tasks, too
     share: float = 0.2
     strategy: str = "marginal"  # one of selection.STRATEGIES
     settings: Settings = field(default_factory=Settings)  # by which tasks are added and ranked
-
-    def __post_init__(self) -> None:
-        if self.every < 1:
-            raise ValueError(f"found training after {self.every} judgements, expected 1 or more")
-        for name in (ANNOTATED, MODEL):
-            if not any(name in word for word in self.command):
-                raise ValueError(f"found a command without {name}, expected one that reads {ANNOTATED}, writes {MODEL}")
 
 
 def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: True) -> ModelVersion | None:

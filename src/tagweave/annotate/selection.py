@@ -178,8 +178,8 @@ def least_certain(
 ) -> UncertainTokens:
     """Return a share of the tokens of words, whose best label has the least marginal probability (li-2015, section 4).
 
-    Tokens that have one label in `layer` are known: evidence for the others, and not among those of which the share is
-    taken. `strategy` is one of `STRATEGIES`; `seed` orders equally certain tokens.
+    Tokens with one label in `layer` are known: they are evidence, and the share is taken of the others. `strategy` is
+    one of `STRATEGIES`; `seed` orders equally certain tokens.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"found a share of {share}, expected 0 to 1")
@@ -303,8 +303,6 @@ def span_tasks(
     a sentence is the mean over its tokens, by one of `selection.STRATEGIES`. `seed` draws the sentences, which are
     asked in the order in which they are drawn.
     """
-    if not 0 <= share <= 1:
-        raise ValueError(f"found a share of {share}, expected 0 to 1")
     candidates = [sentence for sentence in sentences if len(sentence) and not _is_known(sentence, tagger.guideline)]
     ranks = priorities(_means(tagger, candidates, strategy), np.random.default_rng(seed))
     order = np.argsort(-ranks, kind="stable")[: round(share * len(ranks))].tolist()

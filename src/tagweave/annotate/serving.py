@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
@@ -22,12 +20,12 @@ from tagweave.annotate.page_request import HERE, Page, Site, WordList, endpoint,
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, Status
-from tagweave.corpus.files import read_lines, whole_file
+from tagweave.corpus.files import read_lines
 from tagweave.corpus.formats import columns, conllu, kytea
 from tagweave.harvest.lexicon import read
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.retraining import ANNOTATED, MODEL, again, exported
+from tagweave.training.retraining import again, command, exported
 from tagweave.web import listening, server
 
 
@@ -107,11 +105,7 @@ def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder
     annotated = exported(tagger.guideline, form, "")
     plan = again(tagger.model.about, tagger.guideline, train, annotated)
     Path(folder).mkdir(parents=True, exist_ok=True)
-    file = Path(folder, "plan.json")
-    with whole_file(file) as part:
-        part.write_text(json.dumps(plan.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    words = (sys.executable, "-m", "tagweave.training", str(file), MODEL, ANNOTATED)
-    return Plan(url, tagger.guideline, words, folder, form=form)
+    return Plan(url, tagger.guideline, command(plan, Path(folder, "plan.json")), folder, form=form)
 
 
 def run(

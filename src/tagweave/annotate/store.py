@@ -47,7 +47,7 @@ class Annotator:
     role: str
     password_hash: str | None  # None: they can sign in only by a link
     created: float
-    admitted: float | None  # since when they need no training phase: passed it, were admitted, or are a curator
+    admitted: float | None  # since when they need no training phase: passed it, or are a curator
     session_epoch: int  # sessions of an earlier epoch are over
 
 
@@ -112,20 +112,10 @@ class Store(Questions, Records):
         with self._database.reading() as connection:
             return [Annotator(*row) for row in connection.execute(select(annotators).order_by(annotators.c.name))]
 
-    def change_password(self, annotator: int, password_hash: str | None) -> None:
-        """Change a password, and end all sessions."""
-        with self._database.writing() as connection:
-            _end_sessions(connection, annotator, password_hash=password_hash)
-
     def end_sessions(self, annotator: int) -> None:
         """End all sessions of an annotator, by a new `session_epoch`."""
         with self._database.writing() as connection:
             _end_sessions(connection, annotator)
-
-    def admit(self, annotator: int) -> None:
-        """Admit an annotator, whatever their results in training."""
-        with self._database.writing() as connection:
-            slots.admit(connection, annotator, self._clock())
 
     def invite(self, annotator: int, token: str, seconds: float) -> None:
         """Let a token sign an annotator in, once, within so many seconds; the store keeps a digest of the token."""
@@ -192,7 +182,7 @@ class Store(Questions, Records):
         return self._patiently(turn)
 
     def judge_again(self) -> None:
-        """Judge all open tasks by posteriors, if these decide: another rule may have asked, and more may be known."""
+        """Judge all open tasks again if posteriors decide: the rule may have changed, and more may be known."""
         settings = self._settings()
         if settings.posterior is not None:
             for page in self.task_pages(Status.OPEN):

@@ -1,4 +1,4 @@
-"""Requests of many connections, computed together, and the metrics of that.
+"""Batches: requests of many connections are computed together; and metrics.
 
 While a batch is computed, further requests wait; those that ask the same of the same model are the next batch. So
 nobody waits for company, and under load the fixed cost of a call is paid once for many requests.

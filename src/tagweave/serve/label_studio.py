@@ -210,7 +210,7 @@ async def _keep(site: ServerSite, served: ServedModel, several: Sequence[Callabl
 
 
 def _annotated(task: Values, sent: Values) -> Iterator[Callable[[], AnnotatedText]]:
-    """Yield what makes a document of each annotation of a task; those that were cancelled delete what was kept."""
+    """Yield a function for each annotation of a task, which makes its document, an empty one if it was cancelled."""
     schema = sent.values.get("label_config")
     if schema is None and isinstance(project := sent.values.get("project"), dict):
         schema = project.get("label_config")

@@ -6,12 +6,10 @@ them between two batches, so an answer is that of one version. A file lock keeps
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import subprocess
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from io import StringIO
 from itertools import zip_longest
@@ -22,7 +20,6 @@ from typing import IO
 import msgspec
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.files import whole_file
 from tagweave.corpus.formats import columns
 from tagweave.corpus.load import save
 from tagweave.corpus.sentence import Sentence
@@ -30,14 +27,14 @@ from tagweave.corpus.spans import SPANS, TAGS
 from tagweave.errors import CorpusError, RequestError
 from tagweave.exchange.document import Document, Mark
 from tagweave.exchange.sentences import Notes, Unmarked, sentences
-from tagweave.exchange.tokens import Tokenizer
+from tagweave.exchange.tokens import Offsets, Tokenizer
 from tagweave.front.options import message
 from tagweave.labels.transition_scheme import codes_spans
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.serve.requests import TextResult
 from tagweave.serve.served_models import next_version
 from tagweave.serve.serving import Retraining
-from tagweave.training.retraining import ANNOTATED, MODEL, again, exported, run, take
+from tagweave.training.retraining import again, command, exported, run, take
 
 
 def marks(result: TextResult) -> Iterator[Mark]:
@@ -55,9 +52,6 @@ def marks(result: TextResult) -> Iterator[Mark]:
 
 def _probability(number: object) -> float:
     return min(1.0, max(number, 1e-6)) if isinstance(number, float) else 1.0
-
-
-Offsets = tuple[int, int]
 
 
 class AnnotatedText(msgspec.Struct, frozen=True):
@@ -101,7 +95,7 @@ class Annotations:
             file.write(lines)
 
     def replace(self, several: Iterable[AnnotatedText], project: str) -> None:
-        """Make these the documents whose keys begin with that of a project."""
+        """Replace the documents of a project, whose number begins their keys."""
         known, new = self.read(), {each.key: each for each in several}
         gone = [AnnotatedText(key) for key in known if key.startswith(f"{project}/") and key not in new]
         self.add([*(each for key, each in new.items() if known.get(key) != each), *gone])
@@ -137,8 +131,8 @@ class Retrainer:
         self._task = SPANS if codes_spans(tagger.labels) else TAGS
         self._folder = Path(settings.folder)
         self._folder.mkdir(parents=True, exist_ok=True)
-        plan = again(tagger.model.about, tagger.guideline, settings.train, exported(tagger.guideline, _FORM, ""))
-        self._plan = json.dumps(plan.to_json(), indent=1, ensure_ascii=False)
+        annotated = exported(tagger.guideline, _FORM, "")
+        self._plan = again(tagger.model.about, tagger.guideline, settings.train, annotated)
         self.annotations = Annotations(self._folder / f"{name}.annotations.jsonl")
         self._ended, self._thread = Event(), Thread()
 
@@ -155,14 +149,15 @@ class Retrainer:
             if not kept:
                 raise RequestError(f"found no annotations for {self._name}, expected some to learn from")
             version = self._folder / next_version(self._folder, self._name)
-            annotated, plan = version.with_suffix(".col"), version.with_suffix(".json")
+            annotated = version.with_suffix(".col")
             save(self._corpus(kept), str(annotated), _FORM)
-            with whole_file(plan) as part:
-                part.write_text(self._plan + "\n", encoding="utf-8")
+            words = command(self._plan, version.with_suffix(".json"))
         except BaseException:
             lock.close()
             raise
-        self._thread = Thread(target=self._train, args=(plan, annotated, version, lock), name="retraining", daemon=True)
+        self._thread = Thread(
+            target=self._train, args=(words, annotated, version, lock), name="retraining", daemon=True
+        )
         self._thread.start()
         return len(kept)
 
@@ -233,8 +228,7 @@ class Retrainer:
             raise CorpusError("annotations without a label of a token", "some to learn from")
         return Corpus(tuple(own), self._guideline)
 
-    def _train(self, plan: Path, annotated: Path, version: Path, lock: IO[str]) -> None:
-        words = (sys.executable, "-m", "tagweave.training", str(plan), MODEL, ANNOTATED)
+    def _train(self, words: Sequence[str], annotated: Path, version: Path, lock: IO[str]) -> None:
         with lock:
             try:
                 run(words, annotated, version, lambda: not self._ended.is_set())

@@ -69,7 +69,7 @@ class Tagging:
 
 
 def _with_sentences(documents: Iterable[Tokenised]) -> Iterator[tuple[Tokenised, slice]]:
-    """Yield each document, and where its sentences are among those of all documents."""
+    """Yield each document and the slice of its sentences in the list of all sentences."""
     at = 0
     for document in documents:
         begin, at = at, at + len(document.sentences)
@@ -336,7 +336,7 @@ class ServedModels:
         return {"tag": Tagging(model, self.cut)}
 
     def _cut(self) -> tuple[CutLines, str]:
-        """Return how texts become tokens, and the name of that."""
+        """Return the function that cuts lines into tokens, and its name."""
         if self._settings.tokens is not None:
             return by_line(tokenizer(self._settings.tokens)), self._settings.tokens
         for each in self.all:

@@ -117,6 +117,14 @@ def _by_guideline(
 ANNOTATED, MODEL = "{annotated}", "{model}"
 """Placeholders in a command for the files of the partial corpus and of the new model."""
 
+
+def command(plan: TrainingPlan, file: Path) -> tuple[str, ...]:
+    """Write a plan to a file, and return the command that trains by it."""
+    with whole_file(file) as part:
+        part.write_text(json.dumps(plan.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return sys.executable, "-m", "tagweave.training", str(file), MODEL, ANNOTATED
+
+
 _LOCK = "training.lock"
 _PAUSE = 0.1  # seconds
 
