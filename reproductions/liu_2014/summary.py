@@ -60,7 +60,7 @@ def _of_setting(run: Run[Domain, Method], setting: Setting[Domain, Method], tria
         "title": setting.title,
         "sizes": domain.sizes(),
         "raw": len(domain.raw),
-        "lexicon": len(domain.lexicon),
+        "lexicon": len(domain.lexicon.words),
         "natural": [len(domain.natural.corpus), domain.natural.spans_of(domain.natural.corpus)],
         "recipe": {"learner": recipe.learner, **recipe.settings, "iterations": domain.schedule.iterations},
         "methods": of_methods(run, setting, found, before, trials, KEPT, wanted),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tagweave.corpus.load import load
+from tagweave.evaluation.divergence import counted_trees
 from tagweave.evaluation.divergence_page import page
-from tagweave.evaluation.tree_divergence import counted_trees
 
 if TYPE_CHECKING:
     from conftest import Run

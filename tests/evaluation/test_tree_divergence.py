@@ -15,10 +15,9 @@ import naive_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Location, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evaluation.divergence import Divergence
+from tagweave.evaluation.divergence import Divergence, TreeDivergence, counted_trees, head_positions
 from tagweave.evaluation.divergence_page import page, summary, tables
 from tagweave.evaluation.tables import tables_as_text
-from tagweave.evaluation.tree_divergence import TreeDivergence, counted_trees, head_positions
 from tagweave.features import arc_templates
 
 Rows = Sequence[tuple[str, Any]]

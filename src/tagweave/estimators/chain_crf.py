@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -91,7 +91,7 @@ class ChainCRF(Parameters):
             ValueError: X and y of different lengths, an empty set, no sentence, no label at all, only one of X_dev and
                 y_dev, or a parameter that the algorithm does not take.
         """
-        from tagweave.estimators.fitting import Sequences, fit_sequences
+        from tagweave.estimators.fitting import Sequences, fit_sequences, print_iteration
 
         if (X_dev is None) != (y_dev is None):
             raise ValueError("found only one of X_dev and y_dev, expected both or neither")
@@ -102,25 +102,22 @@ class ChainCRF(Parameters):
             held_out = token_sequences(X_dev)
             dev_layers = layers_of(y_dev, [len(sentence) for sentence in held_out], "y_dev")
             dev = Sequences(held_out, dev_layers, weights_of(None, len(held_out)))
-        listeners, hooks = self._listeners()
-        self._model, self.training_log_ = fit_sequences(train, dev, self.get_params(), listeners)
+        hooks = self._hooks() if self.verbose and self.trainer_cls is not None else None
+        listener = hooks.iteration if hooks is not None else print_iteration if self.verbose else None
+        self._model, self.training_log_ = fit_sequences(train, dev, self.get_params(), listener)
         if hooks is not None:
             hooks.end(self.training_log_)
         if self.model_filename is not None:
             self.save(self.model_filename)
         return self
 
-    def _listeners(self) -> tuple[Sequence[Callable[[TrainingLog], None]], Hooks | None]:
-        from tagweave.estimators.fitting import Hooks, print_iteration
+    def _hooks(self) -> Hooks:
+        from tagweave.estimators.fitting import Hooks
 
-        if not self.verbose:
-            return (), None
-        if self.trainer_cls is None:
-            return (print_iteration,), None
+        assert self.trainer_cls is not None  # noqa: S101 - for the type checker
         given = {name: value for name, value in self.get_params().items() if value is not None and name not in _OWN}
         params = {CRFSUITE_NAMES.get(name, name): value for name, value in given.items()}
-        hooks = Hooks(self.trainer_cls(algorithm=self.algorithm or "lbfgs", params=params, verbose=True))
-        return (hooks.iteration,), hooks
+        return Hooks(self.trainer_cls(algorithm=self.algorithm or "lbfgs", params=params, verbose=True))
 
     def predict(self, X: Iterable[TokenSequence], constraints: Iterable[Labels] | None = None) -> Predictions:
         """The best labels: an array [sentences, tokens] if all sentences are of one length, else [sentences] of lists.

@@ -137,10 +137,10 @@ def trainer_of(name: str | None, trainer: Trainer, period: int | None, delta: fl
 
 @dataclass
 class Recording:
-    """A `Callback` that fills a log and tells listeners; `details` is what others found out about the iteration."""
+    """A `Callback` that fills a log and tells a listener; `details` is what others found out about the iteration."""
 
     log: TrainingLog
-    listeners: Sequence[Callable[[TrainingLog], None]] = ()
+    listener: Callable[[TrainingLog], None] | None
     details: dict[str, Any] = field(default_factory=dict)
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
@@ -149,8 +149,8 @@ class Recording:
         self.log.append(iteration)
         self.log.iterations.append({**info, **self.details})
         self.details = {}
-        for listener in self.listeners:
-            listener(self.log)
+        if self.listener is not None:
+            self.listener(self.log)
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,6 @@ class Hooks:
             method(*arguments)
 
 
-Listeners = Sequence[Callable[[TrainingLog], None]]
-
 _LEARNER = tuple(dict.fromkeys(name for each in ALGORITHMS.values() for name in (*each.settings, *each.ignored)))
 _LEARNER += ("period", "delta")
 
@@ -216,7 +214,10 @@ class Sequences:
 
 
 def fit_sequences(
-    train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any], listeners: Listeners = ()
+    train: Sequences,
+    dev: Sequences | None,
+    parameters: Mapping[str, Any],
+    listener: Callable[[TrainingLog], None] | None,
 ) -> tuple[ChainModel, TrainingLog]:
     """Fit a model by the parameters of `ChainCRF`. Raises ValueError: no data, or what does not fit together."""
     name = parameters["algorithm"]
@@ -240,7 +241,7 @@ def fit_sequences(
     ((_, layout),), observed = problem.model.linear.weighted, problem.model.linear.observed_transitions
     pairs = len(problem.model.space) ** 2 if observed is None else int(observed[0].sum())
     log = TrainingLog(featgen_num_features=layout.size + pairs, featgen_seconds=time.perf_counter() - begin)
-    recording = Recording(log, listeners)
+    recording = Recording(log, listener)
     trainer = trainer_of(name, recipe.trainer(), parameters["period"], parameters["delta"])
     evaluate = None if dev is None else _evaluation(problem, dev, recording)
     if (limit := parameters["max_iterations"]) is not None:

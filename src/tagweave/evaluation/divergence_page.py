@@ -14,9 +14,8 @@ from rich.text import Text
 from tagweave import __version__
 from tagweave.corpus.characters import printable
 from tagweave.corpus.describe import Context
-from tagweave.evaluation.divergence import Divergence, Partner
+from tagweave.evaluation.divergence import Divergence, Partner, TreeDivergence
 from tagweave.evaluation.tables import add_row, titled_table
-from tagweave.evaluation.tree_divergence import TreeDivergence
 
 _SHARE = 0.01  # partners with a smaller share are left out: expected counts give every tag every partner
 _COUNT = 0.5  # pairs with a smaller expected count are left out

@@ -18,9 +18,8 @@ from tagweave.front.options import check_names
 from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
-    from tagweave.evaluation.divergence import Divergence
+    from tagweave.evaluation.divergence import Divergence, TreeDivergence
     from tagweave.evaluation.report import LayerReports, Report
-    from tagweave.evaluation.tree_divergence import TreeDivergence
 
 
 def evaluate(
@@ -105,8 +104,7 @@ def compare(
             trees, which can be compared only in the same sentences.
     """
     first, second = corpus_of(first), corpus_of(second)
-    from tagweave.evaluation.divergence import counted, expected, same_sentences
-    from tagweave.evaluation.tree_divergence import counted_trees
+    from tagweave.evaluation.divergence import counted, counted_trees, expected, same_sentences
 
     if any(corpus.guideline in sentence.heads for corpus in (first, second) for sentence in corpus):
         if model:

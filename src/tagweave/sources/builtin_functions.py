@@ -206,7 +206,7 @@ class TagweaveModel(DeclaredFunction):
         if names[0] is None:
             return None
         if not isinstance(candidates, Soft):
-            return tuple(each for each in names if each)
+            return (names[0],)
         shares: dict[str, float] = {}
         for name, number in zip(names, candidates.numbers, strict=True):
             shares[name or OUTSIDE] = shares.get(name or OUTSIDE, 0.0) + number
