@@ -37,8 +37,7 @@ from tagweave.training.chain_problem import ChainProblem
 from tagweave.training.corpora import read_corpus, read_outline
 from tagweave.training.fit import prepare
 from tagweave.training.recipe import Recipe
-from tagweave.training.shard import CorpusPart
-from tagweave.training.sharded_job import sharded_problem
+from tagweave.training.sharded_job import CorpusPart, Shards
 from tagweave.training.task import Task
 
 CORPORA = all_corpora()
@@ -62,7 +61,7 @@ def problem_of(workers: int, address: str) -> Iterator[ChainProblem]:
     part = CorpusPart(SharedFile.of(str(PD)), outline, 0, outline.sentences)
     with (
         executor_at(address, workers) as executor,
-        sharded_problem([part], BATCH, NOTHING, executor, workers, SILENT) as it,
+        Shards(executor, workers, (part,)).problem(BATCH, NOTHING, SILENT) as it,
     ):
         yield it
 

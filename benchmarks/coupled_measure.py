@@ -22,8 +22,7 @@ from tagweave.labels.mapping import TagMapping, read_mapping, write_mapping
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import Run, Schedule
 from tagweave.training.coupled import Coupling, automatic_mapping, for_bundles, prepare_coupled
-from tagweave.training.fit import fit, prepare
-from tagweave.training.problem import Problem
+from tagweave.training.fit import Problem, fit, prepare
 from tagweave.training.pruning import fit_pruning
 from tagweave.training.recipe import Recipe
 

@@ -22,8 +22,7 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.sets import Reading
 from tagweave.models.objective import ChainObjective
-from tagweave.training.fit import prepare
-from tagweave.training.problem import Problem
+from tagweave.training.fit import Problem, prepare
 from tagweave.training.recipe import Recipe
 
 CORPORA = ("zh/zx/train.txt", "en/ewt/train.conllu#xpos")

@@ -36,15 +36,15 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.objective import ChainObjective
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.coupled import Coupling, prepare_coupled
-from tagweave.training.fit import fit, fit_problem, prepare
+from tagweave.training.fit import Fitted, Problem, fit, fit_problem, prepare
 from tagweave.training.incomplete import treated
-from tagweave.training.problem import Fitted, Problem
-from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN, Recipe
+from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.subword import fit_pieces, prepare_pieces
 from tagweave.training.task import Task
 from tagweave.training.transform import fit_transformed
 
 FEATURES = ("all", "observed")
+MISTAKE_DRIVEN = [name for name, learner in LEARNERS.items() if learner.mistake_driven]
 SHORT = Schedule(iterations=3)
 EXACT = ("adagrad", "sgd", "rprop", *MISTAKE_DRIVEN)  # learners without sums over all weights, whose order may change
 

@@ -33,15 +33,15 @@ from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.structures.tree import allowed_cells
-from tagweave.training.fit import fit
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided, merged
-from tagweave.training.problem import Fitted
-from tagweave.training.recipe import LEARNERS, MISTAKE_DRIVEN, Recipe
+from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
 from tagweave.training.transform import fit_transformed
 from tagweave.training.tree_system import TreeSystem
 from treebank import treebank
 
+MISTAKE_DRIVEN = [name for name, learner in LEARNERS.items() if learner.mistake_driven]
 SHORT = Schedule(iterations=3)
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0] m.form[0]", "h.upos[0] b.upos[0] m.upos[0]"))
 FEATURES = ArcFeatures(TEMPLATES, 256)

@@ -21,7 +21,7 @@ from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import PRESETS
 from tagweave.labels.coding import WordCounter
 from tagweave.learning.run import Run, Schedule
-from tagweave.training.dev_score import dev_score
+from tagweave.training.chain_problem import dev_score
 from tagweave.training.fit import fit, prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task

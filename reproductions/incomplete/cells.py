@@ -19,10 +19,9 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import fit, fit_problem, prepare
+from tagweave.training.chain_problem import dev_score
+from tagweave.training.fit import Fitted, fit, fit_problem, prepare
 from tagweave.training.incomplete import discard
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

@@ -17,7 +17,7 @@ from reproductions.lab.cache import Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import Counts, Metric
 from tagweave.learning.run import SILENT, Run
-from tagweave.training.problem import Fitted
+from tagweave.training.fit import Fitted
 from tagweave.training.system import System
 
 Lines = Sequence[str]

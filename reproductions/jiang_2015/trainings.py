@@ -16,7 +16,7 @@ from reproductions.lab.corpora import digest
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import Run
-from tagweave.training.problem import Fitted
+from tagweave.training.fit import Fitted
 from tagweave.training.system import FitStep, Parallel, System
 from tagweave.training.transform import BEST, CandidateRanking, rankings
 

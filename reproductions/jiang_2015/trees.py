@@ -21,9 +21,8 @@ from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training import tree_system as systems
-from tagweave.training.fit import fit
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.tree_problem import tag_layers
 from tagweave.training.tree_system import Tree

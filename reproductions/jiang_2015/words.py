@@ -22,9 +22,8 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
 from tagweave.training.chain_system import ChainSystem, Labels
-from tagweave.training.fit import fit
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 
 

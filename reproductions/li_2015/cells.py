@@ -30,9 +30,8 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import labels_of
 from tagweave.training.coupled import Coupling, automatic_mapping, fit_coupled
-from tagweave.training.fit import fit
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_stages, merged
-from tagweave.training.problem import Fitted
 from tagweave.training.pruning import Narrowing, Pruning, fit_narrowing, fit_pruning, with_proposals
 from tagweave.training.recipe import Recipe
 

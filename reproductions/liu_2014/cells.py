@@ -24,9 +24,8 @@ from tagweave.evaluation.score import f_of_counts
 from tagweave.features.lookups import Lookups
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run
-from tagweave.training.fit import fit
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.incomplete import treated
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 
 

@@ -21,7 +21,7 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.arc_scorer import ArcBatch, ArcFeatures, ArcScorer
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
-from tagweave.training.problem import Fitted
+from tagweave.training.fit import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.tree_problem import DevScore, TreebankCounts, usual_templates
 

@@ -26,8 +26,8 @@ from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import train
+from tagweave.training.chain_problem import dev_score
+from tagweave.training.job import train
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
 from tagweave.training.retraining import ANNOTATED, MODEL

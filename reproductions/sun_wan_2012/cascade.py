@@ -31,8 +31,8 @@ from reproductions.sun_wan_2012.pair import Pair
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import SILENCE, Callback, Run
+from tagweave.training.fit import Fitted
 from tagweave.training.jackknife import Member, members
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import by_words
 
 Asked = tuple[str, ...]

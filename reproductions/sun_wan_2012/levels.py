@@ -20,10 +20,9 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column
 from tagweave.training.chain_problem import prepare, prepare_corpora
-from tagweave.training.fit import fit
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import in_characters
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.subword import fit_pieces
 

@@ -11,7 +11,7 @@ from model_files import contents, corpora_of, write
 
 from tagweave.learning.loop import FitOutcome
 from tagweave.models.storage import describe_model
-from tagweave.training import fit
+from tagweave.training import job as jobs
 
 RIGHT = ["a/X b/Y c/Z", "b/Y a/X", "c/Z c/Z b/Y a/X", "a/X c/Z"] * 3
 WRONG = [line.translate(str.maketrans("XYZ", "YZX")) for line in RIGHT] * 3
@@ -61,8 +61,8 @@ class Fitted:
 def _fakes(monkeypatch):
     """Methods that ask the job itself."""
     method = SimpleNamespace(fit=Fake.fitted, check=Fake.check)
-    monkeypatch.setattr(fit, "METHODS", {"single": method, "merged": method})
-    monkeypatch.setattr(fit, "_alone", Fake.alone)
+    monkeypatch.setattr(jobs, "METHODS", {"single": method, "merged": method})
+    monkeypatch.setattr(jobs, "_alone", Fake.alone)
 
 
 @pytest.mark.usefixtures("_fakes")
@@ -70,7 +70,7 @@ def _fakes(monkeypatch):
 @pytest.mark.parametrize(("plain", "adapted"), [(0.8, 0.9), (0.8, 0.8), (0.9, 0.8)])
 def test_the_better_one_is_kept_unless_the_method_was_asked_for(plain, adapted, asked):
     job = Fake({"single": plain, "merged": adapted}, is_asked_for=asked)
-    kept, told = fit.train(job), job.told
+    kept, told = jobs.train(job), job.told
     assert job.order == ["single", "merged"]
     assert kept.fitted.name == kept.job.method == ("single" if plain > adapted and not asked else "merged")
     assert kept.scores == {"plain": plain, "merged": adapted}
@@ -81,14 +81,14 @@ def test_the_better_one_is_kept_unless_the_method_was_asked_for(plain, adapted, 
 
 @pytest.mark.usefixtures("_fakes")
 def test_a_run_that_was_stopped_goes_on_whatever_is_kept():
-    kept = fit.train(Fake({"single": 0.9, "merged": 0.8}, stopped=True))
+    kept = jobs.train(Fake({"single": 0.9, "merged": 0.8}, stopped=True))
     assert kept.fitted.name == "single" and kept.fitted.outcome.interrupted
 
 
 @pytest.mark.usefixtures("_fakes")
 def test_where_nothing_can_be_compared_it_is_said():
     job = Fake({"merged": 0.5}, incomparable="no --dev")
-    assert fit.train(job).fitted.name == "merged" and job.order == ["merged"]
+    assert jobs.train(job).fitted.name == "merged" and job.order == ["merged"]
     assert job.told[0].startswith("no --dev: nothing tells whether the sources made the model better")
 
 

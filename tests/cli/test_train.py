@@ -21,8 +21,7 @@ from tagweave.training.chain_problem import estimated_bytes, peak_bytes
 from tagweave.training.coupled import Coupling, prepare_coupled
 from tagweave.training.fit import prepare
 from tagweave.training.methods.single import SingleOptions
-from tagweave.training.plan import CorpusReference
-from tagweave.training.plan_json import read_plan
+from tagweave.training.plan import CorpusReference, read_plan
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,9 @@ from tagweave.features import arc_templates
 from tagweave.learning import loop
 from tagweave.learning import run as runs
 from tagweave.models.storage import load_model
-from tagweave.training import job
 from tagweave.training.fit import fit
 from tagweave.training.guided import fit_guided, fit_guided_in_rounds
-from tagweave.training.recipe import Recipe
+from tagweave.training.recipe import DROP_COLUMNS, Recipe
 from tagweave.training.task import Task
 from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
 from tagweave.training.tree_problem import usual_templates
@@ -66,7 +65,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _small_models(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(job, "Recipe", partial(Recipe, bits=BITS))
+    of_plan = Recipe.of_plan
+    monkeypatch.setattr(Recipe, "of_plan", lambda *given: replace(of_plan(*given), bits=BITS))
     yield
 
 
@@ -91,7 +91,7 @@ def corpora(files: Path) -> tuple[list[Corpus], list[Corpus], Corpus]:
 
 def recipe_for(targets: list[Corpus], sources: list[Corpus]) -> Recipe:
     templates = usual_templates(*(corpus.sentences for corpus in (*targets, *sources)))
-    return Recipe(Task("parse"), templates, settings={"seed": 0}, bits=BITS, drop_columns=job.DROP_COLUMNS)
+    return Recipe(Task("parse"), templates, settings={"seed": 0}, bits=BITS, drop_columns=DROP_COLUMNS)
 
 
 def steps(lines: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from tagweave.cluster.executor import Arrays, Reply, executor_at
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.errors import CorpusError
-from tagweave.training.shard import Aspect, TrainingShard
+from tagweave.training.sharded_job import Aspect, TrainingShard
 
 
 def square(number: int) -> int:

@@ -12,8 +12,7 @@ from tagweave.cluster.executor import IN_PROCESS, Executor
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus import sample
 from tagweave.front.training import resolve
-from tagweave.training.plan import CorpusReference, TrainingPlan
-from tagweave.training.plan_json import with_names
+from tagweave.training.plan import CorpusReference, TrainingPlan, with_names
 from tagweave.training.plan_task import PlanResult, PlanTask, carry_out, plan_task
 
 

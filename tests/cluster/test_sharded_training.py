@@ -23,10 +23,9 @@ from tagweave.front.training import train
 from tagweave.learning.run import SILENT, Run, Schedule, Silence
 from tagweave.training import sharded_job as sharding
 from tagweave.training.corpora import read_outline
-from tagweave.training.fit import fit_problem, prepare
-from tagweave.training.problem import Problem
+from tagweave.training.fit import Problem, fit_problem, prepare
 from tagweave.training.recipe import Recipe
-from tagweave.training.shard import CorpusPart, shards_of
+from tagweave.training.sharded_job import CorpusPart, shards_of
 from tagweave.training.task import Task
 from tests.cluster.calls import MortalShard
 
@@ -38,7 +37,7 @@ def on_workers(recipe: Recipe, workers: int, executor: Executor | None = None, p
     """The sample corpus, twice, on workers."""
     _, outline = read_outline(path, recipe.task.name, None, 1.0)
     part = CorpusPart(SharedFile.of(path), outline, 0, outline.sentences)
-    with sharding.sharded_problem([part, part], recipe, NOTHING, executor or IN_PROCESS, workers, SILENT) as problem:
+    with sharding.Shards(executor or IN_PROCESS, workers, (part, part)).problem(recipe, NOTHING, SILENT) as problem:
         yield problem
 
 
@@ -193,7 +192,7 @@ def test_incomplete_labels_give_the_same_weights_on_workers(
 ) -> None:
     """One worker has all sentences in their order; the weights of several are mixed, and so are others."""
     monkeypatch.setattr("tagweave.training.sharded_job.executor_at", lambda *_: nullcontext(IN_PROCESS))
-    monkeypatch.setattr("tagweave.training.shard._SLICE", 1)  # sentence by sentence
+    monkeypatch.setattr("tagweave.training.sharded_job._SLICE", 1)  # sentence by sentence
     file, weights, notes = tmp_path / "spans.conll", [], []
     file.write_text("\n".join(SPANS[case] * 8))
     for more in ({}, {"cluster": "local", "workers": 1}):
@@ -206,7 +205,7 @@ def test_incomplete_labels_give_the_same_weights_on_workers(
 
 def test_rejected_spans_are_evidence_on_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tagweave.training.sharded_job.executor_at", lambda *_: nullcontext(IN_PROCESS))
-    monkeypatch.setattr("tagweave.training.shard._SLICE", 1)  # sentence by sentence
+    monkeypatch.setattr("tagweave.training.sharded_job._SLICE", 1)  # sentence by sentence
     file, plain = tmp_path / "rejected.conll", tmp_path / "plain.conll"
     known = ["Ann I-PER\nBell I-PER\nleft O\n", "# rejected = tag 1-2 PER\nAnn _\nLake _\n", "it O\n"]
     file.write_text("\n".join(known * 8))

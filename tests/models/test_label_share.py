@@ -12,10 +12,9 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
 from tagweave.learning.run import Run, Schedule
 from tagweave.structures.terms import LabelShare, RunningShare
-from tagweave.training.entity_ratio import EntityRatio, ratio_of
-from tagweave.training.fit import fit_problem, prepare
-from tagweave.training.problem import Problem
-from tagweave.training.recipe import Recipe
+from tagweave.training.fit import Problem, fit_problem, prepare
+from tagweave.training.incomplete import ratio_of
+from tagweave.training.recipe import EntityRatio, Recipe
 from tagweave.training.task import Task
 
 TEXTS = ["we met Anna Bell in Paris today", "Anna saw Nice", "it rained all day in Nice and in Paris", "no names here"]

@@ -24,8 +24,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.characters import UnfitModelError
 from tagweave.models.pair_tables import TableSegmenter
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.training.fit import fit
-from tagweave.training.problem import Fitted
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

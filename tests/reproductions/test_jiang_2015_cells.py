@@ -29,7 +29,6 @@ from reproductions.jiang_2015.trainings import Trainings
 from reproductions.lab.cache import Cache
 from tagweave.learning.run import Run
 from tagweave.training.guided import fit_stages
-from tagweave.training.problem import Fitted
 from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
 
 

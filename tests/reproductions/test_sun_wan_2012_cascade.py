@@ -39,8 +39,8 @@ from tagweave.labels.coding import as_layer
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.training.fit import Fitted
 from tagweave.training.guided import fit_stages
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.subword import Stacking, fit_stack
 

@@ -18,10 +18,10 @@ from tagweave.evidence.layers import allowed_sets
 from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.sets import LabelSets
 from tagweave.learning.run import SILENCE, Callback, Run, Schedule
+from tagweave.training.chain_problem import dev_score
 from tagweave.training.chain_system import ChainSystem
-from tagweave.training.fit import fit
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import merged
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.system import FitStep, Parallel
 from tagweave.training.task import Task
@@ -324,7 +324,7 @@ def test_model_2_learns_a_relabelling(learner: str) -> None:
     system = ChainSystem(recipe, Run(Schedule(iterations=8)))
 
     def accuracy(fitted: Fitted) -> float:
-        return system.score(fitted, dev)
+        return dev_score(fitted.model, dev)(fitted.model.weights)
 
     alone = accuracy(fit([target], recipe, run=Run(Schedule(8))))
     naive = accuracy(fit(merged([target], [source]), recipe, run=Run(Schedule(8))))

@@ -16,8 +16,7 @@ from tagweave.learning.loop import TrainingError
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.models import storage
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.chain_problem import label_space
-from tagweave.training.dev_score import dev_score
+from tagweave.training.chain_problem import dev_score, label_space
 from tagweave.training.fit import fit, fit_problem, prepare
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task

@@ -16,16 +16,16 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
 from tagweave.errors import CorpusError, PlanError
 from tagweave.learning.run import Silence
-from tagweave.training.entity_ratio import (
-    EntityRatio,
+from tagweave.training.incomplete import (
+    FoldCompletion,
     believed,
+    completed,
     nothing_outside,
     outside_elsewhere,
     ratio_from,
     ratio_of,
 )
-from tagweave.training.incomplete import FoldCompletion, completed
-from tagweave.training.recipe import Recipe
+from tagweave.training.recipe import EntityRatio, Recipe
 from tagweave.training.task import Task
 
 PLACES = ["Bonn", "Lyon", "Turin", "Porto", "Graz", "Bern"]

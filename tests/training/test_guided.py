@@ -26,9 +26,8 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import GuidedEncoder, guide_templates
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.training.fit import fit, fit_problem
+from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.guided import fit_guided, fit_stages, merged, prepare_guided, with_guide
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

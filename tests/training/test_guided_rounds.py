@@ -18,8 +18,8 @@ from tagweave.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.learning.run import Run, Schedule, Silence
 from tagweave.training.chain_system import ChainSystem
+from tagweave.training.fit import Fitted
 from tagweave.training.guided import fit_guided_in_rounds, fit_stages
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.system import FitStep, Parallel
 from tagweave.training.task import Task

@@ -13,9 +13,8 @@ from tagweave.errors import PlanError
 from tagweave.training.methods import METHODS, typed
 from tagweave.training.methods.adaptation import IterateOptions
 from tagweave.training.methods.coupled import CoupledOptions
-from tagweave.training.options import Options
-from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan
-from tagweave.training.plan_json import read_plan
+from tagweave.training.methods.method import Options
+from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan, read_plan
 
 PLAN = TrainingPlan(
     (CorpusReference("a b.txt", "0" * 64, 7, None, "g", None, 2.0, "all"),),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,12 +52,6 @@ def test_a_larger_share_trusts_the_way_back_more() -> None:
 def test_equal_candidates_stay_in_their_order() -> None:
     assert ranking([(-1.0, -1.0), (-1.0, -1.0)]).best(0.5) == 0
     assert ranking([(-1.0, -2.0), (-2.0, -1.0)]).best(0.5) == 0
-
-
-@pytest.mark.parametrize("shares", [(), (0.5, 1.5), (-0.1,), (float("nan"),)])
-def test_shares_are_from_0_to_1(shares: tuple[float, ...]) -> None:
-    with pytest.raises(ValueError, match="expected numbers from 0 to 1"):
-        PredictSelf(shares)
 
 
 def test_filtering_tries_nothing_else() -> None:

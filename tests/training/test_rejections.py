@@ -22,12 +22,12 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.ranking import probable_spans
 from tagweave.streams.labelling import WordLabelling
-from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.fit import Problem, fit_problem, prepare
 from tagweave.training.guided import merged
-from tagweave.training.problem import Problem
-from tagweave.training.recipe import MISTAKE_DRIVEN, Recipe
+from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
 
+MISTAKE_DRIVEN = [name for name, learner in LEARNERS.items() if learner.mistake_driven]
 KNOWN = Sentence(
     ("Anna", "Bell", "saw", "Graz"), {"tag": (("B-PER",), ("I-PER",), ("O",), ("B-LOC",))}, location=Location("f", 1)
 )

@@ -10,8 +10,7 @@ from tagged import Impatient, tagged
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
-from tagweave.training.fit import fit, prepare
-from tagweave.training.problem import Fitted
+from tagweave.training.fit import Fitted, fit, prepare
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
 

@@ -14,9 +14,8 @@ from tagweave.features.arc_templates import ArcTemplates
 from tagweave.learning import online
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.tree import TreeModel
-from tagweave.training.fit import fit
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 from treebank import treebank, with_evidence

@@ -15,8 +15,8 @@ from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
-from tagweave.training.entity_ratio import nothing_outside
 from tagweave.training.fit import fit
+from tagweave.training.incomplete import nothing_outside
 from tagweave.training.recipe import Recipe
 from tagweave.training.source_rounds import SourceRounds
 

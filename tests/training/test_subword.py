@@ -23,10 +23,9 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column
 from tagweave.models.pieces import PieceEncoder, of_pieces
 from tagweave.training import subword
-from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import fit
+from tagweave.training.chain_problem import dev_score
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.jackknife import labelled, members
-from tagweave.training.problem import Fitted
 from tagweave.training.recipe import Recipe, by_words
 from tagweave.training.subword import (
     Stacking,

@@ -17,6 +17,7 @@ import pytest
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
+from tagweave.learning.loop import FitOutcome
 from tagweave.learning.run import Run
 from tagweave.training.system import FitStep, KBest, Parallel
 from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
@@ -39,6 +40,7 @@ def label_of(sentence: Sentence, guideline: str) -> str:
 class Model:
     name: str
     labels: dict[str, str]
+    outcome: FitOutcome
 
 
 @dataclass
@@ -62,7 +64,7 @@ class Dictionaries:
             raise KeyboardInterrupt
         self.told.append((step.what, labels))
         self.devs[step.what] = dev
-        return Model(step.what, labels)
+        return Model(step.what, labels, FitOutcome(np.zeros(0), score=self.scores_by_step.get(step.what)))
 
     def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: FitStep) -> Model:
         assert len({each.guideline for each in corpora}) == 1
@@ -106,9 +108,6 @@ class Dictionaries:
 
     def relabelled(self, transfer: Model, text: Parallel[str], guideline: str) -> Corpus:
         return self.annotated(text.corpus, self.transform(transfer, text), guideline)
-
-    def score(self, model: Model, dev: Corpus) -> float:
-        return self.scores_by_step.get(model.name, 0.0)
 
 
 TARGET = corpus("T", a="A", b="B")
@@ -278,9 +277,10 @@ def test_a_cancelled_run_keeps_the_best_round() -> None:
         def run(self) -> Run:
             return Run(cancel=is_cancelled.is_set)
 
-        def score(self, model: Model, dev: Corpus) -> float:
-            is_cancelled.set()
-            return 1.0
+        def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: FitStep) -> Model:
+            if "final" in step.what:
+                is_cancelled.set()
+            return super().train(corpora, dev, step)
 
     found = fit_iterated(Cancelled(), [TARGET], [SOURCE], DEV, PLAIN)
     assert found.interrupted and found.model.name == "round 1: final model of T"

@@ -33,7 +33,7 @@ from tagweave.corpus.load import load
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model
-from tagweave.training.dev_score import dev_score
+from tagweave.training.chain_problem import dev_score
 from tagweave.training.retraining import run, take
 from tagweave.training.task import Task
 

@@ -190,9 +190,8 @@ def train(
     check_known("task", of_plan.get("task", "tag"), tuple(STRUCTURES))
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
     from tagweave.front.training import job_with_checkpoints, resolve, save_trained
-    from tagweave.training import fit
-    from tagweave.training.corpora import LOOKUPS
-    from tagweave.training.plan import FileReference, TrainingPlan
+    from tagweave.training import job as jobs
+    from tagweave.training.plan import LOOKUPS, FileReference, TrainingPlan
     from tagweave.training.recipe import learner_settings, template_texts
     from tagweave.training.retraining import like as plan_like
     from tagweave.training.retraining import plan_in
@@ -224,7 +223,7 @@ def train(
     _check_writable(model, log, [*inputs, *looked_up, *of_method.get("mapping", ())])
     training, callback = None, training_callback(log, resume)
     with job_with_checkpoints(chosen, model, resume, callback, say, cluster, workers, checkpoint) as job:
-        training = fit.train(job)
+        training = jobs.train(job)
     if training is None or not save_trained(training, model):
         raise typer.Exit(INTERRUPTED)
 

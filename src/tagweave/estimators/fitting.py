@@ -33,8 +33,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout, ViewEmission
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.objective import chunk_bounds
-from tagweave.training.chain_problem import ChainProblem, lay_out, layout_of, scheme_of
-from tagweave.training.dev_score import scorer
+from tagweave.training.chain_problem import ChainProblem, lay_out, layout_of, scheme_of, scorer
 from tagweave.training.fit import fit_problem
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task

@@ -15,7 +15,7 @@ from tagweave.front.model import Model
 
 if TYPE_CHECKING:
     from tagweave.models.storage import StoredModel
-    from tagweave.training.fit import Training
+    from tagweave.training.job import Training
 
 
 def load_model(path: str | PathLike[str], threads: int = 1, shared: bool = False) -> Model:

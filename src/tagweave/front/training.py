@@ -29,8 +29,7 @@ from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 if TYPE_CHECKING:
     from tagweave.learning.run import Callback, Iteration
     from tagweave.training.corpora import CorpusFile
-    from tagweave.training.fit import Training
-    from tagweave.training.job import Job
+    from tagweave.training.job import Job, Training
     from tagweave.training.resolve import Corpora
     from tagweave.tuning.search import Tuning
     from tagweave.tuning.study import Trial
@@ -106,7 +105,7 @@ def train(
     shown_by = None if callback is None else callback_of(callback)
     from tagweave.learning.progress import default_progress
     from tagweave.learning.run import Run
-    from tagweave.training.fit import train as carry_out
+    from tagweave.training.job import train as carry_out
     from tagweave.training.sharded_job import opened_job
     from tagweave.training.task import guessed_task
 
@@ -195,7 +194,7 @@ def _reference(corpus: Corpus | str | CorpusFile) -> CorpusReference:
 
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as fields of a plan, with those of the method in `options`."""
-    from tagweave.training.corpora import LOOKUPS
+    from tagweave.training.plan import LOOKUPS
 
     added = (each.name for method in METHODS.values() for each in fields(method.options))  # by a program, since import
     check_names("tw.train", options, list(dict.fromkeys((*(each.name for each in _OPTIONS), *added))))
@@ -346,8 +345,7 @@ def tune(
 
 
 def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:
-    from tagweave.training.plan import TrainingPlan
-    from tagweave.training.plan_json import read_plan
+    from tagweave.training.plan import TrainingPlan, read_plan
     from tagweave.training.retraining import plan_in
 
     if isinstance(plan, TrainingPlan):

@@ -18,7 +18,7 @@ soon as g is known, together with the products of the new pair. The history is f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -29,10 +29,9 @@ from scipy.linalg import solve_triangular
 
 from tagweave.features.rules import LARGEST, ArrayRule, whole
 from tagweave.kernels import weight_vectors
-from tagweave.kernels import weight_vectors as kernels
 from tagweave.learning.trainer import (
     UNWATCHED,
-    LastWeights,
+    Learner,
     Objective,
     StateRules,
     TrainerState,
@@ -45,7 +44,7 @@ Floats = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Rprop(LastWeights):
+class Rprop(Learner):
     """Batch training by the signs of gradients.
 
     Args:
@@ -55,6 +54,7 @@ class Rprop(LastWeights):
 
     epochs: ClassVar[int] = 50
     vectors: ClassVar[int] = 6
+    ranges: ClassVar[Mapping[str, str]] = {"c2": "log:0.001:10"}
     c2: float = 0.0
     first: float = 0.1
     growth: float = 1.2
@@ -63,7 +63,6 @@ class Rprop(LastWeights):
     least: float = 1e-8
 
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        """Weights, their rates and the last gradient."""
         dtype = objective.dtype
         arrays = {
             "weights": weights.astype(dtype),
@@ -73,13 +72,11 @@ class Rprop(LastWeights):
         return TrainerState(arrays)
 
     def rules(self, objective: Objective) -> StateRules:
-        """Weights, their rates and the last gradient."""
         weights = state_weights(objective)
         rates = replace(weights, least=0, most=self.most)
         return StateRules({"weights": weights, "rates": rates, "previous": weights})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """One epoch: one step of every weight."""
         weights = state.weights
         watch.before()
         loss, gradient = objective.loss_and_gradient(weights)
@@ -92,7 +89,7 @@ class Rprop(LastWeights):
 
 
 @dataclass(frozen=True)
-class ConjugateGradient(LastWeights):
+class ConjugateGradient(Learner):
     """SciPy's Polak-Ribiere conjugate gradient, restarted every `restart` steps so that training can be resumed.
 
     Args:
@@ -103,16 +100,15 @@ class ConjugateGradient(LastWeights):
 
     epochs: ClassVar[int] = 20
     vectors: ClassVar[int] = 14
+    ranges: ClassVar[Mapping[str, str]] = {"c2": "log:0.01:10"}
     c2: float = 1.0
     restart: int = 10
     tolerance: float = 1e-2
 
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        """Return the weights."""
         return TrainerState({"weights": weights.astype(np.float64)})
 
     def rules(self, objective: Objective) -> StateRules:
-        """Weights."""
         return StateRules({"weights": ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
@@ -136,7 +132,7 @@ _MOST = 1e100  # limit for products of a history read from a file
 
 
 @dataclass(frozen=True)
-class LBFGS(LastWeights):
+class LBFGS(Learner):
     """Limited-memory quasi-Newton over all sentences.
 
     Args:
@@ -150,6 +146,7 @@ class LBFGS(LastWeights):
 
     epochs: ClassVar[int] = 200
     vectors: ClassVar[int] = 9
+    ranges: ClassVar[Mapping[str, str]] = {"c2": "log:0.01:10"}
     c1: float = 0.0
     c2: float = 1.0
     memory: int = 6
@@ -254,7 +251,9 @@ class LBFGS(LastWeights):
         history = state.arrays["history"]
         _share(
             objective,
-            lambda low, high: kernels.combine(history, coefficients, np.float32(gamma), slope, low, high, direction),
+            lambda low, high: weight_vectors.combine(
+                history, coefficients, np.float32(gamma), slope, low, high, direction
+            ),
         )
         if self.c1:
             direction[direction * slope >= 0] = 0
@@ -287,7 +286,7 @@ class LBFGS(LastWeights):
 
         def enter(low: int, high: int) -> Floats:
             sums = np.zeros((len(history), 3))
-            kernels.enter(history, slot, before, weights, gradient_before, gradient, slope, low, high, sums)
+            weight_vectors.enter(history, slot, before, weights, gradient_before, gradient, slope, low, high, sums)
             return sums
 
         sums = np.sum(_share(objective, enter), axis=0)

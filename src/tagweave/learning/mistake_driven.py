@@ -31,6 +31,7 @@ as CRFsuite's `arow` does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, ClassVar
@@ -42,7 +43,7 @@ from tagweave.features.rules import LARGEST, ArrayRule, whole
 from tagweave.learning.trainer import (
     UNWATCHED,
     DecodingObjective,
-    LastWeights,
+    Learner,
     StateRules,
     TrainerState,
     Watch,
@@ -60,11 +61,6 @@ class Difference:
     by: NDArray[np.float64]  # float64[n], by how much, never 0
     errors: int  # at how many positions the evidence contradicts the best labels
     weight: float  # how often the sentence counts
-
-    @property
-    def squared(self) -> float:
-        """|by|^2."""
-        return float(self.by @ self.by)
 
     def margin(self, weights: Floats) -> float:
         """Return by how much the best labels score above the best allowed ones."""
@@ -95,7 +91,13 @@ def difference_of(objective: DecodingObjective, weights: Floats, sentence: int, 
 _RUN = 500  # steps between points where training can be interrupted
 
 
-class LazilyAveraged(LastWeights):
+class MistakeDriven(Learner):
+    """A learner that moves the weights where the best labels of a sentence contradict its evidence."""
+
+    mistake_driven: ClassVar[bool] = True
+
+
+class LazilyAveraged(MistakeDriven):
     """The state of a trainer whose result is a mean of weights that few steps move, computed at the end."""
 
     def start(self, objective: DecodingObjective, weights: Floats) -> TrainerState:
@@ -104,7 +106,6 @@ class LazilyAveraged(LastWeights):
         return TrainerState({"weights": weights.astype(objective.dtype), "totals": totals}, {"step": 0})
 
     def rules(self, objective: DecodingObjective) -> StateRules:
-        """Weights, totals, and the number of steps made."""
         totals = ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)
         return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": whole()})
 
@@ -121,6 +122,7 @@ class AveragedPerceptron(LazilyAveraged):
 
     epochs: ClassVar[int] = 12
     vectors: ClassVar[int] = 7
+    ranges: ClassVar[Mapping[str, str]] = {"batch": "int-log:1:32"}
     batch: int = 1
     seed: int = 0
     epsilon: float = 0.0
@@ -160,6 +162,8 @@ class PassiveAggressive(LazilyAveraged):
 
     epochs: ClassVar[int] = 12
     vectors: ClassVar[int] = 8
+    may_be_zero: ClassVar[Sequence[str]] = ("slack",)
+    ranges: ClassVar[Mapping[str, str]] = {"c": "log:0.001:1"}
     batch: ClassVar[int] = 1
     slack: int = 1
     c: float = 1.0
@@ -183,11 +187,12 @@ class PassiveAggressive(LazilyAveraged):
             state.numbers["step"] += 1
             if (mistake := difference_of(objective, weights, sentence, gradient)) is None:
                 continue
+            squared = float(mistake.by @ mistake.by)
             cost = mistake.margin(weights) + (sqrt(mistake.errors) if self.error_sensitive else 1.0)
             if self.slack == 1:
-                tau = min(self.c, cost / mistake.squared)
+                tau = min(self.c, cost / squared)
             else:
-                tau = cost / (mistake.squared + (0.5 / self.c if self.slack else 0.0))
+                tau = cost / (squared + (0.5 / self.c if self.slack else 0.0))
             move = -tau * mistake.weight * mistake.by
             weights[mistake.at] += move.astype(weights.dtype)
             totals[mistake.at] += state.numbers["step"] * move
@@ -206,7 +211,7 @@ class PassiveAggressive(LazilyAveraged):
 
 
 @dataclass(frozen=True)
-class AROW(LastWeights):
+class AROW(MistakeDriven):
     """Adaptive regularisation of weights, the diagonal form.
 
     Args:
@@ -218,6 +223,7 @@ class AROW(LastWeights):
 
     epochs: ClassVar[int] = 12
     vectors: ClassVar[int] = 6
+    ranges: ClassVar[Mapping[str, str]] = {"variance": "log:0.01:10", "gamma": "log:0.1:100"}
     batch: ClassVar[int] = 1
     variance: float = 1.0
     gamma: float = 1.0
@@ -234,7 +240,6 @@ class AROW(LastWeights):
         return replace(self, variance=0.1 * self.variance)
 
     def start(self, objective: DecodingObjective, weights: Floats) -> TrainerState:
-        """Weights and their variances."""
         variances = np.full(objective.size, self.variance, objective.dtype)
         return TrainerState({"weights": weights.astype(objective.dtype), "variances": variances})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 
 from tagweave.features.rules import number, whole
 from tagweave.kernels import weight_vectors
-from tagweave.learning.trainer import UNWATCHED, LastWeights, Objective, StateRules, TrainerState, Watch, state_weights
+from tagweave.learning.trainer import UNWATCHED, Learner, Objective, StateRules, TrainerState, Watch, state_weights
 
 Floats = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class AdaGrad:
+class AdaGrad(Learner):
     """AdaGrad (Duchi et al. 2011) with averaging over the ends of epochs.
 
     Early stopping and averaging regularise it: it returns the mean of the weights after every epoch from `average_from`
@@ -34,6 +35,8 @@ class AdaGrad:
 
     epochs: ClassVar[int] = 8
     vectors: ClassVar[int] = 6
+    may_be_zero: ClassVar[Sequence[str]] = ("average_from",)
+    ranges: ClassVar[Mapping[str, str]] = {"rate": "log:0.03:1", "initial": "log:0.001:10", "batch": "int-log:1:32"}
     rate: float = 0.2
     batch: int = 4
     seed: int = 0
@@ -59,7 +62,6 @@ class AdaGrad:
         return StateRules({**arrays, "sum": weights} if self.average_from else arrays)
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """One epoch."""
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         gradient = np.zeros(objective.size, objective.dtype)
         weights, squares = state.weights, state.arrays["squares"]
@@ -82,7 +84,7 @@ class AdaGrad:
 
 
 @dataclass(frozen=True)
-class SGD(LastWeights):
+class SGD(Learner):
     """Stochastic gradient descent with a calibrated rate and L2 regularisation, like CRFsuite's `l2sgd`.
 
     The rate falls as rate / (1 + rate * lambda * step), lambda = 2 c2 / sentences. Decay is lazy: a weight is brought
@@ -100,6 +102,8 @@ class SGD(LastWeights):
 
     epochs: ClassVar[int] = 30
     vectors: ClassVar[int] = 6
+    mixes: ClassVar[bool] = False  # the penalty and the rates count the sentences of the whole corpus
+    ranges: ClassVar[Mapping[str, str]] = {"c2": "log:0.01:10", "batch": "int-log:1:32"}
     c2: float = 1.0
     rate: float | None = None
     batch: int = 8
@@ -109,17 +113,14 @@ class SGD(LastWeights):
     sample: int = 1000
 
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        """Weights, the rate, and the number of steps made."""
         weights = weights.astype(objective.dtype)
         rate = self.rate if self.rate is not None else self._calibrated(objective, weights)
         return TrainerState({"weights": weights}, {"rate": rate, "step": 0})
 
     def rules(self, objective: Objective) -> StateRules:
-        """Weights, the rate, and the number of steps made."""
         return StateRules({"weights": state_weights(objective)}, {"rate": number(0), "step": whole()})
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """One epoch."""
         shuffled = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         state.loss = self._epoch(shuffled, state.weights, state.numbers["rate"], int(state.numbers["step"]), watch)
         state.numbers["step"] += -(-len(objective) // self.batch)

@@ -31,12 +31,10 @@ class Callbacks:
     callbacks: Sequence[Callback]
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Pass the iteration on."""
         for callback in self.callbacks:
             callback.iteration(iteration, limit)
 
     def within_iteration(self, number: int, share: float, seconds: float) -> None:
-        """Pass the progress on to the callbacks that show it."""
         for callback in self.callbacks:
             if isinstance(callback, ProgressCallback):
                 callback.within_iteration(number, share, seconds)
@@ -50,7 +48,6 @@ class Lines:
     due: float = _LONG
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Write and flush the line."""
         self._write(plain_line(iteration, limit))
         self.due = _LONG
 
@@ -90,7 +87,6 @@ class Bar:
     best: float | None = None
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Move the bar."""
         if iteration.best:
             self.best = iteration.score
         self.progress.update(self.task, completed=iteration.number, total=limit, status=status(iteration, self.best))
@@ -119,7 +115,6 @@ class NotebookLine:
         self._show(share, text or note)
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Show the iteration, now or a little later."""
         if iteration.best:
             self.best = iteration.score
         text = f"iteration {iteration.number}/{limit}  {status(iteration, self.best)}  {iteration.seconds:.1f} s"

@@ -61,11 +61,9 @@ class Phase:
     name: str
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Pass the iteration on."""
         self.callback.iteration(replace(iteration, phase=self.name), limit)
 
     def within_iteration(self, number: int, share: float, seconds: float) -> None:
-        """Pass the progress on if the callback shows it."""
         if isinstance(self.callback, ProgressCallback):
             self.callback.within_iteration(number, share, seconds)
 
@@ -77,7 +75,6 @@ class Called:
     function: Callable[[Iteration], object]
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Call the function."""
         self.function(iteration)
 
 
@@ -135,7 +132,6 @@ class Schedule:
 
     @property
     def can_resume(self) -> bool:
-        """Whether there is a checkpoint to resume from."""
         return self.resume and self.checkpoint is not None and self.checkpoint.exists()
 
     def of_part(self, part: str) -> Schedule:
@@ -211,7 +207,6 @@ class Run:
             raise KeyboardInterrupt
 
     def finish(self) -> None:
-        """Remove the checkpoint."""
         if self.schedule.checkpoint:
             self.schedule.checkpoint.unlink(missing_ok=True)
 

@@ -34,31 +34,25 @@ class SeedAverage:
 
     @classmethod
     def of(cls, trainer: Any, count: int) -> SeedAverage:
-        """Return a trainer with its own seed and the next ones."""
         return cls(tuple(replace(trainer, seed=trainer.seed + k) for k in range(count)))
 
     @property
     def epochs(self) -> int:
-        """As `Trainer`."""
         return self.trainers[0].epochs
 
     @property
     def vectors(self) -> int:
-        """As `Trainer`."""
         return sum(trainer.vectors for trainer in self.trainers)
 
     @property
     def batch(self) -> int:
-        """Sentences per update."""
         batch: int = getattr(self.trainers[0], "batch")  # noqa: B009 - not of every trainer
         return batch
 
     def fine_tuning(self) -> SeedAverage:
-        """As `Trainer`."""
         return SeedAverage(tuple(trainer.fine_tuning() for trainer in self.trainers))
 
     def start(self, objective: Any, weights: Floats) -> TrainerState:
-        """Return the states of all trainers, from the same weights."""
         joined = TrainerState({})
         for k, trainer in enumerate(self.trainers):
             _put(joined, k, trainer.start(objective, weights))
@@ -88,7 +82,6 @@ class SeedAverage:
         state.iteration += 1
 
     def result(self, state: TrainerState) -> Floats:
-        """Return the mean of the results of all trainers."""
         total = self.trainers[0].result(_take(state, 0)).copy()
         for k, trainer in enumerate(self.trainers[1:], 1):
             total += trainer.result(_take(state, k))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,6 @@ class BlockObjective:
         return int(self._starts[-1])
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """As `Objective`."""
         loss, gradient = 0.0, np.zeros(self.size, self.dtype)
         for part in self._parts(weights):
             loss += part.loss
@@ -101,7 +100,6 @@ class BlockObjective:
         return total.parts
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
-        """As `Objective`."""
         return sum(
             (self._block(b).add_batch(weights, low, high, gradient) for b, low, high in self._runs(first, last)), 0.0
         )
@@ -115,19 +113,15 @@ class BlockObjective:
         return mistakes
 
     def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """As `Objective`."""
         ((block, own, _),) = self._runs(sentence, sentence + 1)
         found: tuple[int, float] = self._block(block).mistake(weights, own, gradient)
         return found
 
     def touched(self, first: int, last: int) -> Blocks:
-        """As `Objective`."""
-        parts = [self._block(b).touched(low, high) for b, low, high in self._runs(first, last)]
-        return (
-            parts[0]
-            if len(parts) == 1
-            else (np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
-        )
+        parts: list[Blocks] = [self._block(b).touched(low, high) for b, low, high in self._runs(first, last)]
+        if len(parts) == 1:
+            return parts[0]
+        return np.concatenate([starts for starts, _ in parts]), np.concatenate([stops for _, stops in parts])
 
     def order(self, seed: int, iteration: int, batch: int) -> Order:
         """As `Objective`; with one block, its own order."""
@@ -138,7 +132,6 @@ class BlockObjective:
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
     def shuffled(self, order: Order) -> BlockObjective:
-        """As `Objective`."""
         of = np.searchsorted(self._starts, order, side="right") - 1
         bounds = np.concatenate([[0], np.flatnonzero(np.diff(of)) + 1, [len(order)]]).tolist()
         runs = [(int(of[low]), order[low:high]) for low, high in pairwise(bounds) if low < high]
@@ -180,25 +173,11 @@ _PARTS = 4
 """How many parts of its vectors a learner works on at a time: always the same number, since sums depend on it."""
 
 
-class HeldShard(Protocol):
-    """What a group has to hold: consecutive blocks of sentences. `aspect` says which objective over them is meant."""
-
-    def parts(self, arrays: Arrays, aspect: Any) -> Reply:
-        """The parts of the tree of blocks under `weights` (`PairwiseSum`): gradients; first, leaves, loss of each."""
-        ...
-
-    def start(self, arrays: Arrays, aspect: Any, trainer: Trainer) -> Reply:
-        """Return the state of a trainer before its first iteration from `weights`: its arrays and its numbers."""
-        ...
-
-    def epoch(self, arrays: Arrays, aspect: Any, trainer: Trainer, numbers: dict[str, float], iteration: int) -> Reply:
-        """Return the state after one more iteration over the shard: its arrays, and numbers, loss, convergence."""
-        ...
-
-
 @dataclass(frozen=True)
 class ShardedObjective:
     """The loss of all sentences of a group of shards: an `Objective` of trainers that take all sentences at once.
+
+    The workers hold `tagweave.training.sharded_job.TrainingShard`s; `aspect` says which objective over them is meant.
 
     Others mix the weights of shards (`Mixing`). `while_waiting`: called several times a second while workers work; may
     raise an exception to stop.
@@ -225,11 +204,10 @@ class ShardedObjective:
 
     def start(self, trainer: Trainer, weights: Floats) -> TrainerState:
         """Return the state of a trainer before its first iteration, according to the first shard."""
-        states = [
-            ({name: array.copy() for name, array in arrays.items()}, numbers)
-            for arrays, numbers in self._call("start", {"weights": weights}, trainer)
+        (arrays, numbers), *_ = [
+            (writable(arrays), numbers) for arrays, numbers in self._call("start", {"weights": weights}, trainer)
         ]
-        return TrainerState(*states[0])
+        return TrainerState(arrays, numbers)
 
     def epochs(self, trainer: Trainer, state: TrainerState) -> Iterator[TrainerState]:
         """Yield the states after one more iteration over every shard. Their arrays are valid until the next call."""
@@ -265,7 +243,6 @@ class Mixing(TrainerAround):
     shards: ShardedObjective
 
     def start(self, objective: Objective, weights: Floats) -> TrainerState:
-        """As `Trainer`."""
         return self.shards.start(self.trainer, weights)
 
     def step(self, objective: Objective, state: TrainerState, watch: Watch = UNWATCHED) -> None:

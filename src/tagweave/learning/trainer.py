@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,7 @@ class Objective(Protocol):
     """The loss of a model's weights on training sentences; its `len` is the number of sentences with evidence."""
 
     @property
-    def size(self) -> int:
-        """The number of weights."""
-        ...
+    def size(self) -> int: ...
 
     @property
     def dtype(self) -> type[np.floating[Any]]:
@@ -88,7 +86,6 @@ class TrainerState:
 
     @property
     def weights(self) -> Floats:
-        """The current weights."""
         return self.arrays["weights"]
 
 
@@ -164,50 +161,53 @@ class Trainer(Protocol):
 
 @dataclass(frozen=True)
 class TrainerAround:
-    """A trainer around another one, to which it leaves everything that it does not do itself."""
+    """A trainer that changes some of what another one does."""
 
     trainer: Trainer
 
     @property
     def epochs(self) -> int:
-        """As `Trainer`."""
         return self.trainer.epochs
 
     @property
     def vectors(self) -> int:
-        """As `Trainer`."""
         return self.trainer.vectors
 
     def fine_tuning(self) -> Self:
-        """Return the same around the trainer for fine-tuning."""
         return replace(self, trainer=self.trainer.fine_tuning())
 
     def start(self, objective: Any, weights: Floats) -> TrainerState:
-        """As `Trainer`."""
         return self.trainer.start(objective, weights)
 
     def rules(self, objective: Any) -> StateRules:
-        """As `Trainer`."""
         return self.trainer.rules(objective)
 
     def step(self, objective: Any, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """As `Trainer`."""
         self.trainer.step(objective, state, watch)
 
     def result(self, state: TrainerState) -> Floats:
-        """As `Trainer`."""
         return self.trainer.result(state)
 
 
-class LastWeights:
-    """What most trainers have in common: fine-tuning needs no smaller steps, and the result is the last weights."""
+class Learner:
+    """What learners have in common unless they say otherwise.
+
+    Attributes:
+        mistake_driven: whether it compares the best labels with the best allowed ones: no gradients, no probabilities.
+        mixes: whether workers can train on parts of the sentences, and average their weights.
+        may_be_zero: the whole numbers among its settings that may be 0.
+        ranges: the usual ranges of its settings in a search, as `tagweave.tuning.space.Range` reads them.
+    """
+
+    mistake_driven: ClassVar[bool] = False
+    mixes: ClassVar[bool] = True
+    may_be_zero: ClassVar[Sequence[str]] = ()
+    ranges: ClassVar[Mapping[str, str]] = {}
 
     def fine_tuning(self) -> Self:
-        """Return itself."""
         return self
 
     def result(self, state: TrainerState) -> Floats:
-        """Return the last weights."""
         return state.weights
 
 

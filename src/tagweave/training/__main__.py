@@ -15,8 +15,8 @@ from pathlib import Path
 
 from tagweave.learning.progress import Lines
 from tagweave.learning.run import Run
-from tagweave.training.fit import train
-from tagweave.training.plan_json import read_plan
+from tagweave.training.job import train
+from tagweave.training.plan import read_plan
 from tagweave.training.resolve import job_of
 
 

@@ -24,11 +24,10 @@ from tagweave.labels.space import is_wildcard
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column, labels_of, one_label_each
-from tagweave.training.dev_score import dev_score
+from tagweave.training.fit import Fitted
 from tagweave.training.guided import with_guide
 from tagweave.training.jackknife import in_characters, labelled
-from tagweave.training.problem import Fitted
-from tagweave.training.recipe import MISTAKE_DRIVEN, Recipe
+from tagweave.training.recipe import Recipe
 from tagweave.training.system import KBest, Parallel, System
 from tagweave.training.task import TAGS, segmentation_name
 
@@ -59,7 +58,6 @@ class ChainSystem(System[Labels]):
         )
 
     def annotate(self, fitted: Fitted, corpus: Corpus) -> list[Labels]:
-        """Return the labels of the text."""
         return labelled(fitted.model, self.recipe.task.prepare(corpus).sentences, self.recipe.threads)
 
     def given(self, fitted: Fitted, corpus: Corpus) -> list[Labels]:
@@ -81,7 +79,6 @@ class ChainSystem(System[Labels]):
         return [labels_of(next(rest), prepared.guideline) if labels is None else labels for labels in complete]
 
     def transform(self, transfer: Fitted, text: Parallel[Labels]) -> list[Labels]:
-        """Return the labels of the text under the transfer model's guideline."""
         shown = self.recipe.task.prepare(self.shown(text))
         return labelled(transfer.model, shown.sentences, self.recipe.threads)
 
@@ -129,13 +126,9 @@ class ChainSystem(System[Labels]):
         sentences = map(relabelled, own, annotations)
         return replace(own, sentences=tuple(sentences), guideline=guideline, covered=None)
 
-    def score(self, fitted: Fitted, dev: Corpus) -> float:
-        prepared = self.recipe.task.prepare(dev)
-        return dev_score(fitted.model, prepared, self.recipe.threads)(fitted.model.weights)
-
     def _total(self, model: ChainModel, encoded: Encoded, masks: NDArray[Any] | None = None) -> Floats:
         """float64[S]: log Z of every sentence, or for a perceptron the score of the best sequence."""
-        if self.recipe.learner not in MISTAKE_DRIVEN:
+        if not self.recipe.mistake_driven:
             return model.marginals(encoded, masks, self.recipe.threads)[1]
         labels = model.best(encoded, masks, self.recipe.threads)
         totals = model.sequence_scores(encoded, np.maximum(labels, 0), self.recipe.threads)

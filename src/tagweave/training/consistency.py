@@ -24,7 +24,7 @@ from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.spans import SplitLabels, span_types
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.training.recipe import MISTAKE_DRIVEN, Recipe
+from tagweave.training.recipe import Recipe
 
 _SHOWN = 8  # labels in a message
 
@@ -48,7 +48,7 @@ def check_evidence(
     """Refuse evidence that no label sequence satisfies, or that the learner cannot use."""
     given, rejected = encoded.evidence, encoded.evidence.rejected
     check_consistent(sentences, given.sets, given.noise, sets.masks, scheme, rejected, sets.space.names)
-    if recipe.learner in MISTAKE_DRIVEN and (sets.has_numbers or len(rejected)):
+    if recipe.mistake_driven and (sets.has_numbers or len(rejected)):
         place = sentences[int(rejected[0, 0])].location if len(rejected) else sentences[0].location[:1]
         found = "rejected spans" if len(rejected) else "candidates with numbers"
         raise CorpusError(f"{found} for the learner {recipe.learner}", "a learner that follows a gradient", *place)

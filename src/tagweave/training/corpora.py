@@ -13,10 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tagweave.errors import PlanError
+from tagweave.corpus import gazetteer
+from tagweave.corpus.describe import digest
+from tagweave.corpus.files import STANDARD_STREAM
+from tagweave.corpus.formats.conllu import HEAD
+from tagweave.corpus.formats.registry import layer_names
+from tagweave.corpus.load import load_outline, parse_argument
+from tagweave.errors import CorpusError, PlanError
+from tagweave.exchange.load import load, reading
+from tagweave.features.arc_templates import of_fit_length
 from tagweave.features.lookups import NOTHING, Lookups
-from tagweave.labels import OF_CHARACTERS, OF_WORDS
-from tagweave.training.plan import FileReference
+from tagweave.harvest import clusters, lexicon
+from tagweave.labels import OF_CHARACTERS, OF_WORDS, PARSE
+from tagweave.training.plan import LOOKUPS, FileReference
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -37,7 +46,6 @@ class TrainingData:
 
     @property
     def target(self) -> str:
-        """The target guideline."""
         return self.files[0].guideline
 
     @property
@@ -47,17 +55,14 @@ class TrainingData:
 
     @property
     def corpora(self) -> list[Corpus]:
-        """All corpora."""
         return [file.corpus for file in self.files]
 
     @property
     def targets(self) -> list[Corpus]:
-        """The corpora of the target guideline."""
         return [corpus for corpus in self.corpora if corpus.guideline == self.target]
 
     @property
     def sources(self) -> list[Corpus]:
-        """The corpora of other guidelines."""
         return [corpus for corpus in self.corpora if corpus.guideline != self.target]
 
     @property
@@ -78,10 +83,6 @@ class TrainingData:
         return "" if dev.guideline == self.target else f"`dev` of {dev.guideline}, not {self.target}"
 
 
-LOOKUPS = ("lexicons", "gazetteers", "clusters")
-"""The fields of plans that name such files, with the options of the command line that set them."""
-
-
 @dataclass(frozen=True)
 class LookupFiles:
     """What features look up. `references`: the files by field of the plan, with digests and sizes."""
@@ -91,15 +92,11 @@ class LookupFiles:
 
     @property
     def digests(self) -> tuple[str, ...]:
-        """The SHA-256 digests of all files."""
         return tuple(each.sha256 for name in LOOKUPS for each in self.references.get(name, ()))
 
 
 def read_lookups(plan: TrainingPlan) -> LookupFiles:
     """Load the files that a plan names for features."""
-    from tagweave.corpus import gazetteer
-    from tagweave.harvest import clusters, lexicon
-
     if plan.lexicons and plan.task not in OF_CHARACTERS:
         expected = "segment or segtag: its words are of characters"
         raise PlanError(f"found `lexicons` with the task {plan.task}, expected {expected}")
@@ -122,10 +119,6 @@ def read_lookups(plan: TrainingPlan) -> LookupFiles:
 def _read(
     files: Sequence[FileReference], read: Callable[[str], Any], what: str
 ) -> tuple[list[Any], tuple[FileReference, ...]]:
-    """Return the content of files, and their references."""
-    from tagweave.corpus.describe import digest
-    from tagweave.corpus.files import STANDARD_STREAM
-
     if STANDARD_STREAM in [each.path for each in files]:
         raise PlanError(f"found standard input as {what}, expected a file: its digest identifies the training run")
     contents = [read(each.path) for each in files]
@@ -136,8 +129,6 @@ def _read(
 
 _OF_CHARACTERS = "segmentation"
 """The guideline of segmentation corpora that name none, whatever their format."""
-PARSE = "parse"
-"""The task of parsers."""
 
 
 @dataclass(frozen=True)
@@ -152,19 +143,14 @@ class CorpusFile:
 
     @property
     def guideline(self) -> str:
-        """The guideline of the corpus."""
         return self.corpus.guideline
 
     @property
     def is_named(self) -> bool:
         """Whether the argument or the file names the guideline; if not, its name is a layer of the format."""
-        from tagweave.corpus.formats.registry import layer_names
-        from tagweave.corpus.load import parse_argument
-
         return parse_argument(self.argument).guideline is not None or self.guideline not in layer_names()
 
     def called(self, guideline: str) -> CorpusFile:
-        """Return the same file with its guideline renamed."""
         corpus = replace(
             self.corpus.map(lambda sentence: _renamed(sentence, self.guideline, guideline)), guideline=guideline
         )
@@ -176,12 +162,6 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
 
     If the argument names a layer of labels, no other layer of the file is evidence.
     """
-    from tagweave.corpus.describe import digest
-    from tagweave.corpus.formats.conllu import HEAD
-    from tagweave.corpus.load import parse_argument
-    from tagweave.exchange.load import load, reading
-    from tagweave.features.arc_templates import of_fit_length
-
     _check_is_file(argument)
     if task == PARSE:
         corpus = load(argument if parse_argument(argument).layer else f"{argument}#{HEAD}", format)
@@ -201,10 +181,6 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
 
 def read_outline(argument: str, task: str, format: str | None, weight: float) -> tuple[CorpusFile, CorpusOutline]:  # noqa: A002
     """As `read_corpus` for tasks of chains, but without the sentences, in constant memory."""
-    from tagweave.corpus.describe import digest
-    from tagweave.corpus.load import load_outline
-    from tagweave.exchange.load import reading
-
     _check_is_file(argument)
     outline = load_outline(argument, format, None if task in OF_WORDS else _OF_CHARACTERS)
     layer = "" if task == "segment" else outline.corpus.layer
@@ -213,24 +189,17 @@ def read_outline(argument: str, task: str, format: str | None, weight: float) ->
 
 
 def _check_is_file(argument: str) -> None:
-    from tagweave.corpus.files import STANDARD_STREAM
-    from tagweave.corpus.load import parse_argument
-
     if parse_argument(argument).path == STANDARD_STREAM:
         raise PlanError("found standard input as a corpus, expected a file: its digest identifies the training run")
 
 
 def names_own_layer(argument: str, corpus: Corpus) -> bool:
     """Return whether an argument names a layer of labels, so that no other layer of the file is evidence."""
-    from tagweave.corpus.load import parse_argument
-
     return parse_argument(argument).layer is not None and corpus.unit == "word"
 
 
 def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
     """Return a corpus in memory, as `read_corpus` would return it; its digest covers its sentences."""
-    from tagweave.features.arc_templates import of_fit_length
-
     content = hashlib.sha256(repr((corpus.guideline, corpus.unit)).encode())
     for sentence in corpus:
         content.update(repr((sentence.forms, sentence.layers, sentence.heads, sentence.columns)).encode())
@@ -247,8 +216,6 @@ def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
 
 def _by_heads(corpus: Corpus) -> Corpus:
     """Return the corpus with its trees as the guideline; its layer of labels gets back its name in the file."""
-    from tagweave.corpus.formats.conllu import HEAD
-
     own, layer = corpus.guideline, corpus.layer or corpus.guideline
 
     def step(sentence: Sentence) -> Sentence:
@@ -268,8 +235,6 @@ def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: di
 
 
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
-    from tagweave.errors import CorpusError
-
     if new != old and (new in sentence.layers or new in sentence.heads):
         raise CorpusError(f"a layer {new!r} beside {old!r}", "a name for the guideline: NAME=FILE", *sentence.location)
     return sentence.renamed({old: new})

@@ -27,8 +27,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.chain_problem import ChainProblem, label_space, prepare_corpora, prepare_in, scheme_of
 from tagweave.training.consistency import check_consistent, evidence_of
-from tagweave.training.fit import fit, fit_problem
-from tagweave.training.problem import Fitted
+from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.pruning import Narrowing, Pruning, guidelines_of
 from tagweave.training.recipe import Recipe
 

@@ -1,37 +1,82 @@
-"""From corpora, or from a job, to a model.
-
-A model that learned from sources is compared with a plain one of TRAIN alone: nobody gets a worse model unaware.
-"""
+"""Training data made ready for a learner, and from such a problem to a model, for any structure."""
 
 from __future__ import annotations
 
-import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.learning import loop
+from tagweave.learning.loop import FitOutcome
 from tagweave.learning.run import SILENT, Run
-from tagweave.learning.trainer import Trainer
+from tagweave.learning.trainer import Objective, Trainer
 from tagweave.models.chain_file import AnyEncoder
-from tagweave.models.storage import save_model
-from tagweave.structures import TREE
-from tagweave.training.methods import METHODS, SINGLE
-from tagweave.training.plan_json import with_names
-from tagweave.training.problem import Fitted, Floats, Problem
+from tagweave.models.packing import rounded
 from tagweave.training.recipe import Recipe
 
 if TYPE_CHECKING:
-    from tagweave.training.job import Job
+    from tagweave.training.tree_problem import TreebankCounts
 
-PLAIN = "plain"
-"""The part of a schedule that trains the plain model."""
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and how its training went. `counts`: counts of the training trees; `None` for chains."""
+
+    model: Any
+    outcome: FitOutcome
+    counts: TreebankCounts | None = None
+
+    def finished_model(self) -> Any:
+        """Return the model; raise KeyboardInterrupt if the user stopped its training, and with it all that follows."""
+        self.outcome.check_finished()
+        return self.model
+
+
+@dataclass(frozen=True)
+class Problem(ABC):
+    """Training data made ready: everything that a learner needs, nothing trained yet."""
+
+    model: Any
+    objective: Objective
+
+    @property
+    def beginning(self) -> Self | None:
+        """The problem to solve first, whose weights this one starts from; `None` starts from the initial weights."""
+        return None
+
+    def trainer(self, recipe: Recipe) -> Trainer:
+        return recipe.trainer()
+
+    def kept(self, weights: Floats) -> Floats:
+        """Return the weights to store and measure: rounded."""
+        return rounded(np.asarray(weights, self.model.weights.dtype))
+
+    def about(self, recipe: Recipe) -> dict[str, Any]:
+        """Return facts about the training for the model."""
+        return {"recipe": recipe.to_json()}
+
+    def finished(self, model: Any, outcome: FitOutcome, run: Run = SILENT) -> Fitted:
+        """Return the result for a model with trained weights."""
+        return Fitted(model, outcome)
+
+    @abstractmethod
+    def summary(self, recipe: Recipe) -> list[str]:
+        """Return lines that tell the size of the problem."""
+
+    @abstractmethod
+    def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
+        """Return a function from weights to the score on development data, higher is better."""
 
 
 def fit(
@@ -103,90 +148,3 @@ def fit_problem(
     if beginning:
         first.finish()
     return fitted
-
-
-@dataclass(frozen=True)
-class Training:
-    """The result of a job."""
-
-    job: Job
-    fitted: Fitted
-    scores: dict[str, float]
-    seconds: float
-
-    def about(self) -> dict[str, Any]:
-        """Return how the model was made: recipe, plan and scores. Equal trainings have equal records, on any day and
-        in any folder: files of the plan have names and digests alone."""
-        job, model = self.job, self.fitted.model
-        layers: dict[str, list[str]] = {}  # by guideline, without those that the files do not name
-        for corpus in job.data.corpora:
-            names = layers.setdefault(corpus.guideline, [])
-            if corpus.layer not in ("", TAG, SEGMENTATION, *names):
-                names.append(corpus.layer)
-        return {
-            **model.about,
-            "plan": with_names(job.plan.to_json()),
-            "layers": layers,
-            **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
-            # the mixture of weights depends on the number of workers
-            **({"workers": job.shards.workers} if job.shards else {}),
-            **({"dev_scores": self.scores} if self.scores else {}),
-        }
-
-    def save(self, path: Path) -> None:
-        """Write the model with the record of its making, and report its score."""
-        fitted, job = self.fitted, self.job
-        for note in fitted.counts.notes() if fitted.counts else ():
-            job.run.tell(note)
-        save_model(replace(fitted.model, about=self.about()), path)
-        name = "dev UAS" if job.recipe.structure == TREE else "dev"
-        score = "" if fitted.outcome.score is None else f", {name} {fitted.outcome.score:.4f}"
-        job.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")
-
-
-def train(job: Job, compare: bool = True) -> Training:
-    """Carry out a job.
-
-    If `compare`, a model that learned from sources is compared on the development data with one of TRAIN alone, which
-    is trained first and has its own checkpoint. A method that the user named is not overruled, but a warning says that
-    it did worse.
-
-    Raises:
-        CorpusError, TrainingError, MappingError, PlanError: as its method.
-        KeyboardInterrupt: the user stopped training before the model itself was begun.
-    """
-    begin, tell, data, method = time.perf_counter(), job.run.tell, job.data, METHODS[job.method]
-    method.check(job)
-    if not compare or job.incomparable:
-        fitted = method.fit(job)
-        if compare and data.has_sources:
-            what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"
-            tell(f"{job.incomparable}: {what}")
-        return Training(job, fitted, {}, time.perf_counter() - begin)
-    alone = _alone(job)
-    tell(f"first a plain model of {data.target}, of TRAIN alone, to compare with")
-    plain = METHODS[alone.method].fit(alone)
-    plain.outcome.check_finished()
-    fitted = method.fit(replace(job, plain=plain))
-    seconds, outcome = time.perf_counter() - begin, fitted.outcome
-    if outcome.score is None:  # interrupted in the first iteration
-        return Training(job, fitted, {}, seconds)
-    scores = {
-        PLAIN: plain.outcome.score,
-        "with the sources" if job.method == alone.method else job.method: outcome.score,
-    }
-    tell(f"on the development data: {', '.join(f'{name} {score:.4f}' for name, score in scores.items())}")
-    if outcome.score < plain.outcome.score:
-        if not data.is_asked_for:
-            tell(f"the plain model is kept: the sources made it worse (`method={job.method}` would keep the other)")
-            plain = replace(plain, outcome=replace(plain.outcome, interrupted=outcome.interrupted))
-            return Training(alone, plain, scores, seconds)
-        tell(f"warning: the sources made the model worse; it is kept because of `method={job.method}`")
-    return Training(job, fitted, scores, seconds)
-
-
-def _alone(job: Job) -> Job:
-    """Return the job of a plain model of the target corpora."""
-    target = tuple(replace(each, sample=None) for each in job.plan.target)
-    plan = replace(job.plan, target=target, sources=(), method=SINGLE, options=METHODS[SINGLE].options())
-    return replace(job, plan=plan, data=job.data.alone(SINGLE), run=job.run.part(PLAIN), balances=False)

@@ -38,8 +38,7 @@ from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import guided
 from tagweave.training.chain_problem import ChainProblem
 from tagweave.training.chain_problem import prepare as prepare_chains
-from tagweave.training.fit import fit, fit_problem
-from tagweave.training.problem import Fitted
+from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.recipe import Recipe
 from tagweave.training.system import Annotation, Parallel, Steps, System
 from tagweave.training.tree_problem import TreeProblem, usual_templates

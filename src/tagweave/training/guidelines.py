@@ -19,8 +19,9 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import PlanError
-from tagweave.labels import OF_WORDS
-from tagweave.training.corpora import PARSE, CorpusFile, TrainingData
+from tagweave.features.arc_templates import LONGEST
+from tagweave.labels import OF_WORDS, PARSE
+from tagweave.training.corpora import CorpusFile, TrainingData
 from tagweave.training.incomplete import is_complete
 from tagweave.training.inspection import label_counts
 from tagweave.training.methods import COUPLED, METHODS, SINGLE
@@ -124,8 +125,6 @@ def _notes(
 
 def left_out(files: Sequence[CorpusFile]) -> list[str]:
     """Lines about sentences that are left out of training."""
-    from tagweave.features.arc_templates import LONGEST
-
     why = f"they have more than {LONGEST:,} tokens"
     return [f"{file.corpus.path}: {file.too_long:,} sentences left out: {why}" for file in files if file.too_long]
 

@@ -9,16 +9,19 @@ maximisation, so open labels do not drift away from what the complete sentences 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from tagweave.corpus.candidates import with_probabilities
+from tagweave.corpus.candidates import Soft, with_probabilities
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.describe import digest
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.errors import PlanError
+from tagweave.errors import CorpusError, PlanError
 from tagweave.evidence.layers import OUTSIDE
+from tagweave.exchange.load import load
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.labels import SPANS
 from tagweave.labels.coding import SEGMENTATION, letters_of
@@ -27,11 +30,11 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor, Floats
 from tagweave.models.guide import labels_of
-from tagweave.training.entity_ratio import outside_elsewhere
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.jackknife import jackknifed
 from tagweave.training.methods.single import OF_SPANS, STRATEGIES
-from tagweave.training.recipe import Recipe
+from tagweave.training.plan import FileReference
+from tagweave.training.recipe import EntityRatio, Recipe
 from tagweave.training.task import Task
 
 _COLUMN = "completion"
@@ -182,3 +185,97 @@ def _probable(tagger: ChainPredictor, coded: Corpus) -> Corpus:
         return replace(sentence, layers={SEGMENTATION if of_characters else name: layer}, covered=None)
 
     return replace(coded.map(step), covered=None)
+
+
+def believed(corpora: Sequence[Corpus], spans: float, outside: float) -> Sequence[Corpus]:
+    """Return the corpora with a confidence in labels of spans, and one in `O`, each times that of the sentence."""
+    if spans == outside == 1:
+        return corpora
+
+    def step(guideline: str, sentence: Sentence) -> Sentence:
+        own = sentence.confidence or (1.0,) * len(sentence)
+        labels = sentence.layers.get(guideline, (None,) * len(sentence))
+        trust = (1.0 if each is None else outside if each == (OUTSIDE,) else spans for each in labels)
+        return replace(sentence, confidence=tuple(given * part for given, part in zip(own, trust, strict=True)))
+
+    return [corpus.map(partial(step, corpus.guideline)) for corpus in corpora]
+
+
+def outside_elsewhere(corpus: Corpus, confidence: float = 1.0) -> Corpus:
+    """Return the corpus with `O` at unknown positions, believed with a confidence."""
+
+    def step(sentence: Sentence) -> Sentence:
+        layer = sentence.layers.get(corpus.guideline, (None,) * len(sentence))
+        filled = sentence.with_layer(corpus.guideline, [(OUTSIDE,) if each is None else each for each in layer])
+        if confidence == 1:
+            return filled
+        own = sentence.confidence or (1.0,) * len(sentence)
+        known = zip(own, layer, strict=True)
+        return replace(filled, confidence=tuple(confidence if each is None else given for given, each in known))
+
+    return corpus.map(step)
+
+
+def ratio_from(
+    value: float | str | None, margin: float, weight: float, tell: Callable[[str], None] = lambda line: None
+) -> EntityRatio | None:
+    """Return the ratio that an option gives: a number, or a corpus to count it in; `None` without the option."""
+    if value is None:
+        return None
+    target = _number(value)
+    if target is None:
+        target = ratio_of(load(str(value)))
+        tell(f"{value}: {100 * target:.1f} % of the tokens are inside spans: the share that the model is to expect")
+    return EntityRatio(target, margin, weight)
+
+
+def corpus_of(value: float | str | None) -> FileReference | None:
+    """Return the corpus that an option names, with its digest; `None` for a number."""
+    if value is None or _number(value) is not None:
+        return None
+    corpus = load(str(value))
+    return FileReference(corpus.path, digest(corpus.path), len(corpus))
+
+
+def _number(value: float | str) -> float | None:
+    """Return the share that an option gives; `None` for a corpus."""
+    wrong = PlanError(f"found `entity_ratio={value}`, expected a share from 0 to 1, or a corpus")
+    try:
+        share = float(value)
+    except ValueError:
+        if str(value).endswith("%"):
+            raise wrong from None
+        return None
+    if not 0 <= share <= 1:
+        raise wrong
+    return share
+
+
+def nothing_outside(corpora: Iterable[tuple[Iterable[Sentence], str]]) -> str:
+    """Return a note if no token of sentences is known to be outside spans, in their layer; or "".
+
+    Nothing keeps a model of such sentences from finding spans everywhere.
+    """
+    sentence = None
+    for sentences, layer in corpora:
+        for sentence in sentences:
+            for each in sentence.layers.get(layer, ()):
+                if each == (OUTSIDE,) or (isinstance(each, Soft) and OUTSIDE in each):
+                    return ""
+    found = "no token of the training corpora is known to be outside spans, so the model will find spans everywhere"
+    return f"{found}: give `entity_ratio`, or some completely annotated sentences" if sentence else ""
+
+
+def ratio_of(corpus: Corpus) -> float:
+    """Return the share of tokens inside spans in a completely annotated corpus."""
+    inside = total = 0
+    for sentence in corpus.sentences:
+        for candidates in sentence.layers.get(corpus.guideline, (None,) * len(sentence)):
+            is_open = candidates == (OUTSIDE,) and corpus.covered_in(sentence) is not None
+            if candidates is None or len(candidates) > 1 or is_open:
+                found = "a token without one label"
+                raise CorpusError(found, "complete annotation, to count the share of spans", *sentence.location)
+            inside, total = inside + (candidates[0] != OUTSIDE), total + 1
+    if not total:
+        raise CorpusError("no token", "sentences, to count the share of spans", corpus.path)
+    return inside / total

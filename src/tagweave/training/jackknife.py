@@ -7,9 +7,9 @@ folds, and a model of the other folds labels each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,8 +29,8 @@ from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import TAGS
 
-Answers = Callable[[ChainModel, Sequence[Sentence], int], Sequence[tuple[str, ...]]]
-"""From a model, sentences and a number of threads to a value for every token of every sentence."""
+Answers = Callable[[ChainModel, Sequence[Sentence], int], Sequence[Any]]
+"""From a model, sentences and a number of threads to an answer for every sentence."""
 
 Value = TypeVar("Value")
 
@@ -71,22 +71,10 @@ def jackknifed(
     """
     coded = prepare_corpora(questions or corpora, recipe)
     names = collect_names([each.layers.get(own.guideline, ()) for own in coded for each in own] if questions else [])
-    fields: dict[Member, tuple[str, ...]] = {}
-
-    def fold(held_out: Sequence[Member]) -> _Fold:
-        excluded = set(held_out)
-        others = [
-            corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
-            for c, corpus in enumerate(corpora)
-        ]
-        pairs = ((coded[at.corpus], coded[at.corpus][at.sentence]) for at in held_out)
-        questions = [replace(sentence, covered=corpus.covered_in(sentence)) for corpus, sentence in pairs]
-        return _Fold(held_out, questions, others, names, recipe, answers, dev, run.task())
-
-    tasks = map(fold, members(corpora, folds, seed))
-    for number, (task, values) in enumerate(results(run.executor, _Fold.answered, tasks), 1):
-        run.stop_if_cancelled()
-        fields.update(zip(task.held_out, values, strict=True))
+    asked = [[replace(sentence, covered=own.covered_in(sentence)) for sentence in own] for own in coded]
+    held_out, fields = members(corpora, folds, seed), dict[Member, tuple[str, ...]]()
+    for number, (fold, values) in enumerate(by_others(corpora, asked, held_out, recipe, answers, run, names, dev), 1):
+        fields.update(zip(fold, values, strict=True))
         what = f"what models of {corpora[0].guideline} say of text that they have not seen"
         run.tell(f"{what}: {number} of {folds} folds")
     column = column or guide_column(corpora[0].guideline)
@@ -95,6 +83,38 @@ def jackknifed(
         corpus.with_sentences(sentence.with_column(column, fields[Member(c, s)]) for s, sentence in enumerate(corpus))
         for c, corpus in enumerate(tokens)
     ]
+
+
+def by_others(
+    corpora: Sequence[Corpus],
+    questions: Sequence[Sequence[Sentence]],
+    folds: Sequence[Sequence[Member]],
+    recipe: Recipe,
+    answers: Answers,
+    run: Run,
+    names: Sequence[str],
+    dev: Corpus | None = None,
+    lookups: Lookups = NOTHING,
+) -> Iterator[tuple[Sequence[Member], Sequence[Any]]]:
+    """Yield each fold with the answers of a model of all other sentences; the executor of the run trains the models.
+
+    Args:
+        questions: each corpus as the model is asked about it.
+        names: labels that the models must know even if no corpus names them.
+    """
+
+    def task(held_out: Sequence[Member]) -> _Fold:
+        excluded = set(held_out)
+        others = [
+            corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
+            for c, corpus in enumerate(corpora)
+        ]
+        asked = [questions[at.corpus][at.sentence] for at in held_out]
+        return _Fold(held_out, asked, others, names, recipe, answers, dev, run.task(), lookups)
+
+    for fold, found in results(run.executor, _Fold.answered, map(task, folds)):
+        run.stop_if_cancelled()
+        yield fold.held_out, found
 
 
 def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Member]]:
@@ -106,37 +126,23 @@ def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Membe
     return [[everyone[at] for at in sorted(order[fold::folds])] for fold in range(folds)]
 
 
-@dataclass(frozen=True)
-class _Fold:
-    """A fold as a task."""
+class _Fold(NamedTuple):
+    """A fold as a task for a worker."""
 
-    held_out: Sequence[Member]  # its sentences, by their numbers
-    questions: Sequence[Sentence]  # the same sentences, prepared
-    others: Sequence[Corpus]  # the sentences to train on
-    names: Sequence[str]  # labels that a model must know
+    held_out: Sequence[Member]
+    questions: Sequence[Sentence]
+    others: Sequence[Corpus]
+    names: Sequence[str]
     recipe: Recipe
     answers: Answers
     dev: Corpus | None
     run: Run
+    lookups: Lookups
 
-    def answered(self) -> Sequence[tuple[str, ...]]:
-        """Answer the questions with a model of all other sentences."""
-        model = model_of(self.others, self.recipe, self.names, self.dev, self.run)
-        return self.answers(model, self.questions, self.recipe.threads)
-
-
-def model_of(
-    corpora: Sequence[Corpus],
-    recipe: Recipe,
-    names: Sequence[str],
-    dev: Corpus | None,
-    run: Run,
-    lookups: Lookups = NOTHING,
-) -> ChainModel:
-    """Return the model of some folds, which knows these labels even if no corpus names them."""
-    fitted = fit_problem(prepare(corpora, recipe, names, recipe.encoder(lookups)), recipe, dev, run)
-    model: ChainModel = fitted.finished_model()
-    return model
+    def answered(self) -> Sequence[Any]:
+        problem = prepare(self.others, self.recipe, self.names, self.recipe.encoder(self.lookups))
+        fitted = fit_problem(problem, self.recipe, self.dev, self.run)
+        return self.answers(fitted.finished_model(), self.questions, self.recipe.threads)
 
 
 def in_characters(corpus: Corpus) -> Corpus:
@@ -159,5 +165,4 @@ def in_characters(corpus: Corpus) -> Corpus:
 
 
 def _spread(values: Iterable[Value], words: Sentence) -> tuple[Value, ...]:
-    """Return the value of each word at all of its characters."""
     return tuple(value for value, form in zip(values, words.forms, strict=True) for _ in form)

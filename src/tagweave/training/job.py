@@ -1,39 +1,45 @@
-"""A job: a plan with its corpora loaded, ready for its method."""
+"""A job, a plan with its corpora loaded, and how it is carried out.
+
+A model that learned from sources is compared with a plain one of TRAIN alone: nobody gets a worse model unaware.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.errors import CorpusError, as_plan_error
-from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.templates import Templates
+from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
+from tagweave.errors import CorpusError
 from tagweave.labels import PARSE
-from tagweave.labels.sets import reading
 from tagweave.learning.run import Run
+from tagweave.models.storage import save_model
 from tagweave.structures import TREE
 from tagweave.training.chain_problem import sample_line
-from tagweave.training.corpora import LOOKUPS, LookupFiles
+from tagweave.training.corpora import LookupFiles
 from tagweave.training.coupled import refuse_contradictions
-from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.fit import Fitted, Problem, fit_problem, prepare
 from tagweave.training.guided import fit_stages, shared_templates
-from tagweave.training.options import Options
-from tagweave.training.problem import Fitted, Problem
-from tagweave.training.recipe import LEARNERS, Recipe, by_words, in_batches
+from tagweave.training.methods import METHODS, SINGLE
+from tagweave.training.methods.method import Options
+from tagweave.training.plan import LOOKUPS, with_names
+from tagweave.training.recipe import Recipe, by_words, in_batches
 from tagweave.training.system import System, system_of
-from tagweave.training.task import Task
 
 if TYPE_CHECKING:
     from tagweave.training.corpora import TrainingData
     from tagweave.training.plan import TrainingPlan
     from tagweave.training.sharded_job import Shards
 
-DROP_COLUMNS = 0.5
-"""Chosen on development sets of four languages: see docs/parsing.md."""
+
+PLAIN = "plain"
+"""The part of a schedule that trains the plain model."""
+
 
 MethodOptions = TypeVar("MethodOptions", bound=Options)
 
@@ -47,19 +53,15 @@ class Job:
     dev: Corpus | None = None  # development data
     lookup_files: LookupFiles = field(default_factory=LookupFiles)  # what features look up
     run: Run = field(default_factory=Run)
-    # whether an iteration visits no more of a source than of the target, unless the plan has a sample
-    balances: bool = False
     plain: Fitted | None = None  # the model of the target corpora alone, if there is one
     shards: Shards | None = None  # the sentences on workers; `None` if they are here
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
-        """Return the options of the method as this class."""
         assert isinstance(self.plan.options, kind)  # noqa: S101 - plans are resolved before a method sees them
         return self.plan.options
 
     @property
     def method(self) -> str:
-        """The name of the method."""
         assert self.plan.method is not None  # noqa: S101 - as above
         return self.plan.method
 
@@ -89,18 +91,12 @@ class Job:
             return tuple(
                 number if isinstance(number, int) else size for number, size in zip(numbers, sizes, strict=True)
             )
-        if not in_batches(self.plan.learner) or not self.balances:
+        if not in_batches(self.plan.learner) or not METHODS[self.method].balances:
             return ()
         data, usual = self.data, by_words(self.data.targets, self.data.sources)
         of_target, of_source = iter(usual[: len(data.targets)]), iter(usual[len(data.targets) :])
         counts = [next(of_target if each.guideline == data.target else of_source) for each in data.corpora]
         return () if counts == sizes else tuple(counts)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings of the learner, with the seed if it takes one."""
-        has_seed = "seed" in [each.name for each in fields(LEARNERS[self.plan.learner])]
-        return {**({"seed": self.plan.seed} if has_seed else {}), **self.plan.settings}
 
     @cached_property
     def recipe(self) -> Recipe:
@@ -108,28 +104,8 @@ class Job:
 
         Parsers of several guidelines share templates, which use only layers and columns of all corpora.
         """
-        plan = self.plan
-        with as_plan_error():
-            task = Task(plan.task, plan.coding)
-            of_trees = task.structure == TREE
-            templates = (ArcTemplates if of_trees else Templates)(plan.templates) if plan.templates else None
-            recipe = Recipe(
-                task,
-                templates,
-                plan.learner,
-                self.settings,
-                plan.weights,
-                plan.minimum_count,
-                precision=plan.precision,
-                threads=plan.threads,
-                sample=self.sample,
-                guide=getattr(plan.options, "guide", None),
-                soft_labels=reading(plan.soft_labels),
-                average_seeds=plan.average_seeds,
-                drop_columns=DROP_COLUMNS if plan.drop_columns is None else plan.drop_columns,
-                projective=not plan.non_projective,
-            )
-        if of_trees and len(self.data.guidelines) > 1:
+        recipe = Recipe.of_plan(self.plan, self.sample)
+        if recipe.structure == TREE and len(self.data.guidelines) > 1:
             return replace(recipe, templates=shared_templates(recipe, self.data.corpora))
         return recipe
 
@@ -171,5 +147,91 @@ class Job:
 
     @property
     def system(self) -> System[Any]:
-        """The system of the structure, for methods with several steps."""
         return system_of(self.recipe, self.run)
+
+
+@dataclass(frozen=True)
+class Training:
+    """The result of a job."""
+
+    job: Job
+    fitted: Fitted
+    scores: dict[str, float]
+    seconds: float
+
+    def about(self) -> dict[str, Any]:
+        """Return how the model was made: recipe, plan and scores. Equal trainings have equal records, on any day and
+        in any folder: files of the plan have names and digests alone."""
+        job, model = self.job, self.fitted.model
+        layers: dict[str, list[str]] = {}  # by guideline, without those that the files do not name
+        for corpus in job.data.corpora:
+            names = layers.setdefault(corpus.guideline, [])
+            if corpus.layer not in ("", TAG, SEGMENTATION, *names):
+                names.append(corpus.layer)
+        return {
+            **model.about,
+            "plan": with_names(job.plan.to_json()),
+            "layers": layers,
+            **({} if job.recipe.structure == TREE else {"weights": model.parameters.weights_by_view}),
+            # the mixture of weights depends on the number of workers
+            **({"workers": job.shards.workers} if job.shards else {}),
+            **({"dev_scores": self.scores} if self.scores else {}),
+        }
+
+    def save(self, path: Path) -> None:
+        """Write the model with the record of its making, and report its score."""
+        fitted, job = self.fitted, self.job
+        for note in fitted.counts.notes() if fitted.counts else ():
+            job.run.tell(note)
+        save_model(replace(fitted.model, about=self.about()), path)
+        name = "dev UAS" if job.recipe.structure == TREE else "dev"
+        score = "" if fitted.outcome.score is None else f", {name} {fitted.outcome.score:.4f}"
+        job.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")
+
+
+def train(job: Job, compare: bool = True) -> Training:
+    """Carry out a job.
+
+    If `compare`, a model that learned from sources is compared on the development data with one of TRAIN alone, which
+    is trained first and has its own checkpoint. A method that the user named is not overruled, but a warning says that
+    it did worse.
+
+    Raises:
+        CorpusError, TrainingError, MappingError, PlanError: as its method.
+        KeyboardInterrupt: the user stopped training before the model itself was begun.
+    """
+    begin, tell, data, method = time.perf_counter(), job.run.tell, job.data, METHODS[job.method]
+    method.check(job)
+    if not compare or job.incomparable:
+        fitted = method.fit(job)
+        if compare and data.has_sources:
+            what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"
+            tell(f"{job.incomparable}: {what}")
+        return Training(job, fitted, {}, time.perf_counter() - begin)
+    alone = _alone(job)
+    tell(f"first a plain model of {data.target}, of TRAIN alone, to compare with")
+    plain = METHODS[alone.method].fit(alone)
+    plain.outcome.check_finished()
+    fitted = method.fit(replace(job, plain=plain))
+    seconds, outcome = time.perf_counter() - begin, fitted.outcome
+    if outcome.score is None:  # interrupted in the first iteration
+        return Training(job, fitted, {}, seconds)
+    scores = {
+        PLAIN: plain.outcome.score,
+        "with the sources" if job.method == alone.method else job.method: outcome.score,
+    }
+    tell(f"on the development data: {', '.join(f'{name} {score:.4f}' for name, score in scores.items())}")
+    if outcome.score < plain.outcome.score:
+        if not data.is_asked_for:
+            tell(f"the plain model is kept: the sources made it worse (`method={job.method}` would keep the other)")
+            plain = replace(plain, outcome=replace(plain.outcome, interrupted=outcome.interrupted))
+            return Training(alone, plain, scores, seconds)
+        tell(f"warning: the sources made the model worse; it is kept because of `method={job.method}`")
+    return Training(job, fitted, scores, seconds)
+
+
+def _alone(job: Job) -> Job:
+    """Return the job of a plain model of the target corpora."""
+    target = tuple(replace(each, sample=None) for each in job.plan.target)
+    plan = replace(job.plan, target=target, sources=(), method=SINGLE, options=METHODS[SINGLE].options())
+    return replace(job, plan=plan, data=job.data.alone(SINGLE), run=job.run.part(PLAIN))

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus.named.name import located
 from tagweave.learning.run import Iteration, Run
-from tagweave.training.fit import train
-from tagweave.training.plan_json import file_places, read_plan
+from tagweave.training.job import train
+from tagweave.training.plan import file_places, read_plan
 from tagweave.training.resolve import Corpora, job_of, read
 
 if TYPE_CHECKING:
     from tagweave.cluster.executor import Executor
-    from tagweave.training.fit import Training
+    from tagweave.training.job import Training
     from tagweave.training.plan import CorpusReference, TrainingPlan
 
 STEPS = 1_000

@@ -48,7 +48,6 @@ class Pruning:
     threshold: float
 
     def encoder(self, recipe: Recipe, space: LabelSpace) -> ProposingEncoder:
-        """Return an empty encoder of the recipe's templates over a space of bundles."""
         return ProposingEncoder(recipe.encoder(), space, self.models, self.threshold)
 
 

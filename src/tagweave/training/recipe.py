@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from tagweave import learning
 from tagweave.corpus.corpus import Corpus
-from tagweave.errors import PlanError
+from tagweave.errors import PlanError, as_plan_error
+from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.encoder import FeatureIndex, TemplateEncoder
 from tagweave.features.lookups import NOTHING, GazetteerColumns, LexiconColumns, Lookups
@@ -21,8 +23,11 @@ from tagweave.labels.sets import Reading, reading
 from tagweave.learning.seed_average import SeedAverage
 from tagweave.learning.trainer import Trainer
 from tagweave.structures import TREE
-from tagweave.training.entity_ratio import EntityRatio
+from tagweave.structures.terms import LabelShare
 from tagweave.training.task import TASKS, Task
+
+if TYPE_CHECKING:
+    from tagweave.training.plan import TrainingPlan
 
 LEARNERS: dict[str, type[Any]] = {
     name: getattr(import_module(f"tagweave.learning.{module}"), learner)
@@ -30,32 +35,10 @@ LEARNERS: dict[str, type[Any]] = {
 }
 """The learners by name; the keyword arguments of each are its settings."""
 
-MISTAKE_DRIVEN = tuple(name for name, place in learning.LEARNERS.items() if place.startswith("mistake_driven."))
-"""The learners that compare the best labels with the best allowed ones: no gradients, and no probabilities."""
-
 
 def in_batches(learner: str) -> bool:
     """Return whether a learner takes batches of sentences; the others take all sentences at once."""
     return hasattr(LEARNERS[learner], "batch")
-
-
-def trainer_of(learner: str, settings: Mapping[str, Any], average_seeds: int = 1) -> Trainer:
-    """Return the learner with its settings, or several that begin with its seed, the next one, and so on."""
-    trainer: Trainer = LEARNERS[learner](**settings)
-    if average_seeds == 1:
-        return trainer
-    check_average_seeds(learner, average_seeds)
-    return SeedAverage.of(trainer, average_seeds)
-
-
-def check_average_seeds(learner: str, count: int) -> None:
-    """Raise unless trainings of a learner differ by their seed, or there is only one."""
-    if count < 1:
-        raise ValueError(f"found `average_seeds={count}`, expected at least 1")
-    if count > 1 and not in_batches(learner):
-        others = ", ".join(filter(in_batches, LEARNERS))
-        expected = f"one of {others}: the others have no seed"
-        raise ValueError(f"found `average_seeds={count}` with the learner {learner}, expected {expected}")
 
 
 def by_words(targets: Sequence[Corpus], others: Sequence[Corpus], times: float = 1.0) -> tuple[int, ...]:
@@ -71,12 +54,28 @@ def by_words(targets: Sequence[Corpus], others: Sequence[Corpus], times: float =
     )
 
 
+@dataclass(frozen=True)
+class EntityRatio:
+    """The share of tokens inside spans that a model is to expect (Effland and Collins 2021; see `structures.terms`)."""
+
+    target: float  # the share of tokens that are inside spans, 0..1
+    margin: float = 0.02  # how far the expected share may be from it at no cost
+    weight: float = 0.1
+
+    def penalty(self, names: Sequence[str]) -> LabelShare:
+        inside = np.array([name != OUTSIDE for name in names])
+        return LabelShare(inside, self.target, self.margin, self.weight)
+
+
 GUIDES = ("window", "joined")
 """How features of a guided model may use its guide's labels."""
 _DENSE_LABELS = 64  # up to this many, every feature has a weight for every label: more memory, higher accuracy
 ARC_SETTINGS: dict[str, Any] = {"rate": 0.05, "batch": 16, "initial": 1.0}
 """AdaGrad for arcs. Test UAS of zh/udc: 81.2 after six epochs; with its usual settings, made for chains, 78.1 after
 three."""
+DROP_COLUMNS = 0.5
+"""Chosen on development sets of four languages: see docs/parsing.md."""
+_OF_PLAN = ("learner", "minimum_count", "precision", "threads", "soft_labels", "average_seeds")
 _OF_CHAINS = ("task", "features", "minimum_count", "transitions", "edges", "sample", "ratio", "guide")
 _OF_TREES = ("bits", "drop_columns", "projective")
 
@@ -126,25 +125,53 @@ class Recipe:
         if not 0 <= self.drop_columns <= 1:
             raise ValueError(f"found drop_columns={self.drop_columns}, expected 0 to 1")
         reading(self.soft_labels)
-        check_average_seeds(self.learner, self.average_seeds)
+        if self.average_seeds < 1:
+            raise ValueError(f"found `average_seeds={self.average_seeds}`, expected at least 1")
+        if self.average_seeds > 1 and not in_batches(self.learner):
+            expected = f"one of {', '.join(filter(in_batches, LEARNERS))}: the others have no seed"
+            found = f"found `average_seeds={self.average_seeds}` with the learner {self.learner}"
+            raise ValueError(f"{found}, expected {expected}")
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
         if isinstance(self.templates, ArcTemplates) and self.templates.has_siblings and not self.projective:
             raise ValueError("found templates of siblings for trees whose arcs may cross, expected projective trees")
         if self.ratio is not None and self.task.name != SPANS:
             raise ValueError(f"found an entity ratio with the task {self.task.name}, expected the task spans")
-        if self.ratio is not None and self.learner in MISTAKE_DRIVEN:
+        if self.ratio is not None and self.mistake_driven:
             expected = "a learner that follows a gradient"
             raise ValueError(f"found an entity ratio with the learner {self.learner}, expected {expected}")
 
+    @classmethod
+    def of_plan(cls, plan: TrainingPlan, sample: tuple[int, ...] = ()) -> Recipe:
+        """Return the recipe of a plan; raise PlanError where the options of the plan do not go together."""
+        with as_plan_error():
+            task = Task(plan.task, plan.coding)
+            kind = ArcTemplates if task.structure == TREE else Templates
+            has_seed = "seed" in LEARNERS[plan.learner].__dataclass_fields__
+            return cls(
+                task,
+                kind(plan.templates) if plan.templates else None,
+                settings={**({"seed": plan.seed} if has_seed else {}), **plan.settings},
+                features=plan.weights,
+                sample=sample,
+                guide=getattr(plan.options, "guide", None),
+                drop_columns=DROP_COLUMNS if plan.drop_columns is None else plan.drop_columns,
+                projective=not plan.non_projective,
+                **{name: getattr(plan, name) for name in _OF_PLAN},
+            )
+
+    @property
+    def mistake_driven(self) -> bool:
+        """Whether the learner compares the best labels with the best allowed ones: no gradients, no probabilities."""
+        mistake_driven: bool = LEARNERS[self.learner].mistake_driven
+        return mistake_driven
+
     @property
     def structure(self) -> str:
-        """The structure of the task."""
         return self.task.structure
 
     @property
     def dtype(self) -> type[np.floating[Any]]:
-        """The type of weights and sums."""
         return np.float32 if self.precision == "float32" else np.float64
 
     def chosen_templates(self) -> Templates:
@@ -160,7 +187,8 @@ class Recipe:
     def trainer(self) -> Trainer:
         """Return the learner with its settings; AdaGrad has defaults that suit arcs for trees."""
         usual = ARC_SETTINGS if self.structure == TREE and self.learner == "adagrad" else {}
-        return trainer_of(self.learner, {**usual, **self.settings}, self.average_seeds)
+        trainer: Trainer = LEARNERS[self.learner](**{**usual, **self.settings})
+        return trainer if self.average_seeds == 1 else SeedAverage.of(trainer, self.average_seeds)
 
     def dense(self, labels: int) -> bool:
         """Return whether every feature has a weight for every label, with this many labels."""
@@ -172,7 +200,7 @@ class Recipe:
         On ZX with 4,000 sentences of People's Daily this gains the perceptron 0.4 points of F over a window of labels
         (segmentation, development data), and costs AdaGrad 0.3. Other mistake-driven learners follow the perceptron.
         """
-        return self.learner in MISTAKE_DRIVEN if self.guide is None else self.guide == "joined"
+        return self.mistake_driven if self.guide is None else self.guide == "joined"
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain description of all that concerns the structure, for the model's metadata."""
@@ -182,30 +210,23 @@ class Recipe:
         return {**values, "templates": list(templates.texts) if templates else None}
 
 
-_SWITCH = {"true": True, "1": True, "false": False, "0": False}
+_EXPECTED = {int: "a whole number", bool: "true or false", float: "a number"}
 
 
 def learner_settings(learner: str, values: Mapping[str, str]) -> dict[str, int | float | bool]:
     """Read the settings of a learner, from names and values as text."""
     if learner not in LEARNERS:
         raise PlanError(f"unknown learner {learner!r}, expected one of {', '.join(LEARNERS)}")
-    kinds = {field.name: str(field.type) for field in fields(LEARNERS[learner]) if field.name != "seed"}
+    types = {"int": int, "bool": bool}
+    kinds = {each.name: types.get(str(each.type), float) for each in fields(LEARNERS[learner]) if each.name != "seed"}
     if unknown := [name for name in values if name not in kinds]:
         raise PlanError(f"unknown setting {unknown[0]!r} of {learner}, expected one of {', '.join(kinds)}")
     settings: dict[str, int | float | bool] = {}
     for name, value in values.items():
-        kind, expected = kinds[name], "a number"
         try:
-            if kind == "bool":
-                expected = "true or false"
-                settings[name] = _SWITCH[value.lower()]
-            elif kind == "int":
-                expected = "a whole number"
-                settings[name] = int(value)
-            else:
-                settings[name] = float(value)
-        except (LookupError, ValueError):
-            raise PlanError(f"found `settings={name}={value}`, expected {expected}") from None
+            settings[name] = msgspec.convert(value, kinds[name], strict=False)
+        except msgspec.ValidationError:
+            raise PlanError(f"found `settings={name}={value}`, expected {_EXPECTED[kinds[name]]}") from None
     return settings
 
 

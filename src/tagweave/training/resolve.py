@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from tagweave.errors import PlanError, as_plan_error, one_of
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.templates import PRESETS, USUAL, Templates
 from tagweave.structures import CHAIN, STRUCTURES, TREE
-from tagweave.training.corpora import LOOKUPS
+from tagweave.training.corpora import read_corpus, read_lookups, run_identity
+from tagweave.training.guidelines import (
+    development_data,
+    left_out,
+    overlap_lines,
+    training_data,
+    without_repeated,
+)
+from tagweave.training.incomplete import corpus_of
+from tagweave.training.inspection import inspection
+from tagweave.training.job import Job
 from tagweave.training.methods import METHODS, SINGLE, check_known, serving, typed, usual, with_option
-from tagweave.training.options import Options
-from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.methods.method import Options
+from tagweave.training.plan import LOOKUPS, CorpusReference, TrainingPlan
+from tagweave.training.recipe import LEARNERS, Recipe, in_batches
 
 if TYPE_CHECKING:
     from tagweave.learning.run import Run
     from tagweave.training.corpora import CorpusFile, TrainingData
     from tagweave.training.job import Job
-
-_MAY_BE_ZERO = ("average_from", "slack")
-"""Whole numbers among the settings of learners that may be 0."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +48,6 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
         run: the run; its schedule gets the iterations and patience of the plan.
         corpora: the corpora of the plan, if they have been read already.
     """
-    from tagweave.training.corpora import read_lookups, run_identity
-    from tagweave.training.entity_ratio import corpus_of
-    from tagweave.training.guidelines import (
-        development_data,
-        left_out,
-        overlap_lines,
-        training_data,
-        without_repeated,
-    )
-    from tagweave.training.inspection import inspection
-    from tagweave.training.job import Job
-
     plan = checked(plan)
     lookup_files = read_lookups(plan)
     corpora = corpora or read(plan)
@@ -68,16 +66,13 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
     for note in [*notes, *inspection(data, dev, plan.task), *overlap_lines(data, plan.task)]:
         run.tell(note)
     schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
-    balances = METHODS[data.method].balances
-    job = Job(plan, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule), balances)
+    job = Job(plan, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule))
     identity = run_identity(data.files, dev, *job.identity())
     return replace(job, run=replace(run, schedule=replace(schedule, identity=identity)))
 
 
 def read(plan: TrainingPlan) -> Corpora:
     """Read the corpora that a plan names."""
-    from tagweave.training.corpora import read_corpus
-
     training = [read_corpus(each.argument, plan.task, each.format, each.weight) for each in plan.corpora]
     dev = plan.dev
     return Corpora(training, read_corpus(dev.argument, plan.task, dev.format) if dev else None)
@@ -85,26 +80,14 @@ def read(plan: TrainingPlan) -> Corpora:
 
 def checked(plan: TrainingPlan) -> TrainingPlan:
     """The plan with templates and options, after all checks that do not need its corpora: reading can take minutes."""
-    from tagweave.labels.sets import reading
-    from tagweave.training.recipe import LEARNERS, Recipe, check_average_seeds
-    from tagweave.training.task import Task
-
     _check_numbers(plan)
     check_known("task", plan.task, tuple(STRUCTURES))
     structure = STRUCTURES[plan.task]
     check_known("method", plan.method or SINGLE, serving(structure))
     check_known("learner", plan.learner, tuple(LEARNERS))
     _check_settings(plan)
-    if structure == TREE:
-        _check_tree(plan)
-    with as_plan_error():
-        task = Task(plan.task, plan.coding)
-        check_average_seeds(plan.learner, plan.average_seeds)
-        _ = Recipe(task, features=plan.weights, precision=plan.precision, soft_labels=reading(plan.soft_labels))
-    if structure != TREE and plan.drop_columns is not None:
-        raise PlanError("found `drop_columns` without the task parse, expected it with `task=parse`")
-    if structure != TREE and plan.non_projective:
-        raise PlanError("found `non_projective` without the task parse, expected it with `task=parse`")
+    _check_structure(plan, structure)
+    Recipe.of_plan(plan)
     return replace(plan, options=_options(plan), templates=_templates(plan))
 
 
@@ -123,11 +106,10 @@ def _check_numbers(plan: TrainingPlan) -> None:
 
 def _check_settings(plan: TrainingPlan) -> None:
     """Raise unless each setting of the learner is of the kind of its default, not negative and finite."""
-    from tagweave.training.recipe import LEARNERS
-
     if not isinstance(plan.settings, Mapping):
         raise PlanError(f"found {plan.settings!r} as `settings`, expected values by name: {{'rate': 0.1}}")
-    kinds = {field.name: field.default for field in fields(LEARNERS[plan.learner]) if field.name != "seed"}
+    learner = LEARNERS[plan.learner]
+    kinds = {field.name: field.default for field in fields(learner) if field.name != "seed"}
     for name, value in plan.settings.items():
         if name not in kinds:
             raise PlanError(f"unknown setting {name!r} of {plan.learner}, expected {one_of(name, kinds)}")
@@ -136,18 +118,23 @@ def _check_settings(plan: TrainingPlan) -> None:
             fits, expected = isinstance(value, bool), "true or false"
         else:
             is_whole = isinstance(default, int)
-            least, expected = (1, "a whole number") if is_whole and name not in _MAY_BE_ZERO else (0, "a number")
+            least, expected = (1, "a whole number") if is_whole and name not in learner.may_be_zero else (0, "a number")
             fits = isinstance(value, int if is_whole else (int, float)) and not isinstance(value, bool)
             fits, expected = fits and least <= value < float("inf"), f"{expected} from {least}"
         if not fits and value != default:
             raise PlanError(f"found `settings={name}={value}`, expected {expected}")
 
 
-def _check_tree(plan: TrainingPlan) -> None:
-    """Raise if a plan for a parser sets anything that parsers do not use."""
-    fields_of_chains = [each for each in fields(plan) if each.metadata.get("structure") == CHAIN]
-    given, options = [f.name for f in fields_of_chains if getattr(plan, f.name) != f.default], plan.options or {}
+def _check_structure(plan: TrainingPlan, structure: str) -> None:
+    """Raise if a plan sets anything that its structure does not use."""
+    of_others = [each for each in fields(plan) if each.metadata.get("structure") not in (None, "", structure)]
+    given = [each.name for each in of_others if getattr(plan, each.name) != each.default]
+    if structure != TREE:
+        if given:
+            raise PlanError(f"found `{given[0]}` without the task parse, expected it with `task=parse`")
+        return
     given += ["sample" for each in plan.corpora if each.sample is not None]
+    options: Iterable[str] = plan.options or {}
     if isinstance(options, Options):
         usual_options = type(options)()
         names = [each.name for each in fields(options)]
@@ -175,9 +162,6 @@ def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
 
 def _templates(plan: TrainingPlan) -> tuple[str, ...]:
     """Return the templates of a plan, parsed now to report a mistake before minutes of loading."""
-    from tagweave.features.arc_templates import ArcTemplates
-    from tagweave.features.templates import PRESETS, USUAL, Templates
-
     if STRUCTURES[plan.task] == TREE:
         with as_plan_error():
             _ = ArcTemplates(plan.templates).parsed
@@ -212,8 +196,6 @@ def _reference(reference: CorpusReference, file: CorpusFile) -> CorpusReference:
 
 
 def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
-    from tagweave.training.recipe import LEARNERS, in_batches
-
     if all(each.sample is None for each in plan.corpora):
         return
     if not METHODS[data.method].samples:

@@ -27,8 +27,7 @@ from tagweave.corpus.load import parse_argument
 from tagweave.errors import PlanError
 from tagweave.exchange.load import load
 from tagweave.training.methods import METHODS, SINGLE
-from tagweave.training.plan import CorpusReference, TrainingPlan
-from tagweave.training.plan_json import read_plan, with_files
+from tagweave.training.plan import CorpusReference, TrainingPlan, read_plan, with_files
 
 
 def plan_of(about: dict[str, Any]) -> TrainingPlan:

@@ -1,103 +1,287 @@
-"""Jobs whose training sentences are on the workers of a cluster: which plans they can carry out, and their problem."""
+"""Jobs whose training sentences are on the workers of a cluster.
+
+First the worker's side: which sentences of which files it has, as plain data, and the objective over them. Then the
+driver's: which plans workers can carry out, and their problem.
+"""
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
-from tagweave.cluster.executor import Executor, executor_at, results
-from tagweave.cluster.shared_file import SharedFile, private_folder
+from tagweave.cluster.executor import Arrays, Executor, Reply, executor_at, results
+from tagweave.cluster.shared_file import MappedArrays, SharedFile, private_folder
 from tagweave.corpus.chunk_schemes import readable
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import CorpusOutline
 from tagweave.corpus.named.name import located
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, PlanError
-from tagweave.features.encoder import FeatureIndex
+from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import FeatureIndex, TemplateEncoder
 from tagweave.features.lookups import Lookups
+from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels import SPANS
 from tagweave.labels.sets import LabelSets
-from tagweave.labels.space import LabelSpace
+from tagweave.labels.space import LabelSpace, collect_names
 from tagweave.learning.run import Run
+from tagweave.learning.sharded import BlockObjective, writable
+from tagweave.learning.trainer import Trainer, TrainerState
 from tagweave.models.layout import Layout
+from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.objective import ChainObjective
 from tagweave.structures import CHAIN, STRUCTURES
-from tagweave.training.chain_problem import Aspect, ChainProblem, ProblemSize, ShardedChainObjective, empty_model
-from tagweave.training.consistency import no_evidence
+from tagweave.training.chain_problem import (
+    Aspect,
+    ChainProblem,
+    ProblemSize,
+    ShardedChainObjective,
+    count_known,
+    empty_model,
+    scheme_of,
+    weighted_sentence,
+)
+from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
 from tagweave.training.corpora import CorpusFile, names_own_layer, read_corpus, read_outline
-from tagweave.training.entity_ratio import nothing_outside
+from tagweave.training.incomplete import nothing_outside
 from tagweave.training.inspection import stray_labels
 from tagweave.training.job import Job
 from tagweave.training.methods import SINGLE
+from tagweave.training.methods.method import Options
 from tagweave.training.methods.single import SingleOptions
-from tagweave.training.options import Options
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
 from tagweave.training.resolve import Corpora, checked, job_of
-from tagweave.training.shard import (
-    CorpusPart,
-    TrainingShard,
-    TrainingShardTask,
-    content_of,
-    parameters_of,
-    shards_of,
-)
+from tagweave.training.task import Task
+
+_SLICE = 1 << 16  # characters of sentences that are objects at a time
+
+
+@dataclass(frozen=True)
+class CorpusPart:
+    """Sentences first .. last - 1 of a corpus file; `scheme` codes the spans of the whole corpus, if it has any."""
+
+    file: SharedFile
+    outline: CorpusOutline
+    first: int
+    last: int
+    own_layer: bool = False
+    scheme: str | None = None
+
+
+Block = tuple[CorpusPart, ...]
+"""Consecutive sentences of one corpus or several, encoded as one."""
+
+
+@dataclass(frozen=True)
+class BlockRange:
+    """The blocks of a worker."""
+
+    first: int
+    blocks: tuple[Block, ...]
+
+
+def shards_of(files: Sequence[CorpusPart], blocks: int, workers: int) -> list[BlockRange]:
+    """Cut corpora into blocks of about equally many sentences, and share them out among at most so many workers."""
+    total = sum(part.last - part.first for part in files)
+    bounds, cut = [total * b // blocks for b in range(blocks + 1)], []
+    for first, last in pairwise(bounds):
+        parts, begin = [], 0
+        for part in files:
+            low, high = max(first - begin, 0), min(last - begin, part.last)
+            if low < high:
+                parts.append(replace(part, first=low, last=high))
+            begin += part.last
+        cut.append(tuple(parts))
+    ends = [blocks * w // workers for w in range(workers + 1)]
+    return [BlockRange(first, tuple(cut[first:last])) for first, last in pairwise(ends) if first < last]
+
+
+class ShardReader:
+    """Reads the blocks of a shard one after the other, and every file once."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._open: tuple[SharedFile, int, Iterator[Sentence]] | None = None
+
+    def slices(self, block: Block) -> Iterator[Corpus]:
+        for part in block:
+            sentences = islice(self._since(part), part.last - part.first)
+            corpus = part.outline.corpus
+            for some in _in_slices(sentences):
+                own = [each.with_layers_of([corpus.guideline]) for each in some] if part.own_layer else some
+                prepared = self._task.prepare(corpus.with_sentences(own), part.scheme)
+                yield prepared.map(lambda sentence, by=corpus.weight: weighted_sentence(sentence, by))  # type: ignore[misc]
+
+    def _since(self, part: CorpusPart) -> Iterator[Sentence]:
+        """Yield the sentences of a file from those of a part on."""
+        if self._open is None or self._open[:2] != (part.file, part.first):
+            self._open = part.file, part.first, part.outline.since(part.file.local(), part.first)
+        file, _, sentences = self._open
+        self._open = file, part.last, sentences
+        return sentences
+
+
+def _in_slices(sentences: Iterator[Sentence]) -> Iterator[list[Sentence]]:
+    some: list[Sentence] = []
+    characters = 0
+    for sentence in sentences:
+        some.append(sentence)
+        characters += sum(map(len, sentence.forms))
+        if characters >= _SLICE:
+            yield some
+            some, characters = [], 0
+    if some:
+        yield some
+
+
+Codes = NDArray[np.uint64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ShardContent:
+    """The labels and features of a shard, from which the driver makes the label space and the feature index."""
+
+    names: tuple[str, ...]
+    grams: tuple[Codes, Counts]
+    of_types: tuple[Codes, Counts]
+
+
+@dataclass(frozen=True)
+class TrainingShardTask:
+    """What a worker needs to know of a training."""
+
+    shard: BlockRange
+    recipe: Recipe
+    lookups: Lookups
+    space: LabelSpace | None = None  # the labels; `None` while they are unknown
+    features: SharedFile | None = None  # a file with the codes of all features, `codes`; `None` while they are unknown
+
+
+def content_of(task: TrainingShardTask) -> ShardContent:
+    """What a shard contains. Raises CorpusError, OSError: as `ShardReader.slices`, `TemplateEncoder.encode`."""
+    reader, encoder = ShardReader(task.recipe.task), task.recipe.encoder(task.lookups)
+    names: set[str] = set()
+    grams, of_types = FeatureIndex(), FeatureIndex()
+    for block in task.shard.blocks:
+        for corpus in reader.slices(block):
+            names.update(collect_names(each.layers.get(corpus.guideline, ()) for each in corpus))
+            encoder.grow(corpus.sentences, grams, of_types)
+    return ShardContent(tuple(sorted(names)), _counted(grams), _counted(of_types))
+
+
+def _counted(index: FeatureIndex) -> tuple[Codes, Counts]:
+    return index.codes(), index.counts[: len(index)]
+
+
+class TrainingShard:
+    """The encoded sentences of a shard, in files that are mapped into memory, and the objective over them."""
+
+    def __init__(self, task: TrainingShardTask) -> None:
+        assert task.space is not None and task.features is not None  # noqa: S101 - known when a group is made
+        self._task, self._recipe, self._space = task, task.recipe, task.space
+        index = FeatureIndex.of_codes(load_file(task.features.local())["codes"])
+        self._encoder = task.recipe.encoder(task.lookups, index)
+        self._scheme, self._sets = scheme_of(task.recipe, task.space), LabelSets(task.space, task.recipe.soft_labels)
+        reader = ShardReader(task.recipe.task)
+        self._blocks = [self._mapped(reader, block) for block in task.shard.blocks]
+        self._objective: tuple[Aspect, BlockObjective] | None = None
+
+    def size(self, arrays: Arrays) -> Reply:
+        allow = [block.evidence.sets for block in self._blocks]
+        sizes = (
+            sum(map(len, self._blocks)),
+            sum(map(len, allow)),
+            sum(int(np.count_nonzero(each)) for each in allow),
+            sum(count_known(self._sets, each) for each in allow),
+        )
+        return {}, ProblemSize(*sizes)
+
+    def observed(self, arrays: Arrays) -> Reply:
+        """Return the layout of the pairs of features and labels that the evidence observes."""
+        masks, windows = self._sets.projected(self._space.views[0]), self._encoder.windows
+        layout = Layout.union([Layout.observed(block, windows, masks) for block in self._blocks])
+        return {"ptr": layout.ptr, "cell": layout.cell}, None
+
+    def parts(self, arrays: Arrays, aspect: Aspect) -> Reply:
+        with one_blas_thread():
+            parts = self._over(aspect).parts(np.array(arrays["weights"]), self._task.shard.first)
+        gradients = {str(part.first): part.gradient for part in parts}
+        return gradients, [(part.first, part.leaves, part.loss) for part in parts]
+
+    def start(self, arrays: Arrays, aspect: Aspect, trainer: Trainer) -> Reply:
+        state = trainer.start(self._over(aspect), np.array(arrays["weights"]))
+        return state.arrays, state.numbers
+
+    def epoch(
+        self, arrays: Arrays, aspect: Aspect, trainer: Trainer, numbers: dict[str, float], iteration: int
+    ) -> Reply:
+        state = TrainerState(writable(arrays), dict(numbers), iteration)  # shards of one process are given one dict
+        with one_blas_thread():
+            trainer.step(self._over(aspect), state)
+        return state.arrays, (state.numbers, state.loss, state.converged)
+
+    def _over(self, aspect: Aspect) -> BlockObjective:
+        if self._objective is None or self._objective[0] != aspect:
+            recipe, rows = self._recipe, self._sets.rows
+            parameters = parameters_of(self._space, recipe, self._encoder, aspect)
+            objective = BlockObjective(
+                lambda b: ChainObjective(parameters, self._blocks[b].under(rows), recipe.threads, recipe.dtype),
+                [len(block) for block in self._blocks],
+                parameters.size,
+                recipe.dtype,
+                recipe.threads,
+            )
+            self._objective = aspect, objective
+        return self._objective[1]
+
+    def _mapped(self, reader: ShardReader, block: Block) -> Encoded:
+        """Encode the sentences of a block that have evidence, in a file that is gone from its folder and lasts as long
+        as this process."""
+        parts = [self._encoder.encode(())]
+        for corpus in reader.slices(block):
+            encoded = self._encoder.encode(corpus.sentences, self._recipe.threads)
+            encoded = with_evidence(encoded, [corpus], self._sets, self._scheme)
+            check_evidence(corpus.sentences, encoded, self._sets, self._scheme, self._recipe)
+            parts.append(encoded.take(np.flatnonzero(encoded.evidence.informative())))
+        joined = Encoded.joined(parts)
+        handle, name = tempfile.mkstemp(dir=private_folder("blocks"))
+        os.close(handle)
+        try:
+            # writable, since kernels are compiled for such arrays; nobody writes
+            arrays: dict[str, Any] = MappedArrays.write(Path(name), joined.arrays()).read("r+")
+        finally:
+            with suppress(PermissionError):  # Windows keeps a file that is mapped
+                Path(name).unlink()
+        return joined.with_arrays(arrays)
+
+
+def parameters_of(space: LabelSpace, recipe: Recipe, encoder: TemplateEncoder, aspect: Aspect) -> ChainParameters:
+    """Return the parameters of a plain label space."""
+    if aspect.layout is None:
+        layout = Layout.dense(encoder.windows, len(space))
+    else:
+        layout = Layout(**load_file(aspect.layout.local()))
+    parameters = ChainParameters(space, (layout,), scheme_of(recipe, space), recipe.transitions, recipe.edges)
+    return replace(parameters, transitions=False, edges=False) if aspect.pointwise else parameters
+
 
 _LEAF = 1 << 19
 """Most characters of a block for batch learners, on average; a larger one saves time, a smaller one memory."""
 _LEAVES = 4  # fewest blocks for batch learners: up to as many workers compute the same sums, bit for bit
 _LONG = 1 << 20
 """Most characters of a block for online learners, which shuffle within a block."""
-
-
-@contextmanager
-def sharded_problem(
-    files: Sequence[CorpusPart], recipe: Recipe, lookups: Lookups, executor: Executor, workers: int, run: Run
-) -> Iterator[ChainProblem]:
-    """Open the problem of corpora of one guideline, on workers until the end of the block.
-
-    `files` are whole corpora; there are fewer shards than `workers` if the corpora have too few sentences.
-    """
-    shards, first = shards_of(files, block_count(files, recipe, workers), workers), files[0].outline.corpus
-    tasks = [TrainingShardTask(shard, recipe, lookups) for shard in shards]
-    found = {task.shard.first: content for task, content in results(executor, content_of, tasks)}
-    contents = [found[task.shard.first] for task in tasks]
-    names = sorted({name for content in contents for name in content.names})
-    if not names:
-        raise CorpusError(f"no label in layer {first.guideline!r}", "an annotated training corpus", first.path)
-    space, index = LabelSpace.plain(first.guideline, recipe.task.labels(names)), FeatureIndex()
-    for grams in (*(content.grams for content in contents), *(content.of_types for content in contents)):
-        index.add(*grams)  # numbered as one encoder over all shards would
-    index.freeze(recipe.minimum_count)
-    codes = index.codes()
-    encoder = recipe.encoder(lookups, FeatureIndex.of_codes(codes))
-    with tempfile.TemporaryDirectory(dir=private_folder("features"), ignore_cleanup_errors=True) as folder:
-
-        def shared(name: str, arrays: dict[str, NDArray[Any]]) -> SharedFile:
-            save_file(arrays, Path(folder) / name)
-            return executor.share(SharedFile.of(str(Path(folder) / name)))
-
-        features = shared("features", {"codes": codes})
-        made = [replace(task, space=space, features=features) for task in tasks]
-        with executor.hold(TrainingShard, made) as group:
-            size = ProblemSize(*np.sum([reply for _, reply in group.call("size", {})], axis=0).tolist())
-            if not size.evidence:
-                raise no_evidence(space, first.path)
-            aspect = Aspect()
-            if not recipe.dense(len(space)):
-                layouts = [Layout(arrays["ptr"], arrays["cell"]) for arrays, _ in group.call("observed", {})]
-                layout = Layout.union(layouts)
-                aspect = Aspect(shared("layout", {"ptr": layout.ptr, "cell": layout.cell}))
-            model = empty_model(parameters_of(space, recipe, encoder, aspect), encoder, recipe)
-            waiting = run.stop_if_cancelled
-            objective = ShardedChainObjective(group, aspect, len(model.weights), recipe.dtype, size.sentences, waiting)
-            yield ChainProblem(model, objective, LabelSets(space, recipe.soft_labels), size)
 
 
 def block_count(files: Sequence[CorpusPart], recipe: Recipe, workers: int) -> int:
@@ -115,21 +299,57 @@ def block_count(files: Sequence[CorpusPart], recipe: Recipe, workers: int) -> in
     return count
 
 
-_NOT_MIXED = "sgd"  # its penalty and its rates count the sentences of the whole corpus
 _CARRIED = 1 << 28  # bytes of a corpus from which it has to be at the same path on all machines
 
 
 @dataclass(frozen=True)
 class Shards:
-    """Training sentences on workers."""
+    """Corpora of one guideline on workers; fewer of these have a shard if there are too few sentences."""
 
     executor: Executor
     workers: int
-    parts: tuple[CorpusPart, ...]
+    parts: tuple[CorpusPart, ...]  # whole corpora
 
-    def problem(self, recipe: Recipe, lookups: Lookups, run: Run) -> AbstractContextManager[ChainProblem]:
-        """Open the problem of all corpora; see `sharded_problem`."""
-        return sharded_problem(self.parts, recipe, lookups, self.executor, self.workers, run)
+    @contextmanager
+    def problem(self, recipe: Recipe, lookups: Lookups, run: Run) -> Iterator[ChainProblem]:
+        """Open the problem of all corpora, on workers until the end of the block."""
+        files, executor, workers = self.parts, self.executor, self.workers
+        shards, first = shards_of(files, block_count(files, recipe, workers), workers), files[0].outline.corpus
+        tasks = [TrainingShardTask(shard, recipe, lookups) for shard in shards]
+        found = {task.shard.first: content for task, content in results(executor, content_of, tasks)}
+        contents = [found[task.shard.first] for task in tasks]
+        names = sorted({name for content in contents for name in content.names})
+        if not names:
+            raise CorpusError(f"no label in layer {first.guideline!r}", "an annotated training corpus", first.path)
+        space, index = LabelSpace.plain(first.guideline, recipe.task.labels(names)), FeatureIndex()
+        for grams in (*(content.grams for content in contents), *(content.of_types for content in contents)):
+            index.add(*grams)  # numbered as one encoder over all shards would
+        index.freeze(recipe.minimum_count)
+        codes = index.codes()
+        encoder = recipe.encoder(lookups, FeatureIndex.of_codes(codes))
+        with tempfile.TemporaryDirectory(dir=private_folder("features"), ignore_cleanup_errors=True) as folder:
+
+            def shared(name: str, arrays: dict[str, NDArray[Any]]) -> SharedFile:
+                save_file(arrays, Path(folder) / name)
+                return executor.share(SharedFile.of(str(Path(folder) / name)))
+
+            features = shared("features", {"codes": codes})
+            made = [replace(task, space=space, features=features) for task in tasks]
+            with executor.hold(TrainingShard, made) as group:
+                size = ProblemSize(*np.sum([reply for _, reply in group.call("size", {})], axis=0).tolist())
+                if not size.evidence:
+                    raise no_evidence(space, first.path)
+                aspect = Aspect()
+                if not recipe.dense(len(space)):
+                    layouts = [Layout(arrays["ptr"], arrays["cell"]) for arrays, _ in group.call("observed", {})]
+                    layout = Layout.union(layouts)
+                    aspect = Aspect(shared("layout", {"ptr": layout.ptr, "cell": layout.cell}))
+                model = empty_model(parameters_of(space, recipe, encoder, aspect), encoder, recipe)
+                waiting = run.stop_if_cancelled
+                objective = ShardedChainObjective(
+                    group, aspect, len(model.weights), recipe.dtype, size.sentences, waiting
+                )
+                yield ChainProblem(model, objective, LabelSets(space, recipe.soft_labels), size)
 
 
 @contextmanager
@@ -179,8 +399,8 @@ def _check(plan: TrainingPlan) -> None:
                 raise PlanError(f"found `{name}`, expected it without `cluster`, or with `incomplete=folds`")
     if any(each.sample is not None for each in plan.corpora):
         raise PlanError("found `sample`, expected all sentences with `cluster`")
-    if plan.learner == _NOT_MIXED:
-        others = ", ".join(name for name in LEARNERS if name != _NOT_MIXED)
+    if not LEARNERS[plan.learner].mixes:
+        others = ", ".join(name for name, learner in LEARNERS.items() if learner.mixes)
         raise PlanError(f"found the learner {plan.learner}, expected one of {others} with `cluster`")
 
 

@@ -18,23 +18,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.cluster.executor import results
 from tagweave.corpus.candidates import Soft, with_probabilities
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Candidates
+from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.learning.run import SILENT, Run
+from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
 from tagweave.sources.methods import BayesianSequenceOptions, sequential_prior
 from tagweave.sources.posterior import aggregate
 from tagweave.sources.reliability import Reliability, SilenceRates, log_likelihood_rows, updated
-from tagweave.training.jackknife import members, model_of
+from tagweave.training.jackknife import by_others, members
 from tagweave.training.recipe import Recipe
 
 Floats = NDArray[np.float64]
@@ -107,19 +108,14 @@ class SourceRounds:
         rows = before.log_likelihoods(self.answers)
         known = np.ones_like(before.known) if self.speaks else before.known
         learned, asked = self.evidence(before), self._likelihoods(rows, known)
-        held_out = [[at.sentence for at in fold] for fold in members([self.corpus], self.folds, self.seed)]
-
-        def task(fold: Sequence[int]) -> _Fold:
-            others = learned.with_sentences(each for s, each in enumerate(learned) if s not in set(fold))
-            questions = asked.with_sentences(asked[s] for s in fold)
-            run, names = self.run.task(), self.answers.labels
-            return _Fold(fold, others, questions, names, self.recipe, self.dev, run, self.lookups)
-
+        folds, names = members([self.corpus], self.folds, self.seed), self.answers.labels
+        judge = partial(_believed, guideline=self.corpus.guideline, labels=names)
         labels, total, ptr = before.labels.copy(), float(rows.max(axis=1).sum()), self.answers.sentence_ptr
-        for fold, (tables, log_likelihood) in results(self.run.executor, _believed, map(task, held_out)):
-            self.run.stop_if_cancelled()
-            total += log_likelihood
-            for sentence, table in zip(fold.held_out, tables, strict=True):
+        for fold, beliefs in by_others(
+            [learned], [asked.sentences], folds, self.recipe, judge, self.run, names, self.dev, self.lookups
+        ):
+            total += sum(log_likelihood for _, log_likelihood in beliefs)
+            for (_, sentence), (table, _) in zip(fold, beliefs, strict=True):
                 labels[ptr[sentence] : ptr[sentence + 1]] = table
         reliability = updated(self.answers, labels, before.reliability.prior)
         silence = before.silence and before.silence.updated(labels)
@@ -152,25 +148,12 @@ class SourceRounds:
         return replace(self.corpus, sentences=tuple(sentences), covered=None)
 
 
-class _Fold(NamedTuple):
-    """A fold as a task: its sentences by number, what to train on, and the likelihoods of answers as questions."""
-
-    held_out: Sequence[int]
-    others: Corpus
-    questions: Corpus
-    labels: Sequence[str]
-    recipe: Recipe
-    dev: Corpus | None
-    run: Run
-    lookups: Lookups
-
-
-def _believed(fold: _Fold) -> tuple[list[Floats], float]:
-    """What a model of other folds believes of each sentence, [L, Y], and the log likelihood of all answers."""
-    recipe = fold.recipe
-    model = model_of([fold.others], recipe, fold.labels, fold.dev, fold.run, fold.lookups)
-    tagger, guideline = ChainPredictor(model, recipe.threads), fold.questions.guideline
-    columns = [tagger.labels.index(name) for name in fold.labels]
-    tables = tagger.probabilities(fold.questions.sentences, guideline)
-    total = sum(tagger.log_probabilities(fold.questions.sentences, guideline))
-    return [table[:, columns].astype(np.float64) for table in tables], total
+def _believed(
+    model: ChainModel, sentences: Sequence[Sentence], threads: int, guideline: str, labels: Sequence[str]
+) -> list[tuple[Floats, float]]:
+    """What a model believes of the labels of each sentence, [L, Y], and the log likelihood of its answers."""
+    tagger = ChainPredictor(model, threads)
+    columns = [tagger.labels.index(name) for name in labels]
+    tables = tagger.probabilities(sentences, guideline)
+    log_likelihoods = tagger.log_probabilities(sentences, guideline)
+    return [(table[:, columns].astype(np.float64), log) for table, log in zip(tables, log_likelihoods, strict=True)]

@@ -17,8 +17,7 @@ The first row of Table 5 is an ordinary `fit` on the target corpora and the resu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.errors import CorpusError
@@ -31,22 +30,18 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.pieces import PieceEncoder, piece_templates
 from tagweave.training.chain_problem import ChainProblem, prepare_corpora, prepare_in
-from tagweave.training.fit import fit, fit_problem
+from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import jackknifed
-from tagweave.training.problem import Fitted
 from tagweave.training.pruning import guidelines_of
 from tagweave.training.recipe import Recipe, by_words, in_batches
-
-FOLDS = 10
-"""The number of folds of the jackknife in sun-wan-2012."""
 
 
 @dataclass(frozen=True)
 class Stacking:
     """How to stack the levels."""
 
-    folds: int = FOLDS
+    folds: int = 10  # of the jackknife, as in sun-wan-2012
     # whether to train the tagger of the target guideline also on the source corpora, relabelled by a guided model (D')
     characters: bool = False
     pieces: bool = False
@@ -60,10 +55,6 @@ class Stacking:
         """Return the recipe for a fit on corpora of the target guideline and relabelled ones."""
         sampled = self.times and relabelled and in_batches(recipe.learner)
         return replace(recipe, sample=by_words(own, relabelled, self.times) if sampled else ())
-
-    def about(self) -> dict[str, Any]:
-        """Return the settings as plain data, for the model."""
-        return asdict(self)
 
 
 def fit_stack(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import SILENT, Run
 from tagweave.structures import TREE
-from tagweave.training.problem import Fitted
+from tagweave.training.fit import Fitted
 from tagweave.training.recipe import Recipe
 
 Annotation = TypeVar("Annotation")
@@ -134,10 +134,6 @@ class System(ABC, Generic[Annotation]):
         Positions unknown in the corpus's own annotation stay unknown.
         """
         return self.annotated(text.corpus, self.transform(transfer, text), guideline)
-
-    @abstractmethod
-    def score(self, fitted: Fitted, dev: Corpus) -> float:
-        """Return the score of an ordinary model on development data, higher is better."""
 
 
 def system_of(recipe: Recipe, run: Run = SILENT) -> System[Any]:

@@ -58,12 +58,10 @@ class Task:
 
     @property
     def structure(self) -> str:
-        """The structure of the annotation."""
         return STRUCTURES[self.name]
 
     @property
     def of_characters(self) -> bool:
-        """Whether tokens are characters."""
         return self.name in OF_CHARACTERS
 
     def labels(self, names: Sequence[str]) -> tuple[str, ...]:

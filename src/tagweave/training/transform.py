@@ -31,12 +31,11 @@ import numpy as np
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.errors import CorpusError
-from tagweave.training.guided import guided_texts
-from tagweave.training.problem import Fitted
+from tagweave.training.fit import Fitted
+from tagweave.training.guided import check_guidelines, guided_texts
+from tagweave.training.methods.adaptation import ROUNDS, SHARES
 from tagweave.training.system import Annotation, Floats, KBest, Parallel, Steps, System
 
-SHARES = (0.0, 0.3)
-"""The values of lambda to try in every round."""
 BEST = 5
 """The number of candidates per sentence."""
 _BLOCK = 1000  # sentences whose candidates are in memory at a time
@@ -52,13 +51,8 @@ class PredictSelf:
     filter: bool = False  # instead, drop the sentences whose best y is not transformed back to s
     k: int = BEST
 
-    def __post_init__(self) -> None:
-        if not self.shares or not all(0 <= share <= 1 for share in self.shares):
-            raise ValueError(f"found shares of the way back {self.shares}, expected numbers from 0 to 1")
-
     @property
     def choices(self) -> tuple[float, ...]:
-        """The shares to try in every round."""
         return (0.0,) if self.filter else self.shares
 
 
@@ -104,10 +98,6 @@ def rankings(
         scores = system.scores(back, block, [each.annotations for each in candidates])
         results += [CandidateRanking.of(each, own) for each, own in zip(candidates, scores, strict=True)]
     return results
-
-
-ROUNDS = 5
-"""The maximum number of rounds: word segmentation is best at the fourth (5.3, Figure 11)."""
 
 
 def fit_transformed(
@@ -295,7 +285,7 @@ def _round(
         is_new = merged != merged_before  # another share may choose the same candidates
         model = system.train(merged, dev, step) if is_new else results[-1][1]
         merged_before = merged
-        results.append((Round(number, share, system.score(model, dev)), model))
+        results.append((Round(number, share, model.outcome.score or 0.0), model))
     share = max(results, key=lambda each: each[0].score)[0].share
     for relabelling in relabellings:
         relabelling.guide_next(share)
@@ -358,10 +348,8 @@ def _by_guideline(targets: Sequence[Corpus], sources: Iterable[Corpus]) -> dict[
         groups.setdefault(corpus.guideline, []).append(corpus)
     if not targets or not groups:
         raise CorpusError("no corpus", "training data of the target guideline and of another one")
-    for corpus in targets:
-        if corpus.guideline in groups:
-            expected = "another guideline than that of the source (corpora can be named: NAME=FILE)"
-            raise CorpusError(f"a target corpus of the guideline {corpus.guideline!r}", expected, corpus.path)
+    for guideline in groups:
+        check_guidelines(targets, guideline)
     return groups
 
 

@@ -47,8 +47,8 @@ from tagweave.models.storage import check_labels
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.training.chain_problem import weighted_sentence
-from tagweave.training.problem import Fitted, Floats, Problem
-from tagweave.training.recipe import ARC_SETTINGS, MISTAKE_DRIVEN, Recipe
+from tagweave.training.fit import Fitted, Floats, Problem
+from tagweave.training.recipe import ARC_SETTINGS, Recipe
 
 _LAYERS = ("xpos", "upos")
 _LABEL_ROWS = 1 << 17
@@ -104,7 +104,6 @@ class TreeProblem(Problem):
         return {"recipe": {**recipe.to_json(), "templates": list(self.model.features.templates.texts)}}
 
     def summary(self, recipe: Recipe) -> list[str]:
-        """Return the line on the evidence."""
         return [self.evidence]
 
     def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
@@ -140,7 +139,7 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe, *_of_chains: Any) -> Tree
     )
     encoded = encode_arcs(trees, templates, layer, reading=recipe.soft_labels)
     encoded = replace(encoded, evidence=encoded.evidence.with_noise(trees, layer))
-    if recipe.learner in MISTAKE_DRIVEN and encoded.evidence.allowed.dtype != np.uint8:
+    if recipe.mistake_driven and encoded.evidence.allowed.dtype != np.uint8:
         raise CorpusError(
             f"heads with numbers for the learner {recipe.learner}", "a learner that follows a gradient", path
         )
@@ -249,7 +248,6 @@ class DevScore:
             raise CorpusError("no head that is known", "development data with trees", dev.path)
 
     def __call__(self, weights: NDArray[Any]) -> float:
-        """Return the score, from 0 to 1."""
         heads = replace(self._model, weights=weights).best(self._encoded, threads=self._threads)
         return attachment(heads, self._encoded)
 

@@ -18,11 +18,11 @@ from tagweave.features.arc_templates import guide_layer
 from tagweave.features.arcs import EncodedArcs
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
+from tagweave.training.fit import Fitted
 from tagweave.training.guided import shared_templates
-from tagweave.training.problem import Fitted
-from tagweave.training.recipe import MISTAKE_DRIVEN, Recipe
+from tagweave.training.recipe import Recipe
 from tagweave.training.system import KBest, Parallel, System
-from tagweave.training.tree_problem import DevScore, projectivised
+from tagweave.training.tree_problem import projectivised
 
 _LEAST = 0.001
 """Heads that are less likely are no candidates."""
@@ -70,12 +70,10 @@ class TreeSystem(System[Tree]):
         return replace(self.recipe, templates=shared_templates(self.recipe, ()).with_guide(_GUIDE))
 
     def shown(self, text: Parallel[Tree], guide: Fitted | None = None) -> Corpus:
-        """Return the corpus with the guiding trees."""
         layer = guide_layer(_GUIDE if guide is None else guide.model.guideline)
         return text.corpus.with_sentences(map(partial(_guided, layer=layer), text.corpus, text.guides))
 
     def annotate(self, fitted: Fitted, corpus: Corpus) -> list[Tree]:
-        """Return the trees of the text."""
         return _trees(self._parser(fitted).parse(corpus), fitted.model.guideline)
 
     def given(self, fitted: Fitted, corpus: Corpus) -> list[Tree]:
@@ -83,7 +81,6 @@ class TreeSystem(System[Tree]):
         return _trees(self._parser(fitted).complete(corpus, corpus.guideline), corpus.guideline)
 
     def transform(self, transfer: Fitted, text: Parallel[Tree]) -> list[Tree]:
-        """Return the trees of the text under the transfer model's guideline."""
         return self.annotate(transfer, self.shown(text))
 
     def candidates(self, transfer: Fitted, text: Parallel[Tree], k: int) -> list[KBest[Tree]]:
@@ -127,7 +124,7 @@ class TreeSystem(System[Tree]):
         which some head is unknown, the best tree is the annotation.
         """
         best = self.annotated(text.corpus, self.transform(transfer, text), guideline)
-        if self.recipe.learner in MISTAKE_DRIVEN:
+        if self.recipe.mistake_driven:
             return best
         encoded = self._parser(transfer).encode(self.shown(text).sentences)
         probabilities = transfer.model.marginals(encoded, threads=self.recipe.threads)[0]
@@ -138,17 +135,13 @@ class TreeSystem(System[Tree]):
             for each, table in zip(best, tables, strict=True)
         )
 
-    def score(self, fitted: Fitted, dev: Corpus) -> float:
-        """UAS over all tokens with one known head."""
-        return DevScore(fitted.model, dev, self.recipe.threads)(fitted.model.weights)
-
     def _parser(self, fitted: Fitted) -> TreePredictor:
         return TreePredictor(fitted.model, self.recipe.threads)
 
     def _totals(self, model: TreeModel, encoded: EncodedArcs, evidence: bool = False) -> Floats:
         """float64[S]: log Z of every sentence, or for a perceptron the score of the best tree."""
         threads = self.recipe.threads
-        if self.recipe.learner not in MISTAKE_DRIVEN:
+        if not self.recipe.mistake_driven:
             return model.marginals(encoded, evidence, threads)[1]
         return model.tree_scores(encoded, model.best(encoded, evidence, threads), threads)
 

@@ -37,17 +37,16 @@ _FIRST = 3
 
 @dataclass(frozen=True)
 class TrialTask:
-    """A trial: its number, its training, the curves of finished trials, and whether it may stop early."""
+    """A trial: its number, its training, and the curves of finished trials by which it may stop early."""
 
     number: int
     task: PlanTask
-    curves: Sequence[Curve]
-    prunes: bool = True
+    curves: Sequence[Curve] = ()
 
 
 def carry_out_trial(trial: TrialTask) -> PlanResult:
     """Train by the plan of a trial."""
-    return carry_out(trial.task, judge_by(trial.curves)) if trial.prunes else carry_out(trial.task)
+    return carry_out(trial.task, judge_by(trial.curves))
 
 
 def judge_by(curves: Sequence[Curve]) -> Callable[[Curve], bool]:
@@ -131,21 +130,12 @@ class Tuning:
     space: Space
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the best plan as JSON, for `tagweave train --plan`.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write the best plan as JSON, for `tagweave train --plan`."""
         with whole_file(fspath(path)) as part:
             part.write_text(json.dumps(self.plan.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def plot(self, path: str | PathLike[str]) -> None:
-        """Draw scores by trial and by value into a file (`.png`, `.svg` or `.pdf`).
-
-        Raises:
-            ValueError: an unknown format.
-            OSError: the file cannot be written.
-        """
+        """Draw scores by trial and by value into a file (`.png`, `.svg` or `.pdf`)."""
         from tagweave.tuning.table import plot
 
         plot(self, Path(path))
@@ -171,11 +161,7 @@ class Tuning:
 
 
 def check(plan: TrainingPlan) -> None:
-    """Raise unless a plan can be tuned.
-
-    Raises:
-        PlanError: it has no development data.
-    """
+    """Raise PlanError unless a plan can be tuned."""
     if plan.dev is None:
         raise PlanError("found a plan without dev, expected development data: their score is what is tuned")
 
@@ -211,7 +197,7 @@ def _tasks(space: Space, study: Study, base: PlanTask, how: Search) -> Iterator[
     while study.begun < how.trials:
         number, values = study.ask(space.plan.seed)
         plan = space.with_values(values) if values else space.plan
-        yield TrialTask(number, replace(base, plan=plan.to_json()), study.curves(), how.prunes)
+        yield TrialTask(number, replace(base, plan=plan.to_json()), study.curves() if how.prunes else ())
 
 
 def _told(study: Study, task: TrialTask, outcome: PlanResult | Failure) -> Trial:
@@ -245,7 +231,7 @@ def _finalists(
 
     missing = {at: pair for at, pair in enumerate(pairs) if study.noted(key(*pair)) is None}
     plans = {at: replace(plan_of(space, trial), seed=seed) for at, (trial, seed) in missing.items()}
-    tasks = [TrialTask(at, replace(base, plan=plan.to_json()), (), False) for at, plan in plans.items()]
+    tasks = [TrialTask(at, replace(base, plan=plan.to_json())) for at, plan in plans.items()]
     if tasks:
         tell(f"{len(tasks)} trainings with other seeds, of the plan and the best trials")
     for task, result in results(executor, carry_out_trial, tasks):

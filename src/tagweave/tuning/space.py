@@ -12,14 +12,17 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
 from tagweave.errors import PlanError, as_plan_error
-from tagweave.structures import CHAIN, TREE
+from tagweave.structures import CHAIN, STRUCTURES, TREE
 from tagweave.training.methods import METHODS, SINGLE
-from tagweave.training.plan import TrainingPlan
-from tagweave.training.plan_json import read_plan
+from tagweave.training.plan import TrainingPlan, read_plan
+from tagweave.training.recipe import LEARNERS, template_texts
+from tagweave.training.resolve import checked
 
 KINDS = ("float", "log", "int", "int-log", "choice")
 """How values are spread."""
@@ -92,7 +95,6 @@ class Range:
         return low, low + (high - low) / 3.7, high
 
     def parameter(self, value: Any) -> Any:
-        """Return the value as a searcher has it."""
         return self.labels[self.values.index(value)] if self.kind == "choice" else value
 
     def value(self, parameter: Any) -> Any:
@@ -105,12 +107,10 @@ class Range:
         return min(max(float(f"{parameter:.3g}"), low), high)
 
     def text(self) -> str:
-        """Return the range as `of` reads it."""
         separator = "," if self.kind == "choice" else ":"
         return f"{self.kind}:{separator.join(self.labels)}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the range as JSON, as `of` reads it."""
         return {self.kind: list(self.values)}
 
 
@@ -134,16 +134,6 @@ _FIELDS = {
 """The fields of a plan that can be searched, with the structure that uses them; "" for every one. The choices that
 decide which others there are come first."""
 _OF_CHAINS = {"minimum_count": "int:1:4", "weights": "choice:all,observed"}
-_OF_LEARNERS = {
-    "adagrad": {"rate": "log:0.03:1", "initial": "log:0.001:10", "batch": "int-log:1:32"},
-    "lbfgs": {"c2": "log:0.01:10"},
-    "sgd": {"c2": "log:0.01:10", "batch": "int-log:1:32"},
-    "rprop": {"c2": "log:0.001:10"},
-    "cg": {"c2": "log:0.01:10"},
-    "perceptron": {"batch": "int-log:1:32"},
-    "pa": {"c": "log:0.001:1"},
-    "arow": {"variance": "log:0.01:10", "gamma": "log:0.1:100"},
-}
 _OF_METHODS = {
     "coupled": {"views": "choice:both,joint,separate"},
     "stacked": {"guide": "choice:window,joined"},
@@ -177,7 +167,7 @@ class Space:
     def with_values(self, values: Mapping[str, Any]) -> TrainingPlan:
         """Return the plan with values by name. A new learner or method begins with its own defaults."""
         learner, method = self._learner(values), self._method(values)
-        plain = self.plan.to_json()
+        plain: Any = self.plan.to_json()
         if learner != self.plan.learner:
             plain["settings"] = {}
         if method != (self.plan.method or SINGLE):
@@ -185,28 +175,21 @@ class Space:
         places = _places(self.plan, [learner], [method])
         for name, value in values.items():
             *way, last = places[name]
-            at: Any = plain
-            for key in way:
-                at = at[key]
-            at[last] = _listed(name, value, method, self.plan.task)
-        plan = read_plan(plain)
-        _check_settings(plan)
-        return plan
+            reduce(getitem, way, plain)[last] = _listed(name, value, method, self.plan.task)
+        return read_plan(plain)
 
     def own_value(self, name: str) -> Any:
         """The value of the plan itself; `None` where it leaves the choice to the program, or the name means nothing."""
         if not self.applies(name, {}):
             return None
         *way, last = _places(self.plan, [self.plan.learner], [self._method({})])[name]
-        at: Any = self.plan.to_json()
-        for key in way:
-            at = at[key]
-        if way == ["settings"] and last not in at:
-            return getattr(_learners()[self.plan.learner](), str(last))
-        return at[last]
+        plain: Any = self.plan.to_json()
+        values = reduce(getitem, way, plain)
+        if way == ["settings"] and last not in values:
+            return getattr(LEARNERS[self.plan.learner](), str(last))
+        return values[last]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranges as JSON."""
         return {name: each.to_json() for name, each in self.ranges.items()}
 
     def _learner(self, values: Mapping[str, Any]) -> str:
@@ -217,12 +200,10 @@ class Space:
 
     def _check(self) -> None:
         """Raise unless every name is known, and the plan can have the values that limit every range."""
-        from tagweave.training.resolve import checked
-
         choices = [self.ranges[name].values if name in self.ranges else () for name in ("learner", "method")]
         learners = [self.plan.learner, *choices[0]]
         methods = [self.plan.method or SINGLE, *choices[1]]
-        _check_known("learner", learners, _learners())
+        _check_known("learner", learners, LEARNERS)
         _check_known("method", methods, METHODS)
         known = _places(self.plan, learners, methods)
         for name, each in self.ranges.items():
@@ -243,11 +224,9 @@ def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
 
 def usual_ranges(plan: TrainingPlan) -> dict[str, str]:
     """Return the ranges that suit the structure, learner and method of a plan."""
-    from tagweave.structures import STRUCTURES
-
     of_tree = STRUCTURES[plan.task] == TREE
     method = plan.method or SINGLE
-    chosen = {**_OF_LEARNERS.get(plan.learner, {}), **({} if of_tree else _OF_CHAINS)}
+    chosen = {**LEARNERS[plan.learner].ranges, **({} if of_tree else _OF_CHAINS)}
     for name, text in _OF_METHODS.get(method, {}).items():
         if not of_tree or METHODS[method].options.__dataclass_fields__[name].metadata["structure"] != CHAIN:
             chosen[name] = text
@@ -280,12 +259,10 @@ Place = tuple[str | int, ...]
 
 def _places(plan: TrainingPlan, learners: Iterable[str], methods: Iterable[str]) -> dict[str, Place]:
     """By name the place of every value that can be searched, with these learners and methods."""
-    from tagweave.structures import STRUCTURES
-
     structure = STRUCTURES[plan.task]
     places: dict[str, Place] = {name: (name,) for name, of in _FIELDS.items() if of in ("", structure)}
     for learner in learners:
-        names = [each.name for each in fields(_learners()[learner])]
+        names = [each.name for each in fields(LEARNERS[learner])]
         places |= {name: ("settings", name) for name in names if name != "seed"}
     for method in methods:
         options = [f for f in fields(METHODS[method].options) if f.metadata["structure"] in ("", structure)]
@@ -298,25 +275,7 @@ def _places(plan: TrainingPlan, learners: Iterable[str], methods: Iterable[str])
 
 def _listed(name: str, value: Any, method: str, task: str) -> Any:
     """The value as the plan has it: texts of templates for the name of a preset, and lists where options are lists."""
-    from tagweave.training.recipe import template_texts
-
     if name == "templates":
         return list(template_texts(task, [value] if isinstance(value, str) else value, ()))
     kind = get_type_hints(METHODS[method].options).get(name)
     return [value] if get_origin(kind) is tuple and not isinstance(value, list) else value
-
-
-def _check_settings(plan: TrainingPlan) -> None:
-    """Raise unless the settings have the types of the learner."""
-    from msgspec import ValidationError, convert
-
-    try:
-        convert(dict(plan.settings), _learners()[plan.learner])
-    except ValidationError as error:
-        raise PlanError(f"the learner {plan.learner}: {error}") from error
-
-
-def _learners() -> dict[str, type[Any]]:
-    from tagweave.training.recipe import LEARNERS
-
-    return LEARNERS

@@ -44,7 +44,6 @@ class Trial:
 
     @property
     def is_default(self) -> bool:
-        """Whether it is the plan itself."""
         return self.number == 0
 
 
@@ -76,7 +75,6 @@ class Study:
         return {name: ranges[name].parameter(value(name)) for name in names}
 
     def trials(self) -> list[Trial]:
-        """Return all finished trials, in the order in which they began."""
         return [found for at, each in enumerate(self._begun()) if (found := self._trial(at, each)) is not None]
 
     @property
@@ -106,7 +104,6 @@ class Study:
         return trial.number, values
 
     def tell(self, number: int, result: PlanResult) -> Trial:
-        """End a trial."""
         from optuna.trial import TrialState
 
         trial = self._running.pop(number)
@@ -120,7 +117,6 @@ class Study:
         return self._finished(number)
 
     def tell_failure(self, number: int, problem: str) -> Trial:
-        """End a trial that has no score."""
         from optuna.trial import TrialState
 
         self._running.pop(number).set_user_attr(_PROBLEM, problem)
@@ -142,11 +138,9 @@ class Study:
         return [each.curve for each in self.trials() if each.state == "complete"]
 
     def note(self, key: str, score: float) -> None:
-        """Keep a score beside the trials."""
         self._study.set_user_attr(key, score)
 
     def noted(self, key: str) -> float | None:
-        """Return the score that was kept under a key."""
         return self._study.user_attrs.get(key)
 
     def _begun(self) -> list[optuna.trial.FrozenTrial]:
@@ -221,7 +215,6 @@ def _database(storage: str) -> Iterator[optuna.storages.RDBStorage]:
 
 
 def _suggest(trial: optuna.trial.Trial, name: str, of: Range) -> Any:
-    """Return a value of a range."""
     if of.kind == "choice":
         return of.value(trial.suggest_categorical(name, of.labels))
     low, high = of.values

@@ -7,10 +7,10 @@ from dataclasses import fields
 from typing import Any, get_type_hints
 
 from tagweave.errors import PlanError, as_plan_error, one_of
+from tagweave.options import choices
 from tagweave.structures import TREE
 from tagweave.training.methods import adaptation, coupled, single, sources
-from tagweave.training.methods.method import Method
-from tagweave.training.options import Options, choices
+from tagweave.training.methods.method import Method, Options
 
 _ALL = (
     single.METHOD,

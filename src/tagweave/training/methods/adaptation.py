@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from tagweave.errors import PlanError
+from tagweave.options import option
 from tagweave.structures import CHAIN, TREE
-from tagweave.training.methods.method import Method
-from tagweave.training.options import Options, check_ranges, option
+from tagweave.training.methods.method import Method, Options
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
 
 
 @dataclass(frozen=True)
-class StackedOptions(Options):
-    """Options of the method `stacked`."""
+class GuidedOptions(Options):
+    """Options of methods whose models see annotation of another guideline."""
 
     guide: Literal["window", "joined"] | None = option(
         None,
@@ -27,6 +27,12 @@ class StackedOptions(Options):
         " feature. Default: joined for the perceptron, else window.",
         structure=CHAIN,
     )
+
+
+@dataclass(frozen=True)
+class StackedOptions(GuidedOptions):
+    """Options of the method `stacked`."""
+
     rounds: int = option(
         1,
         "How many rounds to predict the guiding labels of the training data: 1 suits text without labels, 2"
@@ -34,9 +40,6 @@ class StackedOptions(Options):
         "N",
         1,
     )
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     @property
     def why_incomparable(self) -> str:
@@ -67,14 +70,11 @@ STACKED = Method(
 _OF_TREES = 2
 """Rounds for parsers: better than one on all development sets, for trees of newspapers, the web and Wikipedia."""
 
-GUIDE = StackedOptions.__dataclass_fields__["guide"].metadata["help"]
-
 
 @dataclass(frozen=True)
-class TransformOptions(Options):
+class TransformOptions(GuidedOptions):
     """Options of the method `transform`."""
 
-    guide: Literal["window", "joined"] | None = option(None, GUIDE, structure=CHAIN)
     rounds: int | None = option(
         None,
         "How many rounds to predict the guiding labels of the transfer model's training data. Default: 2 for parsers,"
@@ -83,11 +83,7 @@ class TransformOptions(Options):
         1,
     )
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
     def for_task(self, task: str) -> Self:
-        """Fill in the rounds: two for parsers, else one."""
         return replace(self, rounds=_OF_TREES if task == "parse" else 1) if self.rounds is None else self
 
 
@@ -101,17 +97,19 @@ def _fit_transform(job: Job) -> Any:
 TRANSFORM = Method("transform", "the sources are relabelled", (CHAIN, TREE), TransformOptions, _fit_transform)
 
 
-_ROUNDS = 5
-_SHARES = (0.0, 0.3)
+ROUNDS = 5
+"""The maximum number of rounds: word segmentation is best at the fourth (5.3, Figure 11)."""
+SHARES = (0.0, 0.3)
+"""The values of lambda to try in every round."""
 
 
 @dataclass(frozen=True)
 class IterateOptions(TransformOptions):
     """Options of the method `iterate`."""
 
-    rounds: int = option(_ROUNDS, "The maximum number of rounds of transformation.", "N", 1)
+    rounds: int = option(ROUNDS, "The maximum number of rounds of transformation.", "N", 1)
     predict_self: tuple[float, ...] = option(
-        _SHARES,
+        SHARES,
         "How much it counts, from 0 to 1, that a transformation leads back to the annotation of `sources`; of several"
         " values, the best on `dev` is kept.",
         "LAMBDA,...",
@@ -119,8 +117,8 @@ class IterateOptions(TransformOptions):
     filter: bool = option(False, "Instead, drop sentences whose transformation does not lead back.")
 
     def __post_init__(self) -> None:
-        check_ranges(self)
-        if self.filter and self.predict_self != _SHARES:
+        super().__post_init__()
+        if self.filter and self.predict_self != SHARES:
             raise ValueError("found `predict_self` and `filter`, expected one of them: filtering has no lambda")
         if not self.predict_self or not all(0 <= share <= 1 for share in self.predict_self):
             raise ValueError(f"found `predict_self={self.predict_self}`, expected numbers from 0 to 1")
@@ -152,10 +150,6 @@ ITERATE = Method(
 )
 
 
-class MergedOptions(Options):
-    """The method `merged` has no options."""
-
-
 def _fit_merged(job: Job) -> Any:
     from tagweave.training.fit import fit_problem
     from tagweave.training.guided import merged
@@ -172,7 +166,7 @@ MERGED = Method(
     "merged",
     "all corpora as if they were of one guideline",
     (CHAIN, TREE),
-    MergedOptions,
+    Options,
     _fit_merged,
     samples=True,
     balances=True,
@@ -186,9 +180,6 @@ class SubwordOptions(Options):
 
     folds: int = option(10, "In how many folds taggers label training text that they have not seen.", "N", 2)
     retrain: bool = option(False, "Train again, with the corpora of each `sources` relabelled and added.")
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     @property
     def has_folds(self) -> bool:

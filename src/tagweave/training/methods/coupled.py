@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tagweave.errors import PlanError
+from tagweave.options import option
 from tagweave.structures import CHAIN
-from tagweave.training.methods.method import Method
-from tagweave.training.options import Options, check_ranges, option
+from tagweave.training.methods.method import Method, Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,13 +66,12 @@ class CoupledOptions(Options):
     )
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        super().__post_init__()
         if COMPLETE in self.mapping and (len(set(self.mapping)) > 1 or self.mapping_tight or self.mapping_minimum):
             conflict = f"found `mapping={COMPLETE}` with another `mapping`, `mapping_minimum` or `mapping_tight`"
             raise ValueError(f"{conflict}, expected it alone: it has all pairs")
 
     def check_files(self) -> None:
-        """Read the mappings."""
         _ = self.files
 
     @property
@@ -88,11 +87,9 @@ class CoupledOptions(Options):
 
     @cached_property
     def files(self) -> list[tuple[str, TagMapping]]:
-        """The mappings read from files, with the names the user gave them."""
         return [(name, _read(name)) for name in dict.fromkeys(self.mapping) if name not in (AUTOMATIC, COMPLETE)]
 
     def identity(self) -> dict[str, Any]:
-        """Add the contents of the mapping files."""
         pairs = [[mapping.first, mapping.second, sorted(mapping.counts.items())] for _, mapping in self.files]
         return {**super().identity(), "pairs": pairs}
 

@@ -3,12 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from tagweave.options import check_ranges
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
-    from tagweave.training.options import Options
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a method; a method with options has a class of its own."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    def check_files(self) -> None:
+        """Raise if a file that an option names cannot be read: before minutes of loading corpora."""
+
+    def for_task(self, task: str) -> Self:
+        """The options with defaults that depend on the task filled in."""
+        return self
+
+    @property
+    def why_incomparable(self) -> str:
+        """Why a model with these options is not compared with a plain one; "" if it is."""
+        return ""
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether models of folds of the training text are trained, which workers can share."""
+        return False
+
+    def identity(self) -> dict[str, Any]:
+        """The options that influence which weights an iteration reaches."""
+        return asdict(self)
 
 
 def _check(job: Job) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tagweave.labels import SPANS
+from tagweave.options import option
 from tagweave.structures import CHAIN, KINDS
-from tagweave.training.methods.method import Method
-from tagweave.training.options import Options, check_ranges, option
+from tagweave.training.methods.method import Method, Options
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
@@ -61,7 +61,7 @@ class SingleOptions(Options):
     )
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        super().__post_init__()
         usual = {"completion_folds": _FOLDS, "completion_rounds": _ROUNDS, "soft": False}
         given = [name for name, value in usual.items() if getattr(self, name) != value]
         if given and not self.has_folds:
@@ -82,8 +82,7 @@ def _fit(job: Job) -> Any:
         with job.problem(job.data.corpora) as problem:
             return fit_problem(problem, job.recipe, job.dev, job.run)
     from tagweave.errors import as_plan_error
-    from tagweave.training.entity_ratio import believed, ratio_from
-    from tagweave.training.incomplete import FoldCompletion, treated
+    from tagweave.training.incomplete import FoldCompletion, believed, ratio_from, treated
 
     ratio = ratio_from(options.entity_ratio, options.ratio_margin, options.ratio_weight, job.run.tell)
     with as_plan_error():
@@ -105,7 +104,7 @@ def _fit(job: Job) -> Any:
 
 
 def _warn_of_spans_everywhere(job: Job) -> None:
-    from tagweave.training.entity_ratio import nothing_outside
+    from tagweave.training.incomplete import nothing_outside
 
     if note := nothing_outside((corpus, corpus.guideline) for corpus in job.data.corpora):
         job.run.tell(note)

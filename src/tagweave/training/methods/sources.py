@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tagweave.errors import PlanError
+from tagweave.options import option
 from tagweave.sources.methods import SILENCE
 from tagweave.structures import CHAIN
-from tagweave.training.methods.method import Method
-from tagweave.training.options import Options, check_ranges, option
+from tagweave.training.methods.method import Method, Options
 
 if TYPE_CHECKING:
     from tagweave.sources.layers import SourceCorpus
@@ -32,9 +32,6 @@ class SourcesOptions(Options):
     source_folds: int = option(4, "The number of folds of models that judge text they have not seen.", "N", 2)
 
     silence: bool = option(False, SILENCE)
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     @property
     def has_folds(self) -> bool:
