@@ -23,7 +23,7 @@ from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.training.fit import Fitted
 from tagweave.training.recipe import Recipe
-from tagweave.training.tree_problem import DevScore, TreebankCounts, usual_templates
+from tagweave.training.tree_problem import TreebankCounts, dev_score, usual_templates
 
 Floats = NDArray[Any]
 
@@ -65,6 +65,6 @@ def fit_local(corpus: Corpus, recipe: Recipe, dev: Corpus, run: Run = SILENT) ->
     features = ArcFeatures(templates, 1 << recipe.bits)
     objective = LocalObjective(features, encode_arcs(corpus.sentences, templates, corpus.guideline))
     model = TreeModel(features, np.zeros(features.size, np.float32), guideline=corpus.guideline)
-    evaluate = DevScore(model, dev, recipe.threads)
+    evaluate = dev_score(model, dev, recipe.threads)
     outcome = train(recipe.trainer(), objective, model.weights, run, evaluate)
     return Fitted(replace(model, weights=outcome.weights), outcome, TreebankCounts(crossing=0, unused=0))

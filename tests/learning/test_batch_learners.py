@@ -200,12 +200,6 @@ def test_rprop_moves_by_signs_alone() -> None:
     assert set(np.abs(first)) <= {0.0, 0.25}
 
 
-def test_rprop_keeps_its_bounds() -> None:
-    state = trained(Rprop(most=0.3, least=0.05, c2=0.1), Logistic.random(6), 60)
-    assert state.arrays["rates"].max() <= 0.3
-    assert state.arrays["rates"].min() >= 0.05
-
-
 def test_lbfgs_ends_where_no_step_is_better() -> None:
     """The gradient points the wrong way, so the line search finds nothing along the steepest descent either."""
 

@@ -6,15 +6,11 @@ import io
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from rich.console import Console
 
-from tagweave.features.rules import ArrayRule
-from tagweave.learning.loop import train
 from tagweave.learning.progress import JsonLines, Lines, console_callback, log_callback, plain_line
-from tagweave.learning.run import Iteration, Run, Schedule
-from tagweave.learning.trainer import StateRules, TrainerState
+from tagweave.learning.run import Iteration
 
 FIRST = Iteration(1, 1234.5678, 0.5, True, 1.25)
 SECOND = Iteration(2, 12.0, 0.25, False, 2.5)
@@ -79,33 +75,3 @@ def test_a_log_can_be_followed_and_resumes_with_training(tmp_path):
         with log_callback(file, resume) as callback:
             callback.iteration(FIRST, 9)
             assert len(file.read_text("utf-8").splitlines()) == expected
-
-
-class Counting:
-    """A trainer whose loss is 10 less the number of iterations."""
-
-    def start(self, objective, weights):
-        return TrainerState({"weights": weights})
-
-    def rules(self, objective):
-        return StateRules({"weights": ArrayRule(("float64",), (1,))})
-
-    def step(self, objective, state, watch):
-        state.iteration += 1
-        state.loss = 10.0 - state.iteration
-
-    def result(self, state):
-        return state.weights
-
-
-def test_callbacks_get_every_iteration_counting_those_before_a_resumption(tmp_path):
-    stream = io.StringIO()
-    schedule = Schedule(2, checkpoint=tmp_path / "c", resume=True)
-    first = train(Counting(), None, np.zeros(1), Run(schedule, Lines(stream)))
-    assert first.iterations == len(first.history) == 2
-    later = train(
-        Counting(), None, np.zeros(1), Run(Schedule(5, checkpoint=tmp_path / "c", resume=True), Lines(stream))
-    )
-    assert later.iterations == 5 and len(later.history) == 3
-    numbers = [line.split()[1] for line in stream.getvalue().splitlines()]
-    assert numbers == ["1/2", "2/2", "3/5", "4/5", "5/5"]

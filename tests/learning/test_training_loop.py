@@ -199,18 +199,6 @@ def test_an_interrupted_epoch_of_the_perceptron_has_its_average(calls: int, monk
     np.testing.assert_allclose(outcome.weights, total / max(1, steps), atol=1e-12)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_an_interrupt_in_the_middle_of_an_epoch(name: str) -> None:
-    trainer = LEARNERS[name](**SETTINGS[name] | ({"rate": 0.1} if name == "sgd" else {}))
-    outcomes = []
-    for _ in range(2):
-        objective = replace(Logistic.random(5), stop=7)
-        outcomes.append(train(trainer, objective, np.zeros(objective.size), Run(Schedule(1000))))
-    assert all(outcome.interrupted for outcome in outcomes)
-    assert np.isfinite(outcomes[0].weights).all()
-    assert (outcomes[0].weights == outcomes[1].weights).all()
-
-
 def test_an_interrupt_while_sgd_tries_rates() -> None:
     objective = replace(Logistic.random(5), stop=3)
     outcome = train(LEARNERS["sgd"](), objective, np.zeros(objective.size), Run(Schedule(9)))
@@ -250,13 +238,6 @@ def test_a_cancelled_training_keeps_the_best_weights_and_a_checkpoint_to_resume_
     assert cut.score == 0.9 and (tmp_path / "c").exists()
     np.testing.assert_array_equal(cut.weights, whole.weights)
     assert weights(Run(replace(every, resume=True))).iterations > 1
-
-
-def test_a_training_cancelled_before_it_begins_changes_nothing() -> None:
-    objective = Logistic.random()
-    outcome = train(LEARNERS["sgd"](), objective, np.ones(objective.size), Run(cancel=lambda: True))
-    assert outcome.interrupted and not outcome.iterations
-    np.testing.assert_array_equal(outcome.weights, 1)
 
 
 @dataclass

@@ -221,42 +221,6 @@ def test_boundaries_and_tags_that_are_unknown_stay_so() -> None:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("kind", SOURCE)
-@pytest.mark.parametrize("task", TASKS)
-def test_every_kind_of_evidence_and_nothing_from_nothing(task: str, kind: str, learner: str) -> None:
-    """Both corpora with sentences of which nothing is known: they change nothing, bit for bit."""
-    system = system_of(task, learner)
-    target, source = TARGET[kind], SOURCE[kind]
-    targets = [target, target.with_sentences(_unknown(target, task))]
-    sources = [source, source.with_sentences(_unknown(source, task))]
-    one = fit_transformed(system, [target], [source])
-    assert one.model.space.guidelines == ("T",)
-    assert {label[2:] or label for label in one.model.space.names} <= {*"NVOBMES"}
-    assert weights(fit_transformed(system, targets, sources)) == weights(one)
-
-
-def _unknown(corpus: Corpus, task: str) -> list[Sentence]:
-    if task == "tag":
-        return [s.with_layer(corpus.guideline, (None,) * len(s)) for s in corpus]
-    return []  # words are boundaries: see the next test
-
-
-def _bare(corpus: Corpus) -> Corpus:
-    sentences = tuple(Sentence(tuple("".join(sentence.forms))) for sentence in corpus)
-    return Corpus(sentences, corpus.guideline, "character")
-
-
-@pytest.mark.parametrize("task", ["segment", "segtag"])
-def test_characters_of_which_nothing_is_known_change_nothing(task: str) -> None:
-    system = system_of(task)
-    known = [SOURCE["full"], characters("S")]
-    bare = [_bare(TARGET["full"]), _bare(SOURCE["full"])]  # of the same features
-    one = fit_transformed(system, [TARGET["full"]], known)
-    more = fit_transformed(system, [TARGET["full"], bare[0]], [*known, bare[1]])
-    assert weights(more) == weights(one)
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("choice", [PredictSelf((0.0, 0.5)), PredictSelf(filter=True)])
 def test_rounds_repeat_exactly(choice: PredictSelf, task: str, learner: str) -> None:

@@ -156,14 +156,6 @@ def test_the_same_seed_and_threads_give_the_same_model() -> None:
         assert (fits[0].model.weights == fits[1].model.weights).all()
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_large_space_is_learnt_on_any_number_of_threads(threads: int) -> None:
-    wide = [tagged(name, *(f"{chr(97 + i)}/{name}{i} x/{name}0" for i in range(13))) for name in ("a", "b")]
-    fitted = fit_coupled(wide, replace(RECIPE, threads=threads), Coupling(), wide[0], Run(Schedule(12)))
-    assert len(fitted.model.space) == 169
-    assert fitted.outcome.score == 1
-
-
 # Mapping functions
 
 
@@ -271,11 +263,6 @@ def test_the_tagger_of_the_mapping_is_stopped_and_resumed(tmp_path: Path) -> Non
 def test_one_guideline_is_nothing_to_couple() -> None:
     with pytest.raises(CorpusError, match="one guideline, 'ctb'"):
         prepare_coupled([CTB, CTB], RECIPE, Coupling())
-
-
-def test_development_data_of_another_guideline() -> None:
-    with pytest.raises(CorpusError, match="guideline 'ud'"):
-        fit_coupled([CTB, PD], RECIPE, Coupling(), UD, Run(Schedule(1)))
 
 
 def test_layers_that_no_bundle_satisfies() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.training.recipe import LEARNERS, Recipe, by_words, in_batches
+from tagweave.training.recipe import LEARNERS, Recipe, by_words
 from tagweave.training.task import TASKS, Task
 
 
@@ -68,12 +68,3 @@ def test_targets_are_visited_whole_and_others_by_their_words(
         assert 0 <= size <= len(lengths)
         if mean and size < len(lengths):
             assert (size - 1) * mean < wanted + 1e-6 and size * mean >= wanted - 1e-6
-
-
-def test_as_many_words() -> None:
-    assert by_words(corpora([[4, 4]]), corpora([[2] * 10, [100, 100]])) == (2, 4, 1)
-    assert by_words(corpora([[4, 4]]), corpora([[2] * 10]), 2) == (2, 8)
-
-
-def test_a_learner_samples_if_it_takes_batches() -> None:
-    assert [name for name in LEARNERS if in_batches(name)] == ["adagrad", "sgd", "perceptron", "pa", "arow"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -194,24 +193,20 @@ def scored(dev: Corpus, task: Task | None = None, train: Corpus = TRAIN) -> floa
 GOLD = corpus("a/N b/V c/O", "b/V a/N", "c/O d/V", "d/V b/V c/O")
 
 
-def test_words_are_scored_by_accuracy() -> None:
-    assert scored(GOLD, train=GOLD) == 1.0
-    assert scored(corpus("a/N b/V c/N d/V"), train=GOLD) == 0.75
-
-
-def test_only_positions_with_one_label_are_scored() -> None:
-    assert scored(corpus("a/N b/? c/V|N d/!O"), train=GOLD) == 1.0
-    assert scored(corpus("a/N b/? c/V d/!O"), train=GOLD) == 0.5
-
-
-def test_a_strange_label_is_wrong() -> None:
-    assert scored(corpus("a/N b/STRANGE"), train=GOLD) == 0.5
-
-
-def test_outside_is_not_scored_where_it_covers_nothing() -> None:
-    dev = corpus("a/O b/V", covered=("V",))
-    assert scored(dev, train=GOLD) == 1.0
-    assert scored(replace(dev, covered=None), train=GOLD) == 0.5
+@pytest.mark.parametrize(
+    ("dev", "score"),
+    [
+        (GOLD, 1),
+        (corpus("a/N b/V c/N d/V"), 0.75),
+        (corpus("a/N b/? c/V|N d/!O"), 1),  # only positions with one label count
+        (corpus("a/N b/? c/V d/!O"), 0.5),
+        (corpus("a/N b/STRANGE"), 0.5),
+        (corpus("a/O b/V", covered=("V",)), 1),  # `O` is no label where the others were not looked for
+        (corpus("a/O b/V"), 0.5),
+    ],
+)
+def test_words_are_scored_by_accuracy(dev: Corpus, score: float) -> None:
+    assert scored(dev, train=GOLD) == score
 
 
 WORDS = corpus("ab/N c/V", "c/V ab/N ab/N", "ab/N")
@@ -296,29 +291,6 @@ def test_training_begins_pointwise_where_most_positions_have_not_one_label() -> 
     warm = replace(problem, model=replace(problem.model, weights=first))
     again = fit_problem(warm, Recipe(), run=Run(SHORT), trainer=Recipe().trainer().fine_tuning()).model.weights
     assert np.array_equal(fitted.model.weights, again)
-
-
-@pytest.mark.parametrize("stopped_after", [2, 4, 6])
-def test_a_pointwise_start_is_resumed_too(tmp_path: Path, stopped_after: int) -> None:
-    whole = fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, Run(SHORT)).model.weights
-    schedule = replace(SHORT, checkpoint=tmp_path / "checkpoint", identity="r")
-
-    class Kill(Exception):  # noqa: N818 - it stands for a signal
-        pass
-
-    class Watch:
-        left = stopped_after
-
-        def iteration(self, iteration: Iteration, limit: int) -> None:
-            self.left -= 1
-            if not self.left:
-                raise Kill
-
-    with pytest.raises(Kill):
-        fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, Run(schedule, Watch()))
-    resumed = fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, Run(replace(schedule, resume=True)))
-    assert np.array_equal(resumed.model.weights, whole)
-    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint"]
 
 
 def test_words_taken_for_labels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

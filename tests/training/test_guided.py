@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 from safetensors import safe_open
 from tagged import Impatient, tagged
-from typer.testing import CliRunner
 
-from tagweave.cli.main import application
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
@@ -132,25 +130,6 @@ def test_a_damaged_guide_is_refused(tmp_path: Path) -> None:
     path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
     with pytest.raises(ModelFileError, match=r"damaged|do not fit"):
         load_model(path)
-
-
-def test_commands_take_a_model_with_a_guide_as_any_other(tmp_path: Path) -> None:
-    save_model(two_stages(), tmp_path / "model")
-    words = tmp_path / "words.seg"
-    words.write_text("".join(" ".join(s.forms) + "\n" for s in of_sample("both")), encoding="utf-8")
-
-    def run(*arguments: object) -> str:
-        result = CliRunner().invoke(application(), [str(argument) for argument in arguments])
-        assert result.exit_code == 0, result.output
-        return result.output
-
-    run("tag", tmp_path / "model", words, "-o", tmp_path / "tagged.txt", "--threads", 2)
-    tagged = load(f"ctb={tmp_path / 'tagged.txt'}")
-    assert list(chain(*(s.layers["ctb"] for s in tagged))) == layer_of(two_stages(), of_sample("both"))
-    run("complete", tmp_path / "model", words, "-o", tmp_path / "completed.txt")
-    assert (tmp_path / "completed.txt").read_bytes() == (tmp_path / "tagged.txt").read_bytes()
-    assert "accuracy" in run("evaluate", f"ctb={sample.path('both.tsv')}#ctb", f"ctb={tmp_path / 'tagged.txt'}").lower()
-    assert f"{len(PRESETS['words'].texts) + 9} templates" in run("info", tmp_path / "model")
 
 
 # What the guide is, and what it may see
@@ -272,13 +251,6 @@ def test_merged_corpora_are_of_one_guideline() -> None:
     assert fit(done, RECIPE, run=Run(SHORT)).model.space.names == ("N", "O", "V", "n", "v", "vn")
 
 
-def test_merging_is_an_ordinary_fit_of_relabelled_text() -> None:
-    by_hand = corpus(*SOURCE_TEXTS)
-    assert_same(
-        fit(merged([TARGET], [SOURCE]), RECIPE, DEV, Run(SHORT)), fit([TARGET, by_hand], RECIPE, DEV, Run(SHORT))
-    )
-
-
 def test_what_else_a_source_corpus_has_stays() -> None:
     sentence = Sentence(("ab",), {"h": (("n",),), "g": (("N",),), "k": (None,)}, {"c": ("x",)}, weight=2.0)
     source = Corpus((sentence, Sentence(("f",))), "h", covered=("n",), path="p", weight=0.5)
@@ -286,13 +258,6 @@ def test_what_else_a_source_corpus_has_stays() -> None:
     assert done[0] == replace(sentence, layers={"k": (None,), "g": (("n",),)})
     assert done[1] == source[1]
     assert done == replace(source, sentences=done.sentences, guideline="g")
-
-
-def test_merging_spoils_the_target() -> None:
-    """jiang-2015, Tables 8 and 9: two guidelines taken for one."""
-    spoilt = fit(merged([of_sample("ctb")], [of_sample("pd")]), RECIPE, run=Run(Schedule(15))).model
-    assert len(spoilt.parameters.space) > 60
-    assert accuracy(spoilt) < accuracy(two_stages()) - 0.1
 
 
 def test_merging_into_nothing() -> None:

@@ -91,19 +91,6 @@ def test_posterior_of_characters(coding: str) -> None:
     assert np.isfinite(fit([found], recipe, run=Run(SHORT)).model.weights).all()
 
 
-def test_posterior_does_not_drift() -> None:
-    """Only N is ever marked: `marginal` finds more and more of it where nothing is known."""
-    known, marked = corpus("N V V", "V N V", "V V N", "N V N"), corpus(*["N ? ?", "? N ?", "? ? N"] * 4)
-    recipe = Recipe(settings={"c2": 0.1}, learner="lbfgs")
-    shares = {}
-    for strategy, corpora in (("alone", [known]), ("marginal", [known, marked]), ("posterior", [known, marked])):
-        model = fit(*treated(strategy if strategy != "alone" else "marginal", corpora, recipe)).model
-        tagger = ChainPredictor(model)
-        tables = tagger.probabilities(marked.sentences, "g")
-        shares[strategy] = float(np.mean([table[:, tagger.labels.index("N")].mean() for table in tables]))
-    assert abs(shares["posterior"] - shares["alone"]) < 0.5 * abs(shares["marginal"] - shares["alone"])
-
-
 @pytest.mark.parametrize("recipe", [Recipe(Task("segtag")), Recipe(soft_labels="likelihood")])
 def test_posterior_is_refused_where_its_numbers_would_not_be_read_so(recipe: Recipe) -> None:
     with pytest.raises(PlanError, match="found `incomplete=posterior` with"):

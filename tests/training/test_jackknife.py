@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import pytest
 from tagged import tagged
 
-from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.labels.coding import CODINGS
 from tagweave.learning.run import Run, Schedule
@@ -135,20 +132,6 @@ def test_an_interrupt_ends_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_to_learn_the_labels_from(corpora: list[Corpus], found: str) -> None:
     with pytest.raises(CorpusError, match=found):
         jackknifed(corpora, SMALL, 2, run=Run(SHORT))
-
-
-def test_labels_of_text_that_a_model_knows_are_too_good() -> None:
-    """Why there is jackknifing at all: how much of its training text a model gets right."""
-    gold, schedule = load(str(sample.path("ctb.txt"))), Schedule(iterations=8)
-    (honest,) = jackknifed([gold], SMALL, 4, run=Run(schedule))
-    known = ChainPredictor(fit([gold], SMALL, run=Run(schedule)).model).tag(gold)
-
-    def share(told: list[Layer]) -> float:
-        pairs = zip(chain(*told), chain(*(sentence.layers["tag"] for sentence in gold)), strict=True)
-        return sum(a == b for a, b in pairs) / gold.tokens()
-
-    assert 0.7 < share([tuple((label,) for label in labels) for labels in column(honest, "tag")]) < 0.9
-    assert share([sentence.layers["tag"] for sentence in known]) > 0.95
 
 
 # Characters

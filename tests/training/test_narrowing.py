@@ -113,13 +113,6 @@ def three(corpora: list[Corpus]) -> list[Corpus]:
     ]
 
 
-def test_three_guidelines_have_a_tagger_for_each_pair(three: list[Corpus]) -> None:
-    found = fit_narrowing(three, RECIPE, THRESHOLD, run=Run(Schedule(1)))
-    names = ("ctb", "pd", "ud")
-    assert set(found.taggers) == {(a, b) for a in names for b in names if a != b}
-    assert all(ChainPredictor(model).guideline == other for (_, other), model in found.taggers.items())
-
-
 @pytest.mark.parametrize("minimum", [1, 10**6])
 def test_of_three_guidelines_every_tag_has_a_bundle_and_every_token_a_label(three: list[Corpus], minimum: int) -> None:
     """Also where only the most frequent pair of each tag is kept, and where taggers narrow two sides of a token."""

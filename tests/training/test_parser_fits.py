@@ -74,16 +74,6 @@ def test_a_treebank_is_learnt(learner: str, change: Any) -> None:
     assert [note.partition(":")[0] for note in fitted.counts.notes()] == ([] if change is None else ["heads"])
 
 
-def test_unknown_sentences_change_nothing() -> None:
-    unknown = [with_evidence(each, *(None,) * len(each)) for each in treebank(10, seed=3)]
-    alone = fit([corpus(treebank(10))], RECIPE, run=Run(SHORT)).model
-    beside = fit([corpus(treebank(10)), corpus(unknown)], RECIPE, run=Run(SHORT)).model
-    np.testing.assert_array_equal(alone.weights, beside.weights)
-    assert alone.labels is not None
-    assert beside.labels is not None
-    np.testing.assert_array_equal(alone.labels.weights, beside.labels.weights)
-
-
 def test_notes_tell_how_many_heads_are_known() -> None:
     given = [sentence("DNV", [2, 3, 0])] * 4
     partial = with_evidence(given[0], None, (Arc(1, None), Arc(3, None)), (Arc(0, None),))

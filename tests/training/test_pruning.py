@@ -54,11 +54,6 @@ def test_proposals_are_the_likely_tags_and_the_best(pruning: Pruning, corpora: l
                 assert set(field.split(" ")) == expected
 
 
-def test_proposals_do_not_look_at_layers(pruning: Pruning, corpora: list[Corpus]) -> None:
-    known, bare = corpora[0].sentences[:5], [replace(s, layers={}) for s in corpora[0].sentences[:5]]
-    assert proposals(pruning.models[0], known, 0.1) == proposals(pruning.models[0], bare, 0.1)
-
-
 def test_every_corpus_has_the_proposals_of_every_guideline(proposed: list[Corpus], pruning: Pruning) -> None:
     for corpus in proposed:
         for sentence in corpus:
@@ -70,11 +65,6 @@ def test_every_corpus_has_the_proposals_of_every_guideline(proposed: list[Corpus
 def test_own_text_is_not_asked_of_a_tagger_that_knows_it(proposed: list[Corpus], pruning: Pruning) -> None:
     own = proposals(pruning.models[0], proposed[0].sentences, 0.05)
     assert [s.columns[proposal_column("ctb")] for s in proposed[0]] != own
-
-
-def test_the_same_seed_gives_the_same_proposals(corpora: list[Corpus], pruning: Pruning) -> None:
-    first, second = (with_proposals(corpora, RECIPE, pruning) for _ in range(2))
-    assert [s.columns for c in first for s in c] == [s.columns for c in second for s in c]
 
 
 def test_the_scope_is_the_bundles_of_proposed_tags_and_has_what_the_evidence_allows(

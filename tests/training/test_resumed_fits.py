@@ -8,9 +8,8 @@ import pytest
 from tagged import Impatient, tagged
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
-from tagweave.training.fit import Fitted, fit, prepare
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
 
@@ -46,9 +45,3 @@ def test_stopped_and_resumed(learner: str, train: Corpus, task: str, dev: Corpus
         assert_same(fit([train], recipe, dev, Run(again)), whole)
     else:
         assert stop == 2 * ITERATIONS - 1
-
-
-def test_what_mostly_is_unknown_starts_pointwise() -> None:
-    assert [prepare([each], Recipe()).beginning is not None for each in (KNOWN, UNKNOWN)] == [False, True]
-    both = Corpus(KNOWN.sentences + tuple(Sentence(s.forms) for s in UNKNOWN.sentences * 3), "g")
-    assert prepare([both], Recipe()).beginning is None  # sentences that say nothing have no vote

@@ -131,11 +131,6 @@ def test_more_folds_than_sentences_are_an_error_of_the_plan() -> None:
         tw.train(FULL, task="spans", incomplete="folds", completion_folds=9, callback=_Silent())
 
 
-def test_the_front_door_trains_spans() -> None:
-    model = tw.train(FULL, task="spans", iterations=3, callback=_Silent())
-    assert model.chain.task == "spans"
-
-
 class _Silent:
     def iteration(self, iteration: object, limit: int) -> None:
         """Print nothing."""

@@ -35,7 +35,6 @@ from tagweave.training.subword import (
     fit_stack,
     guided_conversion,
     prepare_pieces,
-    relabelled,
 )
 from tagweave.training.task import Task
 
@@ -122,18 +121,6 @@ def test_all_of_it_is_its_steps(stack: Fitted, known: list[Corpus]) -> None:
     assert stack.model.space.guidelines == ("ctb",)
 
 
-def test_steps_are_told_in_their_order() -> None:
-    told: list[str] = []
-    fit_stack([CTB], [PD], RECIPE, TWO, None, Run(Schedule(1), tell=told.append))
-    assert [line for line in told if line.startswith(("a tagger", "what", "the model"))] == [
-        "a tagger of pd",
-        "a tagger of ctb",
-        "what models of ctb say of text that they have not seen: 1 of 2 folds",
-        "what models of ctb say of text that they have not seen: 2 of 2 folds",
-        "the model of pieces of ctb",
-    ]
-
-
 def test_sources_of_two_guidelines_give_two_taggers() -> None:
     ud = replace(PD.map(lambda s: replace(s, layers={"ud": s.layers["pd"]})), guideline="ud")
     model = fit_stack([CTB], [PD, ud], RECIPE, TWO, None, Run(Schedule(1))).model
@@ -195,14 +182,6 @@ def test_partly_known_development_data_is_scored_by_its_characters(stack: Fitted
 
 
 # Conversion and training again
-
-
-def test_a_relabelled_corpus_is_the_same_text_under_the_models_guideline(stack: Fitted) -> None:
-    (converted,) = relabelled(stack.model, [replace(PD, weight=0.5)], RECIPE)
-    assert (converted.guideline, converted.unit, converted.weight) == ("ctb", "word", 0.5)
-    assert text(converted.sentences) == text(PD.sentences)
-    tags = {each[0] for sentence in converted for each in sentence.layers["ctb"] if each}
-    assert tags <= {name[2:] for name in stack.model.space.names}
 
 
 def test_conversion_heeds_the_labels_of_the_source(stack: Fitted) -> None:

@@ -26,7 +26,7 @@ from tagweave.training.guided import fit_guided, merged
 from tagweave.training.recipe import Recipe
 from tagweave.training.system import FitStep, Parallel
 from tagweave.training.task import Task
-from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed, rankings
+from tagweave.training.transform import fit_iterated, fit_transformed
 from tagweave.training.tree_problem import usual_templates
 from tagweave.training.tree_system import Tree, TreeSystem
 from treebank import treebank
@@ -166,26 +166,6 @@ def test_what_no_tree_agrees_with_has_no_score(learner: str) -> None:
     assert np.isfinite(score).all()  # lifted, as in training
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_the_way_back_may_choose_another_candidate(learner: str) -> None:
-    system, back, text = transfer_of(learner)
-    given = trees_of(Corpus(text.corpus.sentences[3:], "B"))
-    own = text.corpus.with_sentences(text.corpus.sentences[3:])
-    there = system.train_transfer([Parallel(corpora(6, 5)[0], trees_of(corpora(6, 5)[1]))], None, STEP)
-    for sentence, tree, ranking in zip(own, given, rankings(system, there, back, own, given, 100), strict=True):
-        forward = all_scores(there, sentence, tree)
-        base = total([*forward.values()], learner)
-        alone = own.with_sentences([sentence])
-        for share in (0.0, 0.5, 1.0):
-            # relations of the way back's guide are those of the candidate itself
-            found = {heads_of(c): c for c in system.candidates(there, Parallel(alone, [tree]), 100)[0].annotations}
-            values = {
-                y: (1 - share) * (forward[y] - base) + share * float(system.scores(back, alone, [[c]])[0][0])
-                for y, c in found.items()
-            }
-            assert values[heads_of(ranking.best(share))] == pytest.approx(max(values.values()), abs=1e-4)
-
-
 # The own annotation
 
 
@@ -213,14 +193,6 @@ def test_what_is_unknown_stays_unknown() -> None:
     assert system.annotated(bare, [(Arc(0, None),)], "B")[0].heads == {"B": (None,)}
 
 
-def test_merged_treebanks_have_one_guideline() -> None:
-    source, target = corpora(3, 1)
-    both = merged([target], [source])
-    assert [each.guideline for each in both] == ["B", "B"]
-    assert both[1][0].heads == {"B": source[0].heads["A"]}
-    assert both[1][0].layers == source[0].layers
-
-
 def test_shared_templates_look_at_what_all_have() -> None:
     with pytest.raises(ValueError, match="found a recipe without templates"):
         TreeSystem(Recipe(Task("parse")))
@@ -231,27 +203,6 @@ def test_shared_templates_look_at_what_all_have() -> None:
 
 
 # Whole cascades
-
-
-def test_sentences_of_which_nothing_is_known_change_nothing() -> None:
-    system = system_of()
-    (_, target), (source, _) = corpora(10, 1), corpora(10, 2)
-    unknown = [
-        each.map(lambda s, name=each.guideline: replace(s, heads={name: (None,) * len(s)})) for each in (target, source)
-    ]
-    one = fit_transformed(system, [target], [source])
-    two = fit_transformed(system, [target, unknown[0]], [source, unknown[1]])
-    assert one.model.weights.any()
-    np.testing.assert_array_equal(one.model.weights, two.model.weights)
-    assert not one.model.features.templates.guide
-
-
-@pytest.mark.parametrize("choice", [PredictSelf((0.0, 0.5)), PredictSelf(filter=True)])
-def test_rounds_repeat_exactly(choice: PredictSelf) -> None:
-    (_, target), (source, _), (_, dev) = corpora(8, 1), corpora(12, 2), corpora(6, 3)
-    runs = [fit_iterated(system_of("perceptron"), [target], [source], dev, choice, 2) for _ in range(2)]
-    np.testing.assert_array_equal(runs[0].model.model.weights, runs[1].model.model.weights)
-    assert runs[0].rounds == runs[1].rounds
 
 
 def test_an_interrupt_is_passed_on_before_the_last_step(tmp_path: Path) -> None:

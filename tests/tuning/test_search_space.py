@@ -91,7 +91,7 @@ def test_names_mean_one_thing() -> None:
         (PLAN, "prune", "float:0:1", "unknown name 'prune'"),
         (PLAN, "seed", "int:0:9", "unknown name 'seed'"),
         (PARSER, "minimum_count", "int:1:2", "unknown name 'minimum_count'"),
-        (PLAN, "batch", "float:1:2", "found `settings=batch=1.0`, expected a whole number from 1"),
+        (PLAN, "batch", "float:1:2", "found `settings=batch=1.27.*`, expected a whole number from 1"),
         (PLAN, "weights", "choice:all,some", "expected 'all' or 'observed'"),
         (PLAN, "learner", "choice:adagrad,adam", "unknown learner 'adam' in the search, expected one of adagrad"),
         (PLAN, "templates", "choice:words,mine", "unknown preset 'mine'"),

@@ -198,11 +198,7 @@ class Run:
         return aside if self.executor is IN_PROCESS else Run(aside.schedule)
 
     def stop_if_cancelled(self) -> None:
-        """Raise if the run is cancelled.
-
-        Raises:
-            KeyboardInterrupt: it is.
-        """
+        """Raise KeyboardInterrupt if the run is cancelled."""
         if self.cancel():
             raise KeyboardInterrupt
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.cluster.executor import nothing
 from tagweave.features.rules import LARGEST, ArrayRule, Rule
 
 Floats = NDArray[Any]
@@ -97,16 +98,12 @@ class StateRules:
     numbers: Mapping[str, Rule] = field(default_factory=dict)
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
 @dataclass
 class Watch:
     """Lets an iteration be cancelled before every batch, and reports its progress. `report`: called at most once a
     second with the share of the sentences processed so far."""
 
-    before: Callable[[], None] = _nothing
+    before: Callable[[], None] = nothing
     report: Callable[[float], None] | None = None
     last: float = field(default_factory=time.perf_counter)
 

@@ -78,10 +78,6 @@ class ChainSystem(System[Labels]):
         )
         return [labels_of(next(rest), prepared.guideline) if labels is None else labels for labels in complete]
 
-    def transform(self, transfer: Fitted, text: Parallel[Labels]) -> list[Labels]:
-        shown = self.recipe.task.prepare(self.shown(text))
-        return labelled(transfer.model, shown.sentences, self.recipe.threads)
-
     def candidates(self, transfer: Fitted, text: Parallel[Labels], k: int) -> list[KBest[Labels]]:
         model, shown = transfer.model, self.recipe.task.prepare(self.shown(text)).sentences
         names = model.space.views[0].names

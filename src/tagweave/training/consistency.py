@@ -8,6 +8,7 @@ is computed once, so the check costs one look-up per token.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, reduce
 from itertools import islice
 from typing import Any
 
@@ -104,9 +105,20 @@ def check_consistent(
         return
     # a set with noise excludes nothing for certain
     numbers = iter((np.where(noise > 0, ALL, allow) if len(noise) else allow).tolist())
-    steps = _Steps(masks, scheme)
+    allowed = masks.astype(bool)
+
+    @cache
+    def step(before: bytes, number: int) -> bytes:
+        """The labels that can be reached in a set, bool[Y], from those that were reached before."""
+        reached = scheme.transition[np.frombuffer(before, bool)].any(axis=0) if before else scheme.start
+        return bytes((reached & allowed[number]).tobytes())
+
+    @cache
+    def ends(reached: bytes) -> bool:
+        return not reached or bool((np.frombuffer(reached, bool) & scheme.end).any())
+
     for sentence in sentences:
-        if not steps.leaves_any(list(islice(numbers, len(sentence)))):
+        if not ends(reduce(step, islice(numbers, len(sentence)), b"")):
             raise CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.location)
     if len(rejected):
         certain = np.where(noise > 0, ALL, allow) if len(noise) else allow
@@ -135,34 +147,3 @@ def _check_rejected(
             shown = ", ".join(f"{start + 1}-{stop} {types[kind]}" for _, start, stop, kind, _ in spans.tolist())
             found = f"labels that leave nothing but what is rejected: {shown}"
             raise CorpusError(found, "other labels, or no such rejection", *sentences[number].location)
-
-
-class _Steps:
-    """The steps from one set of reachable labels to the next, each computed once."""
-
-    def __init__(self, masks: NDArray[Any], scheme: TransitionScheme) -> None:
-        self._masks, self._scheme = masks.astype(bool), scheme
-        self._reached: list[NDArray[np.bool_]] = []
-        self._number: dict[bytes, int] = {}
-        self._ends: list[bool] = []
-        self._steps: dict[tuple[int, int], int] = {}
-
-    def leaves_any(self, sets: Sequence[int]) -> bool:
-        """Return whether a label sequence runs through these sets."""
-        steps, at = self._steps, -1
-        for number in sets:
-            key = (at, number)
-            if key not in steps:
-                steps[key] = self._step(at, number)
-            at = steps[key]
-        return at < 0 or self._ends[at]
-
-    def _step(self, at: int, number: int) -> int:
-        before = self._scheme.start if at < 0 else self._scheme.transition[self._reached[at]].any(axis=0)
-        reached = before & self._masks[number]
-        key = reached.tobytes()
-        if key not in self._number:
-            self._number[key] = len(self._reached)
-            self._reached.append(reached)
-            self._ends.append(bool((reached & self._scheme.end).any()))
-        return self._number[key]

@@ -22,8 +22,8 @@ annotation to the source's guideline, and the result guides the model in the sec
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -64,8 +64,6 @@ def fit_stages(
         dev: development data of the target guideline, which select the best iteration of the second stage.
 
     Raises:
-        CorpusError: as `fit`; or the guidelines are the same.
-        TrainingError: the learner diverged.
         KeyboardInterrupt: the user stopped the first stage: there is no model of the target guideline yet.
     """
     check_guidelines(target_corpora, source_corpora[0].guideline if source_corpora else "")
@@ -87,7 +85,7 @@ def fit_guided(
 ) -> Fitted:
     """Return the second stage: a model of the target guideline whose features include the annotation of a guide.
 
-    Arguments and errors are as in `fit` and `prepare_guided`. The model contains the guide.
+    The model contains the guide.
     """
     problem = prepare_guided(target_corpora, guide, recipe)
     return fit_problem(
@@ -190,12 +188,14 @@ def check_guidelines(corpora: Sequence[Corpus], source: str) -> None:
             raise CorpusError(f"a target corpus of the guideline {source!r}", expected, corpus.path)
 
 
-class _Side(NamedTuple, Generic[Annotation]):
-    """All text of one guideline: training data, development data, and the completed annotation of both."""
+@dataclass(frozen=True)
+class _Side(Generic[Annotation]):
+    """All text of one guideline: training and development data, and a model, which completes the annotation of both."""
 
+    system: System[Annotation]
     corpora: Sequence[Corpus]
     dev: Corpus | None
-    given: Sequence[Sequence[Annotation]]
+    model: Fitted | None  # `None` if nobody asks for the annotation
 
     @property
     def guideline(self) -> str:
@@ -204,6 +204,11 @@ class _Side(NamedTuple, Generic[Annotation]):
     @property
     def texts(self) -> list[Corpus]:
         return [*self.corpora, *([self.dev] if self.dev else [])]
+
+    def given(self) -> list[Parallel[Annotation]]:
+        """Return all texts with their own annotation, completed, as guides."""
+        assert self.model is not None  # noqa: S101 - it is known where there are several rounds
+        return [Parallel(text, self.system.given(self.model, text)) for text in self.texts]
 
     def parallel(
         self, guides: Sequence[Sequence[Annotation]]
@@ -239,25 +244,25 @@ def fit_guided_in_rounds(
 
 def guided_texts(
     system: System[Annotation],
-    target: tuple[Sequence[Corpus], Corpus | None, Fitted],
+    target: tuple[Sequence[Corpus], Corpus | None, Fitted | None],
     source: tuple[Sequence[Corpus], Corpus | None, Fitted],
     rounds: int,
     steps: Steps,
 ) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
-    """Training and development data of the target with the guiding annotation of its last round. `rounds`: 1 or more;
-    all but the last one train a transfer model."""
-    mine, theirs = _side(system, *target), _side(system, *source)
-    to, other, annotator = (mine, theirs, source[2]) if rounds % 2 else (theirs, mine, target[2])
-    guides = [system.annotate(annotator, text) for text in to.texts]
+    """Training and development data of the target with the guiding annotation of its last round.
+
+    Args:
+        target, source: corpora, development data and the model of each guideline; one round needs no model of the
+            target.
+        rounds: 1 or more; all but the last one train a transfer model.
+    """
+    mine, theirs = _Side(system, *target), _Side(system, *source)
+    to, other = (mine, theirs) if rounds % 2 else (theirs, mine)
+    assert other.model is not None  # noqa: S101 - of several rounds, both models are known
+    guides = [system.annotate(other.model, text) for text in to.texts]
     for number in range(1, rounds):
         step = steps.next(f"round {number}: transfer model, {other.guideline} to {to.guideline}")
         transfer = system.train_transfer(*to.parallel(guides), step)
-        guides = [system.transform(transfer, Parallel(*each)) for each in zip(other.texts, other.given, strict=True)]
+        guides = [system.transform(transfer, text) for text in other.given()]
         to, other = other, to
     return mine.parallel(guides)
-
-
-def _side(
-    system: System[Annotation], corpora: Sequence[Corpus], dev: Corpus | None, model: Fitted
-) -> _Side[Annotation]:
-    return _Side(corpora, dev, [system.given(model, text) for text in (*corpora, *([dev] if dev else []))])

@@ -197,7 +197,6 @@ def train(job: Job, compare: bool = True) -> Training:
     it did worse.
 
     Raises:
-        CorpusError, TrainingError, MappingError, PlanError: as its method.
         KeyboardInterrupt: the user stopped training before the model itself was begun.
     """
     begin, tell, data, method = time.perf_counter(), job.run.tell, job.data, METHODS[job.method]

@@ -224,13 +224,8 @@ def _check_names(kind: type, values: object, where: str) -> None:
 
 
 _OBJECTS: dict[str, type] = {
-    "target": CorpusReference,
-    "sources": CorpusReference,
-    "dev": CorpusReference,
-    "lexicons": FileReference,
-    "gazetteers": FileReference,
-    "clusters": FileReference,
-    "ratio_corpus": FileReference,
+    **dict.fromkeys(("target", "sources", "dev"), CorpusReference),
+    **dict.fromkeys((*LOOKUPS, "ratio_corpus"), FileReference),
 }
 
 

@@ -72,8 +72,6 @@ def fit_stack(
             the iterations of all fits except the jackknife's.
 
     Raises:
-        CorpusError: as `fit`; a task of words; no source, or one of the target guideline; fewer than 2 folds, or more
-            than sentences.
         KeyboardInterrupt: the user stopped a fit before the last.
     """
     _check(target_corpora, source_corpora, recipe, stacking)
@@ -132,7 +130,7 @@ def fit_pieces(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> Fitted:
-    """Fit a model of pieces. Arguments are as in `prepare_pieces` and `fit_stack`."""
+    """Fit a model of pieces, as `prepare_pieces` makes them."""
     problem = prepare_pieces(corpora, taggers, recipe)
     return fit_problem(problem, with_pieces(recipe, taggers), dev, run)
 

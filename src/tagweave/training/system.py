@@ -99,15 +99,15 @@ class System(ABC, Generic[Annotation]):
 
     @abstractmethod
     def annotate(self, fitted: Fitted, corpus: Corpus) -> list[Annotation]:
-        """Return the annotations of an ordinary model; the corpus's own annotation is ignored."""
+        """Return the best annotations of a model; the corpus's own annotation is ignored."""
 
     @abstractmethod
     def given(self, fitted: Fitted, corpus: Corpus) -> list[Annotation]:
         """Return the corpus's own annotation, completed by an ordinary model of its guideline."""
 
-    @abstractmethod
     def transform(self, transfer: Fitted, text: Parallel[Annotation]) -> list[Annotation]:
         """Return the best annotations of a transfer model; the corpus's own annotation is ignored."""
+        return self.annotate(transfer, self.shown(text))
 
     @abstractmethod
     def candidates(self, transfer: Fitted, text: Parallel[Annotation], k: int) -> list[KBest[Annotation]]:

@@ -117,9 +117,7 @@ def fit_transformed(
         rounds: 1 or more.
 
     Raises:
-        CorpusError: no target corpus or no source corpus, a source of the target guideline; and as the system.
         KeyboardInterrupt: the user stopped a step before the last.
-        ValueError: no rounds.
     """
     if rounds < 1:
         raise ValueError(f"found {rounds} rounds, expected 1 or more")
@@ -130,12 +128,8 @@ def fit_transformed(
     for guideline, corpora in groups.items():
         source_dev = _dev_of(guideline, source_devs)
         source = system.train(corpora, source_dev, steps.next(f"source model of {guideline}"))
-        if own is None:
-            parallel = [Parallel(corpus, system.annotate(source, corpus)) for corpus in targets]
-            parallel_dev = None if dev is None else Parallel(dev, system.annotate(source, dev))
-        else:
-            theirs = corpora, source_dev, source
-            parallel, parallel_dev = guided_texts(system, (targets, dev, own), theirs, rounds, steps)
+        theirs = corpora, source_dev, source
+        parallel, parallel_dev = guided_texts(system, (targets, dev, own), theirs, rounds, steps)
         what = f"{f'round {rounds}: ' if rounds > 1 else ''}transfer model, {guideline} to {target}"
         transfer = system.train_transfer(parallel, parallel_dev, steps.next(what))
         for corpus in corpora:
@@ -172,7 +166,7 @@ def fit_iterated(
 ) -> Iterated:
     """Model 3 (section 4.4, Algorithm 4): transformation both ways in rounds until the score on `dev` does not improve.
 
-    Arguments and errors are as in `fit_transformed`. Development data of the source guidelines are for the models
+    Development data of the source guidelines are for the models
     that transform to them. One round with only the share 0 is Model 2.
     """
     if rounds < 1:

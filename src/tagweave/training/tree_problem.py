@@ -107,7 +107,7 @@ class TreeProblem(Problem):
         return [self.evidence]
 
     def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
-        return DevScore(self.model, dev, recipe.threads)
+        return dev_score(self.model, dev, recipe.threads)
 
     def finished(self, model: TreeModel, outcome: FitOutcome, run: Run = SILENT) -> Fitted:
         """Return the parser with its relations; they are quick, so an interrupted parser has them too."""
@@ -230,26 +230,19 @@ def fit_labels(
     return replace(labels, weights=rounded(outcome.weights).reshape(labels.weights.shape)), outcome.interrupted
 
 
-def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:
-    """Return the share of correct heads among tokens with one known head; 0 without such tokens."""
+def dev_score(model: TreeModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
+    """Return a function from weights to UAS on development data, over all tokens with one known head."""
+    check_lengths(dev)
+    encoded = encode_arcs(dev.sentences, model.features.templates, dev.guideline)
+    if (encoded.evidence.heads < 0).all():
+        raise CorpusError("no head that is known", "development data with trees", dev.path)
     known = encoded.evidence.token_heads
-    scored = known >= 0
-    return float((heads == known)[scored].mean()) if scored.any() else 0.0
 
+    def score(weights: Floats) -> float:
+        heads, scored = replace(model, weights=weights).best(encoded, threads=threads), known >= 0
+        return float((heads == known)[scored].mean()) if scored.any() else 0.0
 
-class DevScore:
-    """UAS of weights on development data, over all tokens with one known head."""
-
-    def __init__(self, model: TreeModel, dev: Corpus, threads: int) -> None:
-        self._model, self._threads = model, threads
-        check_lengths(dev)
-        self._encoded = encode_arcs(dev.sentences, model.features.templates, dev.guideline)
-        if (self._encoded.evidence.heads < 0).all():
-            raise CorpusError("no head that is known", "development data with trees", dev.path)
-
-    def __call__(self, weights: NDArray[Any]) -> float:
-        heads = replace(self._model, weights=weights).best(self._encoded, threads=self._threads)
-        return attachment(heads, self._encoded)
+    return score
 
 
 def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sentence], int]:

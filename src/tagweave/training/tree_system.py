@@ -80,9 +80,6 @@ class TreeSystem(System[Tree]):
         """Return the trees of the corpus; if they are ambiguous, the best that they allow."""
         return _trees(self._parser(fitted).complete(corpus, corpus.guideline), corpus.guideline)
 
-    def transform(self, transfer: Fitted, text: Parallel[Tree]) -> list[Tree]:
-        return self.annotate(transfer, self.shown(text))
-
     def candidates(self, transfer: Fitted, text: Parallel[Tree], k: int) -> list[KBest[Tree]]:
         parser, shown = self._parser(transfer), self.shown(text).sentences
         encoded = parser.encode(shown)

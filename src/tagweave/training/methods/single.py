@@ -73,41 +73,29 @@ class SingleOptions(Options):
 
 
 def _fit(job: Job) -> Any:
-    from tagweave.training.fit import fit_problem
-
-    options = job.options(SingleOptions)
-    if job.plan.task == SPANS and options.incomplete == "marginal" and options.entity_ratio is None:
-        _warn_of_spans_everywhere(job)
-    if options == SingleOptions():
-        with job.problem(job.data.corpora) as problem:
-            return fit_problem(problem, job.recipe, job.dev, job.run)
     from tagweave.errors import as_plan_error
-    from tagweave.training.incomplete import FoldCompletion, believed, ratio_from, treated
+    from tagweave.training.fit import fit_problem
+    from tagweave.training.incomplete import FoldCompletion, believed, nothing_outside, ratio_from, treated
 
+    options, given = job.options(SingleOptions), job.data.corpora
+    learns_spans = job.plan.task == SPANS and options.incomplete == "marginal" and options.entity_ratio is None
+    if learns_spans and (note := nothing_outside((corpus, corpus.guideline) for corpus in given)):
+        job.run.tell(note)
     ratio = ratio_from(options.entity_ratio, options.ratio_margin, options.ratio_weight, job.run.tell)
     with as_plan_error():
         recipe = replace(job.recipe, ratio=ratio)
-    seed = job.plan.seed
-    given = believed(job.data.corpora, options.span_confidence, options.outside_confidence)
     corpora, recipe = treated(
         options.incomplete,
-        given,
+        believed(given, options.span_confidence, options.outside_confidence),
         recipe,
         job.dev,
         job.run,
         job.lookup_files.lookups,
         options.outside_confidence,
-        FoldCompletion(options.completion_folds, options.completion_rounds, options.soft, seed),
+        FoldCompletion(options.completion_folds, options.completion_rounds, options.soft, job.plan.seed),
     )
     with job.problem(corpora, recipe) as problem:
         return fit_problem(problem, recipe, job.dev, job.run)
-
-
-def _warn_of_spans_everywhere(job: Job) -> None:
-    from tagweave.training.incomplete import nothing_outside
-
-    if note := nothing_outside((corpus, corpus.guideline) for corpus in job.data.corpora):
-        job.run.tell(note)
 
 
 METHOD = Method(
