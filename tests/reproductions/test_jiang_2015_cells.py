@@ -28,6 +28,7 @@ from reproductions.jiang_2015.settings import PARTS
 from reproductions.jiang_2015.trainings import Trainings
 from reproductions.lab.cache import Cache
 from tagweave.learning.run import Run
+from tagweave.training.fit import Fitted
 from tagweave.training.guided import fit_stages
 from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
 
