@@ -1,4 +1,4 @@
-"""HTTP with limits: on bodies, on request headers and the time they take; security headers; uvicorn's server."""
+"""HTTP with limits on bodies, headers and the time they take; applications with security headers; uvicorn's server."""
 
 from __future__ import annotations
 

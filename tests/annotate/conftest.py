@@ -12,7 +12,7 @@ from anyio.from_thread import start_blocking_portal
 from argon2 import PasswordHasher
 from browsing import new_store, word_list
 from made_spans import furnished
-from made_tasks import NewUrl, OpenStore
+from made_tasks import Clock, NewUrl, OpenStore
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.schema import CreateSchema
 from starlette.testclient import TestClient
@@ -99,7 +99,19 @@ def tagger() -> ChainPredictor:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def clock() -> Clock:
+    """The clock of `store`."""
+    return Clock()
+
+
+@pytest.fixture
+def store(open_store: OpenStore, clock: Clock) -> Store:
+    """An empty store of either database."""
+    return open_store(clock=clock)
+
+
+@pytest.fixture
+def label_store(tmp_path: Path) -> Iterator[Store]:
     """A store with twelve tasks of labels."""
     opened = new_store(tmp_path)
     yield opened

@@ -11,6 +11,7 @@ from sqlalchemy import event
 
 from tagweave.annotate.assignment import ContendedError, Desk, RefusedError, is_passed
 from tagweave.annotate.questions import Ranking
+from tagweave.annotate.store import Store
 from tagweave.annotate.task import (
     CANNOT_TELL,
     NOT_A_WORD,
@@ -64,23 +65,19 @@ class TestTwoAndTwoMore:
 
 
 class TestLeases:
-    def test_who_asks_again_gets_the_same_task(self, open_store: OpenStore) -> None:
-        clock = Clock()
-        store = open_store(clock=clock)
+    def test_who_asks_again_gets_the_same_task(self, store: Store, clock: Clock) -> None:
         (a,) = staffed(store, 5, 1)
         first = store.claim(a)
         clock.now += 10
         again = store.claim(a)
         assert (again.task_id, again.leased, again.expires) == (first.task_id, first.leased, first.expires + 10)
 
-    def test_the_task_of_who_vanished_goes_to_somebody_else(self, open_store: OpenStore) -> None:
-        clock = Clock()
-        store = open_store(Settings(lease=60), clock)
+    def test_the_task_of_who_vanished_goes_to_somebody_else(self, store: Store, clock: Clock) -> None:
         a, b, c, d = staffed(store, 1, 4)
         gone = store.claim(a)
         store.claim(b)
         assert store.claim(c) is None
-        clock.now += 61
+        clock.now += 901
         say(store, b, NN)  # lapsed, too, but there is a slot
         assert say(store, c, NN) is Status.AGREED
         with pytest.raises(RefusedError, match="gone to somebody else"):
@@ -88,20 +85,16 @@ class TestLeases:
         assert store.claim(a) is store.claim(d) is None
         assert len([*store.judgements()]) == 2
 
-    def test_who_was_away_and_whom_nobody_replaced_goes_on(self, open_store: OpenStore) -> None:
-        clock = Clock()
-        store = open_store(Settings(lease=60), clock)
+    def test_who_was_away_and_whom_nobody_replaced_goes_on(self, store: Store, clock: Clock) -> None:
         a, b = staffed(store, 1, 2)
         first = store.claim(a)
-        clock.now += 61
+        clock.now += 901
         say(store, b, NN)
         again = store.claim(a)
         assert again.task_id == first.task_id
         assert store.answer(a, again.task_id, NN).status is Status.AGREED
 
-    def test_a_late_answer_is_taken_while_there_is_a_slot(self, open_store: OpenStore) -> None:
-        clock = Clock()
-        store = open_store(Settings(lease=60), clock)
+    def test_a_late_answer_is_taken_while_there_is_a_slot(self, store: Store, clock: Clock) -> None:
         a, b = staffed(store, 1, 2)
         lease = store.claim(a)
         clock.now += 1000
@@ -110,8 +103,7 @@ class TestLeases:
 
 
 class TestAnswers:
-    def test_the_same_answer_again_changes_nothing(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_the_same_answer_again_changes_nothing(self, store: Store) -> None:
         (a,) = staffed(store, 1, 1)
         lease = store.claim(a)
         first, again = (store.answer(a, lease.task_id, NN) for _ in range(2))
@@ -120,8 +112,7 @@ class TestAnswers:
         with pytest.raises(RefusedError, match="answered before"):
             store.answer(a, lease.task_id, VV)
 
-    def test_another_ones_task_is_refused(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_another_ones_task_is_refused(self, store: Store) -> None:
         a, b = staffed(store, 2, 2)
         lease = store.claim(a)
         for number in (lease.task_id, 999, -1):
@@ -132,8 +123,7 @@ class TestAnswers:
         assert [*store.judgements()] == []
 
     @pytest.mark.parametrize("name", ["XX", "nn", "NN ", "N\0N", "'; DROP TABLE judgements; --"])
-    def test_a_label_that_nobody_knows_is_refused(self, open_store: OpenStore, name: str) -> None:
-        store = open_store()
+    def test_a_label_that_nobody_knows_is_refused(self, store: Store, name: str) -> None:
         (a,) = staffed(store, 1, 1)
         store.add_labels(GUIDELINE, {"AD": "adverb"})
         lease = store.claim(a)
@@ -144,9 +134,7 @@ class TestAnswers:
         assert [*store.judgements()] == []
         assert store.answer(a, lease.task_id, label("AD")).status is Status.OPEN
 
-    def test_a_judgement_tells_all(self, open_store: OpenStore) -> None:
-        clock = Clock()
-        store = open_store(clock=clock)
+    def test_a_judgement_tells_all(self, store: Store, clock: Clock) -> None:
         version = store.add_model("model.safetensors", 0, 0.0)
         store.add_tasks([make_task(7)])
         shown = Candidate("VV", 0.6), Candidate("NN", 0.4)
@@ -162,10 +150,8 @@ class TestAnswers:
 
     @pytest.mark.parametrize(("started", "written"), [(None, 1000.0), (0.0, 1000.0), (1e12, 1005.0), (1001.5, 1001.5)])
     def test_a_start_that_cannot_be_is_mended(
-        self, open_store: OpenStore, started: float | None, written: float
+        self, store: Store, clock: Clock, started: float | None, written: float
     ) -> None:
-        clock = Clock()
-        store = open_store(clock=clock)
         (a,) = staffed(store, 1, 1)
         lease = store.claim(a)
         clock.now += 5
@@ -190,8 +176,7 @@ class TestTurns:
         assert [each.task.id for each in store.judgements()] == seen
         check(url, Rule())
 
-    def test_it_is_committed_once(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_it_is_committed_once(self, store: Store) -> None:
         (who,) = staffed(store, 2, 1)
         lease, commits = store.claim(who), []
         event.listen(store._database.engine, "commit", commits.append)
@@ -199,8 +184,7 @@ class TestTurns:
         assert len(commits) == 1
 
     @pytest.mark.parametrize("answer", [label("unheard of"), VV])
-    def test_what_is_refused_claims_nothing(self, open_store: OpenStore, answer: Any) -> None:
-        store = open_store()
+    def test_what_is_refused_claims_nothing(self, store: Store, answer: Any) -> None:
         (who,) = staffed(store, 3, 1)
         first = store.claim(who)
         if answer == VV:  # answered otherwise before
@@ -228,8 +212,7 @@ class TestTurns:
 
 
 class TestUndo:
-    def test_an_undone_answer_stands_no_longer(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_an_undone_answer_stands_no_longer(self, store: Store) -> None:
         a, b = staffed(store, 1, 2)
         say(store, a, NN)
         say(store, b, NN)
@@ -241,9 +224,7 @@ class TestUndo:
         history = [(each.annotator[-1], each.revision, each.withdrawn, str(each.answer)) for each in store.judgements()]
         assert history == [("0", 0, False, "NN"), ("1", 0, False, "NN"), ("1", 1, True, "NN"), ("1", 2, False, "VV")]
 
-    def test_several_answers_come_back_one_after_the_other(self, open_store: OpenStore) -> None:
-        clock = Clock()
-        store = open_store(clock=clock)
+    def test_several_answers_come_back_one_after_the_other(self, store: Store, clock: Clock) -> None:
         (a,) = staffed(store, 3, 1)
         done = []
         for answer in (NN, VV, JJ):
@@ -257,8 +238,7 @@ class TestUndo:
             undo(store, a)
         assert store.counts() == {(Purpose.REAL, Status.OPEN): 3}
 
-    def test_two_more_stay_asked_when_one_of_two_who_differed_agrees_after_all(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_two_more_stay_asked_when_one_of_two_who_differed_agrees_after_all(self, store: Store) -> None:
         a, b, c, d = staffed(store, 1, 4)
         say(store, a, NN)
         say(store, b, VV)
@@ -269,8 +249,7 @@ class TestUndo:
         assert store.answer(c, late.task_id, VV).status is Status.AGREED  # work is not thrown away
         assert [each.outcome for each in store.outcomes(GUIDELINE)] == [NN]
 
-    def test_what_a_curator_decided_stays(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_what_a_curator_decided_stays(self, store: Store) -> None:
         (a,) = staffed(store, 1, 1)
         say(store, a, NN)
         store.adjudicate(store.add_annotator("curator", "curator").id, 1, JJ)

@@ -24,6 +24,11 @@ PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture
+def store(label_store: Store) -> Store:
+    return label_store
+
+
+@pytest.fixture
 def enter(browser: Any, store: Store, words: WordList) -> Iterator[Any]:
     with entering(browser, store, words, viewport=PHONE) as enter_:
         yield enter_

@@ -29,6 +29,11 @@ ENOUGH = 40_000_000
 
 
 @pytest.fixture
+def store(label_store: Store) -> Store:
+    return label_store
+
+
+@pytest.fixture
 def address(store: Store) -> Iterator[tuple[str, int]]:
     with served(store) as url:
         yield "127.0.0.1", int(url.rpartition(":")[2])

@@ -238,8 +238,7 @@ class TestByAnnotator:
         layers = said_by_each(store.judgements(), GUIDELINE)[0].layers
         assert layers == {"annotator_0": (("NN",), None), "gold": (("VV",), None)}
 
-    def test_names_that_would_be_one_are_refused(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_names_that_would_be_one_are_refused(self, store: Store) -> None:
         store.add_tasks([make_task(1)])
         for name in ("Ann Bell", "Ann_Bell"):
             annotator = store.add_annotator(name).id
@@ -250,9 +249,8 @@ class TestByAnnotator:
 
 
 @pytest.mark.parametrize("form", ["columns", "conllu"])
-def test_every_label_that_is_probable_has_its_probability(open_store: OpenStore, tmp_path: Path, form: str) -> None:
+def test_every_label_that_is_probable_has_its_probability(store: Store, tmp_path: Path, form: str) -> None:
     """Five tasks: two who agree, two who differ, one that a curator decides, one that is no word; and one unasked."""
-    store = open_store()
     store.add_labels(GUIDELINE, {"NN": "", "VV": "", "JJ": ""})
     store.add_tasks(make_tasks(range(4)))
     said = {1: (NN, NN), 2: (NN, VV), 3: (NN, VV), 4: (NOT_A_WORD, NOT_A_WORD)}

@@ -39,8 +39,7 @@ def gold(task: AnnotationTask) -> str | None:
 
 
 class TestUncertain:
-    def test_the_least_certain_fifth_is_asked(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
-        store = open_store()
+    def test_the_least_certain_fifth_is_asked(self, store: Store, tagger: ChainPredictor) -> None:
         version = store.add_model("m", 0, 0)
         assert put_uncertain(store, RAW, tagger, model=version) == round(0.2 * RAW.tokens())
         found = least_certain(tagger, RAW.sentences)
@@ -49,8 +48,7 @@ class TestUncertain:
         assert {task.model for task in asked(store)} == {version}
         assert store.labels("ctb") == dict.fromkeys(tagger.labels, "")
 
-    def test_nothing_is_asked_twice(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
-        store = open_store()
+    def test_nothing_is_asked_twice(self, store: Store, tagger: ChainPredictor) -> None:
         first = put_uncertain(store, RAW, tagger, 0.1)
         assert put_uncertain(store, RAW, tagger, 0.1) == 0
         assert put_uncertain(store, RAW, tagger, 0.3) == round(0.3 * RAW.tokens()) - first
@@ -60,8 +58,7 @@ class TestUncertain:
 
 
 class TestAmbiguous:
-    def test_candidates_are_what_is_allowed(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_candidates_are_what_is_allowed(self, store: Store) -> None:
         sentence = Sentence(("a", "b", "c"), {"ctb": (("NN", "VV", "JJ", "P"), ("NN",), None)})
         assert put_ambiguous(store, Corpus((sentence, Sentence(("d",))), "ctb")) == 1
         (task,) = asked(store)
@@ -71,15 +68,13 @@ class TestAmbiguous:
 
 class TestKnown:
     @pytest.mark.parametrize("purpose", [Purpose.GOLD, Purpose.TRAINING])
-    def test_gold_is_planted_and_hidden(self, open_store: OpenStore, tagger: ChainPredictor, purpose: Purpose) -> None:
-        store = open_store()
+    def test_gold_is_planted_and_hidden(self, store: Store, tagger: ChainPredictor, purpose: Purpose) -> None:
         assert put_known(store, GOLD, purpose, 30, tagger) == 30
         tasks = asked(store, purpose)
         assert [task.gold for task in tasks] == [label(str(gold(task))) for task in tasks]
         assert all("ctb" not in task.sentence.layers and len(task.candidates) > 1 for task in tasks)
 
-    def test_drawn_among_the_least_certain(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
-        store = open_store()
+    def test_drawn_among_the_least_certain(self, store: Store, tagger: ChainPredictor) -> None:
         put_known(store, GOLD, Purpose.GOLD, 20, tagger, share=0.2)
         found = least_certain(tagger, RAW.sentences, 0.2)
         hard = {(RAW[s].location, t) for s, t in zip(found.sentence.tolist(), found.position.tolist(), strict=True)}
@@ -87,29 +82,25 @@ class TestKnown:
         assert len(places) == 20
         assert places <= hard
 
-    def test_without_a_model_there_are_no_candidates(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_without_a_model_there_are_no_candidates(self, store: Store) -> None:
         assert put_known(store, GOLD, Purpose.GOLD, 25) == 25
         tasks = asked(store, Purpose.GOLD)
         assert [task.gold for task in tasks] == [label(str(gold(task))) for task in tasks]
         assert {task.candidates for task in tasks} == {()}
 
-    def test_the_seed_decides(self, open_store: OpenStore) -> None:
+    def test_the_seed_decides(self, store: Store) -> None:
         drawn = []
         for seed in (0, 0, 1):
-            store = open_store()
             put_known(store, GOLD, Purpose.GOLD, 10, seed=seed)
             drawn.append({(task.sentence.location, task.start) for task in asked(store, Purpose.GOLD)})
         assert drawn[0] == drawn[1] != drawn[2]
 
-    def test_unknown_and_ambiguous_tokens_are_no_gold(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_unknown_and_ambiguous_tokens_are_no_gold(self, store: Store) -> None:
         sentence = Sentence(("a", "b", "c"), {"ctb": (("NN", "VV"), ("P",), None)})
         assert put_known(store, Corpus((sentence,), "ctb"), Purpose.GOLD, 10) == 1
         assert [task.gold for task in asked(store, Purpose.GOLD)] == [label("P")]
 
-    def test_of_a_part_that_is_known_with_a_model(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
-        store = open_store()
+    def test_of_a_part_that_is_known_with_a_model(self, store: Store, tagger: ChainPredictor) -> None:
         part = GOLD.map(lambda s: s.with_layer("ctb", [c if t % 3 else None for t, c in enumerate(s.layers["ctb"])]))
         put_known(store, part, Purpose.GOLD, 40, tagger)
         tasks = asked(store, Purpose.GOLD)
@@ -118,8 +109,7 @@ class TestKnown:
         assert [task.gold for task in tasks] == [label(str(gold(task))) for task in tasks]
 
 
-def test_words_of_a_list_become_a_concordance(open_store: OpenStore) -> None:
-    store = open_store()
+def test_words_of_a_list_become_a_concordance(store: Store) -> None:
     model = fit([CTB.with_sentences(CTB.sentences[:60])], Recipe(Task("segment")), run=Run(Schedule(2))).model
     assert put_words(store, GOLD, ChainPredictor(model), ["的", "一"], most=5) == 5
     assert {task.focus for task in asked(store, Purpose.CONCORDANCE)} <= {"的", "一"}
@@ -151,8 +141,7 @@ def test_what_is_no_list_of_labels(file: Path, text: str, message: str) -> None:
         read_notes(str(file))
 
 
-def test_old_labels_keep_their_place_and_get_the_new_note(open_store: OpenStore, file: Path) -> None:
-    store = open_store()
+def test_old_labels_keep_their_place_and_get_the_new_note(store: Store, file: Path) -> None:
     store.add_labels(GUIDELINE, {"VV": "old", "AD": "stays"})
     assert put_notes(store, GUIDELINE, read_notes(str(file))) == 2
     assert list(store.labels(GUIDELINE)) == ["VV", "AD", "NN", "«X»"]

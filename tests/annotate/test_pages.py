@@ -14,6 +14,11 @@ from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Admission, Purpose
 
 
+@pytest.fixture
+def store(label_store: Store) -> Store:
+    return label_store
+
+
 def answers_in(store: Store) -> list[str]:
     return [str(each.answer) for each in store.judgements()]
 

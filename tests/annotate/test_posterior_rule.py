@@ -15,7 +15,7 @@ from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even, w
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.questions import Ranking
 from tagweave.annotate.reliability import PosteriorRule, confusions, expected_gain
-from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, Settings, Status
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, Settings, Status
 from tagweave.corpus.sentence import Location, Sentence
 
 SETTINGS = Settings(posterior=PosteriorRule(0.95, 4), window=1, gold_share=0.0)
@@ -28,22 +28,18 @@ def task_with(number: int, *probabilities: float) -> AnnotationTask:
     return AnnotationTask(Sentence(("a", "b"), location=Location("toy.txt", number + 1)), 0, 1, GUIDELINE, candidates)
 
 
-def test_one_answer_is_enough_where_the_model_is_sure_too(open_store: OpenStore) -> None:
-    store = open_store(SETTINGS)
-    store.add_tasks([task_with(0, 0.8, 0.2)])
-    ada, bob = hire(store, 2)
-    assert say(store, ada, NN) is Status.AGREED
-    assert store.claim(bob) is None
-    assert [each.outcome for each in store.outcomes(GUIDELINE)] == [NN]
-
-
-def test_people_who_differ_are_followed_by_more_until_one_is_sure(open_store: OpenStore, new_url: NewUrl) -> None:
+@pytest.mark.parametrize(("probabilities", "answers"), [((0.8, 0.2), [NN]), ((0.5, 0.4), [NN, VV, NN, NN])])
+def test_people_are_asked_until_an_answer_is_sure(
+    open_store: OpenStore, new_url: NewUrl, probabilities: tuple[float, ...], answers: list[Answer]
+) -> None:
     url = new_url()
     store = open_store(SETTINGS, url=url)
-    store.add_tasks([task_with(0, 0.5, 0.4)])
-    everybody = hire(store, 4)
-    found = [say(store, who, answer) for who, answer in zip(everybody, [NN, VV, NN, NN], strict=True)]
-    assert found == [Status.OPEN, Status.OPEN, Status.OPEN, Status.AGREED]
+    store.add_tasks([task_with(0, *probabilities)])
+    *everybody, late = hire(store, len(answers) + 1)
+    found = [say(store, who, answer) for who, answer in zip(everybody, answers, strict=True)]
+    assert found == [*[Status.OPEN] * (len(answers) - 1), Status.AGREED]
+    assert store.claim(late) is None
+    assert [each.outcome for each in store.outcomes(GUIDELINE)] == [NN]
     check(url)
 
 

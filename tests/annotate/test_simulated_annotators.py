@@ -9,7 +9,7 @@ import made_spans as spans
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_tasks import GUIDELINE, NN, OpenStore, hire, make_task, make_tasks
+from made_tasks import GUIDELINE, NN, hire, make_task, make_tasks
 
 from reproductions.lab.simulated_annotators import (
     Simulated,
@@ -19,6 +19,7 @@ from reproductions.lab.simulated_annotators import (
     expected_shares,
     work_all,
 )
+from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, Rule, Status, aggregate, label
 
 
@@ -36,8 +37,7 @@ def test_expected_shares_by_counting_all_four_answers(weights: list[float]) -> N
     )
 
 
-def test_eight_annotators_come_to_what_is_expected(open_store: OpenStore) -> None:
-    store = open_store()
+def test_eight_annotators_come_to_what_is_expected(store: Store) -> None:
     store.add_tasks(make_tasks(range(60)))
     desks = [StoreDesk(store, person) for person in hire(store, 8)]
     answers = work_all([Simulated(desk, lambda _: NN, even(0.8), seed) for seed, desk in enumerate(desks)])

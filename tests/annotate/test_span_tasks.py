@@ -62,8 +62,7 @@ def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[AnnotationTask]
 
 
 class TestByAModel:
-    def test_the_least_certain_fifth_with_probable_spans(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
-        store = open_store()
+    def test_the_least_certain_fifth_with_probable_spans(self, store: Store, tagger: ChainPredictor) -> None:
         assert put_uncertain(store, RAW, tagger) == 6
         found = asked(store)
         assert all((task.asks, task.start, task.stop) == (Asks.SPANS, 0, 6) for task in found)
@@ -86,12 +85,9 @@ class TestByAModel:
             {span: p for span, p in exact.items() if p >= 1e-3}, abs=1e-5
         )
 
-    def test_a_type_that_the_model_does_not_know_is_no_evidence(
-        self, open_store: OpenStore, tagger: ChainPredictor
-    ) -> None:
+    def test_a_type_that_the_model_does_not_know_is_no_evidence(self, store: Store, tagger: ChainPredictor) -> None:
         told = labels_of([(Span(0, 1, "WORK"),)], 3, None)
         corpus = Corpus((Sentence(("Ada", "London", "x"), {GUIDELINE: told}),), GUIDELINE)
-        store = open_store()
         assert put_uncertain(store, corpus, tagger, 1.0) == 1
         assert asked(store)[0].candidates == next(selection.span_tasks(tagger, [raw(corpus[0])], 1.0)).candidates
 
@@ -121,8 +117,7 @@ def chunks(labels: tuple[str, ...]) -> list[tuple[int, int, str]]:
 class TestByACorpus:
     PARTIAL = Sentence(FORMS, {GUIDELINE: labels_of([(ADA,), (LONDON, Span(5, 6, "ORG"))], 7, None)})
 
-    def test_what_it_tells_is_proposed(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_what_it_tells_is_proposed(self, store: Store) -> None:
         known = Sentence(("a",), {GUIDELINE: (("O",),)})
         assert put_spans(store, Corpus((self.PARTIAL, known, Sentence(("b", "c"))), GUIDELINE)) == 2
         first, second = asked(store)
@@ -134,21 +129,18 @@ class TestByACorpus:
         assert (second.sentence.forms, second.candidates) == (("b", "c"), ())
         assert list(store.labels(GUIDELINE)) == ["LOC", "ORG", "PER"]
 
-    def test_a_span_of_unknown_type_is_proposed(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_a_span_of_unknown_type_is_proposed(self, store: Store) -> None:
         sentence = Sentence(FORMS, {GUIDELINE: labels_of([(Span(0, 2, None),)], 7, None)})
         put_spans(store, Corpus((sentence,), GUIDELINE))
         assert asked(store)[0].candidates == (Candidate("*", 1.0, 0, 2),)
 
-    def test_o_of_covered_types_alone_is_open(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_o_of_covered_types_alone_is_open(self, store: Store) -> None:
         known = Sentence(FORMS, {GUIDELINE: labels_of([(ADA,)], 7)})
         assert put_spans(store, Corpus((known,), GUIDELINE, covered=("B-PER", "I-PER", "O"))) == 1
         assert put_known_spans(store, Corpus((known,), GUIDELINE, covered=("B-PER", "O")), Purpose.GOLD, 9) == 0
         assert asked(store)[0].candidates == (Candidate("PER", 1.0, 0, 2),)
 
-    def test_other_codings_are_read(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_other_codings_are_read(self, store: Store) -> None:
         sentence = Sentence(("a", "b", "c"), {GUIDELINE: (("B-X",), ("E-X",), None)})
         put_spans(store, Corpus((sentence,), GUIDELINE))
         assert asked(store)[0].candidates == (Candidate("X", 1.0, 0, 2),)
@@ -160,8 +152,7 @@ class TestByACorpus:
 
 class TestKnown:
     @pytest.mark.parametrize("by_model", [True, False])
-    def test_gold_is_planted_and_hidden(self, open_store: OpenStore, tagger: ChainPredictor, by_model: bool) -> None:
-        store = open_store()
+    def test_gold_is_planted_and_hidden(self, store: Store, tagger: ChainPredictor, by_model: bool) -> None:
         put = put_known if by_model else put_known_spans
         assert put(store, GOLD, Purpose.GOLD, 5, tagger if by_model else None) == 5
         for task in asked(store, Purpose.GOLD):

@@ -80,13 +80,10 @@ class TestOpening:
         with pytest.raises(ValueError, match="version 5, expected another"):
             Store.open(url)
 
-    def test_the_file_is_readable_by_nobody_else(self, tmp_path: Path) -> None:
-        Store.open(f"sqlite:///{tmp_path}/answers.db").close()
-        assert stat.S_IMODE((tmp_path / "answers.db").stat().st_mode) == 0o600
-
-    def test_sqlite_waits_for_the_disk(self, tmp_path: Path) -> None:
+    def test_a_file_of_sqlite_is_readable_by_nobody_else_and_waits_for_the_disk(self, tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/answers.db"
         Store.open(url).close()
+        assert stat.S_IMODE((tmp_path / "answers.db").stat().st_mode) == 0o600
         database = Database(url)
         with database.reading() as connection:
             pragmas = [
@@ -100,22 +97,21 @@ class TestOpening:
 class TestAppendOnly:
     @pytest.mark.parametrize("table", ["judgements", "adjudications"])
     @pytest.mark.parametrize("change", ["UPDATE {} SET kind = 'word'", "DELETE FROM {}"])
-    def test_the_database_itself_refuses_changes(self, new_url: NewUrl, table: str, change: str) -> None:
+    def test_the_database_itself_refuses_changes(
+        self, open_store: OpenStore, new_url: NewUrl, table: str, change: str
+    ) -> None:
         url = new_url()
-        store = Store.open(url)
+        store = open_store(url=url)
         curator = store.add_annotator("curator", "curator").id
         store.add_tasks([make_task(0)])
         assert store.claim(curator) is not None
         store.answer(curator, 1, NN)
         store.adjudicate(curator, 1, NN)
-        store.close()
         database = Database(url)
         with pytest.raises(DBAPIError, match="append-only"), database.writing() as connection:
             connection.execute(text(change.format(table)))
         database.close()
-        store = Store.open(url)
         assert [each.answer for each in store.judgements()] == [NN]
-        store.close()
 
     def test_a_block_that_raises_has_done_nothing(self, new_url: NewUrl) -> None:
         opened = Database(new_url())
@@ -129,9 +125,7 @@ class TestAppendOnly:
 
 
 class TestPeople:
-    def test_who_is_added_is_found_by_name_and_number(self, open_store: OpenStore) -> None:
-        clock = Clock()
-        store = open_store(clock=clock)
+    def test_who_is_added_is_found_by_name_and_number(self, store: Store, clock: Clock) -> None:
         added = store.add_annotator("王小明", password_hash="$argon2id$...")  # noqa: S106
         assert store.annotator("王小明") == store.annotator(added.id) == added
         assert (added.role, added.created, added.admitted, added.session_epoch) == ("annotator", 1000.0, None, 0)
@@ -139,19 +133,16 @@ class TestPeople:
         assert [each.name for each in store.annotators()] == ["王小明"]
 
     @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0", "taken"])
-    def test_names_that_cannot_be(self, open_store: OpenStore, name: str) -> None:
-        store = open_store()
+    def test_names_that_cannot_be(self, store: Store, name: str) -> None:
         store.add_annotator("taken")
         with pytest.raises(ValueError, match="found the name"):
             store.add_annotator(name)
 
-    def test_roles_that_are_not(self, open_store: OpenStore) -> None:
+    def test_roles_that_are_not(self, store: Store) -> None:
         with pytest.raises(ValueError, match="expected one of annotator, curator"):
-            open_store().add_annotator("a", "admin")
+            store.add_annotator("a", "admin")
 
-    def test_a_link_lets_in_once_and_not_for_ever(self, open_store: OpenStore) -> None:
-        clock = Clock()
-        store = open_store(clock=clock)
+    def test_a_link_lets_in_once_and_not_for_ever(self, store: Store, clock: Clock) -> None:
         added = store.add_annotator("a")
         store.invite(added.id, "first", 60)
         store.invite(added.id, "second", 60)
@@ -173,21 +164,15 @@ class TestPeople:
 
 
 class TestQuestions:
-    def test_sentences_come_back_as_they_were(self, open_store: OpenStore) -> None:
+    def test_sentences_come_back_as_they_were(self, store: Store) -> None:
         layers = {"ctb": (None, ("NN", "VV"), ("PU",)), "pd": (("n",), None, None)}
-        sentence = Sentence(
-            ("一", "שלום", "\U00020000'\";--"), layers, {"lemma": ("1", "2", "3")}, location=Location("x", 4)
-        )
-        store = open_store()
-        assert (
-            store.add_tasks([AnnotationTask(sentence, 1, 3, "ctb", CANDIDATES, purpose=Purpose.GOLD, gold=NOT_A_WORD)])
-            == 1
-        )
-        found = store.task(1)
-        assert found.task == AnnotationTask(sentence, 1, 3, "ctb", CANDIDATES, purpose=Purpose.GOLD, gold=NOT_A_WORD)
+        forms = "一", "שלום", "\U00020000'\";--"
+        sentence = Sentence(forms, layers, {"lemma": ("1", "2", "3")}, location=Location("x", 4))
+        task = AnnotationTask(sentence, 1, 3, "ctb", CANDIDATES, purpose=Purpose.GOLD, gold=NOT_A_WORD)
+        assert store.add_tasks([task]) == 1
+        assert store.task(1).task == task
 
-    def test_a_task_is_put_in_once(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_a_task_is_put_in_once(self, store: Store) -> None:
         assert store.add_tasks(make_tasks(range(1200))) == 1200
         assert store.add_tasks(make_tasks(range(1100, 1300))) == 100
         assert store.add_tasks(make_tasks(range(10), Purpose.GOLD, NN)) == 10
@@ -195,8 +180,7 @@ class TestQuestions:
         assert store.task(99_999) is None
 
     @pytest.mark.parametrize("size", [1, 2, 7])
-    def test_all_tasks_of_a_status_in_pages(self, size: int, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_all_tasks_of_a_status_in_pages(self, size: int, store: Store) -> None:
         store.add_tasks(make_tasks(range(7)))
         store.add_tasks([make_task(9, purpose=Purpose.GOLD, gold=NN)])
         pages = [*store.task_pages(Status.OPEN, size)]
@@ -204,8 +188,7 @@ class TestQuestions:
         assert {len(page) for page in pages[:-1]} <= {size}
         assert [*store.task_pages(Status.DROPPED, size)] == []
 
-    def test_another_model_ranks_what_is_open(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_another_model_ranks_what_is_open(self, store: Store) -> None:
         store.add_tasks([make_task(number, uncertainty=number) for number in range(3)])
         people = hire(store, 3)
         for person in people[:2]:
@@ -240,8 +223,7 @@ class TestConcordance:
     def occurrence(number: int) -> AnnotationTask:
         return AnnotationTask(make_task(number).sentence, 0, 2, "segmentation", purpose=Purpose.CONCORDANCE)
 
-    def test_all_that_is_visible_is_marked_at_once(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_all_that_is_visible_is_marked_at_once(self, store: Store) -> None:
         a, b = hire(store, 2)
         found = [self.occurrence(number) for number in (3, 1, 2)]
         assert store.mark(a, found[:2], WORD) == [True, True]
@@ -249,8 +231,7 @@ class TestConcordance:
         assert [str(each.outcome) for each in store.outcomes("segmentation")] == ["word", "not a word", "word"]
         assert store.mark(a, [], WORD) == []
 
-    def test_who_marked_may_change_their_mind(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_who_marked_may_change_their_mind(self, store: Store) -> None:
         (a,) = hire(store, 1)
         one = [self.occurrence(0)]
         for answer in (WORD, WORD, NOT_A_WORD):
@@ -262,8 +243,7 @@ class TestConcordance:
         assert store.mark(a, one, WORD) == [True]
         assert [each.outcome for each in store.outcomes("segmentation")] == [WORD]
 
-    def test_real_tasks_are_not_marked(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_real_tasks_are_not_marked(self, store: Store) -> None:
         (a,) = hire(store, 1)
         with pytest.raises(RefusedError, match="none of a concordance"):
             store.mark(a, [make_task(0)], NN)
@@ -271,8 +251,7 @@ class TestConcordance:
 
 
 class TestAdjudication:
-    def test_the_last_decision_of_a_curator_stands(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_the_last_decision_of_a_curator_stands(self, store: Store) -> None:
         curator = store.add_annotator("curator", "curator").id
         store.add_tasks(make_tasks(range(2)))
         for answer in (NN, CANNOT_TELL, VV):
@@ -280,10 +259,7 @@ class TestAdjudication:
         store.adjudicate(curator, 2, CANNOT_TELL)
         assert [(each.outcome, each.status) for each in store.outcomes(GUIDELINE)] == [(VV, Status.ADJUDICATED)]
 
-    def test_an_adjudicated_task_is_asked_of_nobody_and_late_answers_change_nothing(
-        self, open_store: OpenStore
-    ) -> None:
-        store = open_store()
+    def test_an_adjudicated_task_is_asked_of_nobody_and_late_answers_change_nothing(self, store: Store) -> None:
         curator = store.add_annotator("curator", "curator").id
         a, b = staffed(store, 1, 2)
         assert store.claim(a) is not None
@@ -293,8 +269,7 @@ class TestAdjudication:
         assert [each.outcome for each in store.outcomes(GUIDELINE)] == [JJ]
         assert len(store.judgements_of(1)) == 1
 
-    def test_only_curators_decide_and_only_on_what_there_is(self, open_store: OpenStore) -> None:
-        store = open_store()
+    def test_only_curators_decide_and_only_on_what_there_is(self, store: Store) -> None:
         (a,) = staffed(store, 1, 1)
         with pytest.raises(RefusedError, match="only a curator"):
             store.adjudicate(a, 1, NN)
@@ -303,8 +278,7 @@ class TestAdjudication:
         assert store.outcomes(GUIDELINE) == []
 
 
-def test_votes_are_the_answers_that_stand(open_store: OpenStore) -> None:
-    store = open_store()
+def test_votes_are_the_answers_that_stand(store: Store) -> None:
     a, b = staffed(store, 2, 2)
     for person, answer in ((a, NN), (a, VV), (b, NN)):
         say(store, person, answer)
@@ -350,9 +324,7 @@ def test_answers_and_undos_in_any_order(open_store: OpenStore, new_url: NewUrl) 
     assert sum(each.gold for each in both) > sum(each.right for each in both) > 0
 
 
-def test_another_mark_of_a_concordance_takes_the_place_of_the_first(open_store: OpenStore) -> None:
-    clock = Clock()
-    store = open_store(Settings(), clock)
+def test_another_mark_of_a_concordance_takes_the_place_of_the_first(store: Store, clock: Clock) -> None:
     [who] = hire(store, 1)
     task = make_task(0, Purpose.CONCORDANCE)
     for answer in (WORD, NOT_A_WORD, NOT_A_WORD, WORD):

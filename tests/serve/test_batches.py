@@ -60,9 +60,9 @@ def run(work: Callable[[Batches, Stub], Awaitable[Any]], limits: Limits | None =
     return asyncio.run(in_loop())
 
 
-async def _several(batches: Batches, stub: Stub, *asked: tuple[Any, list[str]]) -> list[Any]:
+async def _several(batches: Batches, stub: Stub, *asked: tuple[Any, list[str]], characters: int = 1) -> list[Any]:
     """Answers to requests of which the first is being computed when the others come."""
-    tasks = [asyncio.create_task(batches.response(key, items, 1)) for key, items in asked]
+    tasks = [asyncio.create_task(batches.response(key, items, characters)) for key, items in asked]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     stub.go.set()
@@ -123,31 +123,25 @@ def test_the_end_does_not_wait_for_what_is_computed() -> None:
 
 def test_small_requests_are_not_computed_with_more_than_one_may_ask_for() -> None:
     async def work(batches: Batches, stub: Stub) -> Any:
-        first = asyncio.create_task(batches.response(KEY, ["a"], 1))
-        await asyncio.sleep(0)
-        sizes = (("b", 2), ("c", 9), ("d", 8))
-        tasks = [asyncio.create_task(batches.response(KEY, [name], size)) for name, size in sizes]
-        await asyncio.sleep(0)
+        sizes = (("a", 1), ("b", 2), ("c", 9), ("d", 8))
+        tasks = []
+        for name, size in sizes:
+            tasks.append(asyncio.create_task(batches.response(KEY, [name], size)))
+            await asyncio.sleep(0)
         stub.go.set()
-        await asyncio.gather(first, *tasks)
+        await asyncio.gather(*tasks)
         return stub.calls
 
     assert run(work, Limits(characters=10)) == [["a"], ["b", "d"], ["c"]]
 
 
-def test_no_more_waits_than_fits() -> None:
+@pytest.mark.parametrize(("characters", "refused"), [(1, set()), (30, {503})])
+def test_no_more_waits_than_fits(characters: int, refused: set[int]) -> None:
     async def work(batches: Batches, stub: Stub) -> Any:
-        return await _several(batches, stub, *[(KEY, ["a"])] * 12)
+        return await _several(batches, stub, *[(KEY, ["a"])] * 12, characters=characters)
 
-    async def large(batches: Batches, stub: Stub) -> Any:
-        tasks = [asyncio.create_task(batches.response(KEY, ["a"], 30)) for _ in range(12)]
-        await asyncio.sleep(0)
-        stub.go.set()
-        return await asyncio.gather(*tasks, return_exceptions=True)
-
-    assert not any(isinstance(each, Exception) for each in run(work, Limits(characters=10)))
-    refused = [each for each in run(large, Limits(characters=10)) if isinstance(each, RequestError)]
-    assert refused and {each.status for each in refused} == {503}
+    found = run(work, Limits(characters=10))
+    assert {each.status for each in found if isinstance(each, Exception)} == refused  # type: ignore[attr-defined]
 
 
 def test_a_version_that_cannot_be_read_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -51,9 +51,9 @@ def cohens_kappa(pairs: Sequence[AnswerPair]) -> float | None:
 
     kappa = (observed - expected) / (1 - expected); `None` if both give one answer to everything, or without answers.
     """
-    if not pairs:
+    observed = raw_agreement(pairs)
+    if observed is None:
         return None
-    observed = sum(one == other for one, other in pairs) / len(pairs)
     first, second = (Counter(answers) for answers in zip(*pairs, strict=True))
     expected = sum(number * second[answer] for answer, number in first.items()) / len(pairs) ** 2
     return (observed - expected) / (1 - expected) if expected < 1 else None

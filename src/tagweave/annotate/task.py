@@ -144,9 +144,7 @@ class AnnotationTask:
     start: int
     stop: int
     guideline: str  # also the name of the layer that the answer will be part of
-    candidates: tuple[
-        Candidate, ...
-    ] = ()  # labels or spans, the best first; empty if it only asks whether it is a word
+    candidates: tuple[Candidate, ...] = ()  # labels or spans, the best first; none to ask whether it is a word
     uncertainty: float = 0.0  # the greater it is, the earlier the task is asked
     purpose: Purpose = Purpose.REAL
     gold: Answer | None = None  # the right answer, for GOLD and TRAINING
@@ -272,10 +270,9 @@ def aggregate(answers: Sequence[Answer | None], rule: Rule) -> TaskOutcome:
         return TaskOutcome(Status.OPEN, None, rule.first)
     if len({*first}) == 1:
         return _settled(first[0], rule.first)
+    # others have not seen or judged what is rejected
     if len({(each.kind, each.label, each.spans, each.is_complete) for each in first}) == 1:
-        return _settled(
-            span_votes(first, rule.first).answer, rule.first
-        )  # others have not seen or judged what is rejected
+        return _settled(span_votes(first, rule.first).answer, rule.first)
     if len(given) < everybody:
         return TaskOutcome(Status.OPEN, None, everybody)
     answer, votes = Counter(given).most_common(1)[0]
