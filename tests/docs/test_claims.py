@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from typing import Any
 
@@ -55,20 +54,6 @@ def test_pages_name_the_default_presets() -> None:
     rows = {row[0].strip("`"): row[1] for row in table(section(text_of("docs/features.md"), "Presets"))}
     for task, preset in USUAL.items():
         assert re.search(rf"default of (`\w+` and )?`{task}`", rows[preset])
-
-
-def test_settings_of_learners_elsewhere_are_described() -> None:
-    from tagweave.training import coupled, recipe
-
-    text = section(text_of("docs/learners.md"), "`adagrad`").replace("\n", " ")
-    of_parsers = recipe.ARC_SETTINGS
-    assert (
-        "parsers](parsing.md) `rate` is {rate:g}, `batch` {batch} and `initial` {initial:g},".format(**of_parsers)
-        in text
-    )
-    assert f"`rate` is {coupled._RATE:g} and `initial` {coupled._INITIAL:g}," in text
-    usual_settings = {each.name: each.default for each in dataclasses.fields(LEARNERS["adagrad"])}
-    assert usual_settings["batch"] == coupled._BATCH  # otherwise the page would have to say so
 
 
 def test_every_page_is_in_the_navigation() -> None:

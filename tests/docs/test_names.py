@@ -58,14 +58,6 @@ def test_make_targets_named_exist() -> None:
     assert named <= set(phony[1].split())
 
 
-def test_papers_map_to_functions() -> None:
-    """The page of a paper names functions for its equations and sections."""
-    pages = [page for page in PAGES if page.startswith("docs/papers/")]
-    assert pages
-    for page in pages:
-        assert len(_DOTTED.findall(text_of(page))) >= 10, page
-
-
 def test_every_learner_and_each_of_its_settings_is_described() -> None:
     text = text_of("docs/learners.md")
     for name, learner in LEARNERS.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,11 +91,3 @@ def test_touched_rows_are_those_of_all_features() -> None:
     for stamp in (1, 2):
         found = arc_features.touched_pair_rows(*case.given, seen, stamp)
         assert sorted(found.tolist()) == sorted(expected)
-
-
-@pytest.mark.parametrize("length", [0, 1])
-def test_short_sentences(length: int) -> None:
-    case = Case([length], (1, 1), 0)
-    scores = np.zeros(int(case.pair_ptr[-1]), np.float32)
-    arc_features.score_pairs(case.weights, *case.given, scores)
-    assert len(scores) == 5 + 2 * length

@@ -106,15 +106,3 @@ def test_labels_that_the_coding_excludes_leave_their_share_to_the_others() -> No
     loss, gradient = loss_and_gradient(case, replace(posteriors, share=others / others.sum()))
     assert found[0] == pytest.approx(loss)
     np.testing.assert_allclose(found[1].emission, gradient.emission)
-
-
-def test_a_posterior_is_not_a_likelihood() -> None:
-    """A likelihood is multiplied with what the chain believes; a posterior is the result."""
-    case = Case([1], np.array([[3.0, 0.0]]), np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.ones(1, np.int32),
-                np.array([[1.0, 1], [0.5, 0.5]]), np.zeros(0))  # fmt: skip
-    share = Posteriors(np.array([-1, 0], np.int32), np.array([[0, 1]], np.int32), np.array([[0.5, 0.5]]))
-    _, likelihood = loss_and_gradient(case, None)
-    _, posterior = loss_and_gradient(case, share)
-    np.testing.assert_allclose(likelihood.emission, 0, atol=1e-12)
-    p = np.exp(3) / (np.exp(3) + 1)
-    np.testing.assert_allclose(posterior.emission, [[p - 0.5, 0.5 - p]], atol=1e-9)

@@ -29,7 +29,7 @@ from tagweave.kernels.tree import longest_of
 def best_arborescence(scores, ptr, lengths, single_root, heads):
     """Set heads int32[sum of lengths] to the best trees, -1 for all words of a sentence that allows none.
 
-    The arguments are those of `kernels.tree.best_heads`.
+    Arguments as for `kernels.tree.best_heads`.
     """
     longest = longest_of(lengths)
     arc_scores = np.empty((longest + 1) ** 2)
@@ -134,7 +134,7 @@ def _best_source(scores, row, active):
 
 @inner
 def _unite(into, ends, cycle, best, active):
-    """Unite the rows and columns of a cycle in those of its first member; best are the scores of its arcs."""
+    """Unite a cycle in the row and column of its first member; best are the scores of its arcs."""
     c = cycle[0]
     for a in range(cycle.shape[0]):
         v = cycle[a]

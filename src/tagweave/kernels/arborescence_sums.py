@@ -12,7 +12,7 @@ Eliminating word k leaves the Laplacian of the other words, with an arc for each
 The diagonal is always summed anew, so nothing is subtracted (Grassmann, Taksar and Heyman 1985), and every number is as
 exact as the potentials, also where words that govern each other make the determinant 1e-100 of its terms. Differences
 of entries of the inverse, the usual way to probabilities, would be noise there. The trees with the arc h -> m are
-p[h, m] times the forests in which m is a root and h not below it, and their share is that of walks:
+p[h, m] times the forests in which m is a root and h not below it, and their share is a probability of walks:
 
     q[h] = P(a walk from h, from words to heads by `jump`, comes to the root before m) = sum_h' jump[h, h'] q[h']
     P(h -> m) = p[h, m] q[h] / sum_h' p[h', m] q[h']
@@ -44,13 +44,11 @@ from tagweave.kernels.tree_sums import LOG_SHARE, times
 _U = np.uintp
 _DEPTH = 24  # of windows in windows: for at most 2^23 words
 _FIRST, _WIDTH, _START, _LOW, _HIGH, _GONE = range(6)  # of a window
-_BEGIN, _END, _SHIFT = range(3)  # of a jump: columns, and what is to be added to them
+_BEGIN, _END, _SHIFT = range(3)  # of a jump: columns, and the shift of their numbers
 
 
-_over, _log_over = (
-    inlined(lambda a, b: a / b if b > 0 else 0.0),
-    inlined(lambda a, b: a - b if b > -np.inf else -np.inf),
-)
+_over = inlined(lambda a, b: a / b if b > 0 else 0.0)
+_log_over = inlined(lambda a, b: a - b if b > -np.inf else -np.inf)
 _log, _exp = inlined(lambda a: math.log(a) if a > 0 else -np.inf), inlined(lambda a: math.exp(a))  # noqa: PLW0108
 _same = inlined(lambda a: a)
 
@@ -140,7 +138,7 @@ def _elimination(remove, walk, log):
     def narrow(low, high, first, own, order, left, jump):
         """Eliminate all words but low .. high - 1 of a window that begins with word `first`.
 
-        Returns the sum of log D. Enters the words in `order`, and in `left` what they were eliminated from.
+        Returns the sum of log D. Enters the words in `order`, and in `left` the columns that were left to each.
         """
         begin, end, log_d = first, first + own.shape[0], 0.0
         for at in range(own.shape[0] - (high - low)):

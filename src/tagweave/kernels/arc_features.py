@@ -4,7 +4,7 @@
 
 over X templates of head, sibling and modifier and Y of the last two alone, which are summed once for all heads; in the
 table of the features of arcs (`kernels.arcs`, whose columns of codes these follow). Where m has no sibling, S is a
-constant, and there is no distance. The order of pairs is that of `kernels.tree`.
+constant, and there is no distance. Pairs are ordered as in `kernels.tree`.
 
     codes    uint64[P, R]    from column `first`: X heads, X + Y siblings, X + Y modifiers
     sizes    int64[2]        X, Y
@@ -280,8 +280,8 @@ def _ask_for(rows, first, size):
 def label_sums(scores, allowed, noise, p, log_z):
     """p float64[A, Y] = the probabilities of labels, log_z float64[A] = log Z less the largest score.
 
-    allowed bool or float64[A, Y] is the share of its potential that a label keeps, noise float64[A] that of a label
-    without one.
+    allowed bool or float64[A, Y] is the share of its potential that a label keeps, noise float64[A] the share of
+    labels where that is 0.
     """
     Y = _U(scores.shape[1])
     for a in range(_U(scores.shape[0])):

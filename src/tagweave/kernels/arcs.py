@@ -13,8 +13,8 @@ A guide, another tree of the sentence, adds G templates, joined to the path from
 
     score(h, m) += sum_g W[row, 0] + W[row, bin(|h - m|)],    row = H_g[h] + M_g[m] + D[direction] + K[path]
 
-These are the T templates, those of one side alone, whose other side is a constant, and the path alone, both of whose
-sides are.
+The G templates are the T templates, the templates of one side alone with a constant for the other side, and the path
+alone with two constants.
 
 A sentence of L tokens has L + 1 positions, 0 is the root, and (L + 1)^2 arcs; scores[h, m] are stored row by row,
 sentence by sentence.
@@ -109,16 +109,14 @@ def _single_scores(weights, codes, sizes, low, high, single):
 
 @inner
 def _add_between(codes, sizes, p, between, count):
-    """The codes of position p join those of the tokens between; a value that is there already does not."""
+    """Add the codes of position p to the tokens between, without repeats."""
     first = 2 * max(sizes[0], sizes[4]) + sizes[1] + sizes[2] + sizes[3]
     for b in range(sizes[3]):
         code = codes[p, first + b]
-        new = True
         for i in range(count[b]):
             if between[b, i] == code:
-                new = False
                 break
-        if new:
+        else:
             between[b, count[b]] = code
             count[b] += 1
 
@@ -351,7 +349,7 @@ PATHS = (FARTHEST + 1) ** 2 + 1
 def tree_paths(heads, ptr, paths):
     """Set paths uint8[cells] (by head and modifier, as in `kernels.arcs`) to the number of the path through a tree.
 
-    heads int32[P] by position (those of roots are ignored), ptr int64[S + 1] the first position of every sentence.
+    heads int32[P] by position (ignored at roots), ptr int64[S + 1] the first position of every sentence.
     Heads may be anything: a token whose head is unknown (negative) or outside the sentence, that is on a cycle, or that
     is below such a token, has no path to any other.
     """

@@ -31,10 +31,7 @@ Floats = NDArray[Any]
 
 _BLAS_WORK = 600  # multiplications above which a BLAS call costs less than the loop (measured at 4, 42 and 400 labels)
 _WIDE = 64  # labels from which tiles are faster than BLAS, which copies a matrix before it multiplies it
-_MANY, _FAR_APART = (
-    32,
-    1024,
-)  # rows, and labels in each, from which BLAS is faster: caches then hold few rows of a column
+_MANY, _FAR_APART = 32, 1024  # rows, and labels, from which BLAS is faster: caches then hold few rows of a column
 _TINY = 1e-30
 _U = np.uintp
 _ONE = np.uintp(1)

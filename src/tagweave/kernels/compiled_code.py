@@ -8,8 +8,8 @@ It is read from the first folder that has it, and written to the first writable 
     a folder of the temporary directory    accessible to this user alone, since compiled code is executed
 
 The files are Numba's (`numba.core.caching`). As of Numba 0.68, its own locators still choose one folder, raise on a
-damaged file, and compare the kernel's own source file only, not those of the kernels that it calls. So the name of the
-folder is a digest of the text of all kernels, and a file that cannot be read is removed, and the kernel compiled again.
+damaged file, and compare only the kernel's own source file, not the files of the kernels that it calls. So the name of
+the folder is a digest of the text of all kernels. A file that cannot be read is removed, and its kernel compiled again.
 Of several processes that need a kernel, one compiles it, and the others wait for its turn to end and read the result.
 """
 

@@ -6,7 +6,7 @@ the one of smallest KL(q || p). It multiplies the potentials of each group g of 
     q(y)  proportional to  p(y) prod_t f[t, g(y_t)]         f[t, g] <- f[t, g] share[t, g] / sum_{y in g} gamma[t, y]
 
 (iterative proportional fitting: Csiszar 1975). One sweep goes from left to right. At each position, alpha already has
-the new factors of the positions before, and beta those of the last sweep for the positions behind, so gamma is exact:
+the new factors of the positions before, and beta the last sweep's factors of the positions behind, so gamma is exact:
 
     pred[t, j] = sum_i alpha[t-1, i] T[i, j]                gamma[t, j] = pred[t, j] E[t, j] beta[t, j]
 
@@ -19,9 +19,9 @@ Spans. A chain's posterior is a chain, so the probability that the labels of tok
     P = sum_j v[b, j]
 
 Answers of sources. An answer is a row (position t, source k, label l, share w), as in `sources.answers`. Tables are [K,
-C, Y, Y]: source, context, answer, true label; what an answer adds, or receives, is a run of Y numbers. The context is
-what the same source said at the position before, of C labels: with shares w' of several labels there, each counts w'. C
-= 1 ignores it; a source that said nothing before is in the context `initial`.
+C, Y, Y]: source, context, answer, true label; an answer adds, or receives, a run of Y numbers. The context is the
+answer of the same source at the position before, one of C labels: with shares w' of several, each counts w'. C = 1
+ignores it; a source without an answer there is in the context `initial`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _U = np.uintp
 def fit(E, shift, rows, ptr, T, start, end, allow, of_set, group, share, sweeps, gain):
     """Multiply potentials E float[n, Y] by the factors of `sweeps` sweeps, in place; rows are scaled to a maximum of 1.
 
-    rows int32[n] is the row of E of every token, shift float[n] the logarithm of what each row has been divided by, ptr
+    rows int32[n] is the row of E of every token, shift float[n] the logarithm of the divisor of each row, ptr
     int64[B + 1] the first token of each sentence. allow int32[n] is the set of each token, of_set int32[sets] its
     posterior or -1, group int32[P, Y] the group of each label (-1: none), share float64[P, G] their probabilities.
     gain float64[B] becomes sum_t sum_g share log f.
@@ -141,7 +141,7 @@ BEFORE, BEGIN, INSIDE, END, SINGLE, AFTER = range(6)
 def span_entropies(gamma, pairs, starts, stops, entropies):
     """Set the entropies, in nats, of the labels of tokens starts[k] .. stops[k] - 1 (tsuboi-2008, 5.1, less its sign).
 
-    gamma float[n, Y] are state marginals, pairs float[n, Y, Y] those of pairs into each position. A chain's posterior
+    gamma float[n, Y] are state marginals, pairs float[n, Y, Y] pair marginals into each position. A chain's posterior
     is a chain:
 
         H(y_1 .. y_n) = - sum_j gamma[0, j] log gamma[0, j] - sum_t sum_ij xi[t, i, j] log (xi[t, i, j] / gamma[t-1, i])

@@ -20,13 +20,13 @@ from numba.extending import intrinsic
 from tagweave.kernels import inlined, inner
 
 Given = tuple[Any, ...]
-"""What the code of an intrinsic is generated from: context, builder, signature and arguments."""
+"""The input of the code generator of an intrinsic: context, builder, signature and arguments."""
 
 
 def address(given: Given, array: int, index: Any, kind: Any = None) -> Any:
-    """Return the address, as one of this kind, of array[index]; the array is the argument of an intrinsic at `array`.
+    """Return the address of array[index], the array being argument number `array` of an intrinsic.
 
-    Without a kind, it is that of an element.
+    It is a pointer to `kind`, or to an element.
     """
     context, builder, signature, arguments = given
     view = context.make_array(signature.args[array])(context, builder, arguments[array])

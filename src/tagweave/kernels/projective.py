@@ -157,7 +157,7 @@ def shifted(scores, allowed, n, p, rows):
 
 @inner
 def shifted_with_pairs(scores, pairs, allowed, n, step, charts, rows, q):
-    """As `shifted`, with the best score of the pairs of each arc added to the arc's; q = what is left of the pairs'."""
+    """As `shifted`, with the best score of the pairs of each arc moved to the arc; q = the rest of the pairs."""
     p, folded = charts[0], charts[1].reshape(-1)[: (n + 1) * (n + 1)]
     for a in range((n + 1) * (n + 1)):
         folded[a] = scores[a]

@@ -7,8 +7,8 @@ sum over slots k and positions j of their windows:
 
     s[t, y] = sum_k sum_j rows_k[row_k(t + high_k - j), j, y]
 
-Labels are padded to four, and transitions that a coding forbids are -inf. The recurrence is that of
-`decode.best_sequence`, over vectors of four float32, which Numba cannot express.
+Labels are padded to four, and transitions that a coding forbids are -inf. The recurrence of `decode.best_sequence` runs
+over vectors of four float32, which Numba cannot express.
 """
 
 from __future__ import annotations
@@ -110,9 +110,8 @@ class Slot(NamedTuple):
     weights: Any  # float32: rows begin with `window` positions times four labels, from token p - high on
     table: Any  # uint64[1 << (32 - shift)], pair << 32 | row; a pair is a * known + b
     shift: Any
-    otherwise: (
-        Any  # int32[class, class, whether the characters are the same], the row of a pair that is not in the table
-    )
+    # int32[class, class, whether the characters are the same], the row of a pair that is not in the table
+    otherwise: Any
 
 
 class Entries(NamedTuple):
@@ -140,7 +139,7 @@ class Labels(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """All that segmenting a text needs of a model; the slots are those of a character and of pairs at 1 and 2."""
+    """The parts of a model that segment a text; the slots are a character, and pairs at distances 1 and 2."""
 
     entries: Entries
     slots: tuple[Slot, Slot, Slot]
@@ -160,8 +159,8 @@ def mark_codes(codes, bits):
 def marked_pairs(seed, window, values, bits, first, last, pairs, codes):
     """List the pairs (a, b) of entries, first <= a < last, whose gram code is marked. Returns how many.
 
-    The code is that of two terms, mix(mix(seed, values[a]), values[b]), of a window; it goes to `codes` and a * N + b
-    to `pairs`.
+    The code of two terms, mix(mix(seed, values[a]), values[b]) with its window, goes to `codes`, and a * N + b to
+    `pairs`.
     """
     mask, count, entries = np.uint64(8 * bits.shape[0] - 1), 0, values.shape[0]
     for a in range(first, last):

@@ -27,7 +27,7 @@ from tagweave.kernels import inner, kernel
 from tagweave.kernels.hashing import mix
 
 RUN, ALONE, BLANK, TOKEN, SENTENCE = range(5)
-"""Classes of characters: one of a run, a piece of its own, between pieces, the end of a token, that of a sentence."""
+"""Classes of characters: part of a run, a piece by itself, between pieces, end of a token, end of a sentence."""
 
 _ZERO, _ONE = np.uint64(0), np.uintp(1)
 _LINE = np.uint8(10)
@@ -104,7 +104,7 @@ def rows(points, start, stop, labels, text, text_ptr, everything, out, counts):
     """Write pieces of `cut`, up to the end of a sentence, as rows of a column file: piece, tab, label; an empty line
     after each sentence. Returns how many bytes were written.
 
-    labels int32[K] are 0 if unknown; text uint8, from text_ptr int64[L + 1], is that of labels, with tab and line end.
+    labels int32[K] are 0 if unknown; text uint8, from text_ptr int64[L + 1], spells labels, with tab and line end.
     Sentences without a known label are left out unless `everything`. out uint8 has four bytes for each point, and room
     for labels. counts int64[2] gains the sentences that are not empty, and those written.
     """
@@ -212,7 +212,7 @@ _WAITING = 256  # most parts that wait: the smallest of three goes first, so eac
 
 @kernel
 def first_characters(text, counts, order):
-    """Set order uint32[n] to all positions but those of END, by their own character.
+    """Set order uint32[n] to all positions except of END, by their own character.
 
     counts int64[code points + 2], zeros: the run of character c becomes order[counts[c - 1]:counts[c]].
     """
@@ -316,7 +316,7 @@ def _insert(text, step, order, a, b, d):
 
 @inner
 def _before(text, step, p, q, d):
-    """Return whether position p comes before q, of which the first d characters are the same."""
+    """Return whether position p comes before q, if their first d characters are equal."""
     i, j = np.int64(p) + step * d, np.int64(q) + step * d
     while d < DEPTH and text[i] == text[j] and text[i] != END:
         i, j, d = i + step, j + step, d + 1

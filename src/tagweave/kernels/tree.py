@@ -2,7 +2,7 @@
 
 The recurrence of McDonald and Pereira (2006, "Online learning of approximate dependency parsing algorithms") for
 Eisner's (1996), over words 1 .. n and the root 0. s[h, m] is the score of the arc from head h to modifier m, -inf where
-the evidence excludes it; b is that of a pair of siblings, 0 if pairs have no scores:
+the evidence excludes it; b is the score of a pair of siblings, 0 if pairs have no scores:
 
     S[i, j] = max_{i <= k < j} R[i, k] + L[k+1, j]         two siblings, and all between them
     r[i, j] = s[i, j] + max(b(i, i, j) + L[i+1, j],  max_{i < k < j} r[i, k] + b(i, k, j) + S[k, j])
@@ -16,8 +16,8 @@ pushed at once to all cells (i, x), x > j, of which it is a part: these run alon
 so the inner loop is one pass of vector code without a sum across its lanes. There are no back pointers: the tree is
 recovered from the top by repeating the comparisons of the cells that it uses, which is O(n^2).
 
-The scores of a batch are a flat array: those of the arcs of sentence s are scores[ptr[s] : ptr[s] + (n + 1)^2],
-row-major [h, m]; column 0 and the diagonal are not read. Those of its pairs are scores[pair_ptr[s] : pair_ptr[s + 1]].
+The scores of a batch are a flat array: scores[ptr[s] : ptr[s] + (n + 1)^2] for the arcs of sentence s, row-major
+[h, m], whose column 0 and diagonal are not read; scores[pair_ptr[s] : pair_ptr[s + 1]] for its pairs.
 
 Siblings. The sibling of a modifier m of head h is the modifier of h that is nearest to m between the two; h itself
 stands for none. With i < x the ends of the arc, and i <= k < x,
@@ -25,7 +25,7 @@ stands for none. With i < x the ends of the arc, and i <= k < x,
     right(i, k, x) is the pair of head i, sibling k and modifier x,    left(i, k, x) that of modifier i and head x,
 
 where k = i means no sibling in both. The numbers of a sentence of n words are the rows (i, k), one behind the other, of
-x = k + 1 .. n; first those of all pairs to the right, then those to the left.
+x = k + 1 .. n; first all pairs to the right, then all to the left.
 
 Kernels read the row (i, k) at stride * row(n, i, k). In a sentence whose pairs have no numbers the stride is 0, and all
 rows are the same one, which is neutral.
@@ -80,7 +80,7 @@ def most_pairs(pair_ptr, lengths):
 
 @inner
 def pair(heads, m):
-    """Where the pair of word m, 1 .. n, in the tree `heads` stands among those of the sentence."""
+    """Return the number of the pair of word m, 1 .. n, of the tree `heads` in its sentence."""
     n, h = heads.shape[0], heads[m - 1]
     step = -1 if h < m else 1
     k = m + step

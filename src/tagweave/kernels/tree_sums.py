@@ -2,11 +2,11 @@
 
 The recurrence of `kernels.tree` with sums for maxima and products for sums; with p[h, m] = exp(s[h, m] - shift[h, m]),
 exactly 0 where the evidence excludes an arc, for s, and potentials q of pairs of siblings, 1 if these have no scores,
-for b. So S[i, j] = sum_k R[i, k] L[k+1, j], and Z is what `best` is there.
+for b. So S[i, j] = sum_k R[i, k] L[k+1, j], and Z takes the place of `best`.
 
 The derivative of log Z with respect to each cell comes from running the pushes backwards; times the cell of an arc it
-is the arc's probability, and that of a pair is the product of its parts and the derivative of their whole. The evidence
-is in p alone: one recurrence gives Z of all trees, and Z of the allowed ones.
+is the arc's probability; a pair's probability is the product of its parts and the derivative of their whole. The
+evidence is in p alone: one recurrence gives Z of all trees, and Z of the allowed ones.
 
 Range. The best score of the pairs of an arc is added to the arc's, so that q is at most 1. Every tree has one head for
 every word, so a shift of the scores of all its arcs changes Z by a factor, which is added back to log Z: it makes
@@ -16,7 +16,7 @@ with the product of all A; and there is none if no cell is very small. If neithe
 with every tree, the sentence is summed again with shifts that make Z about 1; and if that does not help, in logarithms.
 
 Logarithms are slower, for any range of scores: the same recurrence, with the logarithm of the sum of exponentials for
-maxima. There, o[i, j] = r[i, j] - s[i, j] and e[i, j] = l[i, j] - s[j, i] are what arcs are added to.
+maxima. There, o[i, j] = r[i, j] - s[i, j] and e[i, j] = l[i, j] - s[j, i] are the cells without their arcs.
 Downwards, a cell passes its probability to its parts: R[i, j], for example, passes the share
 exp(r[i, m] + R[m, j] - R[i, j]), which is at most 1, to its parts at m. So there are no differences of two infinities,
 and nothing can overflow; probabilities below 1e-30 are treated as 0.
@@ -61,7 +61,7 @@ def log_marginals(n, single_root, step, pairs, charts, marginal, of_pairs):
     """Set marginal float[n + 1, n + 1] and of_pairs of a sentence. Return log Z; -inf, and all 0, if it allows no tree.
 
     charts float64[10, n + 2, n + 2] has the scores s[h, m] in charts[0], -inf where an arc is excluded and in column 0.
-    pairs are the scores b, whose rows begin at `step` times those of `kernels.tree.row`.
+    pairs are the scores b, whose rows begin at `step` times `kernels.tree.row`.
     """
     marginal[:] = 0
     of_pairs[:] = 0
@@ -97,7 +97,7 @@ _log_fill = recurrence(_tops_and_totals, _add, _log, plus, plus_both, -np.inf, 0
 
 @inner
 def _log_outside(n, single_root, step, pairs, log_z, charts, marginal, of_pairs):
-    """The probabilities of all cells from those of which they are parts; those of R, L, l, S go to charts[6:10]."""
+    """Pass probabilities from whole cells down to their parts; charts[6:10] receive those of R, L, l and S."""
     s, R, L, r, l, S = charts[0], charts[1], charts[2], charts[3], charts[4], charts[5]  # noqa: E741
     PR, PL, Pl, PS = charts[6], charts[7], charts[8], charts[9]
     charts[6:10] = 0.0
@@ -268,7 +268,7 @@ def _sums(n, step, single_root, gauge, charts, rows, q):
 
 @inner
 def _gauge(n, step, single_root, total, charts, rows, q):
-    """Return what to subtract from all scores, in charts[0], so that Z is near 1, from the last Z and the best tree."""
+    """Return the number to subtract from all scores in charts[0] for a Z near 1, from the last Z and the best tree."""
     if not total < np.inf:
         return _LOG_TREES
     best = fill(n, charts[0], q, step, single_root, charts[1:6], rows)
@@ -288,8 +288,8 @@ _fill = recurrence(row_of, _plus_in_place, read, times, _times_both, 0.0, 1.0)
 
 @inner
 def _outside(n, step, single_root, total, charts, rows, q, marginal, of_pairs):
-    """From the charts of `_inside`, set marginal float[n + 1, n + 1] and those of pairs. dR, dL, dl, dS = charts[6:10]
-    are derivatives.
+    """From the charts of `_sums`, set marginal float[n + 1, n + 1] and of_pairs. dR, dL, dl, dS = charts[6:10] are
+    derivatives.
 
     The derivative of a cell that no tree reaches is unbounded: it may be inf, and inf * 0 is nan, so it is never used.
     """

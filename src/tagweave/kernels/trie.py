@@ -145,7 +145,7 @@ def grow(symbols, ptr, common, following, entries, root, label, child, entry):
 
     following int64[D + 2]   the first node of every depth; advances as nodes are made
     entries   int32[W]       the value of entry[node] at the end of entry i
-    root      int32[symbols + 1]  (out) NONE where no entry begins; the last one is that of symbol -1
+    root      int32[symbols + 1]  (out) NONE where no entry begins; the last one is for symbol -1
     label     int32[N], child int32[N + 1]  (out)
     entry     int32[N]       (out) NONE where no entry ends
     """
@@ -239,7 +239,7 @@ def occurrences(symbols, border, root, label, child, entry, starts, stops, entri
 
 @kernel
 def longest(starts, stops, most, lengths):
-    """Set lengths int32[3, n] to those of the longest word that begins at, strictly contains, and ends at a character.
+    """Set lengths int32[3, n] of the longest word that begins at, strictly contains, and ends at each character.
 
     They are 0 before. Words of two points and more may overlap; longer ones than `most` count as this long.
     """
@@ -289,7 +289,7 @@ def piece_classes(given: bool) -> NDArray[np.uint8]:
 
 @cache
 def folding(folded: bool) -> NDArray[np.uint32]:
-    """Return uint32[code points]: what a character counts as; if folded, its lower case, and 0 for every digit."""
+    """Return uint32[code points]: each character itself; if folded, its lower case, and 0 for every digit."""
     fold = np.arange(_POINTS, dtype=np.uint32)
     if folded:
         for point in range(_PLAIN):

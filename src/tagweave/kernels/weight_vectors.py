@@ -154,7 +154,7 @@ def type_scores(weights, ptr, cell, type_ptr, features, values, word_types, scor
 def add_to_rows(weights, ptr, cell, type_ptr, features, begin, width, rows):
     """Add the weights of the features of each word type to the cells begin .. begin + width - 1 of its row.
 
-    Features are those of `type_scores`, without factors; a row is one of `row_scores`.
+    Features as in `type_scores`, without factors; rows as in `row_scores`.
     """
     cells = flat(rows)
     for i in range(_U(rows.shape[0])):
@@ -173,11 +173,11 @@ def add_to_rows(weights, ptr, cell, type_ptr, features, begin, width, rows):
 
 @kernel
 def row_scores(rows, numbers, sentence_ptr, first, last, low, high, scores):
-    """Set the scores of sentences first .. last - 1 to what the rows of their words add to the tokens around them.
+    """Set the scores of sentences first .. last - 1 to the sums of the rows of the words around each token.
 
     rows float[V, (high - low + 1) * Y] are like the weights of grams that the tokens p - high .. p - low see, at the
     anchors p = low .. L - 1 + high of a sentence of L tokens. numbers int32[N] are the rows of the tokens. The first
-    -low rows are those of the anchors before a sentence, counted from its start, the next `high` those after its end.
+    -low rows are for anchors before a sentence, counted from its start, the next `high` for anchors after its end.
     """
     Y, width = _U(scores.shape[1]), _U(rows.shape[1])
     cells, weights, base = flat(scores), flat(rows), sentence_ptr[first]
@@ -285,8 +285,8 @@ def exclude_outside(scores, ptr, labels):
 def touched_features(grams, low_row, high_row, type_ptr, features, word_types, seen, now, touched):
     """List the distinct features of the grams at anchors low_row .. high_row - 1 and of word types. Returns how many.
 
-    seen int32[F] holds the number of the last call that saw a feature, `now` is that of this one. touched int32 must
-    hold all features with repetitions.
+    seen int32[F] holds the number of the last call that saw a feature, `now` is the number of this one. touched int32
+    must hold all features with repetitions.
     """
     count = 0
     for row in range(low_row, high_row):

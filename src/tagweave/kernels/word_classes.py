@@ -14,7 +14,7 @@ is 0 if x or y is 0, N I falls by
 
 A step (Liang 2005) gives the next most frequent word a class of its own, beside C others, and merges the two of these
 C + 1 classes that lose least. The words that are still to come are one more class, the rest, which is never merged; so
-I is always that of a partition of the whole text. A new word changes only terms of its contexts, and a merger only
+I always measures a partition of the whole text. A new word changes only terms of its contexts, and a merger only
 those of the contexts of one of the two classes. So a step takes time O(C) for each of these contexts: O(C^2) at most,
 and much less for most words, which are rare.
 
@@ -24,7 +24,7 @@ the steps before them. Equal losses are decided by the numbers of the classes.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,22 +64,19 @@ class Classes(NamedTuple):
     def empty(cls, words: int, classes: int, bigrams: int) -> Classes:
         """Return no class yet, for so many words to come, in texts of so many bigrams."""
         x = np.arange(1, min(bigrams + 1, _TABLE), dtype=np.float64)
-        slots: dict[str, Any] = {
-            "n": np.zeros((2, classes + 2, classes + 2), np.int32),
-            "total": np.zeros((2, classes + 2), np.int64),
-            "loss": np.zeros((classes + 1, classes + 1), np.int64),
-            "least": np.zeros(classes + 1, np.int64),
-            "least_at": np.zeros(classes + 1, np.int32),
-            "is_bound": np.zeros(classes + 1, np.bool_),
-            "changed": np.zeros(classes + 1, np.bool_),
-            "representing": np.zeros(classes + 1, np.int32),
-        }
         return cls(
             f=np.concatenate([[0], np.rint(x * np.log(x) * SCALE).astype(np.int64)]),
+            n=np.zeros((2, classes + 2, classes + 2), np.int32),
+            total=np.zeros((2, classes + 2), np.int64),
+            loss=np.zeros((classes + 1, classes + 1), np.int64),
+            least=np.zeros(classes + 1, np.int64),
+            least_at=np.zeros(classes + 1, np.int32),
+            is_bound=np.zeros(classes + 1, np.bool_),
+            changed=np.zeros(classes + 1, np.bool_),
             parent=np.arange(words, dtype=np.int32),
             slot=np.full(words, classes + 1, np.int32),
+            representing=np.zeros(classes + 1, np.int32),
             size=np.zeros(1, np.int64),
-            **slots,
         )
 
 
@@ -130,7 +127,7 @@ def step(c, neighbours, first, last):
 def tree(c, nodes, children):
     """Merge all classes into one, the cheapest pair first.
 
-    nodes int32[C + 1] are those of slots; a merger makes the next one, and sets its two children int32[size - 1, 2].
+    nodes int32[C + 1] are the nodes of slots; a merger makes the next one, and sets its children int32[size - 1, 2].
     """
     following = c.size[0]
     for at in range(children.shape[0]):
@@ -241,7 +238,7 @@ def _merge(c, u, v):
 
 @inner
 def _merge_entry(c, side, u, v, k):
-    """Add n[side, v, k] to n[side, u, k], in the sums of u over its contexts, and in those of k over u and v."""
+    """Add n[side, v, k] to n[side, u, k], in the sums of u over its contexts, and in the sums of k over u and v."""
     size, rest = c.size[0], c.n.shape[1] - 1
     n = c.n[side]
     x, y = n[u, k], n[v, k]
