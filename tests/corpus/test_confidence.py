@@ -51,20 +51,17 @@ def test_what_is_no_confidence_is_refused(field: str, tmp_path: Path) -> None:
     assert ":4" in str(error.value)
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=5), st.sampled_from(["columns", "conllu", "conllu-plus"]))
+@given(
+    st.lists(st.floats(0, 1), min_size=1, max_size=5),
+    st.sampled_from([name for name, form in FORMATS.items() if form.confidence]),
+)
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, values: list[float], form: str) -> None:
     sentence = Sentence(("w",) * len(values), {"upos": (("X",),) * len(values)})
     confidence = FORMATS[form].confidence
     assert confidence is not None
     twice = confidence.written(confidence.written(sentence, [0.0] * len(values)), values)
-    file = (
-        tmp_path_factory.mktemp("files") / {"columns": "a.col", "conllu": "a.conllu", "conllu-plus": "a.conllup"}[form]
-    )
+    file = tmp_path_factory.mktemp("files") / f"a{FORMATS[form].extensions[0]}"
     save(Corpus((twice,), "upos"), str(file))
     found = load(str(file))[0]
     assert found.confidence == pytest.approx(values, abs=1e-6)
     assert found.layers["upos"] == sentence.layers["upos"]
-
-
-def test_other_formats_have_none() -> None:
-    assert {name for name, form in FORMATS.items() if form.confidence} == {"columns", "conllu", "conllu-plus"}

@@ -2,9 +2,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 import texts
 from tagweave.corpus.formats import attributes
 from tagweave.corpus.sentence import Sentence
@@ -39,14 +36,3 @@ def test_forms_are_attributes_where_there_are_none():
     assert written(sentence) == "X\ta\\:b\n?\tc\\\\d\n\n"
     (again,) = read(written(sentence))
     assert (again.forms, again.layers) == (sentence.forms, sentence.layers)
-
-
-LABEL = st.text(st.sampled_from("ab|:\\?"), min_size=1, max_size=4)
-CANDIDATES = st.none() | st.lists(LABEL, min_size=1, max_size=3, unique=True).map(tuple)
-
-
-@given(st.lists(st.tuples(LABEL, CANDIDATES.filter(lambda each: each != ("?",))), min_size=1, max_size=4))
-def test_whatever_is_written_is_read_again(tokens):
-    forms, labels = zip(*tokens, strict=True)
-    (again,) = read(written(Sentence(forms, {"tag": labels})))
-    assert (again.forms, again.layers) == (forms, {"tag": labels})

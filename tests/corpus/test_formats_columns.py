@@ -3,8 +3,6 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import texts
 from tagweave.corpus.formats import columns
@@ -103,20 +101,3 @@ def test_sentences_may_lack_a_layer_of_the_first():
 
 def test_foreign_comments_are_left_out():
     assert written(Sentence(("a",), comments=("# newpar", "# id = 1"))) == "# id = 1\na\t_\n\n"
-
-
-LABEL = st.text(st.sampled_from("ab| \\_?"), min_size=1, max_size=4).filter(lambda label: label not in columns.UNKNOWN)
-CANDIDATES = st.none() | st.lists(LABEL, min_size=1, max_size=3, unique=True).map(tuple)
-
-
-@given(st.lists(st.tuples(LABEL, CANDIDATES, CANDIDATES), min_size=1, max_size=4))
-def test_whatever_is_written_is_read_again(tokens):
-    forms, first, second = zip(*tokens, strict=True)
-    sentence = Sentence(forms, {"one": first, "two": second})
-    try:
-        text = written(sentence)
-    except CorpusError:
-        assert any(not "".join([form, *(one or "_"), *(two or "_")]).strip() for form, one, two in tokens)
-        return
-    (again,) = read(text)
-    assert (again.forms, again.layers) == (sentence.forms, sentence.layers)

@@ -8,6 +8,8 @@ import time
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import decode_line
@@ -210,6 +212,20 @@ def test_mutated_files_are_read_or_explained(name):
         assert list(map(content, read(name, again))) == list(map(content, sentences)), data
         outcomes["read"] += 1
     assert outcomes["read"] > 100 and outcomes["unwritable"] < 200, outcomes
+
+
+TEXT = st.text("ab|/\\:?_-&", min_size=1, max_size=4)
+LABEL = TEXT.filter(lambda label: label not in ("_", "?"))
+CANDIDATES = st.none() | st.lists(LABEL, min_size=1, max_size=3, unique=True).map(tuple)
+
+
+@pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.labels == "word"])
+@given(st.lists(st.tuples(TEXT, CANDIDATES), min_size=1, max_size=4))
+def test_whatever_is_written_is_read_again(name, tokens):
+    forms, labels = zip(*tokens, strict=True)
+    layer = FORMATS[name].layer or "tag"
+    (again,) = read(name, rewritten(name, [Sentence(forms, {layer: labels})]))
+    assert (again.forms, again.layers[layer]) == (forms, labels)
 
 
 BARE = "expected form{0}TAG, or \\{0} for the character itself"

@@ -10,7 +10,6 @@ import texts
 from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.characters import escape, last_unescaped, split_unescaped, unescape
 from tagweave.corpus.formats import tagged
-from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 
 written = partial(texts.written, tagged)
@@ -108,18 +107,6 @@ def test_reads_lazily():
 
     sentences = tagged.read(endless())
     assert next(sentences).forms == next(sentences).forms == ("a",)
-
-
-LABEL = st.text(st.sampled_from("ab/|_\\-"), min_size=1, max_size=5)
-CANDIDATES = st.none() | st.lists(LABEL, min_size=1, max_size=3, unique=True).map(tuple)
-TOKENS = st.lists(st.tuples(LABEL, CANDIDATES), max_size=5)
-
-
-@given(TOKENS, st.sampled_from("/_"))
-def test_whatever_is_written_is_read_again(tokens, separator):
-    sentence = Sentence(tuple(form for form, _ in tokens), {"tag": tuple(candidates for _, candidates in tokens)})
-    again = read_one(written(sentence, separator=separator), separator=separator)
-    assert (again.forms, again.layers) == (sentence.forms, sentence.layers)
 
 
 @given(st.text("ab/|\\"), st.sampled_from(["/", "|", "/|"]))

@@ -50,22 +50,6 @@ def test_the_lines_are_those_of_read_lines(file: Path, pieces: list[bytes], size
     assert by_blocks(file, size) == by_lines(file)
 
 
-def test_a_line_longer_than_a_block_is_one_block(file: Path) -> None:
-    long = "好" * 50_000
-    file.write_text(f"a\n{long}\nb\nc", encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "_BYTES", 100)
-        blocks = list(read_blocks(str(file)))
-    assert blocks[0] == "a\n" and "".join(blocks) == f"a\n{long}\nb\nc\n"
-    assert sum(long in block for block in blocks) == 1
-
-
-def test_an_error_names_the_line_in_a_later_block(file: Path) -> None:
-    file.write_bytes(b"abc\n" * 100 + b"x\xff\n")
-    blocks = by_blocks(file, 16)
-    assert blocks == f"{file}:101: found the byte 0xff at byte 2 of the line (invalid start byte), expected UTF-8"
-
-
 def test_broken_gzip_data(file: Path) -> None:
     file.write_bytes(gzip.compress(b"abc\n" * 1000)[:-9])
     with pytest.raises(CorpusError, match="broken gzip data"):

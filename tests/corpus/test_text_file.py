@@ -56,18 +56,13 @@ def test_bad_bytes(tmp_path, content, line, message):
     assert str(caught.value) == f"{tmp_path / 'x.txt'}:{line}: {message}"
 
 
-@pytest.mark.parametrize("cut", [5, 12, -4])
+@pytest.mark.parametrize("cut", [5, 12, -4, None])
 def test_broken_gzip(tmp_path, cut):
-    content = gzip.compress(os.urandom(200).hex().encode())[:cut]
-    with pytest.raises(CorpusError, match=r"x\.txt:\d+: found broken gzip data"):
+    content = bytearray(gzip.compress(os.urandom(2000).hex().encode())[:cut])
+    if cut is None:
+        content[len(content) // 2] ^= 0xFF
+    with pytest.raises(CorpusError, match=r"x\.txt:\d+: found "):
         lines_of(tmp_path, content)
-
-
-def test_damaged_gzip(tmp_path):
-    content = bytearray(gzip.compress(os.urandom(2000).hex().encode()))
-    content[len(content) // 2] ^= 0xFF
-    with pytest.raises(CorpusError):
-        lines_of(tmp_path, bytes(content))
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
