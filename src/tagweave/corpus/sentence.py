@@ -111,8 +111,7 @@ class Sentence:
             self._check_length("confidence", len(self.confidence))
         for start, stop, label in (span for spans in self.rejected.values() for span in spans):
             if stop is None or not label or not 0 <= start < stop <= len(self.forms):
-                expected = f"tokens from 0 to {len(self.forms)}, and a type"
-                raise self.error(f"the rejected span {start}:{stop} {label}", expected)
+                raise self.error(f"the rejected span {start}:{stop} {label}", f"tokens 0 to {len(self)}, and a type")
 
     def __len__(self) -> int:
         return len(self.forms)
@@ -247,7 +246,7 @@ def rows_of(frame: Any) -> Iterator[tuple[tuple[str, ...], Layer | None, dict[st
     for key, group in groupby(range(len(values["token"])), key=values["sentence"].__getitem__):
         rows = list(group)
         if _is_missing(key) or key in seen:
-            expected = "a number or name for each, in rows that follow one another"
+            expected = "a name for each, in rows that follow one another"
             raise CorpusError(f"the sentence {key} in row {rows[0]}", expected)
         seen.add(key)
         own = {name: [values[name][row] for row in rows] for name in names}

@@ -78,8 +78,7 @@ def labels_of(
                 raise CorpusError(f"the span {first}:{stop}", f"tokens from 0 to {length}", *location)
         if min(span.start for span in group) < end:
             found = f"the span {group[0].start}:{group[0].stop}, which overlaps the one before it"
-            expected = "spans that neither overlap nor nest: a label per token cannot hold both"
-            raise CorpusError(found, expected, *location)
+            raise CorpusError(found, "spans that neither overlap nor nest: a token has one label", *location)
         start, end = group[0].start, _end(group)
         for at in range(start, end):
             labels[at] = _union(_allowed_at(span, at, elsewhere, at > start) for span in group)
@@ -156,8 +155,7 @@ def spans_of(layer: Layer, location: tuple[str, int] = ("", 0)) -> tuple[SpanCan
             at = end
         elif candidates != (OUTSIDE,):
             name = next(name for name in candidates if name != OUTSIDE)
-            expected = "O or B-TYPE where a span may begin, as in IOB2"
-            raise CorpusError(f"the label {name!r} at token {at + 1}", expected, *location)
+            raise CorpusError(f"the label {name!r} at token {at + 1}", "O or B-TYPE where a span may begin", *location)
         else:
             stop = next((t for t in range(at, len(layer)) if layer[t] != (OUTSIDE,)), len(layer))
             if partial:

@@ -136,8 +136,7 @@ def _candidates(value: object, name: str, names: Names, location: Location) -> C
     if isinstance(value, str):
         return _single(value)
     if name not in names or not isinstance(value, int):
-        expected = f"texts, or names of them in the file or in {_INFO} beside it"
-        raise CorpusError(f"{value!r} in {name}", expected, *location)
+        raise CorpusError(f"{value!r} in {name}", f"texts, or names of them in the file or in {_INFO}", *location)
     if not 0 <= value < len(names[name]) or not names[name][value]:
         raise CorpusError(f"the label {value} of {name}", f"0 to {len(names[name]) - 1}, or -100", *location)
     return _single(names[name][value])
@@ -268,8 +267,7 @@ def _refused(path: Path) -> Iterator[None]:
     except exceptions as error:
         if isinstance(error, CorpusError):
             raise
-        found = f"no table ({type(error).__name__}: {error})"
-        raise CorpusError(found, "Parquet or Arrow, by its extension", str(path)) from None
+        raise CorpusError(f"no table ({type(error).__name__}: {error})", "Parquet or Arrow", str(path)) from None
 
 
 def _parquet(file: IO[bytes], path: Path) -> tuple[Any, Iterator[Any]]:

@@ -97,8 +97,7 @@ def _check_size(member: ExportFile) -> None:
     try:
         data = unpacking.decompress(member.data, most)
         if unpacking.unconsumed_tail:
-            found = f"more than {most:,} bytes in {len(member.data):,}"
-            raise CorpusError(found, "what spaCy writes: write several files", member.place)
+            raise CorpusError(f"more than {most:,} bytes in {len(member.data):,}", "several files", member.place)
         unpacker = Unpacker(max_buffer_size=len(data) + 1)
         unpacker.feed(data)
         size = 0
@@ -112,8 +111,8 @@ def _check_size(member: ExportFile) -> None:
     except Exception as error:
         raise CorpusError(f"no DocBin ({error})", "spaCy's training data", member.place) from None
     if size > _OBJECTS:
-        found = f"{size:,} bytes of texts, documents and what is in them"
-        raise CorpusError(found, f"at most {_OBJECTS:,}: write several files", member.place)
+        found = f"{size:,} bytes of texts and documents"
+        raise CorpusError(found, f"at most {_OBJECTS:,}: several files", member.place)
 
 
 def _groups(packed: bytes) -> dict[str, list[tuple[int, int, int]]]:
@@ -279,7 +278,7 @@ def _spacy_heads(sentence: Sentence) -> tuple[list[int] | None, list[str] | None
     for at, each in enumerate(arcs):
         if each is not None and (len(each) > 1 or each[0].head is None or each[0].relation is None):
             found = f"{len(each)} candidates of a head, or half of one"
-            raise sentence.error(found, "a head and its relation, or none, as spaCy has them")
+            raise sentence.error(found, "a head and its relation, or none")
         head = root if each is None else each[0].head
         heads.append(at if each is not None and head == 0 else head - 1 if each is not None and head else root)
         relations.append("" if each is None else each[0].relation or "")

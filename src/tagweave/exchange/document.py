@@ -59,8 +59,7 @@ class Document:
             if not mark.label:
                 raise self.error(f"{place} without a label", "a label")
             if not 0 < mark.probability <= 1:
-                found = f"a span with the probability {mark.probability}"
-                raise self.error(found, "a number above 0, and at most 1")
+                raise self.error(f"a span with the probability {mark.probability}", "a number above 0, and at most 1")
 
     def error(self, found: str, expected: str) -> CorpusError:
         return CorpusError(found, expected, *self.location)
@@ -96,7 +95,6 @@ def single(layer: Layer, sentence: Sentence, tool: str) -> list[str | None]:
     labels = []
     for candidates in layer:
         if candidates is not None and len(candidates) > 1:
-            expected = f"one label or none, as {tool} has them"
-            raise sentence.error(f"the candidates {' '.join(candidates)}", expected)
+            raise sentence.error(f"the candidates {' '.join(candidates)}", f"one label or none, as {tool} has them")
         labels.append(None if candidates is None else candidates[0])
     return labels

@@ -98,16 +98,14 @@ class _Systems:
             self._known.add(hash(declared))
             self._left -= _types_of(member, content).weight
             if self._left < 0:
-                expected = "one of a tool: import the files in parts"
-                raise CorpusError("too many different type systems", expected, member.place)
+                raise CorpusError("too many different type systems", "fewer: import the files in parts", member.place)
 
 
 def _json(member: ExportFile) -> object:
     text = member.text()
     objects = text.count("{") + text.count("[")
     if objects > 2 * _ANNOTATIONS:
-        expected = f"at most {2 * _ANNOTATIONS:,}: cut the document"
-        raise CorpusError(f"{objects:,} objects and lists", expected, member.place)
+        raise CorpusError(f"{objects:,} objects and lists", f"at most {2 * _ANNOTATIONS:,}: cut it", member.place)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -255,11 +253,9 @@ def _refused(member: ExportFile) -> Iterator[None]:
         except (CorpusError, ExchangeError, MemoryError):
             raise
         except UserWarning as error:
-            found = f"an annotation beyond the text ({error})"
-            raise CorpusError(found, "characters of the text", member.place) from None
+            raise CorpusError(f"an annotation beyond the text ({error})", "offsets in it", member.place) from None
         except Exception as error:
-            found = f"no CAS ({type(error).__name__}: {error})"
-            raise CorpusError(found, "UIMA CAS, as INCEpTION exports it", member.place) from None
+            raise CorpusError(f"no CAS ({type(error).__name__}: {error})", "UIMA CAS", member.place) from None
 
 
 def _add(annotation: Any, place: tuple[int, int], types: Any, found: LayeredText) -> None:

@@ -211,8 +211,7 @@ def _sentences(export: _Export) -> Sequence[Sentence]:
         expected = "a choice: {} if nobody found any in them, and `unmarked=empty-unknown` if nobody has begun"
         raise export.error(found, expected, "unmarked outside")
     if notes.overlapping:
-        found = f"{notes.overlapping:,} spans that overlap longer ones"
-        raise export.error(found, "none; this command leaves them out: {}")
+        raise export.error(f"{notes.overlapping:,} spans that overlap longer ones", "none; this leaves them out: {}")
     _check_complete(export, notes.left_out)
     return read
 

@@ -239,8 +239,7 @@ class _Aligned:
         span = shortened(text[mark.start : min(mark.stop, mark.start + _QUOTED)])
         found = f"the span {span!r} ({mark.start} to {mark.stop}), of the tokens {shortened(tokens)!r}"
         if self.misaligned == "error":
-            expected = "whole tokens of a line: cut it otherwise, widen it, or take it for unknown"
-            raise self.document.error(found, expected)
+            raise self.document.error(found, "whole tokens of a line: cut it, widen it, or take it for unknown")
         self.notes.shown.append(found)
 
 

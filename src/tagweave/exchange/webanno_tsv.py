@@ -187,8 +187,7 @@ def _row(line: str, columns: int, location: Location) -> _Row:
     if len(fields) == columns + 4 and not fields[-1]:
         fields.pop()
     if len(fields) != columns + 3 or not _ID.fullmatch(fields[0]):
-        expected = f"an ID, offsets, a token, and {columns} columns, as the header has them"
-        raise CorpusError(f"{line!r}", expected, *location)
+        raise CorpusError(f"{line!r}", f"an ID, offsets, a token, and {columns} columns, as in the header", *location)
     if (offsets := _OFFSETS.fullmatch(fields[1])) is None:
         raise CorpusError(f"the offsets {fields[1]!r}", "START-STOP", *location)
     return _Row("." not in fields[0], int(offsets[1]), int(offsets[2]), fields[2], fields[3:], location.line)
@@ -244,8 +243,7 @@ def _read_column(column: _Column, cells: Sequence[tuple[_Row, str]], found: Laye
         key: int | str = f"{at}" if number is None else int(number[1][:18])
         before = joined.get(key)
         if before is not None and before.label != label:
-            expected = f"{before.label!r}, as before"
-            raise CorpusError(f"the value {label!r} of the span {value!r}", expected, place, row.line)
+            raise CorpusError(f"the value {label!r} of the span {value!r}", f"{before.label!r}", place, row.line)
         joined[key] = Mark(before.start if before else row.start, max(row.stop, before.stop if before else 0), label)
     known = [mark for mark in joined.values() if mark.label]
     marks = [mark for mark in known if mark.start < mark.stop]

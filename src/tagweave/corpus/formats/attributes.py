@@ -83,8 +83,7 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str = "tag") ->
         for texts, candidates in zip(attributes, labels, strict=True):
             _names(texts, sentence.location)
             if candidates == (UNKNOWN[0],):
-                expected = "labels that do not mean unknown in this format"
-                raise sentence.error(f"the label {UNKNOWN[0]!r}", expected)
+                raise sentence.error(f"the label {UNKNOWN[0]!r}", "labels that do not mean unknown in this format")
             field = "|".join(_escaped(label, ":|", sentence) for label in candidates or ()) or UNKNOWN[0]
             stream.write(checked(f"{field}\t{texts}".removesuffix("\t"), sentence) + "\n")
         stream.write("\n" if sentence.forms else "")

@@ -224,8 +224,7 @@ def rows_of(sentence: Sentence, names: tuple[str, str] = (UPOS, XPOS), head: str
         pairs = []
         for each in arcs_ or ():
             if each.relation in ("", _NONE):
-                expected = "relations other than _, which is unknown in CoNLL-U"
-                raise sentence.error(f"the relation {each.relation!r}", expected)
+                raise sentence.error(f"the relation {each.relation!r}", "relations other than _, which is unknown")
             pairs.append((_NONE if each.head is None else str(each.head), each.relation or _NONE))
         arc = pairs[0] if len(pairs) == 1 and not isinstance(arcs_, Soft) else (_NONE, _NONE)
         alternatives = [_escaped(":".join(pair)) for pair in pairs]
@@ -247,8 +246,7 @@ def _with_alternatives(
     misc: str, texts: Sequence[Sequence[str]], candidates: Sequence[Sequence[Any]], sentence: Sentence
 ) -> str:
     if "Alt" in misc and (taken := _take_alternatives(misc)[1]):
-        expected = "alternatives as candidates of the layers"
-        raise sentence.error(f"the key {next(iter(taken))} in the column misc", expected)
+        raise sentence.error(f"the key {next(iter(taken))} in the column misc", "candidates of the layers")
     items = [] if misc == _NONE else [misc]
     for key, own, labels in zip(_KEYS, texts, candidates, strict=True):
         if isinstance(labels, Soft):
@@ -271,8 +269,7 @@ def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> 
         elif XPOS not in sentence.layers:
             write([sentence], stream, xpos=layer)
         else:
-            found = f"the layers upos, xpos and {layer}"
-            raise sentence.error(found, "two layers at most, for UPOS and XPOS")
+            raise sentence.error(f"the layers upos, xpos and {layer}", "two layers at most, for UPOS and XPOS")
 
 
 def _put_beside(sentence: Sentence, name: str, layer: Layer, beside: str | None) -> Sentence:

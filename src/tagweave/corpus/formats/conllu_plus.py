@@ -116,8 +116,7 @@ def _kept(sentence: Sentence, header: _Header) -> Sentence:
     columns = {name: column for name, column in sentence.columns.items() if name in there}
     for name, layer in {**sentence.layers, **sentence.heads}.items():
         if any(layer) and name not in {**layers, **heads}:
-            expected = f"a column {name.upper()} in the header"
-            raise sentence.error(f"candidates of {name.upper()} in MISC", expected)
+            raise sentence.error(f"candidates of {name.upper()} in MISC", f"a column {name.upper()} in the header")
     return replace(sentence, layers=layers, columns=columns, heads=heads)
 
 

@@ -90,8 +90,7 @@ class Format:
         """Yield sentences for `write`. Raises CorpusError for rejected spans if the format has no comments."""
         for sentence in sentences:
             if not self.comments and any(sentence.rejected.values()):
-                expected = f"none: the {self.name} format has no comments to hold them"
-                raise sentence.error("rejected spans", expected)
+                raise sentence.error("rejected spans", f"none: the {self.name} format has no comments to hold them")
             yield sentence
 
     def with_labels(self, sentence: Sentence, name: str, layer: Layer, beside: str | None = None) -> Sentence:
@@ -224,8 +223,7 @@ def refuse_labels(sentence: Sentence, format_name: str) -> None:
     """Raise CorpusError unless all layers of the sentence are unknown: the format cannot hold labels."""
     for name, layer in sentence.layers.items():
         if any(candidates is not None for candidates in layer):
-            expected = f"no labels: the {format_name} format holds forms only"
-            raise sentence.error(f"labels in layer {name!r}", expected)
+            raise sentence.error(f"labels in layer {name!r}", f"no labels: the {format_name} format holds forms only")
 
 
 def checked(line: str, sentence: Sentence) -> str:
@@ -239,5 +237,4 @@ def refuse_blanks(texts: Iterable[str], what: str, blanks: str, sentence: Senten
     """Raise CorpusError for a text that is empty or has one of the `blanks`, which separate texts in the format."""
     for text in texts:
         if not text or any(blank in text for blank in blanks):
-            expected = f"a {what} that is neither empty nor has blanks"
-            raise sentence.error(f"the {what} {text!r}", expected)
+            raise sentence.error(f"the {what} {text!r}", f"a {what} that is neither empty nor has blanks")
