@@ -91,14 +91,6 @@ def test_empty_line():
     assert written(sentence) == "\n"
 
 
-def test_named_layers():
-    (sentence,) = kytea.read(["a-b/N"], segmentation="ctb", tag="pos")
-    assert sentence.layers == {"ctb": (("B",), ("E",)), "pos": (("N",), ("N",))}
-    assert written(sentence, segmentation="ctb", tag="pos") == "a-b/N\n"
-    with pytest.raises(CorpusError, match="expected a layer 'segmentation' to write"):
-        written(sentence)
-
-
 CHARACTERS = st.sampled_from("ab|-/ ?&\\山")
 TAG = st.none() | st.lists(st.text(CHARACTERS, min_size=1, max_size=3), min_size=1, max_size=2, unique=True)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.chunk_schemes import codes_chunks, convert, readable
-from tagweave.corpus.named.name import located
+from tagweave.corpus.named import located
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 

@@ -25,7 +25,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TypeVar, cast
 
-from tagweave.corpus.named.name import located
+from tagweave.corpus.named import located
 from tagweave.errors import CorpusError
 
 try:

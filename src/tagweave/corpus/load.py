@@ -13,7 +13,7 @@ from tagweave.corpus.files import STANDARD_STREAM, is_awaited, read_lines, writt
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.formats.registry import chosen_format, foreign, formats, recognise
-from tagweave.corpus.named.name import is_name, located
+from tagweave.corpus.named import is_name, located
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from tagweave import __version__
 from tagweave.corpus.files import whole_file
-from tagweave.corpus.named.name import short_name
+from tagweave.corpus.named import short_name
 from tagweave.front.corpora import load
 from tagweave.front.description import describe_model
 from tagweave.front.loading import load_model
@@ -171,8 +171,8 @@ def _data(about: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _licence(path: str) -> str:
+    from tagweave.corpus.named import data_name
     from tagweave.corpus.named.files import known
-    from tagweave.corpus.named.name import data_name
     from tagweave.errors import DataError
 
     try:

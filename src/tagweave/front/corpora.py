@@ -9,9 +9,9 @@ from typing import Any
 
 from tagweave.corpus import load as files
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.named import DataName, data_name
 from tagweave.corpus.named import files as named_files
 from tagweave.corpus.named.files import known, registry, remote_file, splits_of
-from tagweave.corpus.named.name import DataName, data_name
 from tagweave.corpus.sentence import ACCEPTED, kind_of
 from tagweave.exchange import load as exports
 

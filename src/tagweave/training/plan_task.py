@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from tagweave.cluster.shared_file import SharedFile
-from tagweave.corpus.named.name import located
+from tagweave.corpus.named import located
 from tagweave.learning.run import Iteration, Run
 from tagweave.training.job import train
 from tagweave.training.plan import file_places, read_plan

@@ -24,7 +24,7 @@ from tagweave.cluster.shared_file import MappedArrays, SharedFile, private_folde
 from tagweave.corpus.chunk_schemes import readable
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import CorpusOutline
-from tagweave.corpus.named.name import located
+from tagweave.corpus.named import located
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, PlanError
 from tagweave.features.encoded import Encoded

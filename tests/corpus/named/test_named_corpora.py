@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 import tagweave as tw
 from tagweave.cli.main import application
 from tagweave.cluster.processes import processes
+from tagweave.corpus.named import DataName, data_name, is_name, located
 from tagweave.corpus.named import files as registry_module
 from tagweave.corpus.named.files import FOLDER, OFFLINE, first_digest, kept, registry, remote_file
-from tagweave.corpus.named.name import DataName, data_name, is_name, located
 from tagweave.errors import DataError
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.plan_task import plan_task

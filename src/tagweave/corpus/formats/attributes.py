@@ -28,7 +28,7 @@ UNKNOWN = ("?", "")  # the first one is written
 _NAMED = re.compile(r"[^=\s]+=.+")
 
 
-def read(lines: Iterable[str], path: str = "", layer: str = "tag") -> Iterator[Sentence]:
+def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
     """Yield the sequences between blank lines, in constant memory."""
     for block, start in blocks(lines):
         forms, labels, columns = [], [], []
@@ -39,23 +39,23 @@ def read(lines: Iterable[str], path: str = "", layer: str = "tag") -> Iterator[S
             forms.append(intern(names[0] if names else str(number)))
             labels.append(_candidates(field, location))
             columns.append(attributes)
-        layers, named = {layer: tuple(labels)}, {ATTRIBUTES: tuple(columns)}
-        yield Sentence(tuple(forms), layers, named, location=Location(path, start))
+        layers = {"tag": tuple(labels)}
+        yield Sentence(tuple(forms), layers, {ATTRIBUTES: tuple(columns)}, location=Location(path, start))
 
 
 def _names(attributes: str, location: Location) -> list[str]:
+    """Return the attributes without their weights, unescaped."""
     return [_name(attribute, location) for attribute in attributes.split("\t")] if attributes else []
 
 
 def _name(attribute: str, location: Location) -> str:
-    """Return the attribute without its weight, unescaped."""
     colon = last_unescaped(attribute, ":")
     name, weight = (attribute, "1") if colon < 0 else (attribute[:colon], attribute[colon + 1 :])
     try:
-        finite = isfinite(float(weight))
+        is_number = isfinite(float(weight))
     except ValueError:
-        finite = False
-    if not finite:
+        is_number = False
+    if not is_number:
         expected = "attribute:NUMBER, and \\: for a colon in an attribute"
         raise CorpusError(f"the weight {weight!r} of {attribute!r}", expected, *location)
     if not name:

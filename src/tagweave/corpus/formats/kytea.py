@@ -53,15 +53,15 @@ _CANDIDATES: dict[tuple[str, str], Candidates] = {
 _CANDIDATES[_UNKNOWN, _UNKNOWN] = None
 
 
-def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION, tag: str = TAG) -> Iterator[Sentence]:
-    """Yield the sentences, each form one character, with labels in the named layers; constant memory."""
+def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
+    """Yield the sentences, each form one character; constant memory."""
     for number, line in enumerate(lines, 1):
         location = Location(path, number)
         try:
             characters, fields, boundaries = _parse(line)
-            layers = {segmentation: segmentation_layer(boundaries) if characters else ()}
+            layers = {SEGMENTATION: segmentation_layer(boundaries) if characters else ()}
             for level, words in enumerate(_words(fields)):
-                layers[_level_name(tag, level)] = _spread(words, boundaries)
+                layers[_level_name(level)] = _spread(words, boundaries)
         except CorpusError as error:
             raise error.at(*location) from None
         yield Sentence(tuple(characters), layers, location=location)
@@ -126,8 +126,8 @@ def _candidates(field: str = "") -> Candidates:
     return candidates
 
 
-def _level_name(tag: str, level: int) -> str:
-    return f"{tag}{level + 1}" if level else tag
+def _level_name(level: int) -> str:
+    return f"{TAG}{level + 1}" if level else TAG
 
 
 def _spread(words: Sequence[Candidates], boundaries: Sequence[str]) -> Layer:
@@ -141,19 +141,19 @@ def _spread(words: Sequence[Candidates], boundaries: Sequence[str]) -> Layer:
     return tuple(layer)
 
 
-def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SEGMENTATION, tag: str = TAG) -> None:
+def write(sentences: Iterable[Sentence], stream: IO[str], layer: str = SEGMENTATION) -> None:
     """Write each sentence as one line; a boundary is known if the labels on one side of it are."""
     for sentence in sentences:
         if long := [form for form in sentence.forms if len(form) != 1]:
             raise sentence.error(f"the form {long[0]!r}", "forms of one character in KyTea's format")
         try:
-            line = _line(sentence.forms, sentence.layers, layer_to_write(sentence, segmentation), tag)
+            line = _line(sentence.forms, sentence.layers, layer_to_write(sentence, layer))
         except CorpusError as error:
             raise error.at(*sentence.location) from None
         stream.write(checked(line, sentence) + "\n")
 
 
-def _line(forms: Sequence[str], layers: Mapping[str, Layer], layer: Layer, tag: str) -> str:
+def _line(forms: Sequence[str], layers: Mapping[str, Layer], layer: Layer) -> str:
     if not layer:
         return ""
     marks = [*map(_between, (_EDGE, *layer), (*layer, _EDGE))]
@@ -164,8 +164,8 @@ def _line(forms: Sequence[str], layers: Mapping[str, Layer], layer: Layer, tag: 
     marks = marks[1:]  # after each of the characters; the last one ends a word
     pieces = [""] * (3 * len(forms))
     pieces[::3] = forms if _SPECIAL.search("".join(forms)) is None else map(_escaped, forms)
-    if tag in layers:
-        pieces[1::3] = _fields(layers, marks, tag)
+    if TAG in layers:
+        pieces[1::3] = _fields(layers, marks)
     pieces[2::3] = marks
     return "".join(pieces[:-1])
 
@@ -192,10 +192,10 @@ def _sides(candidates: Candidates) -> tuple[set[str], set[str]]:
     return left, right
 
 
-def _fields(layers: Mapping[str, Layer], marks: Sequence[str], tag: str) -> list[str]:
+def _fields(layers: Mapping[str, Layer], marks: Sequence[str]) -> list[str]:
     """Return the tag field after each character: `/first/second`, without empty levels at its end."""
     levels: list[list[str]] = []
-    while (layer := layers.get(name := _level_name(tag, len(levels)))) is not None:
+    while (layer := layers.get(name := _level_name(len(levels)))) is not None:
         words = [candidates if mark == _BOUNDARY else None for candidates, mark in zip(layer, marks, strict=True)]
         if _spread(words, marks) != layer:
             expected = "the same tag on all characters of a word, and none where the end of the word is unknown"
@@ -237,7 +237,7 @@ def _look(text: FirstLines) -> Look | None:
 FORMAT = Format(
     name="kytea",
     read=read,
-    write=lambda sentences, stream, layer: write(sentences, stream, segmentation=layer),
+    write=write,
     look=_look,
     extensions=(".kytea", ".part"),
     unit="character",

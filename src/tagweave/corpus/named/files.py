@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 from functools import cache
+from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,10 +23,8 @@ import msgspec
 
 from tagweave.corpus.describe import digest
 from tagweave.corpus.files import whole_file
-from tagweave.corpus.named.name import DataName
+from tagweave.corpus.named import DataName
 from tagweave.errors import DataError
-
-SPLITS = ("train", "dev", "test")
 
 
 class RemoteFile(NamedTuple):
@@ -69,7 +68,7 @@ def registry() -> dict[str, CorpusFamily]:
 def splits_of(name: DataName) -> tuple[str, ...]:
     """Return the splits of a corpus. Raises DataError if there is no such corpus."""
     if name.family == "ud":
-        return SPLITS
+        return "train", "dev", "test"
     if (corpus := known(name)) is None:
         names = ", ".join(f"{name.family}:{each}" for each in registry()[name.family].corpora)
         raise DataError(str(name), f"no corpus {name.corpus!r}", f"one of {names}")
@@ -170,8 +169,6 @@ def _digests() -> dict[str, str]:
 
 _SECONDS = 30  # without a byte
 _BLOCK = 1 << 16
-_PARTIAL, _COMPLETE = 206, 200
-_NOT_FOUND, _BEYOND_THE_END = 404, 416
 
 
 def _download(file: RemoteFile, partial: Path) -> None:
@@ -179,7 +176,7 @@ def _download(file: RemoteFile, partial: Path) -> None:
         import requests
     except ImportError:
         wanted = "the extra data: pip install '.[data]' in a checkout of tagweave"
-        raise file.error("no requests, which fetches files", wanted) from None
+        raise file.error("no requests", wanted) from None
     try:
         with requests.Session() as session:
             total = _receive(session, file, partial)
@@ -199,15 +196,15 @@ def _receive(session: Any, file: RemoteFile, partial: Path) -> int:
     have = partial.stat().st_size if partial.exists() else 0
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with session.get(file.url, headers=headers, stream=True, timeout=_SECONDS) as answer:
-        if answer.status_code == _BEYOND_THE_END:
+        if answer.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
             partial.unlink()
             raise file.error(f"a partial file longer than {file.url}", "a beginning of it; try again")
-        if answer.status_code == _NOT_FOUND:
+        if answer.status_code == HTTPStatus.NOT_FOUND:
             raise file.error(f"no file at {file.url}", "a corpus, release and split that exist")
-        if answer.status_code not in (_COMPLETE, _PARTIAL):
-            raise file.error(f"the answer {answer.status_code} of {file.url}", f"{_COMPLETE}")
+        if answer.status_code not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
+            raise file.error(f"the answer {answer.status_code} of {file.url}", "200")
         answer.raw.enforce_content_length = False  # otherwise the last block of what broke off is lost
-        goes_on = answer.status_code == _PARTIAL
+        goes_on = answer.status_code == HTTPStatus.PARTIAL_CONTENT
         rest = int(answer.headers.get("Content-Length", -1))
         with partial.open("ab" if goes_on else "wb") as part:
             for block in answer.iter_content(_BLOCK):
