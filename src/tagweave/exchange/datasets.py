@@ -182,27 +182,23 @@ def _row(sentence: Sentence, layers: Sequence[str]) -> dict[str, Any]:
     for name in layers:
         row[name] = single(sentence.layers.get(name, unknown), sentence, "datasets")
     if any(sentence.heads.get("head", ())):
-        arcs = [_arc(each, sentence) for each in sentence.heads["head"]]
+        arcs = [each[0] if each else Arc(None, None) for each in sentence.heads["head"]]
+        if several := [each for each in sentence.heads["head"] if each and len(each) > 1]:
+            raise sentence.error(f"{len(several[0])} candidates of a head", "one or none")
         row["head"] = [None if arc.head is None else str(arc.head) for arc in arcs]
         row["deprel"] = [arc.relation for arc in arcs]
     return row
-
-
-def _arc(candidates: ArcCandidates, sentence: Sentence) -> Arc:
-    if candidates is not None and len(candidates) > 1:
-        raise sentence.error(f"{len(candidates)} candidates of a head", "one or none")
-    return candidates[0] if candidates else Arc(None, None)
 
 
 def _write_table(rows: list[dict[str, Any]], layers: Sequence[str], stream: IO[bytes], suffix: str) -> None:
     pyarrow = library("pyarrow", "pyarrow", "arrow")
     from pyarrow import ipc, parquet
 
-    def feature(**element: Any) -> dict[str, Any]:
-        return {"feature": element, "_type": "Sequence"}
-
-    texts = pyarrow.list_(pyarrow.string())
-    features = {"tokens": feature(dtype="string", _type="Value")}
+    texts, text = (
+        pyarrow.list_(pyarrow.string()),
+        {"feature": {"dtype": "string", "_type": "Value"}, "_type": "Sequence"},
+    )
+    features: dict[str, Any] = {"tokens": text}
     fields = [("tokens", texts)]
     for name in layers:
         labels = {label for row in rows for label in row[name] if label is not None}
@@ -210,13 +206,12 @@ def _write_table(rows: list[dict[str, Any]], layers: Sequence[str], stream: IO[b
         numbers = {label: at for at, label in enumerate(names)}
         for row in rows:
             row[name] = [numbers.get(label, _UNKNOWN[0]) for label in row[name]]
-        features[name] = feature(names=names, _type="ClassLabel")
+        features[name] = {"feature": {"names": names, "_type": "ClassLabel"}, "_type": "Sequence"}
         fields.append((name, pyarrow.list_(pyarrow.int64())))
     for name in ("head", "deprel") if any("head" in row for row in rows) else ():
-        features[name] = feature(dtype="string", _type="Value")
+        features[name] = text
         fields.append((name, texts))
-    metadata = {_KEY: json.dumps({"info": {"features": features}}).encode()}
-    schema = pyarrow.schema(fields, metadata=metadata)
+    schema = pyarrow.schema(fields, metadata={_KEY: json.dumps({"info": {"features": features}}).encode()})
     table = pyarrow.Table.from_pylist(rows, schema=schema)
     if suffix == ".parquet":
         parquet.write_table(table, stream)
@@ -338,7 +333,7 @@ def _is_compressed(message: bytes) -> bool:
 def _is_list(kind: Any) -> bool:
     from pyarrow import types
 
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+    return any(each(kind) for each in (types.is_list, types.is_large_list, types.is_fixed_size_list))
 
 
 def _is_read(kind: Any) -> bool:

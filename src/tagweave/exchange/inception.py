@@ -163,7 +163,9 @@ def _cassis() -> ModuleType:
 def load_xmi(member: ExportFile, types: ExportFile) -> Any:
     """Return the library's CAS of an XMI file with the type system beside it. Raises CorpusError if it is none."""
     system, measure = _type_system(types)
-    _check_xmi(member, measure)
+    _check_xml(member)
+    characters = sum(map(len, _TEXT.findall(member.data)))
+    _check_size(member.data.count(b"<"), member.data.count(b":Sofa"), characters, measure, member.place)
     with _refused(member):
         return _cassis().load_cas_from_xmi(io.BytesIO(member.data), typesystem=system)
 
@@ -348,12 +350,6 @@ def _check_xml(member: ExportFile) -> None:
         raise CorpusError("an encoding of XML", "UTF-8", member.place)
     if b"<!DOCTYPE" in member.data:
         raise CorpusError("<!DOCTYPE", "XML without a document type, as UIMA writes it", member.place)
-
-
-def _check_xmi(member: ExportFile, types: Types) -> None:
-    _check_xml(member)
-    characters = sum(map(len, _TEXT.findall(member.data)))
-    _check_size(member.data.count(b"<"), member.data.count(b":Sofa"), characters, types, member.place)
 
 
 def _check_json(content: Mapping[str, Any], types: Types, place: str) -> None:

@@ -161,9 +161,6 @@ def shown(value: object) -> str:
         return "values in values in values"
 
 
-_TEXT = "text"
-
-
 def document(task: Values, name: str | None = None) -> Document:
     """Return the document of a task. Raises CorpusError if it is not in this form.
 
@@ -196,7 +193,7 @@ def text_of(task: Values, name: str | None = None) -> str:
     """Return the text of a task; `name` as for `document`. Raises CorpusError if it has none."""
     data = Values.of(task.values.get("data"), task.location)
     texts = [key for key, value in data.values.items() if isinstance(value, str)]
-    return data.get(name or (texts[0] if len(texts) == 1 else _TEXT), str)
+    return data.get(name or (texts[0] if len(texts) == 1 else "text"), str)
 
 
 def _annotator(annotation: Values) -> str:
@@ -248,34 +245,24 @@ def _write_label_studio(documents: Iterable[Document], stream: IO[str]) -> None:
     stream.write("[")
     for number, document in enumerate(documents):
         predictions = [prediction(document, name) for name in document.marks]
-        task = {"data": {_TEXT: document.text}, "predictions": predictions}
+        task = {"data": {"text": document.text}, "predictions": predictions}
         stream.write(f"{',' if number else ''}\n{json.dumps(task, ensure_ascii=False)}")
     stream.write("\n]\n")
 
 
-def prediction(document: Document, name: str, control: str = "label", text: str = _TEXT) -> dict[str, Any]:
+def prediction(document: Document, name: str, control: str = "label", text: str = "text") -> dict[str, Any]:
     """Return the marks of the annotator `name` as the prediction of a model of this version.
 
     Args:
         control, text: the names of the tags `Labels` and `Text` in the project.
     """
     marks = document.marks[name] or ()
-    result = [
-        {
-            "id": f"span{number}",
-            "from_name": control,
-            "to_name": text,
-            "type": "labels",
-            "score": mark.probability,
-            "value": {
-                "start": mark.start,
-                "end": mark.stop,
-                "text": document.text[mark.start : mark.stop],
-                "labels": [mark.label],
-            },
-        }
-        for number, mark in enumerate(marks)
-    ]
+    result = []
+    for number, mark in enumerate(marks):
+        marked = {"text": document.text[mark.start : mark.stop], "labels": [mark.label]}
+        value = {"start": mark.start, "end": mark.stop, **marked}
+        names = {"from_name": control, "to_name": text, "type": "labels"}
+        result.append({"id": f"span{number}", **names, "score": mark.probability, "value": value})
     return {"model_version": name, "score": min((mark.probability for mark in marks), default=1.0), "result": result}
 
 
@@ -286,8 +273,8 @@ LISTS = ("label", "labels")
 def _read_doccano(path: str) -> Iterator[Document]:
     annotator = Path(path).name.partition(".")[0]
     for line in read_json_lines(path):
-        marks = tuple(_doccano_marks(line))
-        yield Document(line.get("text", str), {annotator: marks}, line.name("id"), location=line.location)
+        marks = {annotator: tuple(_doccano_marks(line))}
+        yield Document(line.get("text", str), marks, line.name("id"), location=line.location)
 
 
 def _doccano_marks(line: Values) -> Iterator[Mark]:
@@ -314,13 +301,10 @@ def _write_doccano(documents: Iterable[Document], stream: IO[str]) -> None:
 DOCCANO = Tool("doccano", _read_doccano, _write_doccano, ".jsonl")
 
 
-_ANSWERS = ("accept", "reject", "ignore")
-
-
 def _read_prodigy(path: str) -> Iterator[Document]:
     for line in read_json_lines(path):
-        if (answer := line.values.get("answer", "accept")) not in _ANSWERS:
-            raise line.error(f"the answer {shown(answer)}", f"one of {', '.join(_ANSWERS)}")
+        if (answer := line.values.get("answer", "accept")) not in ("accept", "reject", "ignore"):
+            raise line.error(f"the answer {shown(answer)}", "one of accept, reject, ignore")
         if answer == "ignore":
             continue
         who = next((line.get(key, str) for key in ("_annotator_id", "_session_id") if key in line), "annotator")

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from sys import intern
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -37,7 +38,7 @@ from tagweave.corpus.spans import rejected_comments, take_rejected
 from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from tagweave.corpus.formats.format import FirstLines
 
@@ -57,13 +58,8 @@ _HEADER = re.compile(r"# ?columns =")
 _DOCUMENT = "-DOCSTART-"
 
 
-class _Labels(dict[str, Candidates]):
-    """The candidates of each distinct field, parsed once, so that equal fields share them."""
-
-    def __missing__(self, field: str) -> Candidates:
-        labels = None if field in UNKNOWN else interned(parse_candidates(field))
-        self[field] = labels
-        return labels
+def _candidates(field: str) -> Candidates:
+    return None if field in UNKNOWN else interned(parse_candidates(field))
 
 
 class _Block(NamedTuple):
@@ -77,7 +73,7 @@ class _Block(NamedTuple):
 def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Sentence]:
     """Yield the sentences between blank lines; `layer` names the last column's layer if no header does."""
     names: list[str] = []
-    labels = _Labels()
+    candidates = cache(_candidates)  # equal fields share theirs
     named = False
     for block in _blocks(lines):
         location = Location(path, block.line)
@@ -97,7 +93,7 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
         columns_of_rows = zip(*block.rows, strict=True) if block.rows else [()] * len(names)
         texts: dict[str, tuple[str, ...]] = dict(zip(names, columns_of_rows, strict=True))
         forms = texts.pop(names[0], ()) if names else ()
-        layers = {name: _layer(texts[name], labels, location) for name in (texts if named else list(texts)[-1:])}
+        layers = {name: _layer(texts[name], candidates, location) for name in (texts if named else list(texts)[-1:])}
         columns = {name: tuple(map(intern, texts[name])) for name in (texts if named else list(texts)[:-1])}
         comments, rejected = take_rejected([each for _, each in block.comments if not is_header(each)], location)
         words = tuple(map(intern, forms))
@@ -106,13 +102,13 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
 
 def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) -> Iterator[Sentence]:
     """Make string columns of these names layers of labels, and no longer columns."""
-    labels = _Labels()
+    candidates = cache(_candidates)  # equal fields share theirs
     for sentence in sentences:
         layers, columns = dict(sentence.layers), dict(sentence.columns)
         for name in names:
             if name in columns:
                 fields = columns.pop(name)
-                layers[name] = layers[name] if name in layers else _layer(fields, labels, sentence.location)
+                layers[name] = layers[name] if name in layers else _layer(fields, candidates, sentence.location)
         yield replace(sentence, layers=layers, columns=columns)
 
 
@@ -151,11 +147,11 @@ def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
         yield block if block.rows else block._replace(line=number)
 
 
-def _layer(fields: Sequence[str], labels: _Labels, location: Location) -> Layer:
+def _layer(fields: Sequence[str], candidates: Callable[[str], Candidates], location: Location) -> Layer:
     layer = []
     for number, field in enumerate(fields, location.line):
         try:
-            layer.append(labels[field])
+            layer.append(candidates(field))
         except CorpusError as error:
             raise error.at(location.path, number) from None
     return tuple(layer)
@@ -218,10 +214,6 @@ def _take_confidence(sentence: Sentence) -> tuple[list[str | None], Sentence]:
     return texts, replace(sentence, layers=layers)
 
 
-def _put_confidence(sentence: Sentence, texts: Sequence[str]) -> Sentence:
-    return _take_confidence(sentence)[1].with_column(_CONFIDENCE, texts)
-
-
 def _look(text: FirstLines) -> Look | None:
     """Recognise a header, rows with tabs, or blocks of rows of equally many fields.
 
@@ -229,19 +221,16 @@ def _look(text: FirstLines) -> Look | None:
     still rows: the reader names the first that differs.
     """
     named = any(map(is_header, text.rows))
-    labelled = text.labels is None or named or len(text.rows) >= _ROWS or _end_with_labels(text)
+    end_with_labels = text.labels is None or text.labels.fill(fields[-1] for fields in text.fields)
+    labelled = named or len(text.rows) >= _ROWS or end_with_labels
     tabbed = 2 * len(text.tabbed) > len(text.rows)
     alike = tabbed and len(set(map(len, text.tabbed))) == 1
-    if (labelled and (named or alike)) or (tabbed and (text.labels is None or _end_with_labels(text))):
+    if (labelled and (named or alike)) or (tabbed and end_with_labels):
         return Look(Sign.FIELDS)
     if labelled and _are_blocks(text.lines):
         return Look(Sign.ROWS)
     note = f"read as words: no labels of the model where {FORMAT.name} have them (`format={FORMAT.name}`)"
     return Look(Sign.FIELDS, is_format=False, note=note) if tabbed else None
-
-
-def _end_with_labels(text: FirstLines) -> bool:
-    return text.labels is not None and text.labels.fill(fields[-1] for fields in text.fields)
 
 
 def _are_blocks(lines: Sequence[str]) -> bool:
@@ -264,6 +253,8 @@ FORMAT = Format(
     layers=(_TAG,),
     names_layers=True,
     put_beside=lambda sentence, name, layer, _: sentence.with_layer(name, layer),
-    confidence=Confidence(_take_confidence, _put_confidence),
+    confidence=Confidence(
+        _take_confidence, lambda sentence, texts: _take_confidence(sentence)[1].with_column(_CONFIDENCE, texts)
+    ),
     comments=True,
 )
