@@ -57,8 +57,5 @@ def test_sentences_of_the_same_tokens_are_placed_in_order() -> None:
     found = list(placed(same, texts))
     assert [each.layers.get("x") for each in found] == [(("X",),), (("Y",),), None]
     assert [each.comments for each in found] == [each.comments for each in texts]
-
-
-def test_a_sentence_of_another_text() -> None:
     with pytest.raises(CorpusError, match="found the sentence 'a b', expected one of the texts"):
         list(placed([Sentence(("a", "b"))], []))

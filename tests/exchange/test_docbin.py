@@ -36,14 +36,10 @@ def doc(words: str, **values: Any) -> Any:
 
 
 def test_what_is_missing_is_unknown(tmp_path: Path) -> None:
-    given = doc(
-        "Ann Bell left",
-        ents=["B-PER", "I-PER", ""],
-        tags=["NNP", "", "VBD"],
-        pos=["PROPN", "PROPN", ""],
-        lemmas=["Ann", "", "leave"],
+    values = {"tags": ["NNP", "", "VBD"], "pos": ["PROPN", "PROPN", ""], "lemmas": ["Ann", "", "leave"]}
+    (found,) = tw.read_documents(
+        "spacy", written(tmp_path, doc("Ann Bell left", ents=["B-PER", "I-PER", ""], **values))
     )
-    (found,) = tw.read_documents("spacy", written(tmp_path, given))
     assert found.layers == {
         "upos": (("PROPN",), ("PROPN",), None),
         "xpos": (("NNP",), None, ("VBD",)),
@@ -99,18 +95,13 @@ def test_trees_and_sentences_of_a_document(tmp_path: Path) -> None:
 
 
 def test_several_sentences(tmp_path: Path) -> None:
-    given = doc(
-        "Ann left . Bob stays .",
-        sent_starts=[True, False, False, True, False, False],
-        ents=["B-P"] * 3 + ["I-P", "O", "O"],
-    )
+    labels = ["B-P"] * 3 + ["I-P", "O", "O"]
+    given = doc("Ann left . Bob stays .", sent_starts=[True, False, False] * 2, ents=labels)
     told: list[str] = []
     given.cats["x"], given.user_data["y"] = 1.0, 2
     first, second = tw.read_documents("spacy", written(tmp_path, given, store_user_data=True), tell=told.append)
-    assert (first.comments[0], second.comments) == (
-        "# document = 1",
-        ("# text = Bob stays .", "# start = 11", '# before = " "'),
-    )
+    assert first.comments[0] == "# document = 1"
+    assert second.comments == ("# text = Bob stays .", "# start = 11", '# before = " "')
     assert second.layers["entities"] == (("B-P",), ("O",), ("O",))
     assert told == ["not kept: 1 categories of documents, 1 user data of documents"]
 

@@ -59,10 +59,10 @@ def zipped(path: Path, files: dict[str, str | bytes]) -> str:
     return str(path)
 
 
-def packed(made: Any, name: str = "admin.xmi") -> bytes:
+def packed(made: Any) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as inner:
-        inner.writestr(name, made.to_xmi())
+        inner.writestr("admin.xmi", made.to_xmi())
         inner.writestr("TypeSystem.xml", made.typesystem.to_xml())
     return stream.getvalue()
 
@@ -150,13 +150,11 @@ def test_the_way_back_has_tokens_sentences_and_scores(tmp_path: Path) -> None:
 
 def test_several_layers_are_annotators_of_a_project(tmp_path: Path) -> None:
     given = Document("a b", {"x": (Mark(0, 1, "A"),), "y": (Mark(2, 3, "B", 0.5),)}, "doc")
-    for tool in ("inception", "webanno-tsv"):
+    for tool in map(named, ("inception", "webanno-tsv")):
         with (tmp_path / "w.zip").open("wb") as stream:
-            named(tool).write([given], stream)
-        found = {
-            name: marks for each in named(tool).read(str(tmp_path / "w.zip")) for name, marks in each.marks.items()
-        }
-        assert {name: [mark.label for mark in marks or ()] for name, marks in found.items()} == {"x": ["A"], "y": ["B"]}
+            tool.write([given], stream)
+        pairs = [pair for each in tool.read(str(tmp_path / "w.zip")) for pair in each.marks.items()]
+        assert {name: [mark.label for mark in marks or ()] for name, marks in pairs} == {"x": ["A"], "y": ["B"]}
 
 
 def test_text_that_xml_cannot_hold(tmp_path: Path) -> None:
@@ -164,10 +162,7 @@ def test_text_that_xml_cannot_hold(tmp_path: Path) -> None:
         TOOL.write([Document("a\x01", {"x": ()})], stream)
 
 
-EVIL = ["x=print(1)", "x, y=[open('/tmp/x','w')]", "x\ny", "class", "é b"]
-
-
-@pytest.mark.parametrize("name", EVIL)
+@pytest.mark.parametrize("name", ["x=print(1)", "x, y=[open('/tmp/x','w')]", "x\ny", "class", "é b"])
 def test_names_of_features_are_never_code(tmp_path: Path, name: str) -> None:
     """dkpro-cassis builds classes from them, by Python source."""
     made = cas(*ENTITIES)

@@ -213,9 +213,7 @@ def test_a_file_of_another_tool_names_its_command(tmp_path: Path, found: str, pa
         if name == found or {name, found} == {"inception", "webanno-tsv"}:
             check_tool(name, str(file))
         else:
-            with pytest.raises(
-                ExchangeError, match=f"found a file of {found}, expected one of {name}: tagweave import {found}"
-            ):
+            with pytest.raises(ExchangeError, match=f"a file of {found}, expected one of {name}: .* import {found}"):
                 tw.read_documents(name, file)
 
 

@@ -60,15 +60,17 @@ def test_entities_are_those_of_the_model(piped: Path) -> None:
     assert iob == [label for part in parts for label in part]
 
 
-def test_entities_that_are_there_stay(piped: Path) -> None:
-    def given(nlp: Any) -> Any:
-        doc = nlp.make_doc("Ann Bell left Graz.")
+def test_annotation_that_is_there_stays(piped: Path) -> None:
+    for overwrite, spans, tags in (
+        (False, [("Bell left", "MINE"), ("Graz", "LOC")], ["X", "VBZ"]),
+        (True, [("Ann Bell", "PER"), ("Graz", "LOC")], ["PRP", "VBZ"]),
+    ):
+        names, xpos = (pipeline(piped, each, overwrite=overwrite) for each in ("names", "xpos"))
+        doc = names.make_doc("Ann Bell left Graz.")
         doc.set_ents([spacy.tokens.Span(doc, 1, 3, label="MINE")])
-        return doc
-
-    keeps, replaces = pipeline(piped, "names"), pipeline(piped, "names", overwrite=True)
-    assert ents(keeps(given(keeps))) == [("Bell left", "MINE"), ("Graz", "LOC")]
-    assert ents(replaces(given(replaces))) == [("Ann Bell", "PER"), ("Graz", "LOC")]
+        assert ents(names(doc)) == spans
+        doc = spacy.tokens.Doc(xpos.vocab, words=["She", "sees"], tags=["X", ""])
+        assert [each.tag_ for each in xpos(doc)] == tags
 
 
 def test_tags_and_parts_of_speech(piped: Path) -> None:
@@ -77,27 +79,14 @@ def test_tags_and_parts_of_speech(piped: Path) -> None:
     assert [each.tag_ for each in doc] == ["NNP", "_SP", "VBZ", "NNP"]
 
 
-def test_tags_that_are_there_stay(piped: Path) -> None:
-    def given(nlp: Any) -> Any:
-        return spacy.tokens.Doc(nlp.vocab, words=["She", "sees"], tags=["X", ""])
-
-    keeps, replaces = pipeline(piped, "xpos"), pipeline(piped, "xpos", overwrite=True)
-    assert [each.tag_ for each in keeps(given(keeps))] == ["X", "VBZ"]
-    assert [each.tag_ for each in replaces(given(replaces))] == ["PRP", "VBZ"]
-
-
-def test_the_attribute_of_tags(piped: Path) -> None:
-    (doc,) = pipeline(piped, "upos", attribute="tag").pipe(["She sees Bob"])
-    assert [each.tag_ for each in doc] == ["PRON", "VERB", "PROPN"] and not doc.has_annotation("POS")
-
-
-def test_a_tagger_of_xpos_sets_tags_whatever_its_labels_are(piped: Path, tmp_path: Path) -> None:
-    (tmp_path / "x.conllu").write_text((piped / "trees.conllu").read_text().replace("\tPRP\t", "\tPRON\t"))
-    text = (tmp_path / "x.conllu").read_text().replace("NNP", "PROPN").replace("VBZ", "VERB")
-    (tmp_path / "x.conllu").write_text(text)
+def test_the_attribute_of_tags(piped: Path, tmp_path: Path) -> None:
+    """A tagger of XPOS sets tags whatever its labels are."""
+    text = (piped / "trees.conllu").read_text().replace("\tPRP\t", "\tPRON\t")
+    (tmp_path / "x.conllu").write_text(text.replace("NNP", "PROPN").replace("VBZ", "VERB"))
     tw.train(f"PTB={tmp_path / 'x.conllu'}#xpos", iterations=4).save(tmp_path / "x.model")
-    (doc,) = pipeline(tmp_path, "x").pipe(["She sees Bob"])
-    assert [each.tag_ for each in doc] == ["PRON", "VERB", "PROPN"] and not doc.has_annotation("POS")
+    for nlp in (pipeline(piped, "upos", attribute="tag"), pipeline(tmp_path, "x")):
+        (doc,) = nlp.pipe(["She sees Bob"])
+        assert [each.tag_ for each in doc] == ["PRON", "VERB", "PROPN"] and not doc.has_annotation("POS")
 
 
 def test_trees_and_sentences(piped: Path) -> None:
@@ -160,6 +149,7 @@ def test_a_saved_pipeline_needs_no_other_file(moved: Path, tmp_path: Path) -> No
     nlp = pipeline(moved, "upos", "xpos", "names", "trees")
     found = nlp(TEXT).to_bytes()
     nlp.to_disk(tmp_path / "saved")
+    assert [each.name for each in (tmp_path / "saved" / "names").iterdir()] == ["tagweave.model"]  # nothing is pickled
     data, config, meta = nlp.to_bytes(), nlp.config, nlp.meta
     shutil.rmtree(moved)
     shutil.move(tmp_path / "saved", tmp_path / "elsewhere")
@@ -182,18 +172,10 @@ def test_a_component_of_another_pipeline(moved: Path, tmp_path: Path) -> None:
     assert ents(again(TEXT)) == ents(source(TEXT))
 
 
-def test_nothing_is_pickled(piped: Path, tmp_path: Path) -> None:
-    pipeline(piped, "names").to_disk(tmp_path / "saved")
-    assert [each.name for each in (tmp_path / "saved" / "names").iterdir()] == ["tagweave.model"]
-    assert tw.load_model(tmp_path / "saved" / "names" / "tagweave.model").guidelines
-
-
 class TestErrors:
-    def test_no_such_file(self, tmp_path: Path) -> None:
+    def test_no_model(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError, match=r"names\.model: no such model file"):
             pipeline(tmp_path, "names")
-
-    def test_no_model(self) -> None:
         nlp = spacy.blank("en")
         nlp.add_pipe("tagweave")
         with pytest.raises(PipelineError, match="found no model"):

@@ -7,6 +7,7 @@ import json
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -93,23 +94,17 @@ class Doccano:
 
 
 @pytest.fixture
-def ann(doccano: Any) -> Iterator[Doccano]:
-    api = Doccano(doccano.address, "ann")
-    yield api
-    api.close()
-
-
-@pytest.fixture
-def bob(doccano: Any) -> Iterator[Doccano]:
-    api = Doccano(doccano.address, "bob")
-    yield api
-    api.close()
+def people(doccano: Any) -> Iterator[tuple[Doccano, Doccano]]:
+    ann, bob = (Doccano(doccano.address, user) for user in ("ann", "bob"))
+    with closing(ann), closing(bob):
+        yield ann, bob
 
 
 def test_suggestions_annotation_by_two_and_training(
-    ann: Doccano, bob: Doccano, run: Callable[..., None], tmp_path: Path
+    people: tuple[Doccano, Doccano], run: Callable[..., None], tmp_path: Path
 ) -> None:
     """Characters beyond the first plane count as one, on the way there and on the way back."""
+    ann, bob = people
     names, model = tmp_path / "names.col", tmp_path / "names.model"
     names.write_text("Ann\tB-PER\nBell\tI-PER\nleft\tO\nGraz\tB-LOC\n.\tO\n\nBob\tB-PER\nstays\tO\n", "utf-8")
     run("train", names, "--task", "spans", "--iterations", "20", "-o", model)
@@ -130,16 +125,6 @@ def test_suggestions_annotation_by_two_and_training(
     assert ["".join(each.forms) for each in corpus] == [text.replace(" ", "") for text in TEXTS]
     places = [[name for name, layer in each.layers.items() if ("B-LOC",) in layer] for each in corpus]
     assert places == [["ann"], ["ann"], ["ann"], []]
-    run(
-        "train",
-        tmp_path / "both.col",
-        "--method",
-        "sources",
-        "--source-columns",
-        "ann,bob",
-        "--task",
-        "spans",
-        "-o",
-        model,
-    )
+    options = ["--method", "sources", "--source-columns", "ann,bob", "--task", "spans"]
+    run("train", tmp_path / "both.col", *options, "-o", model)
     assert tw.load_model(str(model)).tag(["Bob", "left", "Lima", "."])[0] == "B-PER"
