@@ -228,73 +228,59 @@ def test_whatever_is_written_is_read_again(name, tokens):
     assert (again.forms, again.layers[layer]) == (forms, labels)
 
 
-BARE = "expected form{0}TAG, or \\{0} for the character itself"
-NEXT = "a character, its /TAG if any, and one of | - ? blank before the next"
-TEN = "ten fields separated by tabs, none of them empty"
-HEADER = "`# columns = form NAME ...`, each name once"
-WEIGHT = "attribute:NUMBER, and \\: for a colon in an attribute"
-HEAD = "the ID of a token, 0 for the root or _"
-ONE = "0 or another token of the sentence (1 to 1)"
-AND = "alternatives A&B, or \\& for the character"
-END = "a tag only where a word ends"
-ONCE = "each alternative once"
+FIRST = UD_ROW.format(1, "a", 0, "_")
 PLUS = "# global.columns ="
-PLUS_HEADER = f"`{PLUS} ID FORM NAME ...`, each name once"
-FIRST, SECOND = UD_ROW.format(1, "a", 0, "_"), "2, 2-N for a multiword token or 1.N for an empty node"
-IDS = "1, 1-N for a multiword token or 0.N for an empty node"
-TABS = "attributes separated by one tab each"
-COLUMN = "a column UPOS in the header"
-EMPTY = "('X', '', 'Y'), expected different, non-empty alternatives"
-BAD_FILES = [
-    ("tagged", "a/X\nb/ c/Y\n", f"x:2: found nothing after the '/' of 'b/', {BARE.format('/')}"),
-    ("tagged", "/X\n", f"x:1: found nothing before the '/' of '/X', {BARE.format('/')}"),
-    ("tagged", "a/X|Y|X\n", f"x:1: found a repeated alternative in 'X|Y|X', expected {ONCE}"),
-    ("tagged-underscore", "_\n", f"x:1: found nothing before the '_' of '_', {BARE.format('_')}"),
-    ("kytea", "ab\n", f"x:1: found 'ab' at character 1, expected {NEXT}"),
-    ("kytea", "a|b|\n", f"x:1: found 'b|' at character 3, expected {NEXT}"),
-    ("kytea", "a||b\n", f"x:1: found '|b' at character 3, expected {NEXT}"),
-    ("kytea", "a/N-b\n", f"x:1: found the tag '/N' at character 2 without a boundary after it, expected {END}"),
-    ("kytea", "a/N b\n", f"x:1: found the tag '/N' at character 2 without a boundary after it, expected {END}"),
-    ("kytea", "a/N&\n", f"x:1: found an empty alternative in the tag 'N&', expected {AND}"),
-    ("kytea", "a/N&N\n", f"x:1: found a repeated alternative in the tag 'N&N', expected {ONCE}"),
-    ("conllu", "1\ta\n", f"x:1: found 2 fields, expected {TEN}"),
-    ("conllu", "1\ta\t_\t_\t_\t_\t_\t_\t\t_\n", f"x:1: found an empty field, expected {TEN}"),
-    ("conllu", "# x\n" + FIRST + UD_ROW.format(3, "b", 1, "_"), f"x:3: found the ID '3', expected {SECOND}"),
-    ("conllu", UD_ROW.format("1-0", "a", 0, "_"), f"x:1: found the ID '1-0', expected {IDS}"),
-    ("conllu", UD_ROW.format(1, "a", 2, "_"), f"x:1: found the head 2 of token 1, expected {ONE}"),
-    ("conllu", UD_ROW.format(1, "a", 1, "_"), f"x:1: found the head 1 of token 1, expected {ONE}"),
-    ("conllu", UD_ROW.format(1, "a", -1, "_"), f"x:1: found the head '-1', expected {HEAD}"),
-    ("conllu", UD_ROW.format(1, "a", "x", "_"), f"x:1: found the head 'x', expected {HEAD}"),
-    ("conllu", UD_ROW.format(1, "a", 0, "AltUpos=X//Y"), f"x:1: found the alternatives {EMPTY}"),
-    ("conllu", UD_ROW.format(1, "a", 0, "AltHead=9:x"), f"x:1: found the head 9 of token 1, expected {ONE}"),
-    ("conllu", "# only\n\n", "x:1: found no tokens, expected at least one token before the blank line"),
-    ("conllu", FIRST + "# late\n", f"x:2: found 1 fields, expected {TEN}"),
-    ("conllu-plus", "# x\n1\ta\n", "x:1: found '# x', expected a first line `# global.columns = ID FORM ...`"),
-    ("conllu-plus", f"{PLUS} ID UPOS\n1\tX\n", f"x:1: found the header '{PLUS} ID UPOS', expected {PLUS_HEADER}"),
-    ("conllu-plus", f"{PLUS} FORM A A\n", f"x:1: found the header '{PLUS} FORM A A', expected {PLUS_HEADER}"),
-    ("conllu-plus", f"{PLUS} FORM misc\n", "x:1: found the column 'misc', expected another name, or that of CoNLL-U"),
-    ("conllu-plus", f"{PLUS} ID FORM\n1\ta\tb\n", f"x:2: found 3 fields, expected {TEN.replace('ten', '2')}"),
-    ("conllu-plus", f"{PLUS} FORM MISC\na\tAltUpos=X/Y\n", f"x:2: found candidates of UPOS in MISC, expected {COLUMN}"),
-    ("conllu-plus", f"{PLUS} FORM A\na\tX|X\n", f"x:2: found a repeated alternative in 'X|X', expected {ONCE}"),
-    ("columns", "a X\nb\n", "x:2: found 1 columns, expected 2 columns: form tag"),
-    ("columns", "a\tX\n\nb\tY\tZ\n", "x:3: found 3 columns, expected 2 columns: form tag"),
-    ("columns", "a\tX\n\tY\n", "x:2: found an empty form, expected 2 columns: form tag"),
-    ("columns", "a\tX\nb\tY|Y\n", f"x:2: found a repeated alternative in 'Y|Y', expected {ONCE}"),
-    ("columns", "# columns = form\na\n", f"x:1: found the header '# columns = form', expected {HEADER}"),
-    ("columns", "\n# columns = a b b\n# y = z\na\n", f"x:2: found the header '# columns = a b b', expected {HEADER}"),
-    ("attributes", "X\ta:b\n", f"x:1: found the weight 'b' of 'a:b', expected {WEIGHT}"),
-    ("attributes", "X\ta:nan\n", f"x:1: found the weight 'nan' of 'a:nan', expected {WEIGHT}"),
-    ("attributes", "X\ta\n\nX\ta\t\tb\n", f"x:3: found an empty attribute, expected {TABS}"),
-    ("attributes", "X|\ta\n", "x:1: found the label 'X|', expected different labels separated by '|'"),
-    ("attributes", "X|X\ta\n", "x:1: found the label 'X|X', expected different labels separated by '|'"),
+BAD_FILES = [  # what is found, and in which line
+    ("tagged", "a/X\nb/ c/Y\n", 2, "nothing after the '/' of 'b/'"),
+    ("tagged", "/X\n", 1, "nothing before the '/' of '/X'"),
+    ("tagged", "a/X|Y|X\n", 1, "a repeated alternative in 'X|Y|X'"),
+    ("tagged-underscore", "_\n", 1, "nothing before the '_' of '_'"),
+    ("kytea", "ab\n", 1, "'ab' at character 1"),
+    ("kytea", "a|b|\n", 1, "'b|' at character 3"),
+    ("kytea", "a||b\n", 1, "'|b' at character 3"),
+    ("kytea", "a/N-b\n", 1, "the tag '/N' at character 2 without a boundary after it"),
+    ("kytea", "a/N b\n", 1, "the tag '/N' at character 2 without a boundary after it"),
+    ("kytea", "a/N&\n", 1, "an empty alternative in the tag 'N&'"),
+    ("kytea", "a/N&N\n", 1, "a repeated alternative in the tag 'N&N'"),
+    ("conllu", "1\ta\n", 1, "2 fields"),
+    ("conllu", "1\ta\t_\t_\t_\t_\t_\t_\t\t_\n", 1, "an empty field"),
+    ("conllu", "# x\n" + FIRST + UD_ROW.format(3, "b", 1, "_"), 3, "the ID '3'"),
+    ("conllu", UD_ROW.format("1-0", "a", 0, "_"), 1, "the ID '1-0'"),
+    ("conllu", UD_ROW.format(1, "a", 2, "_"), 1, "the head 2 of token 1"),
+    ("conllu", UD_ROW.format(1, "a", 1, "_"), 1, "the head 1 of token 1"),
+    ("conllu", UD_ROW.format(1, "a", -1, "_"), 1, "the head '-1'"),
+    ("conllu", UD_ROW.format(1, "a", "x", "_"), 1, "the head 'x'"),
+    ("conllu", UD_ROW.format(1, "a", 0, "AltUpos=X//Y"), 1, "the alternatives ('X', '', 'Y')"),
+    ("conllu", UD_ROW.format(1, "a", 0, "AltHead=9:x"), 1, "the head 9 of token 1"),
+    ("conllu", "# only\n\n", 1, "no tokens"),
+    ("conllu", FIRST + "# late\n", 2, "1 fields"),
+    ("conllu-plus", "# x\n1\ta\n", 1, "'# x'"),
+    ("conllu-plus", f"{PLUS} ID UPOS\n1\tX\n", 1, "the header '# global.columns = ID UPOS'"),
+    ("conllu-plus", f"{PLUS} FORM A A\n", 1, "the header '# global.columns = FORM A A'"),
+    ("conllu-plus", f"{PLUS} FORM misc\n", 1, "the column 'misc'"),
+    ("conllu-plus", f"{PLUS} ID FORM\n1\ta\tb\n", 2, "3 fields"),
+    ("conllu-plus", f"{PLUS} FORM MISC\na\tAltUpos=X/Y\n", 2, "candidates of UPOS in MISC"),
+    ("conllu-plus", f"{PLUS} FORM A\na\tX|X\n", 2, "a repeated alternative in 'X|X'"),
+    ("columns", "a X\nb\n", 2, "1 columns"),
+    ("columns", "a\tX\n\nb\tY\tZ\n", 3, "3 columns"),
+    ("columns", "a\tX\n\tY\n", 2, "an empty form"),
+    ("columns", "a\tX\nb\tY|Y\n", 2, "a repeated alternative in 'Y|Y'"),
+    ("columns", "# columns = form\na\n", 1, "the header '# columns = form'"),
+    ("columns", "\n# columns = a b b\n# y = z\na\n", 2, "the header '# columns = a b b'"),
+    ("attributes", "X\ta:b\n", 1, "the weight 'b' of 'a:b'"),
+    ("attributes", "X\ta:nan\n", 1, "the weight 'nan' of 'a:nan'"),
+    ("attributes", "X\ta\n\nX\ta\t\tb\n", 3, "an empty attribute"),
+    ("attributes", "X|\ta\n", 1, "the label 'X|'"),
+    ("attributes", "X|X\ta\n", 1, "the label 'X|X'"),
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "message"), BAD_FILES)
-def test_bad_files_are_explained(name, text, message):
+@pytest.mark.parametrize(("name", "text", "line", "found"), BAD_FILES)
+def test_bad_files_are_explained(name, text, line, found):
     with pytest.raises(CorpusError) as caught:
         read(name, text.encode())
-    assert str(caught.value) == message
+    assert (caught.value.path, caught.value.line, caught.value.found) == ("x", line, found)
+    assert caught.value.expected
 
 
 def in_kytea(segmentation, tags=(None, None)):

@@ -165,19 +165,6 @@ def test_what_reading_would_take_for_a_byte_order_mark_is_escaped():
     assert read_one("\\\ufeff a").forms == sentence.forms
 
 
-@given(st.text("ab|- ?/&\\山", max_size=8))
-def test_an_error_does_not_depend_on_what_was_read_before(line):
-    def error() -> str:
-        try:
-            return str(read_one(line).layers)
-        except CorpusError as found:
-            return str(found)
-
-    first = error()
-    list(kytea.read(["a/N|b", "a/N&V"]))
-    assert error() == first
-
-
 @given(st.lists(st.none() | st.sets(st.sampled_from("BMES"), min_size=1).map(tuple), min_size=1, max_size=4))
 def test_writing_keeps_the_allowed_sequences_or_refuses(layer):
     """What is read again allows exactly the same segmentations; other sets of labels are refused."""
