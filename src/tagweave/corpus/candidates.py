@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from sys import intern
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from tagweave.corpus.characters import escape, is_escaped, split_unescaped, unescape
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 Value = TypeVar("Value")
 BAR, COLON = "|", ":"

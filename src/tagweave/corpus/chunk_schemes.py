@@ -20,20 +20,17 @@ right end is unknown as well, the next position says what may follow: `B-*|I-X|O
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tagweave.corpus.candidates import Soft
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import Candidates, Layer, Sentence
 
 SCHEMES = ("IOB1", "IOB2", "BIOES")
 LENIENT = "IOB"

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tagweave.corpus.chunk_schemes import codes_chunks, convert, readable
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.named import located
-from tagweave.corpus.sentence import Location, Sentence
+from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import Candidates
 
 
 @dataclass(frozen=True, slots=True)

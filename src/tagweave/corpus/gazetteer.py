@@ -12,17 +12,13 @@ none.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.files import read_lines
+from tagweave.corpus.sentence import Candidates
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tagweave.corpus.sentence import Candidates
 
 _FORMS = "TYPE TAB phrase, TYPE|TYPE TAB phrase, or phrase"
 

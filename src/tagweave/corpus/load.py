@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM, is_awaited, read_lines, written
 from tagweave.corpus.formats.conllu import UPOS, XPOS
-from tagweave.corpus.formats.format import ModelLabels
+from tagweave.corpus.formats.format import Format, ModelLabels
 from tagweave.corpus.formats.registry import chosen_format, foreign, formats, recognise
 from tagweave.corpus.named import is_name, located
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tagweave.corpus.formats.format import Format
 
 COVERED = "labels_covered"
 """The only comment that may differ between the documents of a file."""

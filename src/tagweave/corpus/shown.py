@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tagweave.corpus.candidates import Soft
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import describe
-from tagweave.corpus.spans import OUTSIDE, spans_of
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.spans import OUTSIDE, SpanCandidates, spans_of
 from tagweave.display.markup import LEAST, Html
 from tagweave.display.pictures import Annotated, corpus_picture, sentence_picture
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import Candidates, Sentence
-    from tagweave.corpus.spans import SpanCandidates
 
 _SENTENCES = 3  # of a corpus
 

@@ -21,17 +21,12 @@ one, from 1, and the type.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from tagweave.corpus.candidates import Soft
-from tagweave.corpus.sentence import Candidates, Layer
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from tagweave.corpus.sentence import Sentence
 
 OUTSIDE = "O"
 ANY = "*"

@@ -26,7 +26,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import IO, Any, NamedTuple
 
 from tagweave.errors import CorpusError, ExchangeError, shortened
 from tagweave.exchange import webanno_tsv
@@ -34,9 +35,6 @@ from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.members import ExportFile, library, members, packed_names, refuse_link, write_zip
 from tagweave.exchange.tokens import Offsets
 from tagweave.exchange.webanno_tsv import ENTITY, LayeredText, documents, is_annotated, short, split_argument
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 _TYPES = "TypeSystem.xml"
 _TOTAL_WEIGHT = 300_000  # of all different type systems of an export

@@ -20,13 +20,11 @@ from importlib import import_module
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError, ExchangeError, shortened
-
-if TYPE_CHECKING:
-    from tagweave.exchange.document import Document, Mark
+from tagweave.exchange.document import Document, Mark
 
 LARGEST = 1 << 26
 """Bytes of the largest file of an export: a text of a hundred books, with its annotation."""

@@ -9,19 +9,15 @@ and without its weight, or the token's number if it has no attributes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from math import isfinite
 from sys import intern
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from tagweave.corpus.characters import last_unescaped, split_unescaped, unescape
-from tagweave.corpus.formats.format import Format, Look, Sign, blocks, checked, layer_to_write
+from tagweave.corpus.formats.format import FirstLines, Format, Look, Sign, blocks, checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tagweave.corpus.formats.format import FirstLines
 
 ATTRIBUTES = "attributes"
 UNKNOWN = ("?", "")  # the first one is written

@@ -15,16 +15,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from sys import intern
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
 from tagweave.corpus.candidates import interned, parse_candidates
 from tagweave.corpus.characters import split_blanks
 from tagweave.corpus.formats.format import (
     Confidence,
+    FirstLines,
     Format,
     Look,
     Sign,
@@ -36,11 +38,6 @@ from tagweave.corpus.formats.format import (
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import rejected_comments, take_rejected
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
-    from tagweave.corpus.formats.format import FirstLines
 
 UNKNOWN = ("_", "?", "-X-", "")  # the first one is written
 _TAG = "tag"

@@ -22,24 +22,20 @@ every byte.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from sys import intern
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
 from tagweave.corpus.candidates import Soft, format_number, number_like, split_numbers
 from tagweave.corpus.characters import split_unescaped
-from tagweave.corpus.formats.format import Confidence, Format, Look, Sign, blocks, checked, layer_to_write
+from tagweave.corpus.formats.format import Confidence, FirstLines, Format, Look, Sign, blocks, checked, layer_to_write
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import rejected_comments, take_rejected
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from tagweave.corpus.formats.format import FirstLines
 
 UPOS, XPOS, HEAD = "upos", "xpos", "head"
 _MISC = "misc"

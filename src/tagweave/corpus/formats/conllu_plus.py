@@ -9,9 +9,10 @@ its own is written as `TAGWEAVE:NAME`, and read as NAME. Only FORM has to be the
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from sys import intern
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
 from tagweave.corpus.candidates import interned, parse_candidates
 from tagweave.corpus.characters import split_blanks
@@ -30,10 +31,6 @@ from tagweave.corpus.formats.format import (
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.corpus.spans import rejected_comments
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
 
 _NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OWN = "TAGWEAVE:"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.characters import BLANKS, split_blanks
+from tagweave.corpus.corpus import Unit
+from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from tagweave.corpus.corpus import Unit
-    from tagweave.corpus.sentence import Layer, Sentence
 
 
 class Reader(Protocol):

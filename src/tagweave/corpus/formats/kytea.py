@@ -14,20 +14,16 @@ of a word to every character that is known to belong to it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from sys import intern
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from tagweave.corpus.candidates import Soft
-from tagweave.corpus.formats.format import Format, Look, Sign, checked, layer_to_write
+from tagweave.corpus.formats.format import FirstLines, Format, Look, Sign, checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from tagweave.corpus.formats.format import FirstLines
 
 SEGMENTATION = "segmentation"
 TAG = "tag"

@@ -7,17 +7,13 @@ and a blank line is an empty sentence.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from sys import intern
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from tagweave.corpus.characters import BLANKS, split_blanks
-from tagweave.corpus.formats.format import Format, Look, Sign, checked, refuse_blanks, refuse_labels
+from tagweave.corpus.formats.format import FirstLines, Format, Look, Sign, checked, refuse_blanks, refuse_labels
 from tagweave.corpus.sentence import Location, Sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tagweave.corpus.formats.format import FirstLines
 
 
 def read_raw(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tagweave.corpus.formats import attributes, columns, conllu, conllu_plus, kytea, plain, tagged
-from tagweave.corpus.formats.format import FirstLines, ModelLabels
+from tagweave.corpus.formats.format import FirstLines, Format, ModelLabels, Reader
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from tagweave.corpus.formats.format import Format, Reader
 
 _ALL = (
     tagged.SLASH,

@@ -8,20 +8,26 @@ Blanks are only the space and the tab: full-width spaces may be tokens. A blank 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from sys import intern
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from tagweave.corpus.candidates import format_candidates, interned, parse_candidates
 from tagweave.corpus.characters import escape, last_unescaped, split_blanks, unescape
-from tagweave.corpus.formats.format import FEW, Format, Look, Sign, checked, layer_to_write, refuse_blanks
+from tagweave.corpus.formats.format import (
+    FEW,
+    FirstLines,
+    Format,
+    Look,
+    ModelLabels,
+    Sign,
+    checked,
+    layer_to_write,
+    refuse_blanks,
+)
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.errors import CorpusError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from tagweave.corpus.formats.format import FirstLines, ModelLabels
 
 _MANY, _MOST = 0.5, 0.9  # shares of words with a tail
 _WORDS = 10  # enough to recognise a corpus
