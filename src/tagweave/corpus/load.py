@@ -136,24 +136,24 @@ def load(
     """Load the corpus that `[GUIDELINE=]PATH[#LAYER]` names; `-` is standard input, and gzip files are decompressed.
 
     PATH may be the name of a public corpus, `FAMILY:CORPUS[@VERSION]/SPLIT`; its file is fetched unless it is there.
+    Without `format`, the extension or the first lines determine the format. Empty sentences are left out.
 
-    The layer LAYER becomes the corpus's own, under the name GUIDELINE; other layers keep their names. Without LAYER it
-    is the format's usual layer: `tag`; in CoNLL-U `upos`, or `xpos` if only that is annotated; in KyTea's format
+    LAYER becomes the corpus's own layer, under the name GUIDELINE; other layers keep their names. By default it is the
+    format's usual layer: `tag`; in CoNLL-U `upos`, or `xpos` if only that is annotated; in KyTea's format
     `segmentation`; in column files with a header the last one.
 
-    Without GUIDELINE, a comment `# guideline = NAME` in the file names it, or else it keeps its name. But a layer whose
-    name comes only from the format (`tag`, `upos`, `xpos`, `segmentation`) is then called `unnamed`, so that files of
+    Without GUIDELINE, a comment `# guideline = NAME` names the layer, or else it keeps its name. But a layer whose name
+    comes only from the format (`tag`, `upos`, `xpos`, `segmentation`) is then called `unnamed`, so that files of
     different formats can share a guideline; and if such a file has a known layer `unnamed`, that is the layer, or else
     one of the layers `trained`, from which a model has learned that guideline.
 
-    A comment `# labels_covered = A B C` lists the labels that the annotators looked for; if there are different ones,
-    each holds for the sentences from it to the next, and `*` means all labels. A column `confidence`, or
-    `Confidence` in MISC, gives the confidence in the labels of a token. Empty sentences are left out. Without `format`,
-    the extension or the first lines determine it.
+    A comment `# labels_covered = A B C` lists the labels that the annotators looked for, for the sentences up to the
+    next such comment; `*` means all labels. A column `confidence`, or `Confidence` in MISC, gives the confidence in the
+    labels of a token.
 
     Raises:
-        CorpusError: a file that does not follow its format, with path and line; a layer that is not in the file;
-            different guidelines in one file; an unknown format.
+        CorpusError: a file that does not follow its format, with path and line; an unknown layer or format; different
+            guidelines in one file.
         OSError: the file cannot be read.
     """
     form, sentences = _nonempty(argument, format)

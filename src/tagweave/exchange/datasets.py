@@ -2,12 +2,11 @@
 
 Parquet, Arrow (a stream or a file), JSON and JSON Lines, and folders of `save_to_disk`. Numbers are labels of a
 `ClassLabel`, whose names are in the metadata of the file, or in `dataset_info.json` beside it; -100, -1 and null are
-unknown. Columns named as in Universal Dependencies are what they are there (`lemmas`, `feats`, `head` with `deprel`).
-Values that are no lists become comments.
+unknown. Columns named as in Universal Dependencies are read as such (`lemmas`, `feats`, `head` with `deprel`). Values
+that are no lists become comments.
 
-A few bytes of Parquet can stand for gigabytes: pages are compressed, equal values are counted, and a text is stored
-once. So what pages unpack to, values, and characters are counted before there are Python objects, and columns of other
-types, of which some take no bytes at all, are left out. A text that occurs again is the same object.
+A few bytes of Parquet can stand for gigabytes: pages are compressed, and equal values are stored once. So unpacked
+pages, values and characters are counted before there are Python objects, and columns of other types are left out.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """spaCy's DocBin, the format of its training data (`.spacy`).
 
 Tags are the layers `upos` and `xpos`, entities the layer `entities` in IOB2, heads the layer `head`; lemmas and
-morphology are the columns `lemma` and `feats`. What spaCy calls missing is unknown. A document is one sentence or more,
-as it says. The span group `incorrect_spans` has rejected spans: spaCy learns from one that `incorrect_spans_key` names.
+morphology are the columns `lemma` and `feats`. Missing values are unknown. The span group `incorrect_spans` has
+rejected spans: spaCy learns from the group that `incorrect_spans_key` names.
 
-Of files that somebody sent, only the arrays and strings of the DocBin are read: its documents are not made (`get_docs`
-checks little of what it gives to compiled code), and user data, which it would unpack, is left out.
+Only the arrays and strings of a file are read. `get_docs` would pass unchecked values to compiled code, and unpack user
+data; so no documents are made, and user data is left out.
 """
 
 from __future__ import annotations

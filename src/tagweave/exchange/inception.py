@@ -1,17 +1,17 @@
 """INCEpTION's exports: UIMA CAS XMI and CAS JSON, read and written through dkpro-cassis, and WebAnno TSV.
 
-An argument is `PATH[#LAYER]`: a file, a folder or a zip, and if there are several, `Layer.feature`, or either of these.
-In the export of a project, `annotation/DOCUMENT/ANNOTATOR.xmi` (or a zip of it, or `.json`, `.tsv`) tells who annotated
-what, `curation` is like it, and sources and texts that nobody has opened (`INITIAL_CAS`) are not read. A span is an
-annotation with a text in the feature; a feature `score` between 0 and 1 is its probability.
+An argument is `PATH[#LAYER]`: a file, a folder or a zip, and if there are several layers, `Layer`, `feature` or
+`Layer.feature`. In the export of a project, `annotation/DOCUMENT/ANNOTATOR.xmi` (or a zip of it, or `.json`, `.tsv`)
+tells who annotated what, and so does `curation`; sources and texts that nobody has opened (`INITIAL_CAS`) are not read.
+A span is an annotation with a text in the feature; a feature `score` between 0 and 1 is its probability.
 
-The way back is a zip of XMI files, with tokens and sentences, and spans as named entities with `value` and `score`.
-INCEpTION imports what its project knows: without a feature `score` of that layer, the scores are dropped.
+The way back is a zip of XMI files, with tokens, sentences, and spans as named entities with `value` and `score`.
+INCEpTION drops the scores unless the layer of the project has a feature `score`.
 
-dkpro-cassis makes classes of the types of a file, and Python code of the names of their features. So these are checked
-before: a name of a file that somebody sent is never code. It compiles a class anew for every feature, and makes two
-tables of all characters of a text. So a type with features by the hundred takes minutes, and a text of megabytes takes
-gigabytes, which is found out before. Real type systems have a few hundred types with five to twenty features each.
+dkpro-cassis generates Python classes from the types and features of a file, so names are checked first: no name in a
+file may become code. It compiles a class again for every feature, and makes two tables of all characters of a text, so
+hundreds of features take minutes, and megabytes of text take gigabytes. Both are limited; real type systems have a few
+hundred types with five to twenty features each.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Exports in JSON: of Label Studio, doccano and Prodigy. Every value is checked where it is taken out.
+"""JSON exports of Label Studio, doccano and Prodigy. Every value is checked where it is taken out.
 
-Label Studio's is a list of tasks, each with the annotations of several people and the predictions of models.
+Label Studio writes a list of tasks, with the annotations of several people and the predictions of models:
 
     [{"id": 7, "data": {"text": "Ann left."},
       "annotations": [{"completed_by": 1, "result": [
@@ -8,29 +8,22 @@ Label Studio's is a list of tasks, each with the annotations of several people a
          "value": {"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}}]}],
       "predictions": [{"model_version": "m1", "result": [{..., "score": 0.9}]}]}]
 
-A result without `labels` (of choices, relations) says nothing of spans. A task that an annotator skipped
-(`was_cancelled`) is not one that they saw. Predictions are an annotator of the name of the model, whose spans have the
-scores as probabilities; spans that people took over from them keep the score, which is not theirs. Its usual export
-has only the numbers of predictions, apart from those that an annotation began with.
+Results without `labels` (choices, relations) are skipped, and so are annotations that were cancelled. A model is an
+annotator whose spans have the scores as probabilities; spans that people took over from it keep the score, which is not
+theirs. The usual export has only the numbers of predictions, except for those that an annotation began with.
 
-doccano's JSON Lines for sequence labelling, exported and imported; the list is `labels` in some versions:
+doccano writes JSON Lines, a file for each annotator, or one for all; the list is `labels` in some versions, and
+`entities` in projects with relations:
 
     {"id": 7, "text": "Ann left Graz.", "label": [[0, 3, "PER"], [9, 13, "LOC"]]}
-
-With relations it is
-
     {"id": 7, "text": "...", "entities": [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}], ...}
 
-An export has a file for each annotator, or one for all where they share their work; so a file is an annotator, of the
-file's name.
-
-Prodigy's JSON Lines:
+Prodigy writes JSON Lines; its tokens are kept:
 
     {"text": "Ann left.", "spans": [{"start": 0, "end": 3, "label": "PER"}], "answer": "accept", "_annotator_id": "ann"}
 
-An answer `accept` says that the spans are right, `reject` that something is wrong with them: a single span is rejected,
-and of several spans nothing is known. `ignore` says that nobody knows: such tasks are left out. Tokens that it brings
-are kept.
+The answer `reject` says that something is wrong: a single span is rejected, of several nothing is known. Tasks with the
+answer `ignore` are left out.
 """
 
 from __future__ import annotations

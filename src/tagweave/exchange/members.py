@@ -1,11 +1,10 @@
-"""The files of an export: a single file, or those of a folder or a zip, in which others may be packed; zips to write.
+"""The files of an export: a single file, or those of a folder or a zip, which may hold other zips; zips to write.
 
-Nothing is unpacked to disk. The sizes in a zip are not believed: reading stops where a limit is. Links are not
-followed, so that an export of somebody else shows no other file.
+Nothing is unpacked to disk. The sizes in a zip are not trusted: reading stops at a limit. Links are not followed, so
+that an export of somebody else shows no other file.
 
-A small file that would take gigabytes is refused; a large one that takes what its size promises is not. So limits of
-unpacked bytes, and of the memory for what is made of them, grow with the bytes on disk, in proportion to what real
-exports need at most, and small files have a limit of their own.
+Limits of unpacked bytes, and of memory for documents, grow with the bytes on disk, as far as real exports need; small
+files have a fixed limit. So a small file that would take gigabytes is refused, and a large one is read.
 """
 
 from __future__ import annotations

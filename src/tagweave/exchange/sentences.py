@@ -1,8 +1,8 @@
 """From documents to sentences of tokens, with a layer for each annotator, and back.
 
-A line is a sentence if the tool has none. A span that begins or ends within a token is misaligned, and so is one
-of several lines or with gaps; the user decides what becomes of these. Blanks at the ends of a span do not count. An
-annotator who rejects spans says nothing of the rest, and a rejected span that is not whole tokens tells nothing.
+A line is a sentence if the tool has none. A span that begins or ends within a token is misaligned, and so is one of
+several lines or with gaps; the user decides what becomes of these. Blanks at the ends of a span do not count. A
+rejected span says nothing about the rest of the text, and nothing at all unless it is whole tokens.
 """
 
 from __future__ import annotations

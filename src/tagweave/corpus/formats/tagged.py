@@ -37,12 +37,11 @@ _UPPER = re.compile(r"[^a-z]*[A-Z][^a-z]*")
 class _Tails:
     """The tails of words: the text after a separator inside a word, in pairs with the text before it.
 
-    If nine of ten words have a tail, tails are labels. With fewer they are labels only if they look like it: if one of
-    ten words has one and most are in capitals, or every second word has one and few of them are different.
+    If nine of ten words have a tail, tails are labels. Otherwise they have to look like labels: one of ten words has a
+    tail and most are in capitals, or every second word has one and few of them are different.
 
-    In text for a model, a tail is a label only if the model has it. Tails are labels if most of them are the model's
-    and enough words have one, or if all are and look like labels; or if nearly all words have one and few of them are
-    different.
+    In text for a model, tails are labels if most are labels of the model and enough words have one, or if all are and
+    look like labels; or if nearly all words have one and few of them are different.
     """
 
     def __init__(self, tokens: Sequence[str], separator: str) -> None:
