@@ -288,6 +288,8 @@ def in_kytea(segmentation, tags=(None, None)):
 
 
 UNWRITABLE = [
+    *(("raw", Sentence(("a", form)), "expected forms of one character in raw text") for form in ("", "ab")),
+    *(("segmented", Sentence(("a", form)), "neither empty nor has blanks") for form in ("", "a b", "a\u3000b", "a\tb")),
     ("columns", Sentence(("a",), {"tag": (("_",),)}), "the label '_', expected labels that do not mean unknown"),
     ("columns", Sentence(("a",), {"tag": (("-X-",),)}), "the label '-X-'"),
     ("columns", Sentence(("a",), {"tag": (("",),)}), "an empty label"),
@@ -331,7 +333,7 @@ UNWRITABLE = [
 
 @pytest.mark.parametrize(("name", "sentence", "message"), UNWRITABLE)
 def test_what_cannot_be_written(name, sentence, message):
-    layer = FORMATS[name].layer or next(reversed(sentence.layers))
+    layer = FORMATS[name].layer or next(reversed(sentence.layers), "tag")
     with pytest.raises(CorpusError, match=message):
         FORMATS[name].write([sentence], io.StringIO(), layer)
 

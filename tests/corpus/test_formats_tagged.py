@@ -10,7 +10,6 @@ import texts
 from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.characters import escape, last_unescaped, split_unescaped, unescape
 from tagweave.corpus.formats import tagged
-from tagweave.errors import CorpusError
 
 written = partial(texts.written, tagged)
 
@@ -70,14 +69,6 @@ def test_underscore_separator():
     assert sentence.forms == ("x_y", "a/b", "z")
     assert sentence.layers["tag"] == (("NN",), ("VV",), None)
     assert written(sentence, separator="_") == "x\\_y_NN a/b_VV z\n"
-
-
-def test_layer_names():
-    sentence = read_one("a/X", layer="ctb")
-    assert sentence.layers == {"ctb": (("X",),)}
-    assert written(sentence, layer="ctb") == "a/X\n"
-    with pytest.raises(CorpusError, match=r"found the layers ctb, expected a layer 'tag' to write"):
-        written(sentence)
 
 
 def test_blank_line_is_an_empty_sentence_and_blanks_do_not_count():

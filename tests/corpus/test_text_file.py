@@ -80,16 +80,6 @@ def test_writes_the_whole_file(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_error_leaves_the_old_file(tmp_path):
-    path = tmp_path / "x.txt"
-    path.write_text("old")
-    with pytest.raises(RuntimeError), written(str(path)) as stream:
-        stream.write("new")
-        raise RuntimeError
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_compresses_by_name_and_repeatably(tmp_path):
     for name in ("a.gz", "b.gz"):
         with written(str(tmp_path / name)) as stream:

@@ -153,7 +153,7 @@ def test_user_data_are_never_unpacked(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(tw.read_documents("spacy", path, tell=lambda _: None)) == 1
 
 
-def test_bombs_and_heads_beyond_the_sentence(tmp_path: Path) -> None:
+def test_heads_beyond_the_sentence(tmp_path: Path) -> None:
     import srsly
 
     path = written(tmp_path, doc("a b", heads=[1, 1], deps=["x", "ROOT"]))
@@ -163,9 +163,6 @@ def test_bombs_and_heads_beyond_the_sentence(tmp_path: Path) -> None:
     tokens[8 * at : 8 * at + 8] = (10**15).to_bytes(8, "little")
     path.write_bytes(zlib.compress(srsly.msgpack_dumps({**message, "tokens": bytes(tokens)})))
     with pytest.raises(CorpusError, match=r"found the head \+1000000000000000 of 'a', expected a token"):
-        tw.read_documents("spacy", path)
-    path.write_bytes(zlib.compress(bytes(1 << 25)))
-    with pytest.raises(CorpusError, match="found more than 16,777,216 bytes in 32,"):
         tw.read_documents("spacy", path)
 
 

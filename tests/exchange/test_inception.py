@@ -193,15 +193,10 @@ def test_mistakes(tmp_path: Path, content: str, told: str) -> None:
 
 
 def test_entities_of_xml_are_no_files(tmp_path: Path) -> None:
-    """An external entity is not read, and one that grows is refused."""
     made = cas(*ENTITIES)
     (tmp_path / "secret").write_text("secret")
-    outside = f'<!DOCTYPE x [<!ENTITY e SYSTEM "file://{tmp_path}/secret">]>'
-    growing = "<!DOCTYPE x [" + "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 99}">' for n in range(1, 9)) + "]>"
-    for number, doctype in enumerate((outside, growing.replace("&e0;", "lol"))):
-        xmi = made.to_xmi().replace("<xmi:XMI", f"{doctype}<xmi:XMI", 1)
-        xmi = xmi.replace("</xmi:XMI>", f"<a>{'&e;' if not number else '&e8;'}</a></xmi:XMI>")
-        path = zipped(tmp_path / "a.zip", {"a.xmi": xmi, "TypeSystem.xml": made.typesystem.to_xml()})
-        with pytest.raises(CorpusError) as error:
-            list(TOOL.read(path))
-        assert "secret" not in str(error.value).replace("secret'", "")
+    doctype = f'<!DOCTYPE x [<!ENTITY e SYSTEM "file://{tmp_path}/secret">]>'
+    xmi = made.to_xmi().replace("<xmi:XMI", f"{doctype}<xmi:XMI", 1).replace("</xmi:XMI>", "<a>&e;</a></xmi:XMI>")
+    path = zipped(tmp_path / "a.zip", {"a.xmi": xmi, "TypeSystem.xml": made.typesystem.to_xml()})
+    with pytest.raises(CorpusError, match=r"a.xmi: found <!DOCTYPE, expected XML without"):
+        list(TOOL.read(path))

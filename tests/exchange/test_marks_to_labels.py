@@ -184,18 +184,16 @@ class TestWriting:
     def test_what_stands_between_sentences_is_kept(self, text: str) -> None:
         ends = [at for at in range(1, len(text) + 1) if text[at - 1] in ".。" or at == len(text)]
         bounds = tuple(zip([0, *ends[:-1]], ends, strict=True))
-        found = read(Document(text, {"x": ()}, sentences=bounds))[0]
-        assert [each.text for each in documents(found, ["tag"])] == [text]
+        for whole in (Document(text, {"x": ()}, sentences=bounds), Document(f"\r\n{text}\r\n \n\nb", {"x": ()})):
+            assert [each.text for each in documents(read(whole)[0], ["tag"])] == [whole.text]
 
-    def test_and_between_lines(self) -> None:
-        text = "\r\na\r\n \n\nb"
-        assert [each.text for each in documents(read(Document(text, {"x": ()}))[0], ["tag"])] == [text]
-
-    def test_a_comment_that_is_no_string(self) -> None:
-        with pytest.raises(CorpusError, match=r"found the comment before = \{, expected a JSON string"):
-            list(documents([Sentence(("a",), comments=("# text = a", "# before = {"))], ["tag"]))
-
-    def test_a_comment_of_another_text_is_an_error(self) -> None:
-        other = Sentence(("Ann",), {"tag": (OUTSIDE,)}, comments=("# text = Bob",))
-        with pytest.raises(CorpusError, match="found the tokens 'Ann', expected those of the text 'Bob'"):
-            list(documents([other], ["tag"]))
+    @pytest.mark.parametrize(
+        ("comments", "told"),
+        [
+            (("# text = Ann", "# before = {"), r"found the comment before = \{, expected a JSON string"),
+            (("# text = Bob",), "found the tokens 'Ann', expected those of the text 'Bob'"),
+        ],
+    )
+    def test_comments_that_are_wrong(self, comments: tuple[str, ...], told: str) -> None:
+        with pytest.raises(CorpusError, match=told):
+            list(documents([Sentence(("Ann",), comments=comments)], ["tag"]))

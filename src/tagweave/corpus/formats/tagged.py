@@ -123,11 +123,7 @@ class _Tokens(dict[str, Token]):
 
 
 def read(
-    lines: Iterable[str],
-    path: str = "",
-    separator: str = "/",
-    layer: str = "tag",
-    is_label: Callable[[str], bool] | None = None,
+    lines: Iterable[str], path: str = "", separator: str = "/", is_label: Callable[[str], bool] | None = None
 ) -> Iterator[Sentence]:
     """Yield the sentences of tagged text; `is_label` decides which fields are labels, tokens with others are forms."""
     known = _Tokens(separator, is_label)
@@ -137,7 +133,7 @@ def read(
         except CorpusError as error:
             raise error.at(path, number) from None
         forms, tags = zip(*tokens, strict=True) if tokens else ((), ())
-        yield Sentence(forms, {layer: tags}, location=Location(path, number))
+        yield Sentence(forms, {"tag": tags}, location=Location(path, number))
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", layer: str = "tag") -> None:
