@@ -1,3 +1,5 @@
+"""Files of rows: columns, and attributes as CRFsuite has them."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -5,7 +7,7 @@ from functools import partial
 import pytest
 
 import texts
-from tagweave.corpus.formats import columns
+from tagweave.corpus.formats import attributes, columns
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 
@@ -101,3 +103,35 @@ def test_sentences_may_lack_a_layer_of_the_first():
 
 def test_foreign_comments_are_left_out():
     assert written(Sentence(("a",), comments=("# newpar", "# id = 1"))) == "# id = 1\na\t_\n\n"
+
+
+read_attributes, written_attributes = partial(texts.read, attributes), partial(texts.written, attributes)
+TEXT = "b|s\tw=the\tn:2\ne\tw=a\\:b:0.5\tx\\\\y\n?\tw=end\n\ns\n\n"
+
+
+def test_labels_attributes_and_forms():
+    first, second = read_attributes(TEXT)
+    assert first.layers == {"tag": (("b", "s"), ("e",), None)}
+    assert first.columns == {"attributes": ("w=the\tn:2", "w=a\\:b:0.5\tx\\\\y", "w=end")}
+    assert first.forms == ("w=the", "w=a:b", "w=end")
+    assert second.forms == ("1",) and second.columns == {"attributes": ("",)}
+    assert (first.location.line, second.location.line) == (1, 5)
+    assert written_attributes(first, second) == TEXT
+
+
+def test_empty_label_is_unknown():
+    (sentence,) = read_attributes("\tw=a\n")
+    assert sentence.layers["tag"] == (None,)
+    assert written_attributes(sentence) == "?\tw=a\n\n"
+
+
+def test_escapes_in_labels():
+    (sentence,) = read_attributes("\\:\tx\na\\|b|c\tx\n:\tx\n")
+    assert sentence.layers["tag"] == ((":",), ("a|b", "c"), (":",))
+
+
+def test_forms_are_attributes_where_there_are_none():
+    sentence = Sentence(("a:b", "c\\d"), {"tag": (("X",), None)})
+    assert written_attributes(sentence) == "X\ta\\:b\n?\tc\\\\d\n\n"
+    (again,) = read_attributes(written_attributes(sentence))
+    assert (again.forms, again.layers) == (sentence.forms, sentence.layers)

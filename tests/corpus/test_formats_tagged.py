@@ -1,5 +1,8 @@
+"""Text of words with labels and without."""
+
 from __future__ import annotations
 
+import io
 from functools import partial
 
 import pytest
@@ -9,7 +12,8 @@ from hypothesis import strategies as st
 import texts
 from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.characters import escape, last_unescaped, split_unescaped, unescape
-from tagweave.corpus.formats import tagged
+from tagweave.corpus.formats import plain, tagged
+from tagweave.corpus.sentence import Sentence
 
 written = partial(texts.written, tagged)
 
@@ -117,3 +121,42 @@ def test_split_finds_the_pieces(pieces):
 def test_labels_of_bars_stay_as_they_are(field):
     assert parse_candidates(field) == (field,)
     assert format_candidates((field,)) == field
+
+
+def plainly(write, *sentences):
+    stream = io.StringIO()
+    write(sentences, stream)
+    return stream.getvalue()
+
+
+def test_segmented_has_forms_only():
+    first, empty, second = plain.read_segmented(["山  上　有\t水", "", "是 的"], "x.txt")
+    assert first.forms == ("山", "上", "有", "水")
+    assert first.layers == {} and first.columns == {}
+    assert empty.forms == ()
+    assert second.location == ("x.txt", 3)
+    assert plainly(plain.write_segmented, first, empty, second) == "山 上 有 水\n\n是 的\n"
+
+
+def test_raw_keeps_every_character():
+    line = "  a b\u3000山\u2028\u0301"
+    (sentence,) = plain.read_raw([line])
+    assert sentence.forms == tuple(line)
+    assert sentence.layers == {}
+    assert plainly(plain.write_raw, sentence) == line + "\n"
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n\r\0", exclude_categories=["Cs"]), max_size=8)))
+def test_raw_round_trip(lines):
+    assert plainly(plain.write_raw, *plain.read_raw(lines)) == "".join(line + "\n" for line in lines)
+
+
+@given(st.lists(st.lists(st.text("ab/|\\\u00a0", min_size=1), max_size=4)))
+def test_segmented_round_trip(sentences):
+    lines = [" ".join(words) for words in sentences]
+    assert plainly(plain.write_segmented, *plain.read_segmented(lines)) == "".join(line + "\n" for line in lines)
+
+
+@pytest.mark.parametrize("write", [plain.write_raw, plain.write_segmented])
+def test_unknown_labels_are_no_labels(write):
+    assert plainly(write, Sentence(("a", "b"), {"tag": (None, None)})).replace(" ", "") == "ab\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -132,16 +133,13 @@ class TestFetching:
 
     def test_what_was_fetched_first_is_what_is_fetched_again(self, server: Files) -> None:
         path = Path(located(NAME))
+        path.write_text(TREES + TREES, "utf-8")
+        with pytest.raises(DataError, match=f"expected {digest(TREES)}; delete it to fetch it again"):
+            tw.load(NAME)
         path.unlink()
         server.content[TREEBANK] = TREES.replace("PRP", "DT").encode()
         with pytest.raises(DataError, match=f"expected one with the digest sha256:{digest(TREES)}"):
             located(NAME)
-
-    def test_a_file_that_was_changed_since_is_refused(self, server: Files) -> None:
-        path = Path(located(NAME))
-        path.write_text(TREES + TREES, "utf-8")
-        with pytest.raises(DataError, match=f"expected {digest(TREES)}; delete it to fetch it again"):
-            tw.load(NAME)
 
     @pytest.mark.parametrize("text", ["[", "[]", '{"a": 1}'])
     def test_digests_that_are_none(self, server: Files, tmp_path: Path, text: str) -> None:
@@ -155,9 +153,8 @@ class TestFetching:
         server.breaks_after, server.ranges = 10, ranges
         with pytest.raises(DataError, match="found"):
             located(NAME)
-        assert [path.name for path in kept(remote_file(data_name(NAME))).parent.iterdir()] == [
-            "en_own-ud-train.conllu.partial"
-        ]
+        (partial,) = kept(remote_file(data_name(NAME))).parent.iterdir()
+        assert partial.name == "en_own-ud-train.conllu.partial"
         server.breaks_after = None
         assert Path(located(NAME)).read_text("utf-8") == TREES
         assert [wanted for _, wanted in server.asked] == [None, "bytes=10-"]
@@ -170,27 +167,21 @@ class TestFetching:
             located(NAME)
         assert Path(located(NAME)).read_text("utf-8") == TREES
 
-    def test_no_file(self, server: Files) -> None:
+    def test_what_cannot_be_fetched(self, server: Files, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"found no file at .*, expected a corpus, release and split that exist"):
             located("ud:English-Own@2.14/dev")
-
-    def test_no_network(self, server: Files, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        own = json.loads((tmp_path / "registry.json").read_text("utf-8"))
-        own["ud"]["url"] = "http://127.0.0.1:9/{corpus}/{version}/{file}"
-        (tmp_path / "registry.json").write_text(json.dumps(own), "utf-8")
-        registry.cache_clear()
-        with pytest.raises(DataError, match=r"found no answer of .*, expected a network, or the file as .*\.conllu$"):
+        server.asked.clear()
+        with monkeypatch.context() as patch, pytest.raises(DataError, match=f"and {OFFLINE} set, expected the file of"):
+            patch.setenv(OFFLINE, "1")
             located(NAME)
-
-    def test_nothing_is_fetched_where_that_is_forbidden(self, server: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv(OFFLINE, "1")
-        with pytest.raises(DataError, match=f"and {OFFLINE} set, expected the file of {server.url}.* there"):
+        with monkeypatch.context() as patch, pytest.raises(DataError, match=r"extra data: pip install '\.\[data\]'"):
+            patch.setitem(sys.modules, "requests", None)
             located(NAME)
         assert server.asked == []
-
-    def test_without_requests(self, server: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(__import__("sys").modules, "requests", None)
-        with pytest.raises(DataError, match=r"expected the extra data: pip install '\.\[data\]'"):
+        own = (tmp_path / "registry.json").read_text("utf-8").replace(server.url, "http://127.0.0.1:9")
+        (tmp_path / "registry.json").write_text(own, "utf-8")
+        registry.cache_clear()
+        with pytest.raises(DataError, match=r"found no answer of .*, expected a network, or the file as .*\.conllu$"):
             located(NAME)
 
 
@@ -200,11 +191,8 @@ class TestCommands:
         assert done.exit_code == code, done.output
         return done.output
 
-    def test_list(self, server: Files) -> None:
-        assert "conll:2000            one (CC0)\n" in self.run("data", "list")
-        assert server.asked == []
-
     def test_info_fetches_nothing_and_says_who_vouches(self, server: Files) -> None:
+        assert "conll:2000            one (CC0)\n" in self.run("data", "list")
         shown = self.run("data", "info", "ud:English-Own@2.14/train")
         assert "licence: as this page says" in shown
         assert "(not fetched)\n    sha256 unknown: what is fetched for the first time is believed" in shown
