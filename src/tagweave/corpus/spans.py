@@ -36,12 +36,10 @@ _IN_COMMENT = re.compile(r"(\S+) ([1-9]\d{0,8})-([1-9]\d{0,8}) (.+)")
 
 
 class Span(NamedTuple):
-    """The tokens start .. stop - 1, and their type.
+    """The tokens start .. stop - 1, from 0, and their type.
 
-    Attributes:
-        start: the first token, from 0.
-        stop: the token after the last one; `None`: the right end is unknown.
-        label: the type; `None`: some type, which is unknown; `O`: these tokens are in no span.
+    `stop` is `None` if the right end is unknown. `label` is `None` if the type is unknown, and `O` for tokens that are
+    in no span.
     """
 
     start: int

@@ -155,10 +155,9 @@ def shown(value: object) -> str:
 
 
 def document(task: Values, name: str | None = None) -> Document:
-    """Return the document of a task. Raises CorpusError if it is not in this form.
+    """Return the document of a task; `name` is that of the text in its data, by default the only one, or `text`.
 
-    Args:
-        name: of the text in its data; by default the only one, or `text`.
+    Raises CorpusError if it is not in this form.
     """
     text = text_of(task, name)
     places = Places(text)
@@ -244,10 +243,8 @@ def _write_label_studio(documents: Iterable[Document], stream: IO[str]) -> None:
 
 
 def prediction(document: Document, name: str, control: str = "label", text: str = "text") -> dict[str, Any]:
-    """Return the marks of the annotator `name` as the prediction of a model of this version.
-
-    Args:
-        control, text: the names of the tags `Labels` and `Text` in the project.
+    """Return the marks of the annotator `name` as the prediction of a model of this version, in a project whose tags
+    `Labels` and `Text` have the names `control` and `text`.
     """
     marks = document.marks[name] or ()
     result = []

@@ -217,10 +217,7 @@ def _sentences(export: _Export) -> Sequence[Sentence]:
 
 
 def documents_of(tool: Tool, paths: Sequence[str], notes: Notes) -> tuple[list[Document], Memory]:
-    """Return the documents of a tool's files, while there is memory for them, and what counts that memory.
-
-    Raises CorpusError for a file that is not in the tool's form, or takes too much memory.
-    """
+    """Return the documents of a tool's files, and what counts the memory for them. Raises CorpusError if it is much."""
 
     def counted() -> Iterator[Document]:
         for document in memory.documents(document for path in paths for document in tool.read(path)):

@@ -297,10 +297,7 @@ def _before(document: Document, comments: Mapping[str, str], sentence: Sentence)
 
 
 def _marks(sentence: Sentence, name: str, tokens: Sequence[Offsets], task: Task) -> Iterator[Mark]:
-    """Yield the spans or tags of a layer by offsets, and its rejected spans.
-
-    A position that is unknown, or has several candidates, is in none.
-    """
+    """Yield the spans or tags of a layer by offsets, none at positions with several candidates, and rejected spans."""
     layer = sentence.layers.get(name, ())
     best = [_best(candidates) for candidates in layer]
     if task == TAGS:

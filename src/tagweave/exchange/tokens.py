@@ -59,10 +59,7 @@ def lines(text: str) -> Iterator[Offsets]:
 
 
 class Places:
-    """The places of a text: what is not blank between two of them, and units of UTF-16, found by bisection.
-
-    Nothing is computed before it is asked for.
-    """
+    """The places of a text: what is not blank between two of them, and units of UTF-16, found by bisection."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -259,10 +259,7 @@ def _plain(match: re.Match[str]) -> str:
 
 
 def write(found: Iterable[Document], stream: IO[bytes]) -> None:
-    """Write a zip of files, with spans as values of INCEpTION's named entities.
-
-    Raises CorpusError for a span of blanks alone, which no token covers.
-    """
+    """Write a zip of files with spans as named entities. Raises CorpusError for a span without a token."""
     header = f"{_FORMAT}\n#T_SP={ENTITY}|value\n\n\n"
     named = packed_names(found, ".tsv")
     write_zip(stream, ((name, header + "".join(_sentences(document, marks))) for document, marks, name in named))

@@ -72,11 +72,8 @@ class _Labels:
 class Tags:
     """Labels as `token.tag_` or `token.pos_`; with `overwrite`, existing tags are replaced.
 
-    Args:
-        attribute: `tag` or `pos`; by default `pos` if all labels are parts of speech of UD and not learned from XPOS.
-
-    Raises:
-        PipelineError: another attribute, or labels that are no parts of speech.
+    By default `pos` if all labels are parts of speech of UD and not learned from XPOS. Raises PipelineError for
+    another attribute, or labels that are no parts of speech.
     """
 
     def __init__(self, tagger: ChainPredictor, attribute: str | None, overwrite: bool) -> None:

@@ -92,7 +92,6 @@ class Component(PipelinePart):
     """A model as a component: it sets tags, entities, or trees, as the model was trained.
 
     Args:
-        name: of the component in its pipeline.
         attribute: `tag` or `pos`, where a tagger's labels are put.
         guideline: of the labels; by default the model's target.
         overwrite: whether existing annotation is replaced.

@@ -69,10 +69,7 @@ def _candidates(field: str, location: Location) -> Candidates:
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], layer: str = "tag") -> None:
-    """Write each sentence as rows and a blank line; without a column `attributes`, the form becomes the only attribute.
-
-    Empty sentences are left out, since they have no rows. Forms are not written if there are attributes.
-    """
+    """Write sentences as rows and a blank line; the form is the only attribute if there is no column `attributes`."""
     for sentence in sentences:
         labels = layer_to_write(sentence, layer)
         attributes = sentence.columns.get(ATTRIBUTES) or [_escaped(form, ":", sentence) for form in sentence.forms]

@@ -188,9 +188,7 @@ def layer_to_write(sentence: Sentence, name: str) -> Layer:
 
 
 def fields_to_write(sentence: Sentence, name: str, unknown: Sequence[str]) -> Sequence[str]:
-    """Return the fields of a layer, or of a column; `unknown[0]` is written for unknown, and no label is like
-    `unknown`.
-    """
+    """Return the fields of a layer or column, `unknown[0]` where a label is unknown; refuse labels like `unknown`."""
     if name in sentence.columns and name not in sentence.layers:
         return sentence.columns[name]
     fields = []
