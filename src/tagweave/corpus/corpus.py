@@ -73,7 +73,7 @@ class Corpus:
         return sum(len(sentence) for sentence in self.sentences)
 
     def _repr_html_(self) -> str:
-        from tagweave.corpus.shown import corpus_html
+        from tagweave.corpus.describe import corpus_html
         from tagweave.display.markup import picture
 
         return picture(corpus_html(self))

@@ -1,17 +1,22 @@
-"""Statistics of a corpus, the digest of a file, and a word in its context, as lists of examples show it."""
+"""Statistics of a corpus, the digest of a file, words in their context, and pictures for notebooks."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.chunk_schemes import codes_chunks, convert, readable
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.named import located
 from tagweave.corpus.sentence import Candidates, Location, Sentence
+from tagweave.corpus.spans import OUTSIDE, SpanCandidates, spans_of
+from tagweave.display.markup import LEAST, Html
 from tagweave.errors import CorpusError
 
 
@@ -139,3 +144,64 @@ class Context:
     def source(self) -> str:
         path, line = self.location
         return f"{path}:{line}" if line else path
+
+
+_SENTENCES = 3  # of a corpus
+
+
+def corpus_html(corpus: Corpus) -> Html:
+    """Show how much of a corpus is known, and its first sentences."""
+    from tagweave.display.pictures import corpus_picture
+
+    about = describe(corpus)
+    kinds = (*about.layers.items(), *((f"{name} (heads)", layer) for name, layer in about.heads.items()))
+    return corpus_picture(
+        Path(corpus.path).name or "a corpus",
+        corpus.path,
+        f"{about.sentences:,} sentences, {about.tokens:,} {corpus.unit}s, guideline {corpus.guideline}",
+        {name: (layer.full, layer.ambiguous, layer.unknown) for name, layer in kinds},
+        [sentence_html(sentence) for sentence in corpus.sentences[:_SENTENCES]],
+        len(corpus) - _SENTENCES,
+    )
+
+
+def sentence_html(sentence: Sentence) -> Html:
+    """Show a sentence with all its layers."""
+    from tagweave.display.pictures import Annotated, sentence_picture
+
+    position = cache(lambda candidates: _numbered(_probable(candidates)))
+    layers = {name: [position(each) for each in layer] for name, layer in sentence.layers.items()}
+    spans = {name: groups for name in sentence.layers if (groups := _spans(sentence, name)) is not None}
+    heads = {name: [_numbered(arcs) for arcs in layer] for name, layer in sentence.heads.items()}
+    return sentence_picture(Annotated(sentence.forms, layers, spans, heads, sentence.confidence))
+
+
+def _numbered(candidates: tuple[Any, ...] | None) -> Sequence[tuple[Any, float | None]] | None:
+    """Pair candidates with their numbers, the largest first."""
+    if candidates is None:
+        return None
+    if not isinstance(candidates, Soft):
+        return [(each, None) for each in candidates]
+    return sorted(candidates.numbered(), key=lambda pair: -pair[1])
+
+
+def _probable(candidates: Candidates) -> Candidates:
+    """Drop candidates whose number is written as 0; if one is left, it needs no number."""
+    if not isinstance(candidates, Soft):
+        return candidates
+    pairs = [(name, number) for name, number in _numbered(candidates) or () if number is None or number >= LEAST]
+    if not pairs or len(pairs) == len(candidates):
+        return candidates
+    names, numbers = zip(*pairs, strict=True)
+    return names if len(names) == 1 else Soft(names, numbers)
+
+
+def _spans(sentence: Sentence, layer: str) -> tuple[SpanCandidates, ...] | None:
+    """Return the spans of a layer; `None` if its labels are not in IOB2."""
+    names = {name for candidates in set(sentence.layers[layer]) for name in candidates or ()}
+    if not names or any(name != OUTSIDE and name[:2] not in ("B-", "I-") for name in names):
+        return None
+    try:
+        return spans_of(tuple(map(_probable, sentence.layers[layer])))
+    except CorpusError:  # labels of another scheme
+        return None
