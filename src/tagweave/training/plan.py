@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tagweave.corpus.describe import digest
-from tagweave.corpus.named.name import is_name, short_name
+from tagweave.corpus.named import is_name, short_name
 from tagweave.errors import PlanError
 from tagweave.learning import LEARNERS
 from tagweave.options import described, option
