@@ -179,7 +179,7 @@ class Side(NamedTuple):
 
 
 def label_space(size: int, sides: Sequence[Side]) -> Html:
-    """Show a space of `size` labels: list those of one guideline, or tabulate pairs for every two guidelines."""
+    """Show a space of `size` labels: list the labels of a single guideline, or tabulate pairs for every two."""
     if len(sides) == 1:
         names = sides[0].names
         listed = " ".join(names[:_TAGS]) + (f" ... {len(names) - _TAGS:,} more" if len(names) > _TAGS else "")

@@ -237,7 +237,7 @@ class ChainCRF(Parameters):
 
     @property
     def classes_(self) -> list[str] | None:
-        """The labels; those of a model that was fitted here are sorted."""
+        """The labels, sorted if the model was fitted here."""
         model = self._fitted()
         return None if model is None else list(model.space.names)
 

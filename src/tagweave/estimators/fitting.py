@@ -254,7 +254,7 @@ def fit_sequences(
 
 
 def _evaluation(problem: ChainProblem, dev: Sequences, recording: Recording) -> Callable[[Floats], float]:
-    """Return a function from weights to the score on development data, which records those of each label."""
+    """Return a function from weights to the score on development data; it also records the scores of labels."""
     model = problem.model
     encoded = encode(model, dev.sentences)
     score = scorer(model, encoded, dev.layers, GUIDELINE)

@@ -64,7 +64,7 @@ class CandidateCodes:
     def agree(self, gold: Integers, system: Integers) -> Booleans:
         """Return whether each system set is one label that the corresponding gold set allows.
 
-        The comparison runs once per distinct pair of sets, of which there are few.
+        The comparison runs once per distinct pair of sets; there are few.
         """
         size = max(len(self.sets), 1)
         pairs, inverse = np.unique(gold * size + system, return_inverse=True)
@@ -119,7 +119,7 @@ class Accuracy(Result):
 
 
 def accuracy(gold: Corpus, system: Corpus, training_words: frozenset[str] | None = None) -> Accuracy:
-    """Score the system's guideline layer against that of the gold corpus, over the same tokens."""
+    """Score the system's guideline layer against the gold corpus's, over the same tokens."""
     codes = _encode(gold, system)
     scored, right = codes.known[codes.gold], codes.agree(codes.gold, codes.system)
     one_label = codes.alone[codes.gold] >= 0

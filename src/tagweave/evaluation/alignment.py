@@ -1,4 +1,4 @@
-"""Aligns a system's sentences with those of the gold standard, in order and over the same text.
+"""Aligns sentences of a system and of the gold standard, in order and over the same text.
 
 Words of two sentences over the same text are aligned as in the evaluation of CoNLL 2018 (Zeman et al. 2018): if they
 are the same stretch of text. The words of a multiword token (`2-3 du`: `de le`) have no stretches of their own: all

@@ -1,6 +1,6 @@
 """Attachment scores of parses: UAS, LAS and whole trees, also by relation and by the tags of head and modifier.
 
-LAS is that of Universal Dependencies (Zeman et al. 2018), which compares relations without their subtypes (`acl` of
+LAS follows Universal Dependencies (Zeman et al. 2018), which compares relations without their subtypes (`acl` of
 `acl:relcl`); they can also be compared in full. Scores are F over the aligned words of gold standard and system
 (`aligned_words`); if both have the same words, that is the share of right words.
 
@@ -66,7 +66,7 @@ class Attachment(Result):
 def attachment(
     gold: Corpus, system: Corpus, punctuation: bool = True, relations: Relations = "universal"
 ) -> Attachment:
-    """Score a system's head layer against that of a gold standard; their guidelines name the layers.
+    """Score a system's head layer against a gold standard; their guidelines name the layers.
 
     Args:
         gold: the gold standard.

@@ -260,7 +260,7 @@ def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1)
     check_words(first, second)
     one, other = model.space.view(first.guideline), model.space.view(second.guideline)
     pair_of_label = one.projection.astype(np.int64) * len(other.names) + other.projection
-    order = np.argsort(pair_of_label, kind="stable")  # labels of the model, so that those of a pair are neighbours
+    order = np.argsort(pair_of_label, kind="stable")  # labels of the model, with the labels of one pair side by side
     distinct, starts = np.unique(pair_of_label[order], return_index=True)
     parts = (divmod(number, len(other.names)) for number in distinct.tolist())
     names = [(one.names[a], other.names[b]) for a, b in parts]

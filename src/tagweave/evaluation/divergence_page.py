@@ -44,7 +44,7 @@ def tables(divergence: Divergence | TreeDivergence, pairs: int = 15) -> Iterator
 
 
 def summary(divergence: Divergence | TreeDivergence) -> list[str]:
-    """Return sentences that say what was compared, and how well one tag predicts the other."""
+    """Describe the comparison in sentences, and how well one tag predicts the other."""
     lines = divergence.headlines()
     for each in divergence.directions():
         share = f"{100 * each.predictable:.1f} %"

@@ -1,6 +1,6 @@
 """Figures for experiments: bars and curves of scores, with error bars, as PNG files.
 
-Colours are those of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers can distinguish; hatches
+Colours are from Okabe and Ito ("Color Universal Design", 2008); colour-blind readers can distinguish them, and hatches
 and markers differ too, so that figures can be printed in grey.
 """
 

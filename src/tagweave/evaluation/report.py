@@ -42,7 +42,7 @@ class Comparison(Result):
     first: str  # the system compared against, the first of the report
     second: str  # the other system
     metric: str  # "accuracy", "F", "tagged F", "UAS" or "LAS"
-    difference: float  # the score of `second` minus that of `first`
+    difference: float  # the score of `second` minus the score of `first`
     randomisation: float  # p of the paired randomisation test over sentences
     wilcoxon: float  # p of Wilcoxon's signed-rank test over the scores of sentences
     json_names: ClassVar = {"randomisation": "randomisation_p", "wilcoxon": "wilcoxon_p"}

@@ -3,7 +3,7 @@
 A score keeps counts of right items, so the scores of sentences add up, and a ratio is computed once for the whole
 corpus. A ratio over nothing is undefined: `nan`.
 
-The paired randomisation test is that of Noreen (1989, "Computer-Intensive Methods for Testing Hypotheses"), as in
+The paired randomisation test follows Noreen (1989, "Computer-Intensive Methods for Testing Hypotheses"), as in
 Bikel's comparator of parsers, which li-2015 (section 5) uses. Under the null hypothesis the outputs of two systems for
 a sentence are exchangeable. A trial exchanges the *counts* of each sentence with probability 1/2, and computes both
 scores from the sums. This also holds for ratios such as F, whose value for a corpus is not a mean over sentences.
@@ -66,7 +66,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Score(Result):
-    """Right items among those of the gold standard and those of the system."""
+    """Numbers of right items, of gold items and of the system's items."""
 
     right: float  # items of the system that are right; some metrics count half of an item
     gold: int  # items of the gold standard (the support)

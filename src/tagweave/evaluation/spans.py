@@ -76,7 +76,7 @@ class SpanCodes(NamedTuple):
     """The evidence of a gold standard for N tokens, and the labels of a system."""
 
     types: tuple[str, ...]  # the names of the types
-    evidence: SpanEvidence  # what the sets of labels in the gold standard allow
+    evidence: SpanEvidence  # the spans that the gold standard's sets of labels allow
     gold: Integers  # int64[N], the number of the set of every token
     system: Integers  # int64[N], the label of every token; -1 means none, or several
     begins: Booleans  # bool[N + 1], where a sentence begins, and the end
@@ -155,7 +155,7 @@ def _check(corpus: Corpus, codes: CandidateCodes, numbers: Integers) -> None:
 def _allowed(
     sets: Sequence[Candidates], possible: Sequence[str], labels: Sequence[str], covered: Iterable[str] | None
 ) -> Booleans:
-    """bool[K, L]: the labels that each set allows; wildcards and unknown positions allow those that are `possible`."""
+    """bool[K, L]: the labels that each set allows; wildcards and unknown positions allow `possible` labels."""
     number = {name: at for at, name in enumerate(labels)}
     allowed = np.zeros((len(sets), len(labels)), np.bool_)
     beside_outside: list[str] = []  # the labels of types that nobody looked for
@@ -241,7 +241,7 @@ class SpanScores(Result):
 
 
 def span_scores(gold: Corpus, system: Corpus, training_spans: frozenset[tuple[str, ...]] | None = None) -> SpanScores:
-    """Compare the spans in the system's guideline layer with those of the gold corpus, over the same tokens.
+    """Compare the spans in the guideline layers of a system and a gold corpus, over the same tokens.
 
     The gold standard may be partial or ambiguous; `training_spans` come from `spans_of_training`.
     """

@@ -37,7 +37,7 @@ def table_console(width: int = _WIDE, stderr: bool = False) -> Console:
 
 
 def tables_as_text(render: Callable[[Console], None], width: int = _WIDE) -> str:
-    """Return what a function prints on a console."""
+    """Return the output of a function that prints on a console."""
     from rich.console import Console as StandardConsole
 
     stream = StringIO()

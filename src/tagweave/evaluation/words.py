@@ -92,7 +92,7 @@ _UNKNOWN = _Reading(ANY_LABEL, ((ANY_LABEL, None),))
 
 
 def segmentations(sentences: Iterable[Sentence], guideline: str, unit: Unit) -> tuple[Segmentation, ...]:
-    """Return the words of each sentence: its tokens, or what the guideline layer of its characters determines.
+    """Return the words of each sentence: its tokens, or the words that the layer of its characters determines.
 
     A sentence without the layer is unknown throughout: its words have no tags, its characters no certain boundaries.
     """
@@ -153,7 +153,7 @@ def settle(positions: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def _tag(readings: Sequence[_Reading], kept: Sequence[int]) -> Candidates:
-    """Return the tags that all characters of a word allow; if there are none, those of its first tagged character."""
+    """Return the tags that all characters of a word allow, or else the tags of its first tagged character."""
     first: Candidates = None
     common: Candidates = None
     for reading, positions in zip(readings, kept, strict=True):
@@ -211,7 +211,7 @@ class WordScores(Result):
 def word_scores(
     gold: Sequence[Segmentation], system: Sequence[Segmentation], training_words: frozenset[str] | None = None
 ) -> WordScores:
-    """Compare the words of the system with those of the gold standard, sentence by sentence over the same text."""
+    """Compare words of the system and of the gold standard, sentence by sentence over the same text."""
     check_text(gold, system)
     pair = _Pair.of(gold, system)
     scored = pair.gold.certain

@@ -90,7 +90,7 @@ def cluster_words(
     memory, and 30 while bigrams are counted.
 
     Args:
-        minimum_count: less frequent words get no cluster; their occurrences count as those of one class.
+        minimum_count: less frequent words get no cluster; all their occurrences count as one class.
         progress: passes items on, and shows how many.
 
     Raises:

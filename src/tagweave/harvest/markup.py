@@ -111,7 +111,7 @@ def _block(text: str, spans: Sequence[Span], of_words: bool) -> Iterator[Passage
 
 
 _END = re.compile(r"[。！？!?；…]+[”’」』）)】》〉〕\]]*")
-# before a blank and what is no small letter: `3.14`, `e.g. this`
+# before a blank and no small letter, so not in `3.14` or `e.g. this`
 _END_OF_WORDS = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?= [^a-z])")
 
 

@@ -36,8 +36,8 @@ class LexiconMatcher:
 
     Args:
         matching, minimum, agree: as in `LexiconOptions`.
-        phrases: entries of at least so many characters may be several words: a word begins and ends where they do, but
-            their inside and their tags are unknown. `None`: every entry is one word.
+        phrases: entries of at least this many characters may be several words: a word begins and ends where they do,
+            but their inside and their tags are unknown. `None`: every entry is one word.
     """
 
     lexicons: tuple[Lexicon, ...]
@@ -53,7 +53,7 @@ class LexiconMatcher:
 
     @cached_property
     def tags(self) -> tuple[Candidates, ...]:
-        """Return the tags of each word that all lexicons give if they must agree, otherwise those that any gives.
+        """Return the tags of each word: given by all lexicons if they must agree, otherwise by any.
 
         `None` if no lexicon gives tags, or they have none in common.
         """
@@ -115,7 +115,7 @@ def common(found: Sequence[Spans]) -> Spans:
 
 
 def united(found: Iterable[Spans]) -> Spans:
-    """Return the spans in any of these, except those that overlap, since they contradict each other."""
+    """Return the spans in any of these, without overlapping ones, which contradict each other."""
     every = Spans(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
     _, first = np.unique(np.stack([every.start, every.stop]), axis=1, return_index=True)
     every = every.only(first)

@@ -1,4 +1,4 @@
-"""Options of harvests, named as on the command line: what a harvest keeps, and how evidence is found."""
+"""Options of harvests, named as on the command line: which sentences are kept, and how evidence is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages: files of markup, single ones or those of a folder.
+"""Pages: files of markup, alone or in a folder.
 
 HTML: links, anchors, emphasis and headings become spans; scripts, styles, tables, preformatted text are dropped.
 
@@ -115,7 +115,7 @@ def html_events(text: str) -> Iterable[Event]:
 
 
 class _HtmlTarget:
-    """Collects the events of libxml2, in order; the methods are those that lxml calls on the target of a parser."""
+    """Collects the events of libxml2, in order; lxml calls these methods on the target of a parser."""
 
     def __init__(self) -> None:
         self._events: list[Event] = []

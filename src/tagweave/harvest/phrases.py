@@ -126,7 +126,7 @@ class PhraseHarvest:
     def of(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Yield the sentences of words, in order, with the labels.
 
-        Their own labels and heads are left out, and so are columns that show other labels.
+        Other labels, columns that show them, and heads are left out.
         """
         source = iter(sentences)
         while block := list(islice(source, _BLOCK)):
@@ -154,7 +154,7 @@ class PhraseHarvest:
     def rows(self, blocks: Iterable[str]) -> Iterator[bytes]:
         """Turn blocks of whole lines of raw text into rows of a column file, without an object for each token.
 
-        They are what the format `columns` writes of the sentences that `tokenised` and `of` make of the same lines.
+        The format `columns` writes the same for the sentences that `tokenised` and `of` make of these lines.
         """
         fields = ["_" if candidates is None else format_candidates(candidates) for candidates in self.matcher.labels]
         texts = [f"\t{field}\n".encode() for field in fields]

@@ -1,4 +1,4 @@
-"""Which harvested sentences are kept: those that matter to a target text, and a sample of these (liu-2014, 2.2).
+"""Selects harvested sentences: all that matter to a target text, or a sample of them (liu-2014, 2.2).
 
 Free annotation comes from anywhere, and other sources may segment differently. Sentences that mark a span of the target
 text are likely to be of its domain and to segment it as the target does. They are compared with a random sample of the

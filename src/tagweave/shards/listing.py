@@ -85,8 +85,7 @@ class ShardFolder:
         return content
 
     def remove_unfinished(self, seconds: float) -> None:
-        """Remove what killed runs have left unfinished: in a folder of this machine whatever nobody is writing, and
-        elsewhere files older than so many seconds."""
+        """Remove unfinished files of killed runs: on this machine all that nobody writes, elsewhere by their age."""
         if self.is_local:
             remove_left(Path(self.path(*UNFINISHED)))
         for name, info in self.entries(*UNFINISHED).items():

@@ -100,9 +100,9 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 GROUP_ROWS = 1 << 17
-"""A row group is written when it has so many rows, with those of the last block."""
+"""A row group is written as soon as it has this many rows, after a whole block."""
 GROUP_BYTES = 1 << 26
-"""A row group is written when its data take so many bytes of memory, with those of the last block."""
+"""A row group is written as soon as its data take this many bytes of memory, after a whole block."""
 _BUFFER = 1 << 20  # bytes of a column that are read at a time
 
 

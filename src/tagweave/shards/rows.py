@@ -63,8 +63,7 @@ def annotated(function: FileFunction, cells: Sequence[Cell], source: str) -> tup
     Empty lines are left out.
 
     Raises:
-        ShardError: text that cannot be stored in a file, that the function refuses, or of which it annotates other
-            sentences.
+        ShardError: the text does not fit a file, the function refuses it, or annotates another number of sentences.
     """
     lines = [_sentences(cell, source) for cell in cells]
     rows = [cell.row for cell, own in zip(cells, lines, strict=True) for _ in own]
@@ -98,9 +97,8 @@ def _through_files(function: FileFunction, lines: Sequence[str], rows: Sequence[
     """Return the output for some lines, and the notes; both notes and errors name the rows of the lines."""
     with tempfile.TemporaryDirectory(prefix="tagweave-") as folder:
         text, output = Path(folder) / "text.txt", Path(folder) / "annotated"
-        mark = (
-            "\ufeff" if lines[0].startswith("\ufeff") else ""
-        )  # or the reader would take that of the text for its own
+        # a byte order mark of the text needs another one before it, or the reader would drop it
+        mark = "\ufeff" if lines[0].startswith("\ufeff") else ""
         text.write_text(mark + "".join(f"{line}\n" for line in lines), "utf-8")
         try:
             notes = function(str(text), str(output))

@@ -61,7 +61,7 @@ class Manifest:
         self._write(work, FOLDER, "work.json")
 
     def done(self, shards: Iterable[Shard]) -> set[str]:
-        """Return the names of shards that are finished, and neither side of which has changed since."""
+        """Return the names of finished shards whose input and output have not changed since."""
         sizes = {name: info["size"] for name, info in self.store.entries().items()}
         recorded = [each for each in shards if _record("done", each.name) in sizes]
         with ThreadPoolExecutor(_READERS) as pool:
@@ -157,7 +157,7 @@ def carry_out(task: ShardTask) -> Finished:
 
 
 def _through(task: ShardTask, source: str) -> Notes:
-    """Write what becomes of a local file, and return notes; messages name the shard, whatever its local path."""
+    """Work on a local file, and return notes; messages name the shard instead of its local path."""
     store, name = task.manifest.store, task.shard.name
     with store.written(name) as target:
         try:
@@ -210,7 +210,7 @@ class Prepared:
 
 
 def prepare(work: Work, inputs: Iterable[str], output: str, text_column: str = "text") -> Prepared:
-    """Find shards, and those that an earlier run has finished."""
+    """Find shards, and leave out the ones that an earlier run has finished."""
     manifest, shards = Manifest(ShardFolder(output)), shards_of(inputs)
     _check_apart(shards, manifest.store)
     manifest.begin({**work.describe(), "text_column": text_column})

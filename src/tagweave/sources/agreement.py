@@ -1,8 +1,8 @@
 """How far sources cover a text, overlap, contradict each other, and agree beyond chance; how often they are right.
 
 Agreement is Krippendorff's alpha for nominal data (Krippendorff 1970; Hayes and Krippendorff 2007): 1 - D_o / D_e,
-where D_o is the observed share of disagreeing pairs of answers to the same position, and D_e that of pairs drawn at
-random from all answers that can be paired. A position with m answers counts m times, and answers may be missing
+where D_o is the share of disagreeing pairs of answers to the same position, and D_e the share in pairs drawn at random
+from all answers that can be paired. A position with m answers counts m times, and answers may be missing
 anywhere. If sources give probabilities or candidates, a pair agrees by the probability that both give the same label.
 """
 
@@ -131,8 +131,8 @@ def _contradicted(answers: Answers, cells: NDArray[np.int64]) -> NDArray[np.bool
 class SourceScores:
     """Scores of a source; of several candidates the most probable one counts, or none without probabilities."""
 
-    accuracy: float | None  # the share of right labels among those that it gives to tokens
-    # the share of right spans among those that it gives; of labels that code no spans, the accuracy
+    accuracy: float | None  # the share of right labels among the labels that it gives
+    # the share of right spans among the spans that it gives; of labels that code no spans, the accuracy
     precision: float | None
     recall: float | None  # the share of the spans (else of the tokens) of the gold annotation that it gives
 

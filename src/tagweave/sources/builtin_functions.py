@@ -238,14 +238,14 @@ def _predictor(path: str, guideline: str | None, _stamp: object) -> ChainPredict
 
 @dataclass(frozen=True)
 class AnswerFile(DeclaredFunction):
-    """Gives sentences the labels that a file of JSON Lines has for them, such as those of a language model.
+    """Gives sentences the labels in a file of JSON Lines, such as the answers of a language model.
 
     It abstains on all other sentences. A line names its sentence by its tokens or its text:
 
         {"tokens": ["Ann", "left"], "labels": ["B-PER", "O"], "probabilities": [0.9, 0.8]}
         {"text": "Ann left", "spans": [{"start": 0, "end": 3, "label": "PER", "probability": 0.9}]}
 
-    Offsets count characters (code points) from 0; `null` is an unknown label. `probabilities` are those of the labels;
+    Offsets count characters (code points) from 0; `null` is an unknown label. `probabilities` belong to the labels;
     `O` has the rest. In place of a label and its number, `labels` may have an object `{"B-PER": 0.9, "O": 0.1}`.
     """
 

@@ -41,7 +41,7 @@ from tagweave.errors import CorpusError, TagweaveError
 
 
 class FunctionError(TagweaveError):
-    """A labelling function that cannot be read or applied, or gives what is no labels."""
+    """A labelling function that cannot be read or applied, or gives no labels."""
 
 
 class LabellingFunction:
@@ -289,7 +289,7 @@ def labelling_function(
 
     Args:
         function: the function.
-        name: the name of its layer; by default that of the function.
+        name: the name of its layer; by default the function's name.
         outside: whether a token in no span is `O`; by default it is unknown.
     """
     if function is None:

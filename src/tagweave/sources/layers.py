@@ -112,7 +112,7 @@ def _chosen(
 ) -> Iterator[tuple[str, str]]:
     """Yield the columns that one item of a selection chooses, with the names that they get.
 
-    `names` are those of the columns after the form, or of layers without numbers; `unnamed` is called by its number.
+    `names` are the columns after the form, or layers without numbers; `unnamed` is called by its number.
     """
     numbers = _RANGE.fullmatch(item) if have_numbers else None
     if item in names:
@@ -175,7 +175,7 @@ def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]
 def in_iob2(corpus: Corpus, sources: Sequence[str]) -> Corpus:
     """Convert spans of all sources to IOB2 from the coding that they share; other labels stay as they are.
 
-    `E` and `S` are signs of BIOES; `I` after `O`, and no `B` there, those of IOB1.
+    `E` and `S` are signs of BIOES; `I` after `O`, and no `B` there, is a sign of IOB1.
     """
     names: set[str] = set()
     starts: Counter[str] = Counter()
