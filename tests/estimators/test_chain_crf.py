@@ -7,6 +7,7 @@ import itertools
 import math
 import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -406,3 +407,46 @@ def test_a_thousand_sentences() -> None:
     assert peak < 4000 * tokens
     assert crf.size_ < 100 * len(crf.state_features_)
     assert crf.score(X, y) > 0.3
+
+
+WORDS = ["we", "met", "Anna", "Bell", "in", "Paris", "and", "Carl"]
+WORD_FEATURES = [[[f"w={word}", f"upper={word[0].isupper()}"] for word in WORDS]]
+SPAN_LABELS = ["O", "O", "B-PER", "I-PER", "O", "B-LOC", "O", "B-PER"]
+
+
+@pytest.mark.parametrize("algorithm", ["lbfgs", "ap", "adagrad"])
+def test_only_legal_sequences_are_predicted(algorithm: str) -> None:
+    crf = ChainCRF(algorithm, max_iterations=20, coding="IOB2").fit(WORD_FEATURES, [SPAN_LABELS])
+    assert crf.predict_single(WORD_FEATURES[0]) == crf.predict(WORD_FEATURES).tolist()[0]
+    shuffled = [
+        [WORD_FEATURES[0][at] for at in np.random.default_rng(seed).permutation(len(WORDS))] for seed in range(20)
+    ]
+    for labels in [*crf.predict(shuffled), *map(crf.predict_single, shuffled)]:
+        for last, label in pairwise(["O", *labels]):
+            assert label[0] != "I" or last[1:] == label[1:]
+
+
+def test_labels_that_training_lacks_but_the_coding_has_are_known() -> None:
+    crf = ChainCRF(coding="BIOES").fit(WORD_FEATURES, [["O", "O", "B-PER", "E-PER", "O", "S-LOC", "O", None]])
+    assert {"S-PER", "B-LOC", "I-LOC", "E-LOC"} <= set(crf.classes_)
+
+
+def test_the_score_is_the_f_of_spans() -> None:
+    crf = ChainCRF(coding="IOB2").fit(WORD_FEATURES, [SPAN_LABELS])
+    wrong = ["O", "O", "B-PER", "O", "O", "B-LOC", "O", "B-PER"]
+    assert crf.score(WORD_FEATURES, [SPAN_LABELS]) == 1
+    assert crf.score(WORD_FEATURES, [wrong]) == pytest.approx(2 / 3)
+    assert ChainCRF().fit(WORD_FEATURES, [SPAN_LABELS]).score(WORD_FEATURES, [wrong]) == 7 / 8
+
+
+def test_the_coding_comes_back_from_a_file(tmp_path: Path) -> None:
+    ChainCRF(coding="IOB2").fit(WORD_FEATURES, [SPAN_LABELS]).save(tmp_path / "m")
+    again = ChainCRF.load(tmp_path / "m")
+    assert again.coding == "IOB2"
+    assert again.predict(WORD_FEATURES).tolist()[0] == SPAN_LABELS
+
+
+@pytest.mark.parametrize(("coding", "labels"), [("BI", SPAN_LABELS), ("IOB2", ["N"] * len(SPAN_LABELS))])
+def test_other_codings_and_labels_are_refused(coding: str, labels: list[str]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        ChainCRF(coding=coding).fit(WORD_FEATURES, [labels])
