@@ -52,7 +52,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import ArcCandidates, Candidates, Sentence
+    from tagweave.corpus.sentence import Candidates, Sentence
     from tagweave.models.chain import ChainModel
 
 Pair = tuple[str, str]
@@ -371,7 +371,7 @@ def counted_trees(first: Corpus, second: Corpus) -> TreeDivergence:
     for number, pair in enumerate(sentences):
         forms, layers = pair[0].forms, [arcs_of(*each) for each in zip(pair, names, strict=True)]
         heads = [[only_head(candidates) for candidates in layer] for layer in layers]
-        relations = [[_relation(candidates) for candidates in layer] for layer in layers]
+        relations = [[each[0].relation if each and len(each) == 1 else None for each in layer] for layer in layers]
         tokens += len(forms)
         for at, (ours, theirs) in enumerate(zip(*relations, strict=True)):
             has_same_head, have_heads = heads[0][at] == heads[1][at], heads[0][at] >= 0 and heads[1][at] >= 0
@@ -436,7 +436,3 @@ def head_positions(heads: Sequence[int], tree: Sequence[int]) -> list[str]:
 
 def _shown(share: Share) -> str:
     return f"{100 * share.value:.1f} % of {share.total:,} tokens" if share.total else "- of 0 tokens"
-
-
-def _relation(candidates: ArcCandidates) -> str | None:
-    return candidates[0].relation if candidates is not None and len(candidates) == 1 else None
