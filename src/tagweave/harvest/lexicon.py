@@ -40,6 +40,9 @@ class Lexicon:
     tags: tuple[Candidates, ...]
     path: str = ""
 
+    def __len__(self) -> int:
+        return len(self.words)
+
 
 def read(path: str) -> Lexicon:
     """Read a lexicon; `-` is standard input, gzip is decompressed."""
