@@ -155,12 +155,16 @@ _CLOSING = {"link_close", "strong_close", "em_close"}
 
 
 def markdown_events(text: str) -> Iterator[Event]:
-    """Yield the events of a page."""
+    """Return the events of a page."""
     from markdown_it import MarkdownIt
 
     text = _SITE_LINES.sub("", _FRONT_MATTER.sub("", text))
+    return _markdown_events(MarkdownIt("commonmark").enable("table").parse(_ANCHOR.sub("", text)))
+
+
+def _markdown_events(tokens: Iterable[Token]) -> Iterator[Event]:
     tables, in_heading = 0, False
-    for token in MarkdownIt("commonmark").enable("table").parse(_ANCHOR.sub("", text)):
+    for token in tokens:
         tables += (token.type == "table_open") - (token.type == "table_close")
         if token.type == "heading_open":
             in_heading = True
