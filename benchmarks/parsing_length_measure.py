@@ -18,7 +18,8 @@ from benchmarks.parsing_measure import peak_megabytes, seconds
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arcs import encode_arcs
-from tagweave.models.arc_scorer import ArcBatch, batch_bounds
+from tagweave.models.batches import batch_bounds
+from tagweave.models.scorer import ArcBatch
 from tagweave.models.storage import load_model
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
@@ -82,7 +83,7 @@ def over_arcs(model: TreeModel, sentences: Sequence[Sentence], run: Callable[[An
     """Seconds of what is done with the scores of arcs."""
     encoded = model.encode(sentences)
     batches = [model.features.batch(encoded, first, last) for first, last in batch_bounds(encoded)]
-    scored = [(model.features.scores(model.weights, batch), batch) for batch in batches]
+    scored = [(model.scoring.scores(batch), batch) for batch in batches]
     return seconds(lambda: [run(scores, batch) for scores, batch in scored])
 
 

@@ -148,7 +148,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(single_root: bool, proj
     loss, whole = objective.loss_and_gradient(weights)
     assert loss == pytest.approx(0, abs=1e-9)
     np.testing.assert_allclose(whole, 0, atol=1e-9)
-    assert objective.add_mistakes(weights, 0, len(nothing), gradient) == 0
+    assert not objective.add_mistakes(weights, 0, len(nothing), gradient, nothing.evidence.weights).any()
     assert objective.correct(weights, gradient, 0, len(nothing), 1, 1) == 0
     assert all(objective.mistake(weights, sentence, gradient)[0] == 0 for sentence in range(len(nothing)))
     assert not gradient.any()

@@ -18,7 +18,7 @@ from tagweave.evaluation.attachment import attachment
 from tagweave.evidence.trees import only_head
 from tagweave.kernels.projective import is_projective
 from tagweave.learning.run import Callback, Run, Schedule
-from tagweave.models.arc_scorer import batch_bounds
+from tagweave.models.batches import batch_bounds
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
 from tagweave.structures.tree import tree_structure
@@ -92,7 +92,7 @@ def _sums(model: TreeModel, train: Corpus) -> float:
     seconds = 0.0
     for bounds in batch_bounds(encoded):
         batch = model.features.batch(encoded, *bounds)
-        scores = model.features.scores(model.weights, batch)
+        scores = model.scoring.scores(batch)
         begin = time.process_time()
         structure.sums(scores, batch)
         seconds += time.process_time() - begin

@@ -18,7 +18,8 @@ from tagweave.evidence.sequences import pointers
 from tagweave.features.arcs import encode_arcs
 from tagweave.learning.loop import train
 from tagweave.learning.run import SILENT, Run
-from tagweave.models.arc_scorer import ArcBatch, ArcFeatures, ArcScorer
+from tagweave.models.arc_scorer import ArcFeatures
+from tagweave.models.scorer import ArcBatch, ArcScoring, Blocks
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.training.fit import Fitted
@@ -35,15 +36,14 @@ class LocalObjective(TreeObjective):
         """As the parent has it."""
         return LocalObjective(self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype)
 
-    def _add_loss(self, scorer: ArcScorer, batch: ArcBatch) -> float:
-        scores, difference, loss = scorer.scores(batch), np.zeros(batch.size, self.dtype), 0.0
+    def _add_loss(self, scoring: ArcScoring, batch: ArcBatch, gradient: Floats) -> tuple[float, Blocks | None]:
+        scores, difference, loss = scoring.scores(batch), np.zeros(batch.size, self.dtype), 0.0
         known, tokens = batch.evidence.token_heads, pointers(batch.lengths)
         for s, length in enumerate(batch.lengths.tolist()):
             cells = slice(batch.cells[s], batch.cells[s + 1])
             own = scores[cells].reshape(length + 1, length + 1), difference[cells].reshape(length + 1, length + 1)
             loss += _add_decisions(*own, known[tokens[s] : tokens[s + 1]])
-        scorer.add_gradient(batch, difference)
-        return loss
+        return loss, scoring.add_gradient(batch, difference, gradient, self._threshold)
 
 
 def _add_decisions(scores: Floats, difference: Floats, heads: NDArray[np.int32]) -> float:

@@ -67,7 +67,7 @@ def _lookups(model: ChainModel, recipe: Recipe) -> Lookups:
     encoder = model.encoder
     if not isinstance(encoder, TemplateEncoder) or not recipe.chosen_templates().lexicon_columns:
         return NOTHING
-    return Lookups(words=encoder.lexicon.words)
+    return Lookups(words=encoder.lookups.words)
 
 
 def completed(model: ChainModel, annotated: Corpus, recipe: Recipe) -> Corpus:

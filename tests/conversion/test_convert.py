@@ -68,7 +68,7 @@ def weights_of(model: ChainModel, sentence: Sentence) -> dict[tuple[tuple[str, s
         tags = tuple(bundles[y] for y in labels)
         sides = zip(("ctb", "pd"), zip(*tags, strict=True), strict=True)
         if all(fits(sentence.layers.get(name), side) for name, side in sides):
-            found[tags] = model.sequence_score(encoded, 0, np.array(labels, np.int32))
+            found[tags] = model.sequence_scores(encoded, np.array(labels, np.int32))[0]
     return found
 
 

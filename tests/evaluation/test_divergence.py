@@ -183,7 +183,7 @@ def naive_expectations(chain: ChainModel, corpus: Corpus) -> Counter[tuple[str, 
     for sentence in corpus:
         layer, encoded = sentence.layers[corpus.guideline], chain.encoder.encode([sentence])
         weights = {
-            labels: math.exp(chain.sequence_score(encoded, 0, np.array(labels, np.int32)))
+            labels: math.exp(chain.sequence_scores(encoded, np.array(labels, np.int32))[0])
             for labels in product(range(len(space)), repeat=len(sentence))
             if all(c is None or pairs[y][at_side] in c for c, y in zip(layer, labels, strict=True))
         }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tagweave.corpus.gazetteer import parse
 from tagweave.features.columns import SCALAR_COLUMNS
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.lookups import GazetteerColumns, LexiconColumns
+from tagweave.features.lookups import Lookups
 from tagweave.features.templates import Template, TemplateError, Templates, Term, seed_of
 
 
@@ -162,7 +162,7 @@ def test_seeds_differ_between_families_and_are_the_same_in_every_process() -> No
     ("text", "has", "message"),
     [
         ("lexicon_ends[0]", (), "found templates over lexicon_ends, expected a lexicon with words of two characters"),
-        ("form[0]", ("lexicon",), "found a lexicon, expected templates that look at it, over lexicon_begins"),
+        ("form[0]", ("words",), "found a lexicon, expected templates that look at it, over lexicon_begins"),
         ("gazetteer_folded[1]", (), "found templates over gazetteer_folded, expected a gazetteer"),
         ("form[0]", ("gazetteer",), "found a gazetteer, expected templates that look at it, .*: the preset gazetteer"),
         ("cluster_4[0]", (), "found templates over cluster_4, expected clusters"),
@@ -170,12 +170,10 @@ def test_seeds_differ_between_families_and_are_the_same_in_every_process() -> No
     ],
 )
 def test_templates_and_what_they_look_up_go_together(text: str, has: tuple[str, ...], message: str) -> None:
-    lookups: dict[str, Any] = {
-        "lexicon": LexiconColumns(["甲乙"]),
-        "gazetteer": GazetteerColumns(parse(["a"])),
-        "clusters": {"a": "1"},
-    }
+    lookups: dict[str, Any] = {"words": ("甲乙",), "gazetteer": parse(["a"]), "clusters": {"a": "1"}}
     with pytest.raises(TemplateError, match=message):
-        TemplateEncoder(Templates((text,)), **{name: lookups[name] for name in has})
-    others = [each for each in lookups if each not in has and each[:7] in text]
-    TemplateEncoder(Templates((text,)), **{name: lookups[name] for name in others})
+        TemplateEncoder(Templates((text,)), lookups=Lookups(**{name: lookups[name] for name in has}))
+    others = [
+        each for each in lookups if each not in has and (each[:7] in text or (each, text[:3]) == ("words", "lex"))
+    ]
+    TemplateEncoder(Templates((text,)), lookups=Lookups(**{name: lookups[name] for name in others}))

@@ -14,8 +14,9 @@ import naive
 from problems import TEXTS, Problem, bundles, plain
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models import objective as objective_module
+from tagweave.models import batches
 from tagweave.models.chain import ChainModel
+from tagweave.models.ranking import span_entropies
 
 SEED = st.integers(0, 10_000)
 SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
@@ -24,6 +25,10 @@ SWITCHES = st.fixed_dictionaries({name: st.booleans() for name in ("observed", "
 
 def model_of(problem: Problem) -> ChainModel:
     return ChainModel(problem.parameters, problem.encoder, problem.weights)
+
+
+def score_of(problem: Problem, sentence: int, labels: Any) -> float:
+    return float(model_of(problem).sequence_scores(problem.encoded.take(np.array([sentence])), labels)[0])
 
 
 def parts(problem: Problem, values: Any) -> list[Any]:
@@ -94,14 +99,14 @@ def test_k_best_and_the_score_of_a_sequence(
         labels, scores = model.k_best(problem.encoded, s, k, problem.masks if restricted else None)
         if chain is None:
             assert (labels.shape, scores.tolist()) == ((1, 0), [0.0])
-            assert model.sequence_score(problem.encoded, s, labels[0]) == 0.0
+            assert score_of(problem, s, labels[0]) == 0.0
             continue
         expected = naive.k_best(chain, k)
         np.testing.assert_allclose(scores, [score for score, _ in expected], rtol=1e-9, atol=1e-9)
         assert len({tuple(row.tolist()) for row in labels}) == len(expected)
         for row, score in zip(labels, scores, strict=True):
             assert chain.log_weight(tuple(row.tolist())) == pytest.approx(score, rel=1e-9, abs=1e-9)
-            assert model.sequence_score(problem.encoded, s, row) == pytest.approx(score, rel=1e-9, abs=1e-9)
+            assert score_of(problem, s, row) == pytest.approx(score, rel=1e-9, abs=1e-9)
 
 
 @settings(max_examples=25)
@@ -110,17 +115,10 @@ def test_span_entropy(text: list[str], space: Any, seed: int, data: Any) -> None
     problem = Problem([text], space, seed)
     start = data.draw(st.integers(0, len(text) - 1))
     stop = data.draw(st.integers(start + 1, len(text)))
-    found = model_of(problem).span_entropy(problem.encoded, 0, start, stop)
+    (found,) = span_entropies(model_of(problem), problem.encoded, np.array([start]), np.array([stop]))
     (chain,) = problem.chains(False)
     assert chain is not None
     assert found == pytest.approx(naive.entropy(chain, start, stop), rel=1e-7, abs=1e-9)
-
-
-@pytest.mark.parametrize("span", [(0, 0), (2, 1), (-1, 1), (0, 4)])
-def test_an_invalid_span(span: tuple[int, int]) -> None:
-    problem = Problem([["a", "B", "a"]], plain(), 0)
-    with pytest.raises(ValueError, match="expected a span of tokens 0 to 3"):
-        model_of(problem).span_entropy(problem.encoded, 0, *span)
 
 
 @pytest.mark.parametrize("k", [0, -1])
@@ -166,8 +164,8 @@ def test_threads_and_batches_change_nothing(dtype: Any, monkeypatch: pytest.Monk
     problem = Problem(texts, bundles(), 3)
     model = replace(model_of(problem), weights=problem.weights.astype(dtype))
     whole = model.best(problem.encoded), *model.marginals(problem.encoded, problem.masks)
-    monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 40)
-    monkeypatch.setattr(objective_module, "_CHUNK_SENTENCES", 3)
+    monkeypatch.setattr(batches, "_CHUNK_CELLS", 40)
+    monkeypatch.setattr(batches, "_CHUNK_SENTENCES", 3)
     tolerance = 1e-9 if dtype is np.float64 else 1e-4
     for threads in (1, 2, 3):
         assert (model.best(problem.encoded, threads=threads) == whole[0]).all()

@@ -153,5 +153,5 @@ def test_marginals_best_sequences_and_their_probabilities(corpus: Corpus, tmp_pa
         theirs = [[tagger.marginal(label, t) for label in LABELS] for t in range(len(attributes))]
         np.testing.assert_allclose(gamma[tokens], theirs, atol=1e-5)
         gold = np.array([LABELS.index(label) for label in corpus.labels[s]], np.int32)
-        probability = np.exp(model.sequence_score(corpus.encoded, s, gold) - log_z[s])
+        probability = np.exp(model.sequence_scores(corpus.encoded.take(np.array([s])), gold)[0] - log_z[s])
         assert probability == pytest.approx(tagger.probability(corpus.labels[s]), rel=1e-4)

@@ -36,7 +36,7 @@ def heads_of(given: Sentence) -> tuple[int, ...]:
 
 def scores_of(model: TreeModel, given: Sentence) -> Any:
     encoded = model.encode([given])
-    return model.features.scores(model.weights, model.features.batch(encoded, 0, 1)).reshape(len(given) + 1, -1)
+    return model.scoring.scores(model.features.batch(encoded, 0, 1)).reshape(len(given) + 1, -1)
 
 
 TAGS = st.text("NVDP", min_size=1, max_size=5)
@@ -88,7 +88,7 @@ def test_no_tree_is_better_than_the_best_of_all() -> None:
 def test_threads_and_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences, model = treebank(50), random_model(3)
     one = list(TreePredictor(model, projective=False).parse(sentences))
-    monkeypatch.setattr("tagweave.models.arc_scorer._BATCH_CELLS", 100)
+    monkeypatch.setattr("tagweave.models.batches._ARCS", 100)
     assert list(TreePredictor(model, threads=2, projective=False).parse(sentences)) == one
 
 

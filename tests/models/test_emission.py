@@ -16,7 +16,8 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.labels.space import View
-from tagweave.models.layout import Layout, ViewEmission
+from tagweave.models.layout import Layout
+from tagweave.models.linear_scorer import ViewEmission
 
 TEMPLATES = Templates(
     ("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "form[2]", "form[0]==form[1]", "lower[0]", "inner[0]")
@@ -53,19 +54,19 @@ class Setting:
 
     def scores(self, first: int, last: int, with_table: bool) -> Any:
         emission = ViewEmission(self.view, self.layout, self.weights)
-        table = emission.type_table(self.encoded) if with_table else None
+        emission = emission.with_table(self.encoded) if with_table else emission
         tokens = self.tokens(first, last)
         scores = np.zeros((tokens.stop - tokens.start, self.labels), self.weights.dtype)
-        emission.add_scores(self.encoded, first, last, table, scores)
+        emission.add_scores(self.encoded, first, last, scores)
         return scores
 
     def gradient(self, first: int, last: int, difference: Any, with_table: bool) -> Any:
         gradient = np.zeros_like(self.weights)
-        emission = ViewEmission(self.view, self.layout, gradient)
         table = np.zeros((len(self.encoded.type_ptr) - 1, self.tags), gradient.dtype) if with_table else None
-        emission.add_gradient(self.encoded, first, last, table, difference)
-        if table is not None:
-            emission.add_table_gradient(self.encoded, table)
+        emission = ViewEmission(self.view, self.layout, gradient, table)
+        emission.add_gradient(self.encoded, first, last, difference)
+        if with_table:
+            emission.add_table_gradient(self.encoded)
         return gradient
 
     def naive_scores(self) -> Any:
@@ -159,7 +160,7 @@ def test_features_may_have_values() -> None:
     once = setting.scores(0, 2, True)
     fields = {name: getattr(setting.encoded, name) for name in type(setting.encoded).__dataclass_fields__}
     setting.encoded = Encoded(**{**fields, "type_values": np.full(len(setting.encoded.type_features), 2.0)})
-    table = ViewEmission(PLAIN, setting.layout, setting.weights).type_table(setting.encoded)
+    table = ViewEmission(PLAIN, setting.layout, setting.weights).with_table(setting.encoded).table
     doubled = setting.scores(0, 2, True)
     np.testing.assert_allclose(doubled - once, table[setting.encoded.word_types] / 2, rtol=1e-10)
     difference = setting.rng.normal(size=doubled.shape)

@@ -118,7 +118,7 @@ def test_features_of_paths_distinguish_guides_by_their_arcs_alone() -> None:
         for heads in ((2, 0, 2, 2), (2, 0, 2, 3))
     )
     batches = [model.features.batch(encode_arcs([each], templates), 0, 1) for each in (one, other)]
-    scores = [model.features.scores(model.weights, each).reshape(5, 5) for each in batches]
+    scores = [model.scoring.scores(each).reshape(5, 5) for each in batches]
     paths = [each.paths.reshape(5, 5) for each in batches]
     np.testing.assert_array_equal((scores[0] != scores[1])[:, 1:], (paths[0] != paths[1])[:, 1:])
     assert (paths[0] != paths[1]).sum() > 4
@@ -130,7 +130,7 @@ def test_the_best_trees_are_those_of_all(seed: int) -> None:
     sentences = guided([sentence("NVNP", [2, 0, 2, 2]), sentence("V", [0]), sentence("DNV", [2, 3, 0])], GUIDE)
     encoded = model.encode(sentences)
     batch = model.features.batch(encoded, 0, len(encoded))
-    scores = model.features.scores(model.weights, batch)
+    scores = model.scoring.scores(batch)
     for s, (heads, totals) in enumerate(model.k_best(encoded, 4)):
         n = len(sentences[s]) + 1
         table = scores[batch.cells[s] : batch.cells[s + 1]].reshape(n, n)

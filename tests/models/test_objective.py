@@ -18,6 +18,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.sets import LabelRows
 from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.models import batches
 from tagweave.models import objective as objective_module
 from tagweave.models.objective import ChainObjective
 from tagweave.structures.loss import ContradictionError
@@ -210,8 +211,8 @@ def _permuted(problem: Problem, vector: Any, order: Any) -> Any:
 @pytest.mark.parametrize("space", [plain(), bundles()])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_threads_agree_and_repeat_bit_for_bit(space: Any, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 40)
-    monkeypatch.setattr(objective_module, "_CHUNK_SENTENCES", 3)
+    monkeypatch.setattr(batches, "_CHUNK_CELLS", 40)
+    monkeypatch.setattr(batches, "_CHUNK_SENTENCES", 3)
     rng = np.random.default_rng(1)
     texts = [rng.choice(["a", "B", "abbc", "Aa"], rng.integers(0, 9)).tolist() for _ in range(60)]
     problem = Problem(texts, space, 3, weighted=True, noisy=True)
@@ -228,8 +229,8 @@ def test_threads_agree_and_repeat_bit_for_bit(space: Any, dtype: Any, monkeypatc
 
 
 def test_a_large_batch_after_a_pass_in_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 8)
-    monkeypatch.setattr(objective_module, "_CHUNK_SENTENCES", 1)
+    monkeypatch.setattr(batches, "_CHUNK_CELLS", 8)
+    monkeypatch.setattr(batches, "_CHUNK_SENTENCES", 1)
     problem = Problem([["a", "B"], ["Aa"], ["abbc", "a", "a"]] * 10, plain(), 5)
     objective = problem.objective(threads=2)
     loss, gradient = objective.loss_and_gradient(problem.weights)
@@ -327,9 +328,9 @@ def test_likelihoods_and_confidences_are_those_of_the_formula(seed: int, confide
     problem = prepare([Corpus(tuple(sentences), "g")], Recipe(precision="float64", soft_labels="likelihood"))
     weights, expected = rng.normal(size=problem.objective.size), 0.0
     model = replace(problem.model, weights=weights)
-    t = model.transitions
+    t = model.scoring.transitions
     for at, shares in enumerate(rows):
-        scores = model._scores(model.encoder.encode(sentences), at, at + 1)
+        scores = model.scoring.scores(model.encoder.encode(sentences), at, at + 1).emission
         one = naive.Chain(scores, t.score, t.start_score, t.end_score)
         expected += naive.log_partition(one) - naive.log_partition(replace(one, shares=shares))
     loss, gradient = problem.objective.loss_and_gradient(weights)

@@ -15,7 +15,7 @@ from problems import TEXTS, Problem, plain
 from tagweave.labels.coding import to_words
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models import objective as objective_module
+from tagweave.models import batches
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import span_entropies, word_probabilities, word_sets
 from tagweave.structures.chain import Chain
@@ -101,8 +101,8 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, model = segmenting(texts, "BMES", 1)
     start, stop, _ = all_spans(problem)
     whole = [ask(model, problem.encoded, start, stop) for ask in (span_entropies, word_probabilities)]
-    monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 4)
-    monkeypatch.setattr(objective_module, "_CHUNK_SENTENCES", 1)
+    monkeypatch.setattr(batches, "_CHUNK_CELLS", 4)
+    monkeypatch.setattr(batches, "_CHUNK_SENTENCES", 1)
     visits: list[Any] = []
     model.visit_pair_marginals(problem.encoded, lambda *each: visits.append(each))
     assert len(visits) > 5

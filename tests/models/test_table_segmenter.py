@@ -112,7 +112,7 @@ def score(whole: ChainModel, line: str) -> float:
     """The score of a segmented line."""
     coded = Task("segment", whole.coding).prepare(Corpus((Sentence(tuple(line.split(" "))),), "seg"))[0]
     labels = [whole.parameters.space.names.index(each[0]) for each in coded.layers["seg"] if each]
-    return whole.sequence_score(whole.encoder.encode([coded]), 0, np.array(labels, np.int32))
+    return whole.sequence_scores(whole.encoder.encode([coded]), np.array(labels, np.int32))[0]
 
 
 @cache
@@ -237,7 +237,7 @@ def test_every_row_is_a_sum_of_feature_weights(name: str) -> None:
     encoded = whole.encoder.encode([Sentence(tuple(text))])
     others = [k for k, offsets in enumerate(seen) if len(offsets) > 1]
     encoded.grams[:, others] = -1
-    np.testing.assert_allclose(scores, whole._scores(encoded, 0, 1), atol=1e-5)
+    np.testing.assert_allclose(scores, whole.scoring.scores(encoded, 0, 1).emission, atol=1e-5)
 
 
 def test_kept_tables_are_made_once_for_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from tagweave.errors import CorpusError
 from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import ArcTemplates, RelationTemplates
 from tagweave.models.arc_labels import ArcLabels, LabelObjective
-from tagweave.models.arc_scorer import ArcFeatures
+from tagweave.models.arc_scorer import ArcFeatures, LinearArcScoring
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.models.tree import TreeModel
@@ -53,7 +53,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     sentences, model = treebank(50), random_model()
     one = list(TreePredictor(model).parse(sentences))
     monkeypatch.setattr("tagweave.models.tree_predictor._BLOCK", 7)
-    monkeypatch.setattr("tagweave.models.arc_scorer._BATCH_CELLS", 100)
+    monkeypatch.setattr("tagweave.models.batches._ARCS", 100)
     assert list(TreePredictor(model, threads=2).parse(sentences)) == one
 
 
@@ -86,9 +86,9 @@ def test_whole_trees_are_not_scored(single_root: bool, projective: bool, monkeyp
     encoded = model.encode(given, "head")
     found = model.best(encoded, True, projective=projective)
     scored: list[int] = []
-    scores = ArcFeatures.scores
+    scores = LinearArcScoring.scores
     monkeypatch.setattr(
-        ArcFeatures, "scores", lambda self, w, batch: scored.append(len(batch.lengths)) or scores(self, w, batch)
+        LinearArcScoring, "scores", lambda self, batch: scored.append(len(batch.lengths)) or scores(self, batch)
     )
     assert found.tolist() == model.best(encoded, True, projective=projective).tolist()
     # several roots, a circle, arcs that cross, and what is unknown

@@ -20,7 +20,8 @@ from tagweave.learning.loop import train
 from tagweave.learning.mistake_driven import AveragedPerceptron
 from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.arc_scorer import ArcFeatures, batch_bounds
+from tagweave.models.arc_scorer import ArcFeatures
+from tagweave.models.batches import batch_bounds
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.structures.loss import ContradictionError
@@ -84,7 +85,7 @@ def scores_of(given: Sentence, weights: Any, projective: bool) -> tuple[Any, Any
     """Of arcs, and of pairs of siblings."""
     features = features_of(projective)
     batch = features.batch(encode_arcs([given], TEMPLATES), 0, 1)
-    return tables(features.scores(weights, batch), len(given))
+    return tables(features.scoring(weights).scores(batch), len(given))
 
 
 def all_trees(given: Sentence, weights: Any, single_root: bool, projective: bool) -> dict[naive_trees.Heads, float]:
@@ -203,7 +204,8 @@ def test_evidence_of_every_head_is_no_evidence() -> None:
 def test_mistakes_lead_from_the_best_tree_to_the_best_allowed_one(seed: int, evidence: str, projective: bool) -> None:
     sentences, weights = problem(seed, evidence, projective=projective), random_weights(seed, projective)
     own, gradient = objective(sentences, projective=projective), np.zeros_like(weights)
-    wrong = own.add_mistakes(weights, 0, len(own), gradient) if len(own) else 0
+    counts = own.encoded.evidence.weights
+    wrong = np.count_nonzero(own.add_mistakes(weights, 0, len(own), gradient, counts)) if len(own) else 0
     gap, expected = 0.0, 0
     for each in sentences:
         model = TreeModel(features_of(projective), weights, projective=projective)
@@ -250,9 +252,10 @@ def test_a_sentence_of_weight_0_is_no_mistake() -> None:
     weights, gradient = random_weights(), np.zeros(FEATURES.size, np.float32)
     given = [sentence("NVNDN", heads) for heads in ([2, 0, 2, 5, 3], [0, 1, 2, 3, 4], [5, 5, 5, 5, 0])]
     counted = objective(given)
-    assert counted.add_mistakes(weights, 0, len(counted), gradient) >= 2  # no more than one is the best tree
+    errors = counted.add_mistakes(weights, 0, len(counted), gradient, np.ones(len(counted)))
+    assert np.count_nonzero(errors) >= 2  # no more than one is the best tree
     ignored = objective([replace(each, weight=0.0) for each in given])
-    assert ignored.add_mistakes(weights, 0, len(ignored), gradient) == 0
+    assert not ignored.add_mistakes(weights, 0, len(ignored), gradient, np.ones(len(ignored))).any()
 
 
 def test_threads_share_a_pass() -> None:

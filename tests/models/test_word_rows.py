@@ -11,6 +11,7 @@ import pytest
 from problems import Problem, bundles, plain
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.lookups import Lookups
 from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
@@ -37,7 +38,8 @@ def texts(count: int, seed: int = 0) -> list[Sentence]:
 
 
 def model_of(templates: Templates, space: LabelSpace, seed: int = 0) -> ChainModel:
-    encoder = TemplateEncoder(templates, clusters={"cat": "01", "on": "1"} if templates.cluster_columns else {})
+    clusters = {"cat": "01", "on": "1"} if templates.cluster_columns else {}
+    encoder = TemplateEncoder(templates, lookups=Lookups(clusters=clusters))
     encoder.freeze(encoder.encode(texts(30, seed)))
     layouts = tuple(Layout.dense(encoder.windows, len(view.names)) for view in space.views)
     parameters = ChainParameters(space, layouts, TransitionScheme.free(len(space)))

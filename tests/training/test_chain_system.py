@@ -86,7 +86,7 @@ def all_scores(system: ChainSystem, fitted: Fitted, sentence: Sentence) -> dict[
     names = model.space.names
     encoded = model.encoder.encode([sentence])
     return {
-        tuple(names[i] for i in labels): model.sequence_score(encoded, 0, np.array(labels, np.int32))
+        tuple(names[i] for i in labels): model.sequence_scores(encoded, np.array(labels, np.int32))[0]
         for labels in product(range(len(names)), repeat=len(sentence))
     }
 

@@ -16,7 +16,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.learning.run import Iteration, Run, Schedule
-from tagweave.models.chain_scorer import ChainScoring, ScorerParameters
+from tagweave.models.scorer import ChainScoring, ScorerParameters
 from tagweave.structures.chain import ChainGradient
 from tagweave.structures.lockstep import TransitionScores
 from tagweave.training.chain_problem import ChainProblem, lay_out

@@ -107,7 +107,7 @@ def all_scores(fitted: Fitted, sentence: Sentence, guide: Tree) -> dict[tuple[in
     shown = replace(sentence, heads={guide_layer("other"): tuple((arc,) for arc in guide)})
     batch = model.features.batch(model.encode([shown]), 0, 1)
     n = len(sentence) + 1
-    table = model.features.scores(model.weights, batch).reshape(n, n)
+    table = model.scoring.scores(batch).reshape(n, n)
     return naive_trees.tree_scores(table.tolist(), True, model.single_root)
 
 
@@ -317,7 +317,7 @@ def test_confidence_is_the_probability_of_the_head() -> None:
     for sentence, out in zip(shown, found, strict=True):
         encoded = model.encode([sentence], "B")
         batch = model.features.batch(encoded, 0, 1)
-        table = model.features.scores(model.weights, batch).reshape(5, 5)
+        table = model.scoring.scores(batch).reshape(5, 5)
         every = naive_trees.tree_scores(table.tolist(), True, model.single_root)
         if "B" in sentence.heads:
             every = {heads: value for heads, value in every.items() if heads[1] == 0}

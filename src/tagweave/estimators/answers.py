@@ -88,7 +88,7 @@ class SingleSentences:
         assert isinstance(model.encoder, AttributeEncoder)  # noqa: S101 - for the type checker: `ChainCRF` has no other
         self.model = model
         ((_, layout),), (weights,) = model.linear.weighted, model.linear.split(model.weights)
-        t = model.transitions
+        t = model.scoring.transitions
         self._numbers: Mapping[str, int] = model.encoder.numbers
         self._emission = weights.emission, layout.ptr, layout.cell
         self._transitions = t.score, t.transposed_score, t.bounds, t.start_score, t.end_score

@@ -29,10 +29,10 @@ from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.learning.trainer import UNWATCHED, Objective, StateRules, Trainer, TrainerAround, TrainerState, Watch
+from tagweave.models.batches import chunk_bounds
 from tagweave.models.chain import ChainModel
-from tagweave.models.layout import Layout, ViewEmission
-from tagweave.models.linear_scorer import ChainParameters
-from tagweave.models.objective import chunk_bounds
+from tagweave.models.layout import Layout
+from tagweave.models.linear_scorer import ChainParameters, ViewEmission
 from tagweave.training.chain_problem import ChainProblem, lay_out, layout_of, scheme_of, scorer
 from tagweave.training.fit import fit_problem
 from tagweave.training.recipe import Recipe
@@ -324,7 +324,7 @@ def _frequent(layout: Layout, encoded: Encoded, sets: LabelSets, min_freq: float
     bounds = chunk_bounds(encoded, len(sets.space))
     for first, last in pairwise(bounds):
         tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
-        emission.add_gradient(encoded, first, last, None, masks[encoded.evidence.sets[tokens]])
+        emission.add_gradient(encoded, first, last, masks[encoded.evidence.sets[tokens]])
     kept = frequency >= min_freq
     ends = np.concatenate([[0], np.cumsum(kept)])
     return replace(layout, ptr=ends[layout.ptr].astype(layout.ptr.dtype), cell=layout.cell[kept])

@@ -283,12 +283,18 @@ def given_columns(columns: Iterable[str]) -> tuple[str, ...]:
 
 def with_columns(sentence: Sentence, names: Sequence[str]) -> Sentence:
     """Return the sentence with all of these columns; those that it lacks have unknown values."""
-    return _blanked(sentence, [name for name in names if _column(sentence, name) is None])
+    return without_columns(sentence, [name for name in names if _column(sentence, name) is None])
 
 
-def without_columns(sentence: Sentence, names: Sequence[str]) -> Sentence:
+def without_columns(sentence: Sentence, names: Iterable[str]) -> Sentence:
     """Return the sentence with all values of these columns unknown."""
-    return _blanked(sentence, names)
+    layers, columns = dict(sentence.layers), dict(sentence.columns)
+    for name in names:
+        if name.startswith(_USER):
+            columns[name.removeprefix(_USER)] = (_BLANK,) * len(sentence)
+        else:
+            layers[name] = (None,) * len(sentence)
+    return replace(sentence, layers=layers, columns=columns)
 
 
 def lacking(sentences: Sequence[Sentence], names: Sequence[str]) -> list[str]:
@@ -321,16 +327,6 @@ def _column(sentence: Sentence, name: str) -> Sequence[object] | None:
     if name.startswith(_USER):
         return sentence.columns.get(name.removeprefix(_USER))
     return sentence.layers.get(name)
-
-
-def _blanked(sentence: Sentence, names: Iterable[str]) -> Sentence:
-    layers, columns = dict(sentence.layers), dict(sentence.columns)
-    for name in names:
-        if name.startswith(_USER):
-            columns[name.removeprefix(_USER)] = (_BLANK,) * len(sentence)
-        else:
-            layers[name] = (None,) * len(sentence)
-    return replace(sentence, layers=layers, columns=columns)
 
 
 def check_lengths(sentences: Iterable[Sentence]) -> None:

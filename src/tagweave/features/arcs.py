@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.sentence import ArcCandidates, Candidates, HeadLayer, Sentence
+from tagweave.corpus.sentence import HeadLayer, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.sequences import rows
 from tagweave.evidence.trees import ANY, ArcEvidence, only_head
@@ -96,9 +96,11 @@ def _values(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
     column = name.removeprefix("user:") if name.startswith("user:") else None
     for sentence in sentences:
         if name.startswith(GUIDE):
-            yield from map(_relation, _guiding(sentence, name))
+            for arcs in _guiding(sentence, name):
+                yield (arcs[0].relation if arcs is not None and len(arcs) == 1 else None) or _UNKNOWN
         elif column is None and name in sentence.layers:
-            yield from map(_tag, sentence.layers[name])
+            for tags in sentence.layers[name]:
+                yield tags[0] if tags is not None and len(tags) == 1 else _UNKNOWN
         elif column is not None and column in sentence.columns:
             yield from sentence.columns[column]
         else:
@@ -114,11 +116,3 @@ def _guiding(sentence: Sentence, layer: str) -> HeadLayer:
             "no tree that guides", f"a head layer {layer!r}, which the parser looks at", *sentence.location
         )
     return sentence.heads[layer]
-
-
-def _relation(candidates: ArcCandidates) -> str:
-    return candidates[0].relation or _UNKNOWN if candidates is not None and len(candidates) == 1 else _UNKNOWN
-
-
-def _tag(candidates: Candidates) -> str:
-    return candidates[0] if candidates is not None and len(candidates) == 1 else _UNKNOWN

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, repeat
@@ -19,7 +18,7 @@ from tagweave.evidence.sequences import Evidence
 from tagweave.features.columns import FormColumns
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import FeatureIndex
-from tagweave.features.rules import read_texts
+from tagweave.features.rules import read_texts, text_array
 from tagweave.kernels import hashing
 
 Attributes = Iterable[str] | Mapping[str, Any]
@@ -118,8 +117,7 @@ class AttributeEncoder:
         return {"kind": self.kind}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        names = np.frombuffer(json.dumps(self.names).encode(), np.uint8)
-        return {"index.codes": self.index.codes(), "index.attributes": names}
+        return {"index.codes": self.index.codes(), "index.attributes": text_array(self.names)}
 
 
 def expand(token: Attributes, names: list[str], values: list[float], prefix: str = "") -> None:

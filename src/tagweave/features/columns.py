@@ -9,55 +9,28 @@ all of a shorter string. Strings are paths through a binary tree of clusters, so
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import count as count_from
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.characters import folded
-from tagweave.features.rules import read_texts, refuse
 
 LONGEST = 32
 """The longest prefix."""
 CLUSTER_COLUMNS: dict[str, int | None] = {"cluster": None, **{f"cluster_{n}": n for n in range(1, LONGEST + 1)}}
 """The columns, with the lengths of the prefixes."""
 
-ARRAY = "clusters.words"
-"""The name of the array of a model: for each cluster its bit string and its words, separated by tabs."""
-_LINE = re.compile("[01]+(\t[^\t]+)+")
 Codes = NDArray[np.uint64]
-Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
 _MAX_AFFIX = 4
 _DATE_CHARACTERS = "年月日时時分秒"
 _DIGIT = re.compile(r"\d")
 DIGIT, LETTER, PUNCTUATION, HAN, HIRAGANA, KATAKANA, OTHER, CAPITAL = range(1, 9)
-
-
-def clusters_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
-    """Return the bit strings of the words of a stored model, from what `cluster_arrays` returned."""
-    clusters: dict[str, str] = {}
-    for line in read_texts(arrays[ARRAY], ARRAY) if ARRAY in arrays else ():
-        if not _LINE.fullmatch(line):
-            refuse(line, ARRAY, "a bit string and words between tabs")
-        bits, *words = line.split("\t")
-        clusters.update(dict.fromkeys(words, bits))
-    return clusters
-
-
-def cluster_arrays(clusters: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays stored with a model; empty without clusters."""
-    lines: dict[str, list[str]] = {}
-    for word, bits in clusters.items():
-        lines.setdefault(bits, [bits]).append(word)
-    texts = ["\t".join(lines[bits]) for bits in sorted(lines)]
-    return {ARRAY: np.frombuffer(json.dumps(texts).encode(), np.uint8)} if texts else {}
 
 
 def character_class(character: str) -> int:

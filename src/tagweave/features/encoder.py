@@ -5,7 +5,7 @@ The index maps gram codes to consecutive feature ids. It grows while training da
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.sequences import Evidence, pointers
-from tagweave.features.columns import LIST_COLUMNS, FormColumns, cluster_arrays, value_numbers
+from tagweave.features.columns import LIST_COLUMNS, FormColumns, value_numbers
 from tagweave.features.encoded import Encoded
-from tagweave.features.lookups import GAZETTEER_COLUMNS, LEXICON_COLUMNS, GazetteerColumns, LexiconColumns
+from tagweave.features.lookups import (
+    GAZETTEER_COLUMNS,
+    LEXICON_COLUMNS,
+    NOTHING,
+    GazetteerColumns,
+    LexiconColumns,
+    Lookups,
+)
 from tagweave.features.templates import Family, Reach, Templates, seed_of
 from tagweave.kernels import hashing
 
@@ -130,15 +137,11 @@ class TemplateEncoder:
         self,
         templates: Templates,
         index: FeatureIndex | None = None,
-        lexicon: LexiconColumns | None = None,
-        gazetteer: GazetteerColumns | None = None,
-        clusters: Mapping[str, str] = {},
+        lookups: Lookups = NOTHING,
     ) -> None:
-        self.templates = templates
-        self.lexicon = LexiconColumns() if lexicon is None else lexicon
-        self.gazetteer = GazetteerColumns() if gazetteer is None else gazetteer
-        self.clusters = clusters
-        templates.check_lookups(bool(self.lexicon.words), len(self.gazetteer.gazetteer) > 0, len(clusters) > 0)
+        self.templates, self.lookups = templates, lookups
+        self.lexicon, self.gazetteer = LexiconColumns(lookups.words), GazetteerColumns(lookups.gazetteer)
+        templates.check_lookups(bool(self.lexicon.words), len(lookups.gazetteer) > 0, len(lookups.clusters) > 0)
         self.index = FeatureIndex() if index is None else index
         self.reach = Reach.of(templates.families)
 
@@ -202,7 +205,7 @@ class TemplateEncoder:
             column_ids, distinct = value_numbers(_column(sentences, name), int(ptr[-1]))
             sources.append(column_ids)
             values.append(distinct)
-        columns = FormColumns(forms, self.clusters)
+        columns = FormColumns(forms, self.lookups.clusters)
         if self.templates.lexicon_columns:
             if (columns.length != 1).any():
                 sentence, form = next((each, form) for each in sentences for form in each.forms if len(form) != 1)
@@ -264,8 +267,7 @@ class TemplateEncoder:
         return {"kind": self.kind, "templates": list(self.templates.texts)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        looked_up = {**self.lexicon.arrays(), **self.gazetteer.arrays(), **cluster_arrays(self.clusters)}
-        return {"index.codes": self.index.codes(), **looked_up}
+        return {"index.codes": self.index.codes(), **self.lookups.arrays()}
 
 
 def term_numbers(families: Sequence[Family], names: Sequence[str], source: Callable[[str], int]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Lexicons and gazetteers as columns of features. A model stores the words and phrases that it looks up.
+"""Lexicons and gazetteers as columns of features, and what a model stores of them.
 
 A value of a gazetteer's column is the place (B, I, E or S) of a token in the longest phrase that covers it, with the
 sorted types of the phrase: `B-Chemical`, `S-Chemical|Disease`, or `S-*` if the type is unknown. Of equally long phrases
@@ -8,7 +8,7 @@ after Sun and Xu 2011): the alternative to partial annotation made from the same
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.gazetteer import Gazetteer, parse
 from tagweave.features.columns import FormColumns
-from tagweave.features.rules import read_texts
+from tagweave.features.rules import read_texts, refuse, text_array
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 GAZETTEER_COLUMNS = ("gazetteer", "gazetteer_folded")
 """The phrases as they are written; and with upper and lower case alike, and all digits."""
 
-ARRAY = "gazetteer.entries"
-"""The name of the array of a model."""
+LOOKED_UP = ("lexicon.words", "gazetteer.entries", "clusters.words")
+"""The arrays of a model: words, lines of a gazetteer, and bit strings with the words of their clusters after tabs."""
+_CLUSTER = re.compile("[01]+(\t[^\t]+)+")
 _PLACES = "BIES"
 _BLOCK = 4096  # sentences matched at a time
 LEXICON_COLUMNS = ("lexicon_begins", "lexicon_inside", "lexicon_ends")
 """The length of the longest word that begins at a character, is around it on both sides, or ends at it."""
-_ARRAY = "lexicon.words"
 _LONGEST = 5  # longer words count as five characters long
 _BREAK = ord("\n")
 
@@ -44,14 +44,6 @@ class GazetteerColumns:
 
     def __init__(self, gazetteer: Gazetteer = Gazetteer()) -> None:  # noqa: B008 - immutable
         self.gazetteer = gazetteer
-
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> GazetteerColumns:
-        return cls(parse(read_texts(arrays[ARRAY], ARRAY)) if ARRAY in arrays else Gazetteer())
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        lines = sorted(self.gazetteer.lines())
-        return {ARRAY: np.frombuffer(json.dumps(lines).encode(), np.uint8)} if lines else {}
 
     def numbers(self, sentences: Sequence[Sentence], column: str) -> NDArray[np.int32]:
         """Return int32[N]: for each token the entry of the table `codes` of a column."""
@@ -120,13 +112,6 @@ class LexiconColumns:
     def __init__(self, words: Iterable[str] = ()) -> None:
         self.words = tuple(sorted({word for word in words if len(word) > 1 and "\n" not in word}))
 
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> LexiconColumns:
-        return cls(read_texts(arrays[_ARRAY], _ARRAY) if _ARRAY in arrays else ())
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {_ARRAY: np.frombuffer(json.dumps(self.words).encode(), np.uint8)} if self.words else {}
-
     def lengths(self, points: NDArray[np.uint32], sentence_ptr: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return int32[3, N]: per column of `LEXICON_COLUMNS` and character, the length of the longest word, else 0."""
         from tagweave.kernels.trie import longest
@@ -151,13 +136,33 @@ class LexiconColumns:
 
 @dataclass(frozen=True, kw_only=True)
 class Lookups:
-    """What the templates of a model look up."""
+    """What the templates of a model look up; a model stores it as lists of texts."""
 
     words: tuple[str, ...] = ()  # the words of lexicons, for templates over `LEXICON_COLUMNS`
     # phrases and their types, for templates over `GAZETTEER_COLUMNS`
     gazetteer: Gazetteer = field(default_factory=Gazetteer)
     # words and the bit strings of their clusters, for templates over `CLUSTER_COLUMNS`
     clusters: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Lookups:
+        words, entries, lines = (read_texts(arrays[each], each) if each in arrays else [] for each in LOOKED_UP)
+        clusters: dict[str, str] = {}
+        for line in lines:
+            if not _CLUSTER.fullmatch(line):
+                refuse(line, LOOKED_UP[2], "a bit string and words between tabs")
+            bits, *members = line.split("\t")
+            clusters.update(dict.fromkeys(members, bits))
+        return cls(words=tuple(words), gazetteer=parse(entries), clusters=clusters)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a model, without those that would be empty."""
+        clusters: dict[str, list[str]] = {}
+        for word, bits in self.clusters.items():
+            clusters.setdefault(bits, [bits]).append(word)
+        lines = ["\t".join(clusters[bits]) for bits in sorted(clusters)]
+        texts = LexiconColumns(self.words).words, sorted(self.gazetteer.lines()), lines
+        return {name: text_array(each) for name, each in zip(LOOKED_UP, texts, strict=True) if each}
 
 
 NOTHING = Lookups()

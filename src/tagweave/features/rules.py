@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
@@ -164,6 +164,11 @@ def read_texts(array: NDArray[np.uint8], where: str) -> list[str]:
         refuse(type(texts), where, "a list of texts")
     check_unicode("".join(texts))
     return texts
+
+
+def text_array(texts: Sequence[str]) -> NDArray[np.uint8]:
+    """Return the bytes of a JSON list of texts."""
+    return np.frombuffer(json.dumps(texts).encode(), np.uint8)
 
 
 # Arrays

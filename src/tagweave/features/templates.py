@@ -214,25 +214,24 @@ class Templates:
         return not (self.user_columns or self.lexicon_columns or self.gazetteer_columns)
 
     @cached_property
+    def _columns(self) -> frozenset[str]:
+        return frozenset(term.column for template in self.parsed for term in template.terms)
+
+    @cached_property
     def user_columns(self) -> tuple[str, ...]:
-        names = {term.column for template in self.parsed for term in template.terms}
-        return tuple(sorted(name.removeprefix("user:") for name in names if name.startswith("user:")))
+        return tuple(sorted(name.removeprefix("user:") for name in self._columns if name.startswith("user:")))
 
     @cached_property
     def lexicon_columns(self) -> tuple[str, ...]:
-        return self._among(LEXICON_COLUMNS)
+        return tuple(name for name in LEXICON_COLUMNS if name in self._columns)
 
     @cached_property
     def gazetteer_columns(self) -> tuple[str, ...]:
-        return self._among(GAZETTEER_COLUMNS)
+        return tuple(name for name in GAZETTEER_COLUMNS if name in self._columns)
 
     @cached_property
     def cluster_columns(self) -> tuple[str, ...]:
-        return self._among(tuple(CLUSTER_COLUMNS))
-
-    def _among(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        names = {term.column for template in self.parsed for term in template.terms}
-        return tuple(name for name in columns if name in names)
+        return tuple(name for name in CLUSTER_COLUMNS if name in self._columns)
 
     def check_lookups(self, lexicon: bool, gazetteer: bool, clusters: bool) -> None:
         """Raise unless a lexicon, a gazetteer and clusters are each given exactly if templates look at them."""

@@ -17,13 +17,10 @@ from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import RELATION_SIDES, RelationTemplates
 from tagweave.features.arcs import EncodedArcs
 from tagweave.kernels import arc_features, arcs
-from tagweave.models.sampling import drawn
+from tagweave.models.batches import drawn
+from tagweave.models.scorer import Blocks, Floats
 from tagweave.structures.loss import loss
 from tagweave.structures.tree import Independent
-
-Floats = NDArray[Any]
-Codes = NDArray[np.uint64]
-Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _ARCS = 4096  # arcs whose scores are held at a time
 
@@ -60,7 +57,7 @@ def arc_rows(
 ) -> NDArray[np.int32]:
     """int32[N, F]: the rows of weights for the arc of every token to its head; head 0 is the root."""
     terms, seeds = templates.codes
-    codes: Codes = np.empty((len(encoded.columns), len(seeds)), np.uint64)
+    codes: NDArray[np.uint64] = np.empty((len(encoded.columns), len(seeds)), np.uint64)
     terms = encoded.renumber(terms, templates.columns)
     arcs.side_codes(encoded.columns, encoded.position_ptr, terms, seeds, codes)
     places = np.empty((len(heads), len(RELATION_SIDES)), np.int32)

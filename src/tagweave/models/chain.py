@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -13,20 +14,19 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
-from tagweave.kernels import decode, distributions
+from tagweave.kernels import decode
 from tagweave.labels import OF_CHARACTERS
 from tagweave.labels.sets import LabelRows
 from tagweave.labels.space import LabelSpace
-from tagweave.models.chain_scorer import ChainScoring, ScorerParameters
+from tagweave.models.batches import chunk_bounds
 from tagweave.models.linear_scorer import ChainParameters
-from tagweave.models.objective import chunk_bounds
 from tagweave.models.packing import Arrays
+from tagweave.models.scorer import ChainScoring, Floats, ScorerParameters
 from tagweave.structures import CHAIN
 from tagweave.structures.chain import Chain, ChainScores, best_labels, pair_marginals
-from tagweave.structures.lockstep import Batch, Sums, TransitionScores
+from tagweave.structures.lockstep import Batch, Sums
 from tagweave.structures.terms import best_without_rejected
 
-Floats = NDArray[Any]
 Masks = NDArray[Any]
 
 
@@ -102,13 +102,13 @@ class ChainModel:
         labels = np.empty(encoded.tokens, np.int32)
         masks = self._in_precision(masks)
 
-        def run(first: int, last: int, scores: Floats, transitions: TransitionScores) -> None:
+        def run(first: int, last: int, scores: ChainScores) -> None:
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
-            evidence, given = encoded.evidence.part(first, last), ChainScores(scores, transitions)
+            evidence = encoded.evidence.part(first, last)
             if masks is not None and evidence.sets.any():  # set 0 excludes nothing
-                decode.exclude(scores, evidence.sets, masks)
-            at, others = best_without_rejected(self.space.names, given, evidence)
-            labels[tokens] = best_labels(given, evidence.sentence_ptr)
+                decode.exclude(scores.emission, evidence.sets, masks)
+            at, others = best_without_rejected(self.space.names, scores, evidence)
+            labels[tokens] = best_labels(scores, evidence.sentence_ptr)
             labels[tokens][at] = others
 
         self._over_chunks(encoded, run, threads, scoring)
@@ -121,10 +121,11 @@ class ChainModel:
         gamma = np.empty((encoded.tokens, len(self.space)), self.weights.dtype)
         log_z = np.zeros(len(encoded))
 
-        def run(first: int, last: int, scores: Floats, transitions: TransitionScores) -> None:
-            batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
+        def run(first: int, last: int, scores: ChainScores) -> None:
+            batch, sums = self._sums(encoded, first, last, scores, masks)
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
             gamma[tokens] = sums.marginals()[batch.rows]
+            transitions = scores.transitions
             scaled = (batch.evidence.lengths[batch.order] - 1) * transitions.step + transitions.edge
             log_z[first + batch.order] = sums.log_z + scaled  # what the scaling of potentials took out
 
@@ -133,19 +134,19 @@ class ChainModel:
 
     def pair_marginals(self, encoded: Encoded, sentence: int, masks: Masks | None = None) -> tuple[Floats, Floats]:
         """[L, Y] state and [L, Y, Y] pair marginals of a sentence; pairs[t, i, j] = P(y[t-1] = i, y[t] = j), 0 at 0."""
-        scores, transitions = self._scores(encoded, sentence, sentence + 1), self.transitions
-        batch, sums = self._sums(encoded, sentence, sentence + 1, scores, transitions, masks)
-        return sums.marginals()[batch.rows], pair_marginals(sums, batch, transitions)
+        scores = self.scoring.scores(encoded, sentence, sentence + 1)
+        batch, sums = self._sums(encoded, sentence, sentence + 1, scores, masks)
+        return sums.marginals()[batch.rows], pair_marginals(sums, batch, scores.transitions)
 
     def visit_pair_marginals(
         self, encoded: Encoded, visit: Callable[[slice, Floats, Floats], None], masks: Masks | None = None
     ) -> None:
         """Call `visit` with the tokens, marginals and pair marginals [n, Y, Y] of each batch, one at a time."""
 
-        def run(first: int, last: int, scores: Floats, transitions: TransitionScores) -> None:
-            batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
+        def run(first: int, last: int, scores: ChainScores) -> None:
+            batch, sums = self._sums(encoded, first, last, scores, masks)
             tokens = slice(int(encoded.sentence_ptr[first]), int(encoded.sentence_ptr[last]))
-            visit(tokens, sums.marginals()[batch.rows], pair_marginals(sums, batch, transitions))
+            visit(tokens, sums.marginals()[batch.rows], pair_marginals(sums, batch, scores.transitions))
 
         self._over_chunks(encoded, run, 1)
 
@@ -155,30 +156,29 @@ class ChainModel:
         """The n <= k best sequences of one sentence, exactly: labels int32[n, L] and scores float64[n], best first."""
         if k < 1:
             raise ValueError(f"found k = {k}, expected 1 or more")
-        scores = self._scores(encoded, sentence, sentence + 1)
+        scores, evidence = self.scoring.scores(encoded, sentence, sentence + 1), encoded.evidence
         if masks is not None:
-            decode.exclude(scores, encoded.evidence.part(sentence, sentence + 1).sets, self._in_precision(masks))
-        batch = self._batch(encoded, sentence, sentence + 1, None)
-        return Chain.k_best(ChainScores(scores, self.transitions), batch, k)
+            decode.exclude(scores.emission, evidence.part(sentence, sentence + 1).sets, self._in_precision(masks))
+        return Chain.k_best(scores, self._batch(encoded, sentence, sentence + 1, None), k)
 
     def samples(
         self, encoded: Encoded, sentence: int, n: int, seed: int = 0, masks: Masks | None = None
     ) -> NDArray[np.int32]:
         """int32[n, L]: n label sequences of one sentence, drawn from their distribution."""
-        scores = ChainScores(self._scores(encoded, sentence, sentence + 1), self.transitions)
+        scores = self.scoring.scores(encoded, sentence, sentence + 1)
         return Chain().samples(scores, self._batch(encoded, sentence, sentence + 1, masks), n, seed)
 
-    def sequence_score(self, encoded: Encoded, sentence: int, labels: NDArray[np.int32]) -> float:
-        """The score of a label sequence of one sentence; its probability is exp(score - log Z)."""
-        return float(self.sequence_scores(encoded.take(np.array([sentence])), labels)[0])
-
     def sequence_scores(self, encoded: Encoded, labels: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
-        """float64[S]: the score of one label sequence for every sentence, given as labels int32[N] of all tokens."""
+        """float64[S]: the score of one label sequence for every sentence, given as labels int32[N] of all tokens.
+
+        The probability of a sequence is exp(score - log Z).
+        """
         totals, ptr = np.zeros(len(encoded)), encoded.sentence_ptr
 
-        def run(first: int, last: int, scores: Floats, t: TransitionScores) -> None:
+        def run(first: int, last: int, scores: ChainScores) -> None:
+            t = scores.transitions
             for s in range(first, last):
-                own = scores[ptr[s] - ptr[first] : ptr[s + 1] - ptr[first]]
+                own = scores.emission[ptr[s] - ptr[first] : ptr[s + 1] - ptr[first]]
                 if len(own):
                     path = labels[ptr[s] : ptr[s + 1]]
                     totals[s] = decode.path_score(own, t.score, t.start_score, t.end_score, path)
@@ -186,28 +186,11 @@ class ChainModel:
         self._over_chunks(encoded, run, threads)
         return totals
 
-    def span_entropy(self, encoded: Encoded, sentence: int, start: int, stop: int) -> float:
-        """The entropy of the labels of tokens start .. stop - 1, in nats (tsuboi-2008, section 5.1)."""
-        length = int(encoded.lengths[sentence])
-        if not 0 <= start < stop <= length:
-            raise ValueError(f"found the span {start} to {stop}, expected a span of tokens 0 to {length}")
-        gamma, pairs = self.pair_marginals(encoded, sentence)
-        entropy = np.empty(1)
-        distributions.span_entropies(gamma, pairs, np.array([start]), np.array([stop]), entropy)
-        return float(entropy[0])
-
     def _sums(
-        self,
-        encoded: Encoded,
-        first: int,
-        last: int,
-        scores: Floats,
-        transitions: TransitionScores,
-        masks: Masks | None,
+        self, encoded: Encoded, first: int, last: int, scores: ChainScores, masks: Masks | None
     ) -> tuple[Batch, Sums]:
         batch, chain = self._batch(encoded, first, last, masks), Chain()
-        sums = chain.sums if masks is None else chain.restricted_product
-        return batch, sums(ChainScores(scores, transitions), batch)
+        return batch, (chain.sums if masks is None else chain.restricted_product)(scores, batch)
 
     def _batch(self, encoded: Encoded, first: int, last: int, masks: Masks | None) -> Batch:
         rows = None if masks is None else LabelRows(masks.astype(self.weights.dtype, copy=False))
@@ -216,10 +199,6 @@ class ChainModel:
     def _in_precision(self, masks: Masks | None) -> Masks | None:
         """Numbers in the precision of the weights, for which kernels are compiled."""
         return masks if masks is None or masks.dtype == np.uint8 else masks.astype(self.weights.dtype)
-
-    @cached_property
-    def transitions(self) -> TransitionScores:
-        return self.scoring.transitions
 
     @cached_property
     def scoring(self) -> ChainScoring:
@@ -231,29 +210,18 @@ class ChainModel:
             raise ValueError(f"found a model with {self.parameters.kind} scores, expected linear ones")
         return self.parameters
 
-    def _scores(self, encoded: Encoded, first: int, last: int, scoring: ChainScoring | None = None) -> Floats:
-        tokens = int(encoded.sentence_ptr[last] - encoded.sentence_ptr[first])
-        scores = np.empty((tokens, len(self.space)), self.weights.dtype)
-        (scoring or self.scoring).write(encoded, first, last, scores)
-        return scores
-
     def _over_chunks(
         self,
         encoded: Encoded,
-        run: Callable[[int, int, Floats, TransitionScores], None],
+        run: Callable[[int, int, ChainScores], None],
         threads: int,
         given: ChainScoring | None = None,
     ) -> None:
         """Call `run` with the scores of every batch of sentences, on several threads."""
-        scoring = (given or self.scoring).prepared(encoded)
-        bounds = chunk_bounds(encoded, len(self.space))
+        scoring, bounds = given or self.scoring.prepared(encoded), chunk_bounds(encoded, len(self.space))
 
-        def chunk(i: int) -> None:
-            run(bounds[i], bounds[i + 1], self._scores(encoded, bounds[i], bounds[i + 1], scoring), scoring.transitions)
+        def chunk(first: int, last: int) -> None:
+            run(first, last, scoring.scores(encoded, first, last))
 
-        if threads == 1:
-            for i in range(len(bounds) - 1):
-                chunk(i)
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(chunk, range(len(bounds) - 1)))
+        with nullcontext() if threads == 1 else ThreadPoolExecutor(threads) as pool:
+            list((pool.map if pool else map)(chunk, bounds[:-1], bounds[1:]))

@@ -16,20 +16,19 @@
 with Y labels, T tags of a view V, F features. The names of a nested model's arrays begin with the name of the part.
 Projections of labels, in the description, are below T. Files are not trusted: parts that do not fit are refused.
 
-A new kind of encoder takes a class with `kind`, `to_json` and `arrays`, a rule for its description, a function here
-that assembles it, and a line in `ENCODERS`.
+A new scorer takes a line in `SCORERS`. A new kind of encoder takes a class with `kind`, `to_json` and `arrays`, a rule
+for its description in `_ENCODERS`, and a case in `_encoder`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from tagweave.corpus import chunk_schemes
 from tagweave.features.attributes import AttributeEncoder
-from tagweave.features.columns import clusters_of_arrays
 from tagweave.features.encoder import FeatureIndex, TemplateEncoder
-from tagweave.features.lookups import GazetteerColumns, LexiconColumns
+from tagweave.features.lookups import LOOKED_UP, Lookups
 from tagweave.features.rules import (
     BYTES,
     CODES,
@@ -57,10 +56,15 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import split_label
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, ProposingEncoder
-from tagweave.models.linear_scorer import SCORERS
+from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.packing import Arrays, unnested
 from tagweave.models.pieces import PieceEncoder
+from tagweave.models.scorer import Description, ScorerParameters
 from tagweave.structures import CHAIN
+
+SCORERS: dict[str, type[ScorerParameters]] = {ChainParameters.kind: ChainParameters}
+AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
+"""The encoders of tokens; their index grows with the training data, and then freezes."""
 
 _OPTIONS = {"mapping": list_of(text), "filter": flag, "rounds": whole()}
 _FILE = {"path": text, "sha256": text, "size": whole()}
@@ -96,20 +100,16 @@ ABOUT = record(
 )
 """The rule for `about`."""
 
-
 GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
-
-_LOOKED_UP = ("lexicon.words", "gazetteer.entries", "clusters.words")
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
 _SPACE = record({"names": list_of(text, 1), "views": list_of(_VIEW, 1)})
 _TEMPLATES = list_of(text, 0, MOST_TEMPLATES)
-Description = dict[str, Any]
 
 
 def check(value: Any, where: str = "") -> None:
     """Raise unless a value describes a chain model, nested models included."""
     record({"scorer": one_of(*SCORERS)}, others=True)(value, where)
-    record({**_CHAIN, **SCORERS[value["scorer"]].rules()}, _OF_A_FILE)(value, where)
+    record({**_CHAIN, **SCORERS[value["scorer"]].rules()}, OF_A_FILE)(value, where)
     space, coding = value["space"], value["coding"]
     labels = len(space["names"])
     for view in space["views"]:
@@ -166,7 +166,7 @@ _CHAIN: dict[str, Rule] = {
     "encoder": _check_encoder,
     "about": ABOUT,
 }
-_OF_A_FILE: dict[str, Rule] = {"format": whole(), "version": text}
+OF_A_FILE: dict[str, Rule] = {"format": whole(), "version": text}
 
 
 def parts_of(encoder: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -189,12 +189,8 @@ def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
     if encoder["kind"] == "attributes":
         rules["index.attributes"] = ArrayRule(BYTES, (None,))
     else:
-        rules |= {name: ArrayRule(BYTES, (None,)) for name in _LOOKED_UP if name in arrays}
+        rules |= {name: ArrayRule(BYTES, (None,)) for name in LOOKED_UP if name in arrays}
     return rules
-
-
-AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
-"""The encoders of tokens; their index grows with the training data, and then freezes."""
 
 
 def assemble(description: Description, arrays: Arrays) -> ChainModel:
@@ -204,50 +200,29 @@ def assemble(description: Description, arrays: Arrays) -> ChainModel:
     check_arrays(own, _rules(description, own))
     space = LabelSpace.from_json(description["space"])
     parameters = SCORERS[description["scorer"]].of_parts(description, space, arrays)
-    encoder = ENCODERS[description["encoder"]["kind"]](description["encoder"], arrays, space)
+    encoder = _encoder(description["encoder"], arrays, space)
     parameters.check_encoder(encoder.windows)
     weights_of((parameters.size,)).check(arrays["weights"], "weights")
     task, coding, about = description["task"], description["coding"], description["about"]
     return ChainModel(parameters, encoder, arrays["weights"], task, coding, about)
 
 
-def _templates(description: Description, arrays: Arrays, space: LabelSpace) -> TemplateEncoder:
-    index = FeatureIndex.of_codes(arrays["index.codes"])
-    lexicon, gazetteer = LexiconColumns.of_arrays(arrays), GazetteerColumns.of_arrays(arrays)
-    templates = Templates(tuple(description["templates"]))
-    return TemplateEncoder(templates, index, lexicon, gazetteer, clusters_of_arrays(arrays))
-
-
-def _attributes(description: Description, arrays: Arrays, space: LabelSpace) -> AttributeEncoder:
-    return AttributeEncoder.of_arrays(arrays)
-
-
-def _guided(description: Description, arrays: Arrays, space: LabelSpace) -> GuidedEncoder:
-    guide = assemble(description["guide"], unnested(arrays, "guide"))
-    return GuidedEncoder(_templates(description, arrays, space), guide)
-
-
-def _pieces(description: Description, arrays: Arrays, space: LabelSpace) -> PieceEncoder:
-    taggers = [assemble(each, unnested(arrays, f"taggers.{i}")) for i, each in enumerate(description["taggers"])]
-    pieces = PieceEncoder(_templates(description, arrays, space), taggers)
-    if space.guidelines != pieces.guidelines[:1]:
-        raise ValueError("taggers the first of which is of another guideline than the model of pieces")
-    return pieces
-
-
-def _proposing(description: Description, arrays: Arrays, space: LabelSpace) -> ProposingEncoder:
-    proposals = description["proposals"]
-    models = [assemble(each, unnested(arrays, f"proposals.{i}")) for i, each in enumerate(proposals["models"])]
-    if [model.space.views[0].guideline for model in models] != [side.guideline for side in space.sides]:
-        raise ValueError("models of other guidelines than the sides of the label space")
-    encoder = _templates(description, arrays, space)
-    return ProposingEncoder(encoder, space, models, float(proposals["threshold"]))
-
-
-ENCODERS: dict[str, Callable[[Description, Arrays, LabelSpace], AnyEncoder]] = {
-    TemplateEncoder.kind: _templates,
-    AttributeEncoder.kind: _attributes,
-    GuidedEncoder.kind: _guided,
-    ProposingEncoder.kind: _proposing,
-    PieceEncoder.kind: _pieces,
-}
+def _encoder(description: Description, arrays: Arrays, space: LabelSpace) -> AnyEncoder:
+    kind = description["kind"]
+    if kind == AttributeEncoder.kind:
+        return AttributeEncoder.of_arrays(arrays)
+    models = [assemble(each, unnested(arrays, part)) for part, each in parts_of(description)]
+    templates, index = Templates(tuple(description["templates"])), FeatureIndex.of_codes(arrays["index.codes"])
+    encoder = TemplateEncoder(templates, index, Lookups.of_arrays(arrays))
+    guidelines = tuple(model.space.views[0].guideline for model in models)
+    if kind == GuidedEncoder.kind:
+        return GuidedEncoder(encoder, *models)
+    if kind == ProposingEncoder.kind:
+        if guidelines != tuple(side.guideline for side in space.sides):
+            raise ValueError("models of other guidelines than the sides of the label space")
+        return ProposingEncoder(encoder, space, models, float(description["proposals"]["threshold"]))
+    if kind == PieceEncoder.kind:
+        if space.guidelines != guidelines[:1]:
+            raise ValueError("taggers the first of which is of another guideline than the model of pieces")
+        return PieceEncoder(encoder, models)
+    return encoder

@@ -16,9 +16,10 @@ References only list the features of each label and attribute, so they are not r
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ _VERSION, _BYTE_ORDER = 100, 0x62445371
 
 @dataclass(frozen=True)
 class PairWeights:
-    """PairWeights of pairs, each pair at most once."""
+    """Weights of pairs, each pair at most once."""
 
     source: NDArray[np.int64]  # [n], attributes, or labels before
     label: NDArray[np.int64]  # [n], labels
@@ -61,8 +62,11 @@ def attribute_model(
     """Return the model of these weights; the numbers of labels and attributes are their places in the lists."""
     if not labels:
         raise ValueError("no labels, expected some")
-    _check_names(labels, "label")
-    _check_names(attributes, "attribute")
+    if "" in labels:
+        raise ValueError("a label without a name, expected names")
+    for what, names in (("label", labels), ("attribute", attributes)):
+        if repeated := [name for name, count in Counter(names).items() if count > 1]:
+            raise ValueError(f"the {what} {repeated[0]!r} twice, expected each once")
     states, transitions = _sorted(states, len(attributes), len(labels)), _sorted(transitions, *[len(labels)] * 2)
     ends = np.searchsorted(states.source, np.arange(len(attributes) + 1))
     cells = np.promote_types(np.uint16, np.min_scalar_type(len(labels)))
@@ -75,14 +79,6 @@ def attribute_model(
     weights = np.concatenate([states.value, pairs.reshape(-1), np.zeros(2 * len(labels))])
     index = FeatureIndex.of_codes(_codes(attributes))
     return ChainModel(parameters, AttributeEncoder(index, attributes), weights, about=about)
-
-
-def _check_names(names: Sequence[str], what: str) -> None:
-    if len(set(names)) < len(names):
-        repeated = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"the {what} {repeated!r} twice, expected each once")
-    if what == "label" and "" in names:
-        raise ValueError("a label without a name, expected names")
 
 
 def _sorted(weights: PairWeights, sources: int, labels: int) -> PairWeights:
@@ -114,46 +110,28 @@ def _codes(names: Sequence[str]) -> NDArray[np.uint64]:
     return codes
 
 
-class _Header(NamedTuple):
-    magic: bytes
-    size: int
-    type: bytes
-    version: int
-    features: int
-    labels: int
-    attributes: int
-    at_features: int
-    at_labels: int
-    at_attributes: int
-    at_label_references: int
-    at_attribute_references: int
-
-
 def model_of(data: bytes) -> ChainModel:
     """Return the model in the bytes of a file."""
-    header = _Header(*_unpacked(_HEADER, data, 0, "header"))
-    if (header.magic, header.type) != (MAGIC, b"FOMC"):
-        raise ValueError(f"a model of the type {header.type!r}, expected b'FOMC', a first-order chain")
-    if header.version != _VERSION:
-        raise ValueError(f"version {header.version} of CRFsuite's models, expected {_VERSION}")
-    if header.size != len(data):
-        raise ValueError(f"{len(data)} bytes, expected {header.size}, as the header says")
-    check_labels_of_file(header.labels, len(data))
-    features = _features(data, header.at_features)
-    labels = _names(data, header.at_labels, header.labels, "label")
-    attributes = _names(data, header.at_attributes, header.attributes, "attribute")
+    magic, size, kind, version, _, *counts_and_offsets = _unpacked(_HEADER, data, 0, "header")
+    label_count, attribute_count, at_features, at_labels, at_attributes, *_ = counts_and_offsets
+    if (magic, kind) != (MAGIC, b"FOMC"):
+        raise ValueError(f"a model of the type {kind!r}, expected b'FOMC', a first-order chain")
+    if version != _VERSION:
+        raise ValueError(f"version {version} of CRFsuite's models, expected {_VERSION}")
+    if size != len(data):
+        raise ValueError(f"{len(data)} bytes, expected {size}, as the header says")
+    check_labels_of_file(label_count, len(data))
+    features = _features(data, at_features)
+    labels = _names(data, at_labels, label_count, "label")
+    attributes = _names(data, at_attributes, attribute_count, "attribute")
     of_states, of_pairs = features["type"] == 0, features["type"] == 1
     if not (of_states | of_pairs).all():
         raise ValueError(f"a feature of the type {features['type'].max()}, expected 0 or 1")
-    return attribute_model(
-        labels, attributes, _weights(features[of_states]), _weights(features[of_pairs]), {"program": "CRFsuite"}
+    states, transitions = (
+        PairWeights(each["source"].astype(np.int64), each["label"].astype(np.int64), each["weight"].copy())
+        for each in (features[of_states], features[of_pairs])
     )
-
-
-def _weights(features: Any) -> PairWeights:
-    return PairWeights(
-        features["source"].astype(np.int64), features["label"].astype(np.int64), features["weight"].copy()
-    )
+    return attribute_model(labels, attributes, states, transitions, {"program": "CRFsuite"})
 
 
 def _unpacked(form: struct.Struct, data: bytes, at: int, what: str) -> tuple[Any, ...]:

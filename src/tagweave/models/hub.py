@@ -20,7 +20,15 @@ MODEL, CARD = "model.tagweave", "README.md"
 """The names of the two files of a repository."""
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _NAME = re.compile(rf"(?P<repository>{_PART}/{_PART})(?:@(?P<revision>[\w./-]+))?")
-_REFUSED = (401, 403)
+_REFUSED, _LOGIN = (401, 403), "(hf auth login, or HF_TOKEN)"
+_FOUND = {  # what each error of huggingface_hub means; derived classes come first
+    "GatedRepoError": "a repository whose terms nobody accepted, expected an accepted one",
+    "RepositoryNotFoundError": f"no such repository, expected one, or a token that may read it {_LOGIN}",
+    "RevisionNotFoundError": "no such revision, expected a branch, tag or commit of the repository",
+    "LocalEntryNotFoundError": "no answer of the hub and no copy here, expected a network",
+    "EntryNotFoundError": f"a repository without {MODEL}, expected one that `tagweave push` made",
+    "LocalTokenNotFoundError": f"no token, expected one {_LOGIN}",
+}
 
 
 class HubError(TagweaveError):
@@ -77,22 +85,12 @@ def told(what: str) -> Iterator[Any]:
     quiet()  # it would tell of every attempt
     try:
         yield hub
-    except errors.GatedRepoError:
-        raise HubError(f"{what}: found a repository whose terms nobody accepted, expected an accepted one") from None
-    except errors.RepositoryNotFoundError:
-        expected = "one, or a token that may read it (hf auth login, or HF_TOKEN)"
-        raise HubError(f"{what}: found no such repository, expected {expected}") from None
-    except errors.RevisionNotFoundError:
-        raise HubError(f"{what}: found no such revision, expected a branch, tag or commit of the repository") from None
-    except errors.LocalEntryNotFoundError:
-        raise HubError(f"{what}: found no answer of the hub and no copy here, expected a network") from None
-    except errors.EntryNotFoundError:
-        raise HubError(f"{what}: found a repository without {MODEL}, expected one that `tagweave push` made") from None
-    except errors.LocalTokenNotFoundError:
-        raise HubError(f"{what}: found no token, expected one (hf auth login, or HF_TOKEN)") from None
-    except errors.HfHubHTTPError as error:
-        status = getattr(error.response, "status_code", "no status")
-        expected = "a token that may write (hf auth login, or HF_TOKEN)" if status in _REFUSED else "one of success"
-        raise HubError(f"{what}: found the answer {status} of the hub, expected {expected}") from None
+    except (errors.HfHubHTTPError, errors.LocalTokenNotFoundError, errors.EntryNotFoundError) as error:
+        texts = (text for name, text in _FOUND.items() if isinstance(error, getattr(errors, name)))
+        if (text := next(texts, None)) is None:
+            status = getattr(getattr(error, "response", None), "status_code", "no status")
+            expected = f"a token that may write {_LOGIN}" if status in _REFUSED else "one of success"
+            text = f"the answer {status} of the hub, expected {expected}"
+        raise HubError(f"{what}: found {text}") from None
     except (ConnectionError, errors.HTTPError):  # type: ignore[attr-defined]  # the base class of the client below
         raise HubError(f"{what}: found no answer of the hub, expected a network") from None

@@ -1,4 +1,4 @@
-"""The layout of a view's weights, and emission scores and gradients under weights of this layout.
+"""The layout of a view's weights.
 
 A layout says which (feature, label) pairs have a weight, and at which index: all pairs, or those that evidence
 observes. One pass over encoded sentences collects pairs of features and label *sets*; if sets are large, these are far
@@ -9,25 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
 from tagweave.features.rules import refuse
-from tagweave.kernels import hashing, weight_vectors
-from tagweave.labels.space import View
-
-if TYPE_CHECKING:
-    from tagweave.models.linear_scorer import ChainParameters
+from tagweave.kernels import hashing
 
 _FEATURES = 1 << 16  # checked at a time
 CELL = np.uint16
 """The type of cells wherever it suffices. Kernels are compiled for each type, and bytes would save little."""
-Floats = NDArray[Any]
-Tables = Sequence[Floats | None]
-_TABLE_CELLS = 1 << 25  # most cells of a table of all word types; a larger one takes too much memory
 
 
 @dataclass(frozen=True)
@@ -131,96 +124,3 @@ def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDA
     types = e.type_ptr, e.type_features, joint // len(masks), joint % len(masks), is_evidence
     fill(lambda table, limit: hashing.enter_types(table, *types, limit, progress), len(joint))
     return np.sort(table[table >= 0])
-
-
-class ViewEmission:
-    """The emission scores of one view, and the gradient of its weights (`weights` is then the gradient)."""
-
-    def __init__(self, view: View, layout: Layout, weights: Floats) -> None:
-        self.view, self.layout, self.weights = view, layout, weights
-        self._tags = len(view.names)
-
-    def type_table(self, encoded: Encoded) -> Floats | None:
-        """[word types, tags]: the scores of word types from features of their own form; `None` if too large."""
-        word_types = len(encoded.type_ptr) - 1
-        if word_types * self._tags > _TABLE_CELLS:
-            return None
-        table = np.empty((word_types, self._tags), self.weights.dtype)
-        every = np.arange(word_types, dtype=np.int32)
-        weight_vectors.type_scores(self.weights, *self._of_types(encoded), every, table)
-        return table
-
-    def write_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
-        """Set scores [n, tags] to those of this view alone; `table` has those of all word types, if computed before."""
-        word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
-        if not len(encoded.type_features):
-            scores[...] = 0
-        elif table is None:
-            weight_vectors.type_scores(self.weights, *self._of_types(encoded), word_types, scores)
-        else:
-            np.take(table, word_types, axis=0, out=scores, mode="clip")
-        self.add_grams(encoded, first, last, scores)
-
-    def add_grams(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
-        if encoded.grams.shape[1]:
-            weight_vectors.over_grams(self.weights, *self._of_grams(encoded), first, last, scores, False)
-
-    def _of_grams(self, e: Encoded) -> tuple[Any, ...]:
-        return self.layout.ptr, self.layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr
-
-    def _of_types(self, e: Encoded) -> tuple[Any, ...]:
-        return self.layout.ptr, self.layout.cell, e.type_ptr, e.type_features, e.type_values
-
-    def add_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
-        """Like `write_scores`, but adds to the scores [n, Y] of the labels that project to each tag."""
-        own = np.empty((len(scores), self._tags), scores.dtype)
-        self.write_scores(encoded, first, last, table, own)
-        weight_vectors.project(own, self.view.projection, *_candidates(encoded, first, last), scores)
-
-    def add_gradient(self, encoded: Encoded, first: int, last: int, table: Floats | None, difference: Floats) -> None:
-        """The transpose of `add_scores`; `weights` is the gradient here, and `table` the gradient of the table."""
-        own = difference
-        if not self.view.is_identity:
-            own = np.zeros((len(difference), self._tags), difference.dtype)
-            weight_vectors.gather(difference, self.view.projection, *_candidates(encoded, first, last), own)
-        word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
-        if len(encoded.type_features) and table is None:
-            weight_vectors.type_gradient(self.weights, *self._of_types(encoded), word_types, own)
-        elif len(encoded.type_features) and table is not None:
-            weight_vectors.collect(own, word_types, table)
-        weight_vectors.over_grams(self.weights, *self._of_grams(encoded), first, last, own, True)
-
-    def add_table_gradient(self, encoded: Encoded, table: Floats) -> None:
-        every = np.arange(len(table), dtype=np.int32)
-        weight_vectors.type_gradient(self.weights, *self._of_types(encoded), every, table)
-
-
-def emissions(parameters: ChainParameters, vector: Floats) -> list[ViewEmission]:
-    """Return the emission of every view with weights, for a weight vector or a gradient."""
-    parts = zip(parameters.weighted, parameters.split(vector), strict=True)
-    return [ViewEmission(view, layout, weights.emission) for (view, layout), weights in parts]
-
-
-def write_emission(
-    views: Sequence[ViewEmission], encoded: Encoded, first: int, last: int, scores: Floats, tables: Tables
-) -> None:
-    """Set scores [n, Y] to the sum over views, -inf for labels that are no candidates."""
-    pairs = list(zip(views, tables, strict=True))
-    whole = next((i for i, view in enumerate(views) if view.view.is_identity), None)
-    if whole is None:
-        scores[...] = 0
-    else:  # needs no intermediate array
-        view, table = pairs.pop(whole)
-        view.write_scores(encoded, first, last, table, scores)
-    for view, table in pairs:
-        view.add_scores(encoded, first, last, table, scores)
-    if encoded.evidence.candidates is not None:
-        weight_vectors.exclude_outside(scores, *_candidates(encoded, first, last))
-
-
-def _candidates(encoded: Encoded, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the pointers and the candidate labels of the tokens of sentences; empty if these are all labels."""
-    if encoded.evidence.candidates is None:
-        return weight_vectors.EVERY_LABEL
-    tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last] + 1)
-    return encoded.evidence.candidates.ptr[tokens], encoded.evidence.candidates.labels

@@ -18,53 +18,133 @@ from tagweave.kernels import perceptron as kernels
 from tagweave.kernels import weight_vectors
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models.chain_scorer import Blocks, ChainScoring, Description, ScorerParameters
-from tagweave.models.layout import Layout, Tables, check_layout, emissions, write_emission
+from tagweave.models.layout import Layout, check_layout
 from tagweave.models.packing import Arrays
+from tagweave.models.scorer import Blocks, ChainScoring, Description, Floats, ScorerParameters
 from tagweave.structures.chain import ChainGradient
 from tagweave.structures.lockstep import TransitionScores
 
-Floats = NDArray[Any]
+_TABLE_CELLS = 1 << 25  # most cells of a table of all word types; a larger one takes too much memory
+
+
+class ViewEmission:
+    """The emission scores of one view, and the gradient of its weights (`weights` and `table` are then gradients).
+
+    `table` [word types, tags] has the scores of all word types from features of their own form, if computed before.
+    """
+
+    def __init__(self, view: View, layout: Layout, weights: Floats, table: Floats | None = None) -> None:
+        self.view, self.layout, self.weights, self.table = view, layout, weights, table
+        self._tags = len(view.names)
+
+    def with_table(self, encoded: Encoded) -> ViewEmission:
+        """Return the same scores with their table, unless it is too large."""
+        word_types = len(encoded.type_ptr) - 1
+        if word_types * self._tags > _TABLE_CELLS:
+            return self
+        table = np.empty((word_types, self._tags), self.weights.dtype)
+        every = np.arange(word_types, dtype=np.int32)
+        weight_vectors.type_scores(self.weights, *self._of_types(encoded), every, table)
+        return ViewEmission(self.view, self.layout, self.weights, table)
+
+    def write_scores(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
+        """Set scores [n, tags] to those of this view alone."""
+        word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
+        if not len(encoded.type_features):
+            scores[...] = 0
+        elif self.table is None:
+            weight_vectors.type_scores(self.weights, *self._of_types(encoded), word_types, scores)
+        else:
+            np.take(self.table, word_types, axis=0, out=scores, mode="clip")
+        self.add_grams(encoded, first, last, scores)
+
+    def add_grams(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
+        if encoded.grams.shape[1]:
+            weight_vectors.over_grams(self.weights, *self._of_grams(encoded), first, last, scores, False)
+
+    def add_scores(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
+        """Like `write_scores`, but adds to the scores [n, Y] of the labels that project to each tag."""
+        own = np.empty((len(scores), self._tags), scores.dtype)
+        self.write_scores(encoded, first, last, own)
+        weight_vectors.project(own, self.view.projection, *_candidates(encoded, first, last), scores)
+
+    def add_gradient(self, encoded: Encoded, first: int, last: int, difference: Floats) -> None:
+        """Add the gradient of the weights, or of the table, given that of the scores [n, Y]."""
+        own = difference
+        if not self.view.is_identity:
+            own = np.zeros((len(difference), self._tags), difference.dtype)
+            weight_vectors.gather(difference, self.view.projection, *_candidates(encoded, first, last), own)
+        word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
+        if len(encoded.type_features) and self.table is None:
+            weight_vectors.type_gradient(self.weights, *self._of_types(encoded), word_types, own)
+        elif len(encoded.type_features) and self.table is not None:
+            weight_vectors.collect(own, word_types, self.table)
+        weight_vectors.over_grams(self.weights, *self._of_grams(encoded), first, last, own, True)
+
+    def add_table_gradient(self, encoded: Encoded) -> None:
+        """Add the gradient of the weights, given that of the table."""
+        assert self.table is not None  # noqa: S101 - no caller is without one
+        every = np.arange(len(self.table), dtype=np.int32)
+        weight_vectors.type_gradient(self.weights, *self._of_types(encoded), every, self.table)
+
+    def _of_grams(self, e: Encoded) -> tuple[Any, ...]:
+        return self.layout.ptr, self.layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr
+
+    def _of_types(self, e: Encoded) -> tuple[Any, ...]:
+        return self.layout.ptr, self.layout.cell, e.type_ptr, e.type_features, e.type_values
+
+
+def _candidates(encoded: Encoded, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the pointers and the candidate labels of the tokens of sentences; empty if these are all labels."""
+    if encoded.evidence.candidates is None:
+        return weight_vectors.EVERY_LABEL
+    tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last] + 1)
+    return encoded.evidence.candidates.ptr[tokens], encoded.evidence.candidates.labels
 
 
 class LinearScoring(ChainScoring):
-    """The scores under a weight vector; `tables` has, per view, the scores of all word types, if computed before."""
+    """The scores under a weight vector: sums over views, and transition scores."""
 
     def __init__(
-        self, parameters: ChainParameters, weights: Floats, transitions: TransitionScores, tables: Tables | None = None
+        self, parameters: ChainParameters, transitions: TransitionScores, views: Sequence[ViewEmission]
     ) -> None:
-        self.parameters, self.weights, self.transitions = parameters, weights, transitions
-        self.views = emissions(parameters, weights)
-        self.tables: Sequence[Floats | None] = tables or [None] * len(self.views)
-        self._table_gradients: list[Any] = [None] * len(self.views)
+        self.parameters, self.transitions, self.views = parameters, transitions, views
+        self._table_gradients: list[Any] = [None] * len(views)
 
     def prepared(self, encoded: Encoded) -> LinearScoring:
-        tables = [view.type_table(encoded) for view in self.views]
-        return LinearScoring(self.parameters, self.weights, self.transitions, tables)
+        return LinearScoring(self.parameters, self.transitions, [view.with_table(encoded) for view in self.views])
 
     def write(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
-        write_emission(self.views, encoded, first, last, scores, self.tables)
+        """Set scores [n, Y] to the sum over views, -inf for labels that are no candidates."""
+        others = list(self.views)
+        whole = next((i for i, view in enumerate(others) if view.view.is_identity), None)
+        if whole is None:
+            scores[...] = 0
+        else:  # needs no intermediate array
+            others.pop(whole).write_scores(encoded, first, last, scores)
+        for view in others:
+            view.add_scores(encoded, first, last, scores)
+        if encoded.evidence.candidates is not None:
+            weight_vectors.exclude_outside(scores, *_candidates(encoded, first, last))
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
-        views = emissions(self.parameters, gradient)
-        for view, table in zip(views, self._table_gradients, strict=True):
-            view.add_gradient(encoded, first, last, table, emission)
+        for view in self.parameters.emissions(gradient, self._table_gradients):
+            view.add_gradient(encoded, first, last, emission)
 
     def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:
         self.parameters.add_transition_gradient(gradient, d_scores.transition, d_scores.start, d_scores.end)
 
     def fork(self) -> LinearScoring:
-        own = LinearScoring(self.parameters, self.weights, self.transitions, list(self.tables))
-        own._table_gradients = [None if table is None else np.zeros_like(table) for table in self.tables]
+        own = LinearScoring(self.parameters, self.transitions, self.views)
+        own._table_gradients = [None if view.table is None else np.zeros_like(view.table) for view in self.views]
         return own
 
     def finish_pass(self, others: Sequence[LinearScoring], encoded: Encoded, gradient: Floats) -> None:
-        for i, view in enumerate(emissions(self.parameters, gradient)):
-            table = self._table_gradients[i]
-            if table is not None:
+        for i, view in enumerate(self.parameters.emissions(gradient, self._table_gradients)):
+            if view.table is not None:
                 for other in others:
-                    np.add(table, other._table_gradients[i], out=table)
-                view.add_table_gradient(encoded, table)
+                    np.add(view.table, other._table_gradients[i], out=view.table)
+                view.add_table_gradient(encoded)
 
 
 @dataclass(frozen=True)
@@ -112,7 +192,12 @@ class ChainParameters(ScorerParameters):
         return replace(self, transitions=False, edges=False)
 
     def scoring(self, weights: Floats) -> LinearScoring:
-        return LinearScoring(self, weights, self.transition_scores(weights))
+        return LinearScoring(self, self.transition_scores(weights), self.emissions(weights))
+
+    def emissions(self, vector: Floats, tables: Sequence[Floats | None] = ()) -> list[ViewEmission]:
+        """Return the emission of every view with weights, for a weight vector or a gradient."""
+        parts = zip(self.weighted, self.split(vector), tables or [None] * len(self.weighted), strict=True)
+        return [ViewEmission(view, layout, part.emission, table) for (view, layout), part, table in parts]
 
     def touched(self, encoded: Encoded) -> Callable[[int, int], Blocks]:
         e, ptr, type_sizes, calls = encoded, encoded.sentence_ptr, np.diff(encoded.type_ptr), count_from(1)
@@ -240,6 +325,3 @@ def _fold(values: Floats, view: View) -> Floats:
     folded = np.zeros((len(view.names), *values.shape[1:]), values.dtype)
     np.add.at(folded, view.projection, values)
     return folded
-
-
-SCORERS: dict[str, type[ScorerParameters]] = {ChainParameters.kind: ChainParameters}

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +17,17 @@ from tagweave.features.encoded import Encoded
 from tagweave.kernels import decode, weight_vectors
 from tagweave.kernels import perceptron as kernels
 from tagweave.labels.sets import LabelRows
-from tagweave.models.chain_scorer import Blocks, ChainScoring, ScorerParameters
+from tagweave.models.batches import Order, chunk_bounds, drawn, of_like_length
 from tagweave.models.linear_scorer import ChainParameters
-from tagweave.models.sampling import Order, drawn, of_like_length
+from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
 from tagweave.structures.chain import Chain, ChainGradient
 from tagweave.structures.lockstep import Batch
 from tagweave.structures.loss import contradiction, loss
 from tagweave.structures.terms import WINDOW, CountAtSlope, LabelShare, RunningShare, expected_count
 
-Floats = NDArray[Any]
-
-_CHUNK_CELLS = 1 << 17  # tokens x labels in a batch of a full pass: its buffers fit the second-level cache
-_CHUNK_SENTENCES = 64  # fewest sentences of such a batch, so that its steps are worthwhile matrix products
 _LARGE_SPACE = 128  # labels from which matrix products gain from batches of sentences of similar length
 _VIEWS = 3  # the fewest views that the kernel of perceptron steps takes
+_Chunk = tuple[int, int, Batch]  # sentences first .. last - 1, laid out
 _SHARED_WORK = 20_000_000  # tokens x labels x labels of a batch from which threads pay off
 
 
@@ -140,9 +137,9 @@ class ChainObjective:
             last = int(np.searchsorted(self.encoded.sentence_ptr, WINDOW, side="right")) - 1
             bounds = chunk_bounds(self.encoded, len(self.parameters.space))
             ends = [bound for bound in bounds if bound <= max(1, last)]
-            chunks = [self._chunk(*pair) for pair in pairwise(ends if len(ends) > 1 else bounds[:2])]
-            tokens = self._weighted_tokens(chunks[0].first, chunks[-1].last)
-            running.add(self._expected_count(scoring, 0, chunks), tokens)
+            ends = ends if len(ends) > 1 else bounds[:2]
+            count = self._expected_count(scoring, 0, self._laid_out(ends))
+            running.add(count, self._weighted_tokens(ends[0], ends[-1]))
         return running.of.slope(running.share)
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
@@ -259,14 +256,15 @@ class ChainObjective:
     def _beside(self, parameters: ScorerParameters, encoded: Encoded) -> ChainObjective:
         return ChainObjective(parameters, encoded, self.threads, self.dtype, share=self.share)
 
-    def _chunk(self, first: int, last: int) -> _Chunk:
-        return _Chunk(first, last, self._chain(0).batch(self.encoded.evidence.part(first, last)))
+    def _laid_out(self, bounds: Sequence[int]) -> list[_Chunk]:
+        chain, evidence = self._chain(0), self.encoded.evidence
+        return [(low, high, chain.batch(evidence.part(low, high))) for low, high in pairwise(bounds)]
 
     def _full_pass(self) -> list[list[_Chunk]]:
         """Return the batches of each thread: consecutive sentences, with about as many tokens for each thread."""
         if self._chunks is None:
             bounds = chunk_bounds(self.encoded, len(self.parameters.space))
-            chunks = [self._chunk(low, high) for low, high in pairwise(bounds)]
+            chunks = self._laid_out(bounds)
             share = max(1, -(-len(chunks) // self.threads))
             self._chunks = [chunks[i : i + share] for i in range(0, len(chunks), share)] or [[]]
         return self._chunks
@@ -310,24 +308,3 @@ def _buffers(
     best, target = np.empty((2, len(e.word_types[tokens])), np.int32)
     scores, again, of_view = np.empty((3, cells), dtype)
     return kernels.Buffers(count, now, moves, scores, again, of_view, best, target, np.zeros(last - first, np.bool_))
-
-
-class _Chunk(NamedTuple):
-    """Sentences first .. last - 1, laid out."""
-
-    first: int
-    last: int
-    batch: Batch
-
-
-def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:
-    """Bounds of batches of about `_CHUNK_CELLS` cells and at least `_CHUNK_SENTENCES` sentences."""
-    bounds = [0]
-    tokens = max(1, _CHUNK_CELLS // labels)
-    while bounds[-1] < len(encoded):
-        start = bounds[-1]
-        if start + _CHUNK_SENTENCES >= len(encoded):
-            return [*bounds, len(encoded)]
-        stop = int(np.searchsorted(encoded.sentence_ptr, encoded.sentence_ptr[start] + tokens))
-        bounds.append(min(len(encoded), max(stop, start + _CHUNK_SENTENCES)))
-    return bounds

@@ -36,8 +36,7 @@ from tagweave.labels.coding import SEGMENTATION, recode
 from tagweave.labels.transition_scheme import TransitionScheme, split_label
 from tagweave.models.chain import ChainModel
 from tagweave.models.characters import POINTS, Characters, Codes, UnfitModelError, canonical, identity_of
-from tagweave.models.layout import ViewEmission, emissions
-from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.linear_scorer import ChainParameters, ViewEmission
 from tagweave.models.packing import Arrays, shared_arrays
 
 Floats = NDArray[np.float32]
@@ -106,7 +105,7 @@ class PairTables:
         if len(model.space) > LANES or not model.space.views[0].is_identity:
             raise UnfitModelError(f"found {len(model.space)} labels, expected {LANES} at most")
         self._index = model.encoder.index
-        self._emissions = emissions(model.linear, model.weights)
+        self._emissions = model.linear.emissions(model.weights)
         self._seen = np.zeros(len(self._index), bool)
         self._grams = list(_grams(model.encoder))
         self._lead = max(0, *(-grams.low for grams in self._grams))
@@ -271,7 +270,7 @@ def _labels(model: ChainModel) -> kernels.Labels:
     pairs = [(getattr(scheme, part), getattr(expected, part)) for part in ("transition", "start", "end")]
     if not all(np.array_equal(own, of_coding) for own, of_coding in pairs):
         raise UnfitModelError("found transitions of another scheme than the coding's")
-    scores = model.transitions
+    scores = model.scoring.transitions
     begin, end = np.full(LANES, -np.inf, np.float32), np.full(LANES, -np.inf, np.float32)
     begin[: len(names)], end[: len(names)] = scores.start_score, scores.end_score
     transition = np.full((LANES, LANES), -np.inf, np.float32)

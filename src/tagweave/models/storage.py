@@ -77,17 +77,20 @@ def machine_memory() -> int:
 
 def check_model(description: dict[str, Any], arrays: int, file: int) -> None:
     """Refuse a model that needs far more memory than its file (in bytes, arrays unpacked) lets expect, or than is."""
-    needed, most = needed_bytes(description, arrays), most_bytes(file)
-    if needed > most:
-        labels = max(_labels(description), default=0)
-        raise ValueError(f"{labels:,} labels and {_size(arrays)} of arrays, which need {_size(needed)}, {_most(file)}")
+    labels = max(_labels(description), default=0)
+    _check_memory(needed_bytes(description, arrays), file, f"{labels:,} labels and {_size(arrays)} of arrays")
 
 
 def check_labels_of_file(labels: int, file: int) -> None:
     """Refuse as many labels if they would need far more memory than a file of this size lets expect."""
-    needed = 2 * _OF_PAIR * labels**2  # in double precision
-    if needed > most_bytes(file):
-        raise ValueError(f"{labels:,} labels, which need {_size(needed)}, {_most(file)}")
+    _check_memory(2 * _OF_PAIR * labels**2, file, f"{labels:,} labels")  # in double precision
+
+
+def _check_memory(needed: int, file: int, what: str) -> None:
+    if needed > (most := most_bytes(file)):
+        of_file = f"what a file of {_size(file)} may ask for"
+        why = "the memory of this machine" if most == machine_memory() else of_file
+        raise ValueError(f"{what}, which need {_size(needed)}, expected at most {_size(most)}, {why}")
 
 
 def needed_bytes(description: dict[str, Any], arrays: int) -> int:
@@ -120,12 +123,6 @@ def _labels(description: dict[str, Any]) -> Iterator[int]:
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, dict):
                 yield from _labels(each)
-
-
-def _most(file: int) -> str:
-    few = most_bytes(file) == machine_memory()
-    why = "the memory of this machine" if few else f"what a file of {_size(file)} may ask for"
-    return f"expected at most {_size(most_bytes(file))}, {why}"
 
 
 def _size(count: int) -> str:

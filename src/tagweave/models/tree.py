@@ -15,12 +15,11 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import check_lengths, given_columns
 from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.arc_scorer import ArcBatch, ArcScorerParameters, batch_bounds
+from tagweave.models.batches import batch_bounds
 from tagweave.models.packing import Arrays, aligned_zeros, is_aligned, nested
+from tagweave.models.scorer import ArcBatch, ArcParameters, ArcScoring, Floats
 from tagweave.structures import TREE
 from tagweave.structures.tree import Tree, are_whole, exclude, tree_structure, word_scores
-
-Floats = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class TreeModel:
 
     kind: ClassVar[str] = TREE
 
-    features: ArcScorerParameters  # the features to which the weights belong
+    features: ArcParameters  # the features to which the weights belong
     weights: Floats  # float[size]
     labels: ArcLabels | None = None  # the relations of arcs, a second stage; `None` for a parser of heads alone
     single_root: bool = True  # whether the root of a tree has exactly one child
@@ -75,13 +74,13 @@ class TreeModel:
         return tuple(dict.fromkeys([*own, *(self.guide.inputs if self.guide else ())]))
 
     @cached_property
-    def _aligned(self) -> Floats:
-        """The weights, with every row inside a cache line; those from a file are aligned already."""
-        if is_aligned(self.weights):
-            return self.weights
-        aligned = aligned_zeros(len(self.weights), self.weights.dtype)
-        aligned[:] = self.weights
-        return aligned
+    def scoring(self) -> ArcScoring:
+        """The scores under the weights, with every row inside a cache line; those from a file are aligned already."""
+        aligned = self.weights
+        if not is_aligned(aligned):
+            aligned = aligned_zeros(len(self.weights), self.weights.dtype)
+            aligned[:] = self.weights
+        return self.features.scoring(aligned)
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
         """The encoded sentences with all columns that the model uses, and the evidence of a layer."""
@@ -106,7 +105,7 @@ class TreeModel:
         heads = np.empty(int(first_token[-1]), np.int32)
 
         def run(batch: ArcBatch) -> None:
-            scores = self.features.scores(self._aligned, batch)
+            scores = self.scoring.scores(batch)
             if evidence:
                 exclude(scores, batch)
             heads[first_token[batch.first] : first_token[batch.last]] = structure.best(scores, batch)
@@ -122,7 +121,7 @@ class TreeModel:
         probabilities, log_z = np.zeros(int(cells[-1]), self.weights.dtype), np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
-            scores = self.features.scores(self._aligned, batch)
+            scores = self.scoring.scores(batch)
             own = structure.restricted_product(scores, batch) if evidence else structure.sums(scores, batch)
             probabilities[cells[batch.first] : cells[batch.last]] = own.marginals[: batch.cells[-1]]
             log_z[batch.first : batch.last] = own.log_z
@@ -136,7 +135,7 @@ class TreeModel:
 
         def run(batch: ArcBatch) -> None:
             own = heads[first_token[batch.first] : first_token[batch.last]]
-            of_words = word_scores(self.features.scores(self._aligned, batch), batch, own)
+            of_words = word_scores(self.scoring.scores(batch), batch, own)
             sentence = np.repeat(np.arange(batch.first, batch.last), batch.lengths)
             np.add.at(scores, sentence, np.where(own < 0, -np.inf, of_words))
 
@@ -147,12 +146,12 @@ class TreeModel:
         """For every sentence, its n <= k best trees, int32[n, L], and their scores, best first."""
         for sentence in range(len(encoded)):
             batch = self.features.batch(encoded, sentence, sentence + 1)
-            yield self._structure().k_best(self.features.scores(self._aligned, batch), batch, k)
+            yield self._structure().k_best(self.scoring.scores(batch), batch, k)
 
     def samples(self, encoded: EncodedArcs, sentence: int, n: int, seed: int = 0) -> NDArray[np.int32]:
         """int32[n, L]: the heads of n trees of one sentence, drawn from the distribution under evidence."""
         batch = self.features.batch(encoded, sentence, sentence + 1)
-        return self._structure().samples(self.features.scores(self._aligned, batch), batch, n, seed)
+        return self._structure().samples(self.scoring.scores(batch), batch, n, seed)
 
     def _structure(self, projective: bool | None = None) -> Tree:
         return tree_structure(self.single_root, self.projective if projective is None else projective)

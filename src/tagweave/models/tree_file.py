@@ -6,6 +6,7 @@
 | `relation_weights` | float | [relation rows, relations] | finite |
 
 The numbers of rows are powers of two, since hashes are cut to bits. The names of a guide's arrays begin with `guide.`.
+A new scorer takes a line in `ARC_SCORERS`.
 """
 
 from __future__ import annotations
@@ -26,25 +27,25 @@ from tagweave.features.rules import (
     refuse,
     text,
     weights_of,
-    whole,
 )
 from tagweave.features.templates import MOST_TEMPLATES
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.arc_scorer import ARC_SCORERS, ROWS
-from tagweave.models.chain_file import ABOUT
+from tagweave.models.arc_scorer import ROWS, ArcFeatures
+from tagweave.models.chain_file import ABOUT, OF_A_FILE
 from tagweave.models.packing import Arrays, unnested
+from tagweave.models.scorer import ArcParameters, Description
 from tagweave.models.tree import TreeModel
 from tagweave.structures import TREE
 
+ARC_SCORERS: dict[str, type[ArcParameters]] = {ArcFeatures.kind: ArcFeatures}
 _TEMPLATES = list_of(text, 1, MOST_TEMPLATES)
 _RELATIONS = {"relations": list_of(name, 1), "relation_rows": ROWS, "relation_templates": _TEMPLATES}
-Description = dict[str, Any]
 
 
 def check(value: Any, where: str = "") -> None:
     """Raise unless a value describes a parser, its guide included."""
     record({"scorer": one_of(*ARC_SCORERS)}, others=True)(value, where)
-    record({**_TREE, **ARC_SCORERS[value["scorer"]].rules()}, _OPTIONAL)(value, where)
+    record({**_TREE, **ARC_SCORERS[value["scorer"]].rules()}, _OF_A_PARSER)(value, where)
     if len(found := _RELATIONS.keys() & value.keys()) not in (0, len(_RELATIONS)):
         refuse(sorted(found), where, f"{', '.join(_RELATIONS)}, or none of these")
     distinct(value.get("relations", []), "relations")
@@ -63,7 +64,7 @@ _TREE: dict[str, Rule] = {
     "scorer": text,
     "about": ABOUT,
 }
-_OPTIONAL: dict[str, Rule] = {"format": whole(), "version": text, "guided_by": name, "guide": check, **_RELATIONS}
+_OF_A_PARSER: dict[str, Rule] = {**OF_A_FILE, "guided_by": name, "guide": check, **_RELATIONS}
 
 
 def assemble(description: Description, arrays: Arrays) -> TreeModel:
@@ -77,14 +78,12 @@ def assemble(description: Description, arrays: Arrays) -> TreeModel:
         rules["relation_weights"] = weights_of(shape)
     of_guide = "guide." if "guide" in description else ()
     check_arrays({each: arrays[each] for each in arrays if not each.startswith(of_guide)}, rules)
-    labels = _relations(description, arrays) if "relations" in description else None
+    labels = None
+    if "relations" in description:
+        relation_templates = RelationTemplates(tuple(description["relation_templates"]))
+        _ = relation_templates.codes  # parses them
+        labels = ArcLabels(relation_templates, tuple(description["relations"]), arrays["relation_weights"])
     guide = assemble(description["guide"], unnested(arrays, "guide")) if "guide" in description else None
     single_root, guideline, about = description["single_root"], description["guideline"], description["about"]
     projective = description["projective"]
     return TreeModel(features, arrays["weights"], labels, single_root, guideline, about, projective, guide)
-
-
-def _relations(description: Description, arrays: Arrays) -> ArcLabels:
-    templates = RelationTemplates(tuple(description["relation_templates"]))
-    _ = templates.codes  # parses them
-    return ArcLabels(templates, tuple(description["relations"]), arrays["relation_weights"])

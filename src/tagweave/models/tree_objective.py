@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from tagweave.evidence.sequences import pointers
 from tagweave.features.arcs import EncodedArcs
 from tagweave.kernels import weight_vectors
-from tagweave.models.arc_scorer import ArcBatch, ArcScorer, ArcScorerParameters, Blocks, batch_bounds
-from tagweave.models.sampling import drawn
+from tagweave.models.batches import batch_bounds, drawn
+from tagweave.models.scorer import ArcBatch, ArcParameters, ArcScoring, Blocks, Floats
 from tagweave.structures.loss import contradiction, loss
 from tagweave.structures.tree import Tree, add_trees, allowed_cells, arc_cells, are_whole, exclude, tree_structure
-
-Floats = NDArray[Any]
 
 _NEGLIGIBLE = 1e-4  # probability below which an arc moves no float32 weight
 
@@ -31,7 +29,7 @@ class TreeObjective:
 
     def __init__(
         self,
-        features: ArcScorerParameters,
+        features: ArcParameters,
         encoded: EncodedArcs,
         single_root: bool = True,
         threads: int = 1,
@@ -46,7 +44,7 @@ class TreeObjective:
             raise contradiction(self.encoded.evidence.ids[no_trees.argmax()], self._structure.contradiction)
         self._threshold = _NEGLIGIBLE if dtype == np.float32 else 0.0
         self._touched = features.touched()
-        self._written: tuple[int, int, ArcScorer] | None = None
+        self._written: tuple[int, int, Floats, Blocks | None] | None = None
 
     @property
     def size(self) -> int:
@@ -57,13 +55,12 @@ class TreeObjective:
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         bounds = list(batch_bounds(self.encoded))
-        share = max(1, -(-len(bounds) // self.threads))
+        share, scoring = max(1, -(-len(bounds) // self.threads)), self.features.scoring(weights)
 
         def run(thread: int) -> tuple[float, Floats]:
             gradient, loss = np.zeros(self.size, self.dtype), 0.0
-            scorer = self.features.scorer(weights, gradient, self._threshold)
             for first, last in bounds[thread * share : (thread + 1) * share]:
-                loss += self._add_loss(scorer, self.features.batch(self.encoded, first, last))
+                loss += self._add_loss(scoring, self.features.batch(self.encoded, first, last), gradient)[0]
             return loss, gradient
 
         with ThreadPoolExecutor(self.threads) as pool:
@@ -74,28 +71,25 @@ class TreeObjective:
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
-        scorer = self.features.scorer(weights, gradient, self._threshold)
-        loss = self._add_loss(scorer, self.features.batch(self.encoded, first, last))
-        self._written = first, last, scorer
+        batch = self.features.batch(self.encoded, first, last)
+        loss, moved = self._add_loss(self.features.scoring(weights), batch, gradient)
+        self._written = first, last, gradient, moved
         return loss
-
-    def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
-        """Add weight * (features(best) - features(best allowed)) of mistaken sentences; return their number."""
-        counts = self.encoded.evidence.weights[first:last]
-        return int((self._add_mistakes(weights, first, last, gradient, counts) > 0).sum())
 
     def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
         """Add features(best) - features(best allowed); return the number of wrong heads and the sentence's weight."""
-        errors = self._add_mistakes(weights, sentence, sentence + 1, gradient, np.ones(1))
+        errors = self.add_mistakes(weights, sentence, sentence + 1, gradient, np.ones(1))
         return int(errors[0]), float(self.encoded.evidence.weights[sentence])
 
-    def _add_mistakes(
+    def add_mistakes(
         self, weights: Floats, first: int, last: int, gradient: Floats, counts: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Add the differences of mistaken sentences, times `counts`; int64[S]: their numbers of wrong heads."""
-        batch = self.features.batch(self.encoded, first, last)
-        scorer = self.features.scorer(weights, gradient, self._threshold)
-        scores = scorer.scores(batch)
+        """Add features(best) - features(best allowed) of mistaken sentences, times `counts`.
+
+        Return int64[S], the numbers of wrong heads.
+        """
+        batch, scoring = self.features.batch(self.encoded, first, last), self.features.scoring(weights)
+        scores = scoring.scores(batch)
         best = self._structure.best(scores, batch)
         target = batch.evidence.token_heads
         is_wrong = best != target if (target >= 0).all() else allowed_cells(batch)[arc_cells(batch, best)] == 0
@@ -114,8 +108,7 @@ class TreeObjective:
         d_scores = np.zeros(batch.size, self.dtype)
         add_trees(d_scores, batch, best, times)
         add_trees(d_scores, batch, target, -times)
-        scorer.add_gradient(batch, d_scores)
-        self._written = first, last, scorer
+        self._written = first, last, gradient, scoring.add_gradient(batch, d_scores, gradient, self._threshold)
         return errors
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
@@ -123,7 +116,8 @@ class TreeObjective:
         gradient, mistakes = np.zeros(self.size, self.dtype), 0
         for number, start in enumerate(range(first, last, batch), step):
             stop = min(start + batch, last)
-            if wrong := self.add_mistakes(weights, start, stop, gradient):
+            counts = self.encoded.evidence.weights[start:stop]
+            if wrong := int(np.count_nonzero(self.add_mistakes(weights, start, stop, gradient, counts))):
                 mistakes += wrong
                 weight_vectors.average(weights, totals, gradient, *self.touched(start, stop), number)
         return mistakes
@@ -135,9 +129,9 @@ class TreeObjective:
         touch: far fewer than the features of all arcs.
         """
         if self._written is not None:
-            *own, scorer = self._written
-            if own == [first, last] and (blocks := scorer.moves) is not None:
-                return blocks
+            *own, gradient, moved = self._written
+            if own == [first, last] and moved is not None and _is_moved(gradient, moved):
+                return moved
         return self._touched(self.features.batch(self.encoded, first, last))
 
     def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
@@ -150,11 +144,15 @@ class TreeObjective:
         other._touched = self._touched
         return other
 
-    def _add_loss(self, scorer: ArcScorer, batch: ArcBatch) -> float:
-        """Return the loss of a batch; the scorer adds its gradient."""
-        losses, d_scores = loss(self._structure, scorer.scores(batch), batch)
-        scorer.add_gradient(batch, d_scores)
-        return float(losses.sum())
+    def _add_loss(self, scoring: ArcScoring, batch: ArcBatch, gradient: Floats) -> tuple[float, Blocks | None]:
+        """Add the gradient of a batch; return its loss, and what `ArcScoring.add_gradient` returns."""
+        losses, d_scores = loss(self._structure, scoring.scores(batch), batch)
+        return float(losses.sum()), scoring.add_gradient(batch, d_scores, gradient, self._threshold)
+
+
+def _is_moved(gradient: Floats, blocks: Blocks) -> bool:
+    start, stop = blocks
+    return bool(len(start) and gradient[start[0] : stop[0]].any())
 
 
 def _no_trees(encoded: EncodedArcs, structure: Tree) -> NDArray[np.bool_]:

@@ -24,8 +24,7 @@ from tagweave.features.templates import Family, Reach
 from tagweave.kernels import weight_vectors
 from tagweave.kernels.hashing import OUTSIDE
 from tagweave.models.chain import ChainModel
-from tagweave.models.layout import ViewEmission
-from tagweave.models.linear_scorer import ChainParameters, LinearScoring
+from tagweave.models.linear_scorer import ChainParameters, LinearScoring, ViewEmission
 
 Codes = NDArray[np.uint64]
 Floats = NDArray[Any]
@@ -73,7 +72,7 @@ class KnownForms:
             return None
         if not count:
             return Numbered(ptr, ids, None, first)
-        new = FormColumns(list(islice(reversed(self._numbers), count))[::-1], self._encoder.clusters)
+        new = FormColumns(list(islice(reversed(self._numbers), count))[::-1], self._encoder.lookups.clusters)
         for row, name in zip(self._codes, self._names, strict=True):
             row[first : first + count] = new.scalar(name)
         return Numbered(ptr, ids, new, first)
@@ -119,21 +118,10 @@ class RowEmission(ViewEmission):
             begin, width = (self._high - high) * self._tags, (high - low + 1) * self._tags
             weight_vectors.add_to_rows(self.weights, layout.ptr, layout.cell, ptr, features, begin, width, rows)
 
-    def write_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
+    def write_scores(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
         window = self._low, self._high
         weight_vectors.row_scores(self._rows, encoded.word_types, encoded.sentence_ptr, first, last, *window, scores)
         self.add_grams(encoded, first, last, scores)
-
-
-class RowScoring(LinearScoring):
-    """The scores of the sentences of one call of `WordRows.encoded`."""
-
-    def __init__(self, scoring: LinearScoring, views: list[RowEmission]) -> None:
-        super().__init__(scoring.parameters, scoring.weights, scoring.transitions)
-        self.views = list(views)
-
-    def prepared(self, encoded: Encoded) -> RowScoring:
-        return self
 
 
 class WordRows:
@@ -162,7 +150,7 @@ class WordRows:
         fits = encoder.index.frozen and encoder.templates.of_forms and most >= _FEWEST
         return cls(encoder, parameters, model.weights, most) if fits else None
 
-    def encoded(self, sentences: Sequence[Sentence]) -> tuple[Encoded, RowScoring] | None:
+    def encoded(self, sentences: Sequence[Sentence]) -> tuple[Encoded, LinearScoring] | None:
         """Return what rows lack of sentences, and their scores; None if forms are too many or texts so far few."""
         tokens = sum(map(len, sentences))
         with self._lock:
@@ -192,7 +180,7 @@ class WordRows:
             low=joint.low,
             high=joint.high,
         )
-        return encoded, RowScoring(self._scoring, views)
+        return encoded, LinearScoring(self._parameters, self._scoring.transitions, views)
 
     def _start(self) -> None:
         """Begin with the rows of positions outside sentences. Who has the old ones keeps them."""

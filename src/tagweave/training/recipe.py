@@ -16,7 +16,7 @@ from tagweave.errors import PlanError, as_plan_error
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.encoder import FeatureIndex, TemplateEncoder
-from tagweave.features.lookups import NOTHING, GazetteerColumns, LexiconColumns, Lookups
+from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.templates import PRESETS, USUAL, Templates
 from tagweave.labels import SPANS
 from tagweave.labels.sets import Reading, reading
@@ -181,8 +181,7 @@ class Recipe:
 
     def encoder(self, lookups: Lookups = NOTHING, index: FeatureIndex | None = None) -> TemplateEncoder:
         """Return an encoder of the templates with what they look up; without an index, an empty one."""
-        lexicon, gazetteer = LexiconColumns(lookups.words), GazetteerColumns(lookups.gazetteer)
-        return TemplateEncoder(self.chosen_templates(), index, lexicon, gazetteer, lookups.clusters)
+        return TemplateEncoder(self.chosen_templates(), index, lookups)
 
     def trainer(self) -> Trainer:
         """Return the learner with its settings; AdaGrad has defaults that suit arcs for trees."""

@@ -1,15 +1,21 @@
-"""The sentences of an iteration and their order (li-2015, Algorithm 1)."""
+"""The sentences of an iteration and their order (li-2015, Algorithm 1), and batches of a full pass."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.features.arcs import EncodedArcs
+from tagweave.features.encoded import Encoded
+
 Order = NDArray[np.int64]
 
 _WINDOW = 32  # batches within which sentences are sorted by length
+_CHUNK_CELLS = 1 << 17  # tokens x labels in a batch of a full pass: its buffers fit the second-level cache
+_CHUNK_SENTENCES = 64  # fewest sentences of such a batch, so that its steps are worthwhile matrix products
+_ARCS = 1 << 16  # arcs whose scores are held at a time
 
 
 def drawn(members: Sequence[Order], sizes: Sequence[int], seed: int, iteration: int) -> Order:
@@ -46,3 +52,25 @@ def of_like_length(order: Order, lengths: NDArray[np.int64], batch: int, seed: i
         parts += [window[b * batch : (b + 1) * batch] for b in rng.permutation(whole)]
         parts.append(window[whole * batch :])
     return np.concatenate([order[:0], *parts])
+
+
+def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:
+    """Bounds of batches of about `_CHUNK_CELLS` cells and at least `_CHUNK_SENTENCES` sentences."""
+    bounds = [0]
+    tokens = max(1, _CHUNK_CELLS // labels)
+    while bounds[-1] < len(encoded):
+        start = bounds[-1]
+        if start + _CHUNK_SENTENCES >= len(encoded):
+            return [*bounds, len(encoded)]
+        stop = int(np.searchsorted(encoded.sentence_ptr, encoded.sentence_ptr[start] + tokens))
+        bounds.append(min(len(encoded), max(stop, start + _CHUNK_SENTENCES)))
+    return bounds
+
+
+def batch_bounds(encoded: EncodedArcs) -> Iterator[tuple[int, int]]:
+    """Yield first, last of batches of sentences with about `_ARCS` arcs."""
+    cells, first = encoded.evidence.cells, 0
+    while first < len(encoded):
+        last = max(first + 1, int(np.searchsorted(cells, cells[first] + _ARCS, side="right")) - 1)
+        yield first, last
+        first = last

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.models.sampling import drawn, of_like_length
+from tagweave.models.batches import drawn, of_like_length
 
 MEMBERS = (np.array([0, 2, 4, 6]), np.array([1, 3, 5, 7, 8, 9, 10]))
 SEED, ITERATION = st.integers(0, 10), st.integers(0, 10)

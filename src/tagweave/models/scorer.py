@@ -1,34 +1,68 @@
-"""Base classes of scorers of chains: the parameters that a model keeps, and the scores under a weight vector.
+"""Base classes of scorers: the parameters that a model keeps, and the scores under a weight vector.
 
-A new scorer is a file with subclasses of both, and its parameters in `SCORERS` (`linear_scorer`).
+A new scorer is a file with a subclass of `ScorerParameters` and one of `ChainScoring`, or of `ArcParameters` and
+`ArcScoring`, and a line in `SCORERS` (`chain_file`) or `ARC_SCORERS` (`tree_file`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.arcs import EncodedArcs
 from tagweave.features.encoded import Encoded
 from tagweave.features.rules import ArrayRule, Rule
+from tagweave.kernels import arcs
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.packing import Arrays
 from tagweave.structures.chain import ChainGradient, ChainScores
 from tagweave.structures.lockstep import TransitionScores
+from tagweave.structures.tree import TreeBatch, layout
 
 Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Parts of a weight vector: start[i] .. stop[i] - 1."""
 Description = dict[str, Any]
+
+
+class Parameters(ABC):
+    """The parameters of a scorer of any structure: what its weights mean."""
+
+    kind: ClassVar[str]  # the name of the scorer in model files
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of weights."""
+
+    def initial(self, dtype: Any) -> Floats:
+        """Return the weights that training starts from, [size]; a network's must not all be equal."""
+        return np.zeros(self.size, dtype)
+
+    @abstractmethod
+    def to_json(self) -> Description:
+        """The entries of a model's description that `of_parts` needs, besides the label space or the templates."""
+
+    @classmethod
+    @abstractmethod
+    def rules(cls) -> dict[str, Rule]:
+        """The rules for `to_json`."""
+
+
+# Chains
 
 
 class ChainScoring(ABC):
     """The scores under a weight vector, shared by threads, and how their gradient becomes one of the weights."""
 
-    transitions: TransitionScores  # the transition scores
+    transitions: TransitionScores
 
     def scores(self, encoded: Encoded, first: int, last: int) -> ChainScores:
         """Return the scores of sentences first .. last - 1."""
@@ -60,10 +94,8 @@ class ChainScoring(ABC):
         """Add the gradient that this thread and others have not added yet, after a full pass."""
 
 
-class ScorerParameters(ABC):
-    """The parameters of a scorer of chains: what its weights mean."""
-
-    kind: ClassVar[str]  # the name of the scorer in model files
+class ScorerParameters(Parameters):
+    """The parameters of a scorer of chains."""
 
     space: LabelSpace  # the labels and their views
     scheme: TransitionScheme  # the transitions that the coding of the labels allows
@@ -71,18 +103,9 @@ class ScorerParameters(ABC):
     edges: bool = False  # whether first and last labels have scores
 
     @property
-    @abstractmethod
-    def size(self) -> int:
-        """The number of weights."""
-
-    @property
     def weights_by_view(self) -> dict[str, int]:
         """The number of weights of each guideline's view, if the scorer divides them so."""
         return {}
-
-    def initial(self, dtype: Any) -> Floats:
-        """Return the weights that training starts from, [size]; a network's must not all be equal."""
-        return np.zeros(self.size, dtype)
 
     def pointwise(self) -> ScorerParameters | None:
         """Return the parameters without scores of neighbours, for the same weights, or `None`."""
@@ -93,24 +116,15 @@ class ScorerParameters(ABC):
         """Return the scores under a weight vector [size]."""
 
     def touched(self, encoded: Encoded) -> Callable[[int, int], Blocks]:
-        """Return a function of first, last to the weights that they can touch: blocks start[i] .. stop[i] - 1."""
+        """Return a function of first, last to the weights that these sentences can touch."""
         every = np.array([0]), np.array([self.size])
         return lambda first, last: every
-
-    @abstractmethod
-    def to_json(self) -> Description:
-        """The entries of a model's description that `of_parts` needs, besides the label space."""
 
     @abstractmethod
     def arrays(self) -> Arrays:
         """The arrays of a model file, by name, without the weights."""
 
     @classmethod
-    @abstractmethod
-    def rules(cls) -> dict[str, Rule]:
-        """The rules for `to_json`."""
-
-    @classmethod  # noqa: B027
     def check(cls, description: Description, where: str) -> None:
         """Raise ValueError if entries of a description, each of which follows its rule, do not fit together."""
 
@@ -124,5 +138,71 @@ class ScorerParameters(ABC):
     def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> ScorerParameters:
         """The parameters whose `to_json` and `arrays`, which follow the rules, these are."""
 
-    def check_encoder(self, windows: NDArray[np.int64]) -> None:  # noqa: B027
+    def check_encoder(self, windows: NDArray[np.int64]) -> None:
         """Raise ValueError unless the weights are those of features that so many tokens each see, int64[F]."""
+
+
+# Arcs
+
+
+@dataclass(frozen=True)
+class ArcBatch(TreeBatch):
+    """Sentences first .. last - 1 of a corpus, ready to be scored."""
+
+    first: int
+    last: int
+    codes: NDArray[np.uint64]  # [P, R], as in `kernels.arcs`
+    paths: NDArray[np.uint8]  # [cells], through the guide tree; empty without a guide
+
+    @property
+    def ptr(self) -> NDArray[np.int64]:
+        return self.evidence.position_ptr
+
+
+class ArcScoring(ABC):
+    """The scores of arcs under a weight vector, shared by threads."""
+
+    @abstractmethod
+    def scores(self, batch: ArcBatch) -> Floats:
+        """Return the scores of all arcs of a batch, by cell, then of its pairs of siblings."""
+
+    @abstractmethod
+    def add_gradient(
+        self, batch: ArcBatch, d_scores: Floats, gradient: Floats, threshold: float = 0.0
+    ) -> Blocks | None:
+        """Add to the gradient of the weights, given that of the scores; derivatives below the threshold may be skipped.
+
+        Return the parts of `gradient` that were 0 before; `None` if unknown.
+        """
+
+
+class ArcParameters(Parameters):
+    """The parameters of a scorer of arcs."""
+
+    templates: ArcTemplates  # the features that sentences are encoded by
+
+    @abstractmethod
+    def scoring(self, weights: Floats) -> ArcScoring:
+        """Return the scores under a weight vector [size]."""
+
+    def touched(self) -> Callable[[ArcBatch], Blocks]:
+        """Return a function from a batch to the weights that it can touch."""
+        every = np.array([0]), np.array([self.size])
+        return lambda batch: every
+
+    @classmethod
+    @abstractmethod
+    def of_parts(cls, description: Description, templates: ArcTemplates) -> ArcParameters:
+        """The parameters whose `to_json`, which follows the rules, this is."""
+
+    def batch(self, encoded: EncodedArcs, first: int, last: int) -> ArcBatch:
+        """Return sentences first .. last - 1 with the hashed sides of their arcs."""
+        terms, seeds = self.templates.codes
+        evidence, ptr = encoded.evidence.part(first, last), encoded.position_ptr[first : last + 1]
+        codes = np.empty((int(ptr[-1] - ptr[0]), len(seeds)), np.uint64)
+        arcs.side_codes(encoded.columns, ptr, terms, seeds, codes)
+        cells, pair_ptr = layout(evidence, self.templates.has_siblings)
+        paths = np.empty(int(cells[-1]) if self.templates.guide else 0, np.uint8)
+        if self.templates.guide:
+            arcs.tree_paths(encoded.guide, ptr, paths)
+        return ArcBatch(evidence, cells, pair_ptr, first, last, codes, paths)
