@@ -10,7 +10,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.models.layout import observed_cells
+from tagweave.models.layout import Layout
 
 MASKS = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 1]], np.uint8)
 TEMPLATES = Templates(("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "form[2]", "lower[0]", "inner[0]"))
@@ -18,7 +18,8 @@ TEMPLATES = Templates(("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "f
 
 def found_pairs(encoded: Encoded, encoder: TemplateEncoder, width: int) -> list[int]:
     """The same codes from the counts and cells of the package."""
-    counts, cells = observed_cells(encoded, MASKS, encoder.windows)
+    layout = Layout.observed(encoded, encoder.windows, MASKS)
+    counts, cells = np.diff(layout.ptr), layout.cell
     assert len(counts) == len(encoder.windows)
     return (np.repeat(np.arange(len(counts)) * width, counts) + cells).tolist()
 

@@ -16,7 +16,6 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import batches
 from tagweave.models.chain import ChainModel
-from tagweave.models.ranking import span_entropies
 
 SEED = st.integers(0, 10_000)
 SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
@@ -107,18 +106,6 @@ def test_k_best_and_the_score_of_a_sequence(
         for row, score in zip(labels, scores, strict=True):
             assert chain.log_weight(tuple(row.tolist())) == pytest.approx(score, rel=1e-9, abs=1e-9)
             assert score_of(problem, s, row) == pytest.approx(score, rel=1e-9, abs=1e-9)
-
-
-@settings(max_examples=25)
-@given(st.lists(st.sampled_from(["a", "B", "Aa"]), min_size=1, max_size=5), SPACES, SEED, st.data())
-def test_span_entropy(text: list[str], space: Any, seed: int, data: Any) -> None:
-    problem = Problem([text], space, seed)
-    start = data.draw(st.integers(0, len(text) - 1))
-    stop = data.draw(st.integers(start + 1, len(text)))
-    (found,) = span_entropies(model_of(problem), problem.encoded, np.array([start]), np.array([stop]))
-    (chain,) = problem.chains(False)
-    assert chain is not None
-    assert found == pytest.approx(naive.entropy(chain, start, stop), rel=1e-7, abs=1e-9)
 
 
 @pytest.mark.parametrize("k", [0, -1])

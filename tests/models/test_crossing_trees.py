@@ -19,7 +19,7 @@ from tagweave.features.arc_templates import LONGEST, ArcTemplates, check_lengths
 from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor
-from treebank import sentence, treebank, with_evidence
+from treebank import sentence, with_evidence
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.form[0] m.form[0]", "m.form[0] m.upos[-1]"))
 
@@ -68,28 +68,6 @@ def test_the_best_of_all_trees_that_the_evidence_allows(
             continue
         (done,) = parser.complete([text])
         assert weights[heads_of(done)] == pytest.approx(max(weights.values()))
-
-
-def test_no_tree_is_better_than_the_best_of_all() -> None:
-    model, crossing = random_model(5), 0
-    for text in treebank(40):
-        scores = scores_of(model, text)
-        (one,), (other,) = (TreePredictor(model, projective=p).parse([text]) for p in (True, False))
-        assert naive_trees.is_projective(heads_of(one))
-        assert naive_trees.is_tree(heads_of(other))
-        assert heads_of(other).count(0) == 1
-        own, best = naive_trees.score(scores, heads_of(one)), naive_trees.score(scores, heads_of(other))
-        assert best >= own - 1e-9
-        assert (best > own + 1e-9) == (not naive_trees.is_projective(heads_of(other)))
-        crossing += best > own + 1e-9
-    assert crossing > 5
-
-
-def test_threads_and_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    sentences, model = treebank(50), random_model(3)
-    one = list(TreePredictor(model, projective=False).parse(sentences))
-    monkeypatch.setattr("tagweave.models.batches._ARCS", 100)
-    assert list(TreePredictor(model, threads=2, projective=False).parse(sentences)) == one
 
 
 # Arcs that cross where no projective tree could be

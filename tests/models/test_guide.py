@@ -30,7 +30,7 @@ from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import guide as guide_module
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.guide import GuidedEncoder, guide_column, guide_templates, one_label_each
+from tagweave.models.guide import GuidedEncoder, guide_templates, one_label_each
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
@@ -183,16 +183,6 @@ def test_the_guide_sees_no_other_layer() -> None:
     assert len(heeded) == 6  # what a guide that saw these layers would have said
 
 
-def test_the_guide_of_a_guide_sees_no_other_layer_either() -> None:
-    inner, _ = source(seed=3)
-    outer = guided_by(guided_by(inner, "middle"), "target")
-    assert isinstance(outer.encoder, GuidedEncoder)
-    given = replace(SENTENCES[0], layers={"tag": (("W",), ("W",), ("Z",)), "target": (("P",),) * 3})
-    assert (
-        columns(outer.encoder, given) == columns(outer.encoder, SENTENCES[0]) == tags(outer.encoder.guide, SENTENCES[0])
-    )
-
-
 @pytest.mark.parametrize(
     ("layer", "found"),
     [((("Q",), None), "f:7: found label 'Q' is not one of the 4 of tag"), ((("!Q",), None), "f:7: found label '!Q'")],
@@ -272,47 +262,6 @@ def chain_of(depth: int) -> ChainModel:
     for level in range(depth):
         model = guided_by(model, f"level{level}", level)
     return replace(model, about={"depth": depth})
-
-
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_a_guided_model_is_one_file(depth: int, tmp_path: Path) -> None:
-    model = chain_of(depth)
-    save_model(model, tmp_path / "m")
-    loaded = load_model(tmp_path / "m")
-    fresh = [*SENTENCES, Sentence(("B", "new")), Sentence(("a", "B"), {"tag": (("Z",), ("Z",))})]
-    assert tags(loaded, *fresh) == tags(model, *fresh)
-    ours, theirs = model.encoder.encode(fresh), loaded.encoder.encode(fresh)
-    np.testing.assert_array_equal(model.marginals(ours)[0], loaded.marginals(theirs)[0])
-    save_model(loaded, tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "m"]
-    described = describe_model(tmp_path / "m")["encoder"]
-    for _ in range(depth - 1):
-        described = described["guide"]["encoder"]
-    assert described["guide"]["space"] == plain().to_json()
-
-
-def test_a_guide_keeps_its_description(tmp_path: Path) -> None:
-    guide = replace(source("segments")[0], task="segment", coding="BMES", about={"dev_score": 0.5})
-    save_model(guided_by(guide), tmp_path / "m")
-    loaded = load_model(tmp_path / "m").encoder
-    assert isinstance(loaded, GuidedEncoder)
-    assert (loaded.guide.task, loaded.guide.coding, loaded.guide.about) == ("segment", "BMES", {"dev_score": 0.5})
-    assert (loaded.guideline, loaded.column) == ("seg", guide_column("seg"))
-
-
-def test_every_array_of_a_guide_is_checked(tmp_path: Path) -> None:
-    path, model = tmp_path / "m", chain_of(2)
-    save_model(model, path)
-    description, arrays = parts(path)
-    for name in (name for name in model.encoder.arrays() if name.startswith("guide.")):
-        changed = [{key: array for key, array in arrays.items() if key != name}]
-        if not name.endswith(".cell"):  # dense: no cells to cut
-            changed.append(arrays | {name: arrays[name][:-1].copy()})
-        for held in changed:
-            rewrite(path, description, held)
-            with pytest.raises(ModelFileError, match="parts do not fit"):
-                load_model(path)
 
 
 @pytest.mark.parametrize(

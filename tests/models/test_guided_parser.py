@@ -145,17 +145,6 @@ def test_the_best_trees_are_those_of_all(seed: int) -> None:
 # On disk
 
 
-def test_a_guided_model_is_stored_in_one_file(tmp_path: Path) -> None:
-    save_model(MODEL, tmp_path / "p.model")
-    back = load_model(tmp_path / "p.model")
-    assert back.guide is not None
-    assert (back.guideline, back.guide.guideline, back.features.templates.guide) == ("sud", "ud", "ud")
-    sentences = treebank(10)
-    assert list(TreePredictor(back).parse(sentences)) == list(TreePredictor(MODEL).parse(sentences))
-    save_model(replace(MODEL, guide=None), tmp_path / "alone.model")
-    assert load_model(tmp_path / "alone.model").guide is None
-
-
 def test_a_guide_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     save_model(replace(MODEL, guide=replace(GUIDE, guideline="other")), tmp_path / "other.model")
     save_model(replace(MODEL, guide=replace(GUIDE, weights=GUIDE.weights[:-8])), tmp_path / "short.model")

@@ -260,17 +260,6 @@ def test_words_from_labels() -> None:
         tagger.words(Sentence(("a",)))
 
 
-@settings(max_examples=20)
-@given(st.lists(st.sampled_from(["a", "B"]), min_size=1, max_size=6), SEED)
-def test_tagged_characters_are_whole_words(text: list[str], seed: int) -> None:
-    tagger = segmenter(seed=seed)
-    (tagged,) = tagger.tag([Sentence(tuple(text))])
-    words = tagger.words(tagged)
-    assert "".join(words.forms) == "".join(text)
-    letters = "".join(gold(tagged, "seg"))
-    assert letters == "".join("S" if len(w) == 1 else "B" + "M" * (len(w) - 2) + "E" for w in words.forms)
-
-
 # Bundles
 
 

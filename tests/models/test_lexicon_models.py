@@ -55,15 +55,6 @@ def raw() -> list[Sentence]:
     return [Sentence(s.forms) for s in Task("segment").prepare(whole.with_sentences(whole.sentences[40:80]))]
 
 
-def test_a_saved_model_needs_no_lexicon(fitted: Fitted, raw: list[Sentence], tmp_path: Path) -> None:
-    save_model(fitted.model, tmp_path / "m")
-    loaded = load_model(tmp_path / "m")
-    assert loaded.encoder.lexicon.words == fitted.model.encoder.lexicon.words
-    assert list(ChainPredictor(loaded).tag(raw)) == list(ChainPredictor(fitted.model).tag(raw))
-    save_model(loaded, tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
-
-
 def test_order_and_repeats_of_the_words_change_nothing(
     corpus: Corpus, words: tuple[str, ...], fitted: Fitted, tmp_path: Path
 ) -> None:

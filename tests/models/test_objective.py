@@ -16,7 +16,6 @@ from problems import TEXTS, Problem, bundles, plain
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.labels.sets import LabelRows
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import batches
 from tagweave.models import objective as objective_module
@@ -133,20 +132,6 @@ def test_unknown_sentences_change_nothing(
 
 
 @settings(max_examples=25)
-@given(TEXTS, SPACES, SEED)
-def test_naming_every_label_is_no_evidence(texts: list[list[str]], space: Any, seed: int) -> None:
-    """A set that spells out all labels, under a number other than 0, gives what set 0 gives."""
-    problem = Problem(texts, space, seed)
-    masks = np.concatenate([problem.masks, np.ones((1, len(space)), np.uint8)])
-    allow = np.where(problem.encoded.evidence.sets == 0, len(masks) - 1, problem.encoded.evidence.sets).astype(np.int32)
-    spelled = ChainObjective(problem.parameters, problem.encoded.with_evidence(allow, rows=LabelRows(masks)))
-    loss, gradient = problem.objective().loss_and_gradient(problem.weights)
-    same_loss, same_gradient = spelled.loss_and_gradient(problem.weights)
-    assert same_loss == pytest.approx(loss, rel=1e-12, abs=1e-12)
-    np.testing.assert_allclose(same_gradient, gradient, rtol=1e-9, atol=1e-12)
-
-
-@settings(max_examples=25)
 @given(TEXTS, st.sampled_from([plain(), bundles()]), SEED, st.booleans())
 def test_gold_labels_give_the_supervised_loss(texts: list[list[str]], space: Any, seed: int, weighted: bool) -> None:
     problem = Problem(texts, space, seed, weighted=weighted)
@@ -174,35 +159,6 @@ def test_full_noise_is_no_evidence(texts: list[list[str]], seed: int, switches: 
     loss, gradient = problem.objective().loss_and_gradient(problem.weights)
     assert loss == pytest.approx(0, abs=1e-12)
     np.testing.assert_allclose(gradient, 0, atol=1e-12)
-
-
-@settings(max_examples=25)
-@given(TEXTS, SEED, st.booleans(), st.booleans())
-def test_one_to_one_bundles_are_the_plain_model(texts: list[list[str]], seed: int, edges: bool, weighted: bool) -> None:
-    """With the weights split over three views of the same tags, nothing changes: scores are sums over views."""
-    pairs = (("N", "n"), ("V", "v"), ("D", "d"))
-    one = Problem(texts, plain(3), seed, edges=edges, weighted=weighted)
-    three = Problem(texts, bundles(pairs), seed, edges=edges, weighted=weighted)
-    rng = np.random.default_rng(seed)
-    shares = [rng.normal(size=one.parameters.size) for _ in range(2)]
-    shares.insert(0, one.weights - sum(shares))
-    orders = [view.projection for view in three.parameters.space.views]
-    three.weights = np.concatenate([_permuted(one, share, order) for share, order in zip(shares, orders, strict=True)])
-    loss, gradient = one.objective().loss_and_gradient(one.weights)
-    bundled, bundled_gradient = three.objective().loss_and_gradient(three.weights)
-    assert bundled == pytest.approx(loss, rel=1e-9, abs=1e-9)
-    parts = np.split(bundled_gradient, 3)
-    for part, order in zip(parts, orders, strict=True):
-        np.testing.assert_allclose(part, _permuted(one, gradient, order), rtol=1e-8, atol=1e-10)
-
-
-def _permuted(problem: Problem, vector: Any, order: Any) -> Any:
-    """A weight vector of the plain space with label y at place order[y]."""
-    (part,) = problem.parameters.split(vector)
-    back = np.argsort(order)
-    square = part.transition[np.ix_(back, back)].reshape(-1)
-    emission = part.emission.reshape(-1, len(back))[:, back].reshape(-1)
-    return np.concatenate([emission, square, part.start[back], part.end[back]])
 
 
 # Threads, order, errors

@@ -77,16 +77,6 @@ def test_the_best_tag_sequences_with_the_sums_of_their_label_sequences(
     assert sorted((max(every[each.labels]) for each in found), reverse=True) == pytest.approx(best)
 
 
-@settings(max_examples=20)
-@given(TEXT, SEED, st.sampled_from(["ctb", "pd"]))
-def test_all_tag_sequences_together_have_probability_one(text: list[str], seed: int, guideline: str) -> None:
-    problem = Problem([text[:3]], bundles(), seed)
-    view = problem.parameters.space.view(guideline)
-    found = ranked(model_of(problem), *one(problem), view, 1000)
-    assert len(found) == len(view.names) ** len(text[:3])
-    assert sum(each.probability for each in found) == pytest.approx(1)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_a_mapping_of_one_tag_to_one_is_the_chain_of_tags(seed: int) -> None:
     """A view in which every label has its own tag, in another order, takes the other way and ends the same."""

@@ -49,12 +49,13 @@ def test_every_token_gets_one_arc() -> None:
         assert (out.forms, out.layers) == (given.forms, given.layers)
 
 
-def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("projective", [True, False])
+def test_threads_and_blocks_change_nothing(projective: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences, model = treebank(50), random_model()
-    one = list(TreePredictor(model).parse(sentences))
+    one = list(TreePredictor(model, projective=projective).parse(sentences))
     monkeypatch.setattr("tagweave.models.tree_predictor._BLOCK", 7)
     monkeypatch.setattr("tagweave.models.batches._ARCS", 100)
-    assert list(TreePredictor(model, threads=2).parse(sentences)) == one
+    assert list(TreePredictor(model, 2, projective).parse(sentences)) == one
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -143,42 +144,25 @@ def test_the_objective_of_relations_adds_up() -> None:
 # On disk
 
 
-def test_round_trip(tmp_path: Path) -> None:
-    model, sentences = random_model(), treebank(10)
-    save_model(model, tmp_path / "p.model")
-    back = load_model(tmp_path / "p.model")
-    assert list(TreePredictor(back).parse(sentences)) == list(TreePredictor(model).parse(sentences))
-    assert (back.about, back.single_root, back.guideline) == (model.about, True, "head")
-    assert back.projective
-    bare = replace(random_model(labels=False), single_root=False, projective=False)
-    save_model(bare, tmp_path / "bare.model")
-    assert load_model(tmp_path / "bare.model").labels is None
-    assert not load_model(tmp_path / "bare.model").single_root
-    assert not TreePredictor(load_model(tmp_path / "bare.model")).projective
-
-
 def rewritten(path: Path, change: Any) -> None:
     description, arrays = parts(path)
-    change(description, arrays)
+    change(description)
     rewrite(path, description, arrays)
 
 
 CHANGES = {
-    "rows": lambda d, a: d.update(rows=64),
-    "no power of two": lambda d, a: d.update(rows=31),
-    "no number": lambda d, a: d.update(rows="32"),
-    "weights": lambda d, a: a.update(weights=a["weights"][:-1].copy()),
-    "whole numbers": lambda d, a: a.update(weights=a["weights"].astype(np.int32)),
-    "no templates": lambda d, a: d.update(templates=[]),
-    "bad template": lambda d, a: d.update(templates=["h.upos"]),
-    "no relations": lambda d, a: d.update(relations=[]),
-    "more relations": lambda d, a: d.update(relations=[*NAMES, "more"]),
-    "rows of relations": lambda d, a: a.update(relation_weights=a["relation_weights"][:-1].copy()),
-    "relations between": lambda d, a: d.update(relation_templates=["h.upos[0] b.upos[0] m.upos[0]"]),
-    "no templates of relations": lambda d, a: d.update(relation_templates=[]),
-    "root": lambda d, a: d.update(single_root="yes"),
-    "crossing": lambda d, a: d.update(projective="no"),
-    "no guideline": lambda d, a: d.pop("guideline"),
+    "rows": lambda d: d.update(rows=64),
+    "no power of two": lambda d: d.update(rows=31),
+    "no number": lambda d: d.update(rows="32"),
+    "no templates": lambda d: d.update(templates=[]),
+    "bad template": lambda d: d.update(templates=["h.upos"]),
+    "no relations": lambda d: d.update(relations=[]),
+    "more relations": lambda d: d.update(relations=[*NAMES, "more"]),
+    "relations between": lambda d: d.update(relation_templates=["h.upos[0] b.upos[0] m.upos[0]"]),
+    "no templates of relations": lambda d: d.update(relation_templates=[]),
+    "root": lambda d: d.update(single_root="yes"),
+    "crossing": lambda d: d.update(projective="no"),
+    "no guideline": lambda d: d.pop("guideline"),
 }
 
 
@@ -194,6 +178,6 @@ def test_other_models_are_refused(tmp_path: Path) -> None:
     save_model(random_model(), tmp_path / "p.model")
     with pytest.raises(ModelFileError, match="found a tree model, expected a chain model"):
         load_model(tmp_path / "p.model", ChainModel)
-    rewritten(tmp_path / "p.model", lambda d, a: d.update(kind="chain"))
+    rewritten(tmp_path / "p.model", lambda d: d.update(kind="chain"))
     with pytest.raises(ModelFileError, match="parts do not fit"):
         load_model(tmp_path / "p.model")

@@ -163,42 +163,6 @@ def test_the_gradient_is_that_of_all_trees(
         assert gradient[at] == pytest.approx(slope, abs=1e-5)
 
 
-@pytest.mark.parametrize("learner", [AdaGrad(), SGD(), AveragedPerceptron(), LBFGS()])
-def test_unknown_heads_teach_nothing(learner: Any) -> None:
-    unknown = [with_evidence(each, *(None,) * len(each)) for each in treebank(4)]
-    own = objective(unknown)
-    assert len(own) == 0
-    known = treebank(3, seed=1)
-    alone = train(learner, objective(known), np.zeros(FEATURES.size, np.float32), Run(Schedule(iterations=2)))
-    beside = train(
-        learner, objective([*known, *unknown]), np.zeros(FEATURES.size, np.float32), Run(Schedule(iterations=2))
-    )
-    np.testing.assert_array_equal(alone.weights, beside.weights)
-
-
-@pytest.mark.parametrize("evidence", ["full", "mixed"])
-def test_noise_ranges_from_hard_evidence_to_none(evidence: str) -> None:
-    sentences, weights = problem(7, evidence), random_weights(7)
-    losses = []
-    assert not len(
-        encoded_evidence([replace(each, confidence=(1.0,) * len(each)) for each in sentences]).evidence.noise
-    )
-    for confidence in (1.0, 0.999999, 0.5, 1e-9):
-        given = [replace(each, confidence=(confidence,) * len(each)) for each in sentences]
-        losses.append(objective(given).loss_and_gradient(weights)[0])
-    assert losses[0] == objective(sentences).loss_and_gradient(weights)[0]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
-    assert losses[0] > losses[2] > losses[3] == pytest.approx(0, abs=1e-6)
-
-
-def test_evidence_of_every_head_is_no_evidence() -> None:
-    given = sentence("DNV", [2, 3, 0])
-    every = [tuple(Arc(h, None) for h in range(4) if h != m) for m in (1, 2, 3)]
-    assert objective([with_evidence(given, *every)]).loss_and_gradient(random_weights())[0] == pytest.approx(
-        0, abs=1e-9
-    )
-
-
 @settings(max_examples=25, deadline=None)
 @given(SEED, EVIDENCE, st.booleans())
 def test_mistakes_lead_from_the_best_tree_to_the_best_allowed_one(seed: int, evidence: str, projective: bool) -> None:

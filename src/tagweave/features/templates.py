@@ -127,6 +127,11 @@ class Family:
         return self.high - self.low + 1
 
     @property
+    def looks_at_one_form(self) -> bool:
+        """Return whether its grams depend on the form at their anchor alone."""
+        return all(term.depends_on_form_only for term in self.terms)
+
+    @property
     def seed(self) -> int:
         """Return the hash seed, a function of terms and `low`: whatever the order of templates, distinct per family."""
         return seed_of(f"{self.terms}{self.low}")

@@ -49,8 +49,15 @@ class Layout:
 
         `windows` is int64[F], how many tokens see each feature; `masks` uint8[sets, Y].
         """
-        counts, cell = observed_cells(encoded, masks, windows)
-        return cls(_pointers(counts), cell)
+        sets, labels = masks.shape
+        positions = int(windows.max(initial=1))
+        codes = _feature_sets(encoded, masks, positions * sets)
+        dtype = np.result_type(CELL, np.min_scalar_type(positions * labels))
+        counts, no_cells = np.zeros(len(windows), np.int64), np.zeros(0, dtype)
+        hashing.expand(codes, positions, masks, counts, no_cells)
+        cells = np.empty(int(counts.sum()), dtype)
+        hashing.expand(codes, positions, masks, counts, cells)
+        return cls(_pointers(counts), cells)
 
     @classmethod
     def union(cls, layouts: Sequence[Layout]) -> Layout:
@@ -84,21 +91,6 @@ def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
         cell = layout.cell[layout.ptr[low] : layout.ptr[min(low + _FEATURES, len(rows))]]
         if (cell >= np.repeat(dense_rows[part], rows[part])).any():
             refuse("cells", "layout", "cells in the window of their feature")
-
-
-def observed_cells(
-    encoded: Encoded, masks: NDArray[np.uint8], windows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return int64[F], how many pairs each feature has, and their cells position * Y + label, rising."""
-    sets, labels = masks.shape
-    positions = int(windows.max(initial=1))
-    codes = _feature_sets(encoded, masks, positions * sets)
-    dtype = np.result_type(CELL, np.min_scalar_type(positions * labels))
-    counts, no_cells = np.zeros(len(windows), np.int64), np.zeros(0, dtype)
-    hashing.expand(codes, positions, masks, counts, no_cells)
-    cells = np.empty(int(counts.sum()), dtype)
-    hashing.expand(codes, positions, masks, counts, cells)
-    return counts, cells
 
 
 def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDArray[np.int64]:

@@ -132,7 +132,19 @@ class LinearScoring(ChainScoring):
             view.add_gradient(encoded, first, last, emission)
 
     def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:
-        self.parameters.add_transition_gradient(gradient, d_scores.transition, d_scores.start, d_scores.end)
+        parameters, pairs = self.parameters, d_scores.transition
+        for i, ((view, _), weights) in enumerate(zip(parameters.weighted, parameters.split(gradient), strict=True)):
+            if parameters.transitions:
+                by_tag = pairs
+                if not view.is_identity:
+                    by_tag = np.zeros_like(weights.transition)
+                    kernels.collect_pairs(pairs, view.projection, by_tag)
+                if parameters.observed_transitions is not None:
+                    by_tag = np.where(parameters.observed_transitions[i], by_tag, 0)
+                weights.transition[...] += by_tag
+            if parameters.edges:
+                weights.start[...] += _fold(d_scores.start, view)
+                weights.end[...] += _fold(d_scores.end, view)
 
     def fork(self) -> LinearScoring:
         own = LinearScoring(self.parameters, self.transitions, self.views)
@@ -302,20 +314,6 @@ class ChainParameters(ScorerParameters):
             score[~self.scheme.transition] = -np.inf
             start[~self.scheme.start], end[~self.scheme.end] = -np.inf, -np.inf
         return TransitionScores.of_scores(score, start, end)
-
-    def add_transition_gradient(self, gradient: Floats, pairs: Floats, start: Floats, end: Floats) -> None:
-        for i, ((view, _), weights) in enumerate(zip(self.weighted, self.split(gradient), strict=True)):
-            if self.transitions:
-                by_tag = pairs
-                if not view.is_identity:
-                    by_tag = np.zeros_like(weights.transition)
-                    kernels.collect_pairs(pairs, view.projection, by_tag)
-                if self.observed_transitions is not None:
-                    by_tag = np.where(self.observed_transitions[i], by_tag, 0)
-                weights.transition[...] += by_tag
-            if self.edges:
-                weights.start[...] += _fold(start, view)
-                weights.end[...] += _fold(end, view)
 
 
 def _fold(values: Floats, view: View) -> Floats:

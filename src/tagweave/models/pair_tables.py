@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from tagweave import __version__
 from tagweave.corpus.files import line_blocks
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.encoder import TemplateEncoder, joined_codes
 from tagweave.features.templates import Term, seed_of
 from tagweave.harvest.runs import joined
-from tagweave.kernels import hashing, raw_text
+from tagweave.kernels import hashing
 from tagweave.kernels import raw_text as kernels
 from tagweave.kernels.compiled_code import EDITION
 from tagweave.kernels.raw_text import LANES
@@ -85,11 +85,7 @@ class _Grams:
             if term.reach:
                 value = np.where(value == column(term.column, term.offset + term.reach), 2, 1).astype(np.uint64)
             parts.append(value)
-        points = np.stack(parts, axis=1)
-        codes = np.empty(len(points), np.uint64)
-        starts = np.arange(len(points), dtype=np.int64) * len(parts)
-        hashing.hash_codes(points.reshape(-1), starts, len(parts), np.uint64(self.seed), self.window, codes)
-        return codes
+        return joined_codes(np.uint64(self.seed), parts, self.window)
 
 
 class PairTables:
@@ -168,7 +164,10 @@ class PairTables:
         known = self._characters.known
         if known * known * len(grams) > _MOST_PAIRS:
             raise UnfitModelError(f"found {known} characters in the model, too many to ask for all pairs of them")
-        forms, bits = self._characters.values[self._identity][:known], _marked(self._index.codes())
+        forms, codes_of_index = self._characters.values[self._identity][:known], self._index.codes()
+        # a bit table with the lowest bits of every code marked; about one bit in eight is set
+        bits = np.zeros(1 << max(4, len(codes_of_index).bit_length()), np.uint8)
+        kernels.mark_codes(codes_of_index, bits)
         pairs, ids = [], []
         step = max(1, _PAIRS_AT_ONCE // known)
         for each in grams:
@@ -256,13 +255,6 @@ def _flat(rows: NDArray[np.float64]) -> tuple[int, Floats]:
     return width, flat
 
 
-def _marked(codes: Codes) -> NDArray[np.uint8]:
-    """Return a bit table with the lowest bits of every code marked; about one bit in eight is set."""
-    bits = np.zeros(1 << max(4, len(codes).bit_length()), np.uint8)
-    kernels.mark_codes(codes, bits)
-    return bits
-
-
 def _labels(model: ChainModel) -> kernels.Labels:
     """Transition scores, and the labels allowed around blanks and in runs, padded to four labels."""
     names, scheme = model.space.names, model.parameters.scheme
@@ -312,8 +304,7 @@ def _key(model: ChainModel) -> str:
 def _arrays(tables: kernels.Tables) -> Arrays:
     slots = {f"slot.{number}": slot for number, slot in enumerate(tables.slots)}
     parts: dict[str, Any] = {"entries": tables.entries, "labels": tables.labels, **slots}
-    fields = ((name, part._asdict()) for name, part in parts.items())
-    return {f"{name}.{field}": np.asarray(value) for name, part in fields for field, value in part.items()}
+    return {f"{name}.{at}": np.asarray(value) for name, part in parts.items() for at, value in part._asdict().items()}
 
 
 def _tables(arrays: Arrays) -> kernels.Tables:
@@ -371,7 +362,7 @@ class TableSegmenter:
         points = np.frombuffer(encoded, np.uint32)
         inside = joined(text, points) if self.whole_runs else np.zeros(len(points), np.bool_)
         out = np.empty(5 * len(points), np.uint8)  # at most four bytes per character, and a blank
-        written = raw_text.segment(points, inside, tables.entries, tables.slots, tables.labels, out)
+        written = kernels.segment(points, inside, tables.entries, tables.slots, tables.labels, out)
         return out[:written].tobytes()
 
 

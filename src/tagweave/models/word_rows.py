@@ -20,7 +20,7 @@ from tagweave.evidence.sequences import Evidence
 from tagweave.features.columns import FormColumns
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder, final_forms, hashed_grams, joined_codes, term_numbers
-from tagweave.features.templates import Family, Reach
+from tagweave.features.templates import Reach
 from tagweave.kernels import weight_vectors
 from tagweave.kernels.hashing import OUTSIDE
 from tagweave.models.chain import ChainModel
@@ -51,8 +51,8 @@ class KnownForms:
 
     def __init__(self, encoder: TemplateEncoder, most: int, first: int) -> None:
         families = encoder.templates.families
-        self.alone = tuple(family for family in families if looks_at_one_form(family))
-        self.joint = Reach.of([family for family in families if not looks_at_one_form(family)])
+        self.alone = tuple(family for family in families if family.looks_at_one_form)
+        self.joint = Reach.of([family for family in families if not family.looks_at_one_form])
         self._encoder, self._most, self._first = encoder, most, first
         self._names = sorted({term.column for family in self.joint.families for term in family.terms})
         starts = np.arange(len(self._names) + 1, dtype=np.int64) * most
@@ -84,11 +84,6 @@ class KnownForms:
         return hashed_grams(ids, text.sentence_ptr, table, *self._terms, self.joint, self._encoder.index)
 
 
-def looks_at_one_form(family: Family) -> bool:
-    """Return whether the grams of a family depend on the form at their anchor alone."""
-    return all(term.depends_on_form_only for term in family.terms)
-
-
 class _Part(NamedTuple):
     """Features of forms, features[ptr[i]] .. features[ptr[i + 1] - 1] of form i; they score tokens -high .. -low from
     it."""
@@ -118,6 +113,9 @@ class RowEmission(ViewEmission):
             begin, width = (self._high - high) * self._tags, (high - low + 1) * self._tags
             weight_vectors.add_to_rows(self.weights, layout.ptr, layout.cell, ptr, features, begin, width, rows)
 
+    def with_table(self, encoded: Encoded) -> RowEmission:
+        return self  # rows serve as one
+
     def write_scores(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
         window = self._low, self._high
         weight_vectors.row_scores(self._rows, encoded.word_types, encoded.sentence_ptr, first, last, *window, scores)
@@ -132,9 +130,13 @@ class WordRows:
     model, added in another order, so they may differ by rounding. Threads may share it.
     """
 
-    def __init__(self, encoder: TemplateEncoder, parameters: ChainParameters, weights: Floats, most: int) -> None:
-        self._encoder, self._parameters, self._weights, self._most = encoder, parameters, weights, most
-        self._low, self._high = _window(encoder)
+    def __init__(self, encoder: TemplateEncoder, parameters: ChainParameters, weights: Floats) -> None:
+        self._encoder, self._parameters, self._weights = encoder, parameters, weights
+        alone = [family for family in encoder.templates.families if family.looks_at_one_form]
+        # the smallest and the largest offset of a form from a token that it adds to
+        self._low, self._high = min([0, *(each.low for each in alone)]), max([0, *(each.high for each in alone)])
+        tags = sum(len(view.names) for view, _ in parameters.weighted)
+        self._most = int(_BYTES // (weights.itemsize * (self._high - self._low + 1) * tags))
         self._met, self._lock = 0, Lock()
         self._views: list[RowEmission] = []
 
@@ -144,11 +146,8 @@ class WordRows:
         encoder, parameters = model.encoder, model.parameters
         if type(encoder) is not TemplateEncoder or not isinstance(parameters, ChainParameters):
             return None
-        low, high = _window(encoder)
-        tags = sum(len(view.names) for view, _ in parameters.weighted)
-        most = int(_BYTES // (model.weights.itemsize * (high - low + 1) * tags))
-        fits = encoder.index.frozen and encoder.templates.of_forms and most >= _FEWEST
-        return cls(encoder, parameters, model.weights, most) if fits else None
+        rows = cls(encoder, parameters, model.weights)
+        return rows if encoder.index.frozen and encoder.templates.of_forms and rows._most >= _FEWEST else None
 
     def encoded(self, sentences: Sequence[Sentence]) -> tuple[Encoded, LinearScoring] | None:
         """Return what rows lack of sentences, and their scores; None if forms are too many or texts so far few."""
@@ -203,9 +202,3 @@ class WordRows:
             features = self._encoder.index.ids(joined_codes(np.uint64(family.seed), values, family.window))
             parts.append(_Part(family.low, family.high, np.arange(len(features) + 1), features))
         return parts
-
-
-def _window(encoder: TemplateEncoder) -> tuple[int, int]:
-    """Return the smallest and the largest offset of a form from a token that it adds to."""
-    alone = [family for family in encoder.templates.families if looks_at_one_form(family)]
-    return min([0, *(family.low for family in alone)]), max([0, *(family.high for family in alone)])
