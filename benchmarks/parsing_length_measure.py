@@ -70,7 +70,7 @@ def training(model: TreeModel, sentences: Sequence[Sentence]) -> dict[str, float
     The trees to learn are those that the model finds: which ones they are does not matter to the time.
     """
     trees = list(TreePredictor(model).parse(sentences))
-    objective = TreeObjective(model.features, encode_arcs(trees, model.features.templates, model.guideline))
+    objective = TreeObjective(model.parameters, encode_arcs(trees, model.parameters.templates, model.guideline))
     trainer = Recipe(Task("parse")).trainer()
     state = trainer.start(objective, model.weights)
     whole = seconds(lambda: trainer.step(objective, state))
@@ -82,7 +82,7 @@ def training(model: TreeModel, sentences: Sequence[Sentence]) -> dict[str, float
 def over_arcs(model: TreeModel, sentences: Sequence[Sentence], run: Callable[[Any, ArcBatch], object]) -> float:
     """Seconds of what is done with the scores of arcs."""
     encoded = model.encode(sentences)
-    batches = [model.features.batch(encoded, first, last) for first, last in batch_bounds(encoded)]
+    batches = [model.parameters.batch(encoded, first, last) for first, last in batch_bounds(encoded)]
     scored = [(model.scoring.scores(batch), batch) for batch in batches]
     return seconds(lambda: [run(scores, batch) for scores, batch in scored])
 

@@ -214,7 +214,7 @@ def test_parses_stay_within_the_evidence(kind: str, learner: str, projective: bo
             assert naive_trees.is_projective(tree) or not found
         encoded = each.encode(corpus.sentences, "head")
         probabilities, _ = each.marginals(encoded, True)
-        allowed = allowed_cells(each.features.batch(encoded, 0, len(encoded)))
+        allowed = allowed_cells(each.parameters.batch(encoded, 0, len(encoded)))
         assert not probabilities[allowed == 0].any()
 
 

@@ -91,7 +91,7 @@ def _sums(model: TreeModel, train: Corpus) -> float:
     encoded, structure = model.encode(train.sentences), tree_structure(model.single_root, model.projective)
     seconds = 0.0
     for bounds in batch_bounds(encoded):
-        batch = model.features.batch(encoded, *bounds)
+        batch = model.parameters.batch(encoded, *bounds)
         scores = model.scoring.scores(batch)
         begin = time.process_time()
         structure.sums(scores, batch)

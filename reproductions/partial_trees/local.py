@@ -34,7 +34,7 @@ class LocalObjective(TreeObjective):
 
     def shuffled(self, order: NDArray[np.int64]) -> LocalObjective:
         """As the parent has it."""
-        return LocalObjective(self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype)
+        return LocalObjective(self.parameters, self.encoded.take(order), self.single_root, self.threads, self.dtype)
 
     def _add_loss(self, scoring: ArcScoring, batch: ArcBatch, gradient: Floats) -> tuple[float, Blocks | None]:
         scores, difference, loss = scoring.scores(batch), np.zeros(batch.size, self.dtype), 0.0

@@ -10,7 +10,7 @@ from model_files import write
 
 from tagweave.corpus.load import load
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.pieces import PieceEncoder
+from tagweave.models.guide import PieceEncoder
 from tagweave.models.storage import load_model
 from tagweave.training.recipe import Recipe
 from tagweave.training.subword import Stacking, fit_stack

@@ -14,7 +14,7 @@ from pairing import form_features, pair, token_features
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
-from tagweave.features.encoder import FeatureIndex, TemplateEncoder
+from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import PRESETS, Template, Templates, Term
 
 LETTERS = "aA1中国.-あ𠀀"
@@ -198,13 +198,3 @@ def test_unknown_features_of_new_sentences_are_absent() -> None:
     assert len(encoder.index) == size
     known = {text for text, feature in features.items() if feature.number >= 0}
     assert known == {"form[0]=b", "form[-1]=b", "suffix_1[0]=b", "form[-1]=1 before the sentence"}
-
-
-def test_an_empty_frozen_index_does_not_grow() -> None:
-    trained = TemplateEncoder(Templates(("form[0]", "form[1]")))
-    encoded = trained.encode([Sentence(("a", "b"))])
-    trained.freeze(encoded, minimum_count=9)
-    index = FeatureIndex.of_codes(trained.index.codes())
-    again = TemplateEncoder(trained.templates, index)
-    assert (again.encode([Sentence(("a", "b"))]).grams == -1).all()
-    assert len(again.index) == 0

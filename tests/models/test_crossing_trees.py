@@ -36,7 +36,7 @@ def heads_of(given: Sentence) -> tuple[int, ...]:
 
 def scores_of(model: TreeModel, given: Sentence) -> Any:
     encoded = model.encode([given])
-    return model.scoring.scores(model.features.batch(encoded, 0, 1)).reshape(len(given) + 1, -1)
+    return model.scoring.scores(model.parameters.batch(encoded, 0, 1)).reshape(len(given) + 1, -1)
 
 
 TAGS = st.text("NVDP", min_size=1, max_size=5)

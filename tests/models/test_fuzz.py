@@ -47,7 +47,9 @@ def test_a_loaded_model_is_written_as_it_was_and_every_array_is_checked(built: t
     assert path.read_bytes() == (folder / "base").read_bytes()
     description, arrays = parts(path)
     for name, array in arrays.items():
-        changed = [{key: each for key, each in arrays.items() if key != name}, arrays | {name: array.astype(np.int8)}]
+        changed = [arrays | {name: array.astype(np.int8)}]
+        if not name.startswith("observed."):  # without these, all transitions have weights
+            changed.append({key: each for key, each in arrays.items() if key != name})
         if len(array):  # dense layouts have no cells
             changed.append(arrays | {name: array[:-1].copy()})
         for held in changed:

@@ -117,7 +117,7 @@ def test_features_of_paths_distinguish_guides_by_their_arcs_alone() -> None:
         with_heads(sentence("NVNN", [2, 0, 2, 2]), guide_ud=tuple((Arc(head, None),) for head in heads))
         for heads in ((2, 0, 2, 2), (2, 0, 2, 3))
     )
-    batches = [model.features.batch(encode_arcs([each], templates), 0, 1) for each in (one, other)]
+    batches = [model.parameters.batch(encode_arcs([each], templates), 0, 1) for each in (one, other)]
     scores = [model.scoring.scores(each).reshape(5, 5) for each in batches]
     paths = [each.paths.reshape(5, 5) for each in batches]
     np.testing.assert_array_equal((scores[0] != scores[1])[:, 1:], (paths[0] != paths[1])[:, 1:])
@@ -126,10 +126,10 @@ def test_features_of_paths_distinguish_guides_by_their_arcs_alone() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_best_trees_are_those_of_all(seed: int) -> None:
-    model = replace(MODEL, weights=np.random.default_rng(seed).normal(size=MODEL.features.size))
+    model = replace(MODEL, weights=np.random.default_rng(seed).normal(size=MODEL.parameters.size))
     sentences = guided([sentence("NVNP", [2, 0, 2, 2]), sentence("V", [0]), sentence("DNV", [2, 3, 0])], GUIDE)
     encoded = model.encode(sentences)
-    batch = model.features.batch(encoded, 0, len(encoded))
+    batch = model.parameters.batch(encoded, 0, len(encoded))
     scores = model.scoring.scores(batch)
     for s, (heads, totals) in enumerate(model.k_best(encoded, 4)):
         n = len(sentences[s]) + 1

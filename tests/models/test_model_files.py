@@ -327,17 +327,6 @@ def test_failing_to_write_leaves_the_old_model(tmp_path: Path, monkeypatch: pyte
     assert_equal(load_model(path), model)
 
 
-def test_an_interrupt_while_writing_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(arrays: Any, file: Path, metadata: Any) -> None:
-        Path(file).write_bytes(b"half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(storage, "save_file", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        save_model(of_templates(), tmp_path / "model")
-    assert not list(tmp_path.iterdir())
-
-
 def test_no_such_folder(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="none/model"):
         save_model(of_templates(), tmp_path / "none" / "model")

@@ -17,7 +17,7 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import batches
 from tagweave.models.chain import ChainModel
-from tagweave.models.ranking import span_entropies, word_probabilities, word_sets
+from tagweave.models.ranking import span_entropies, word_probabilities
 from tagweave.structures.chain import Chain
 
 SEED = st.integers(0, 10_000)
@@ -115,13 +115,6 @@ def test_no_spans() -> None:
     none = np.zeros(0, np.int64)
     assert len(span_entropies(model, problem.encoded, none, none)) == 0
     assert len(word_probabilities(model, problem.encoded, none, none)) == 0
-
-
-def test_the_positions_in_a_word() -> None:
-    _, model = segmenting([["a"]], "tagged", 0)
-    names = np.array(model.space.names)
-    places = [{name[0] for name in names[row]} for row in word_sets(model)]
-    assert places == [{"E", "S"}, {"B"}, {"M"}, {"E"}, {"S"}, {"B", "S"}]
 
 
 def test_labels_that_code_no_words() -> None:

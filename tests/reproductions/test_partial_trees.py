@@ -116,7 +116,9 @@ def test_the_local_loss_is_that_of_single_decisions() -> None:
     encoded, expected = objective.encoded, 0.0
     for s in range(len(encoded)):
         n = int(encoded.lengths[s]) + 1
-        scores = objective.features.scoring(weights).scores(objective.features.batch(encoded, s, s + 1)).reshape(n, n)
+        scores = (
+            objective.parameters.scoring(weights).scores(objective.parameters.batch(encoded, s, s + 1)).reshape(n, n)
+        )
         heads = encoded.evidence.heads[encoded.position_ptr[s] : encoded.position_ptr[s + 1]]
         for m in range(1, n):
             if heads[m] >= 0:

@@ -52,7 +52,7 @@ def test_trees(single_root: bool, projective: bool) -> None:
     model = TreeModel(features, weights, single_root=single_root, projective=projective)
     given = with_evidence(sentence("DNV", [2, 3, 0]), (Arc(2, None), Arc(3, None)), None, None)
     encoded = model.encode([given], "head")
-    (arc_scores,) = model.scoring.scores(model.features.batch(encoded, 0, 1)).reshape(1, 4, 4)
+    (arc_scores,) = model.scoring.scores(model.parameters.batch(encoded, 0, 1)).reshape(1, 4, 4)
     scores = naive_trees.tree_scores(arc_scores.tolist(), projective, single_root)
     allowed = {heads: score for heads, score in scores.items() if heads[0] in (2, 3)}
     total = sum(np.exp(score) for score in allowed.values())

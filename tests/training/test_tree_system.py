@@ -105,7 +105,7 @@ def transfer_of(learner: str) -> tuple[TreeSystem, Fitted, Parallel[Tree]]:
 def all_scores(fitted: Fitted, sentence: Sentence, guide: Tree) -> dict[tuple[int, ...], float]:
     model = fitted.model
     shown = replace(sentence, heads={guide_layer("other"): tuple((arc,) for arc in guide)})
-    batch = model.features.batch(model.encode([shown]), 0, 1)
+    batch = model.parameters.batch(model.encode([shown]), 0, 1)
     n = len(sentence) + 1
     table = model.scoring.scores(batch).reshape(n, n)
     return naive_trees.tree_scores(table.tolist(), True, model.single_root)
@@ -316,7 +316,7 @@ def test_confidence_is_the_probability_of_the_head() -> None:
     shown = guided(partial.sentences, model.guide)
     for sentence, out in zip(shown, found, strict=True):
         encoded = model.encode([sentence], "B")
-        batch = model.features.batch(encoded, 0, 1)
+        batch = model.parameters.batch(encoded, 0, 1)
         table = model.scoring.scores(batch).reshape(5, 5)
         every = naive_trees.tree_scores(table.tolist(), True, model.single_root)
         if "B" in sentence.heads:

@@ -47,11 +47,6 @@ class EncodedArcs:
     def token_ptr(self) -> NDArray[np.int64]:
         return self.evidence.token_ptr
 
-    def renumber(self, terms: NDArray[np.int64], columns: Sequence[str]) -> NDArray[np.int64]:
-        """Return terms int64[R, J, 2] whose columns are numbers into `columns` with numbers into `names`."""
-        numbers = np.array([*(self.names.index(name) for name in columns), -1], np.int64)
-        return np.stack([numbers[terms[:, :, 0]], terms[:, :, 1]], axis=2)
-
     def take(self, order: NDArray[np.int64]) -> EncodedArcs:
         positions, _ = rows(self.position_ptr, order)
         guide = self.guide[positions] if len(self.guide) else self.guide

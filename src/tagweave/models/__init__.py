@@ -1,6 +1,6 @@
 """Models: scores, losses, marginals and decoding for each structure, predictors, and files.
 
 Scorers and objectives of chains and trees, the predictors that apply models to sentences, models whose features come
-from other models (`guide`, `pieces`), faster ways to the same answers (`word_rows`, `pair_tables`), and files
+from other models (`guide`), faster ways to the same answers (`word_rows`, `pair_tables`), and files
 (`storage`, `packing`, `chain_file`, `tree_file`).
 """

@@ -58,7 +58,8 @@ def arc_rows(
     """int32[N, F]: the rows of weights for the arc of every token to its head; head 0 is the root."""
     terms, seeds = templates.codes
     codes: NDArray[np.uint64] = np.empty((len(encoded.columns), len(seeds)), np.uint64)
-    terms = encoded.renumber(terms, templates.columns)
+    numbers = np.array([*map(encoded.names.index, templates.columns), -1], np.int64)  # of the columns encoded
+    terms = np.stack([numbers[terms[:, :, 0]], terms[:, :, 1]], axis=2)
     arcs.side_codes(encoded.columns, encoded.position_ptr, terms, seeds, codes)
     places = np.empty((len(heads), len(RELATION_SIDES)), np.int32)
     arc_features.tree_places(encoded.position_ptr, heads, places)

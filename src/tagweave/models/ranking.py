@@ -57,7 +57,15 @@ def word_probabilities(
     model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers, masks: Masks | None = None
 ) -> NDArray[np.float64]:
     """Return float64[K]: the probability that each span of characters is a word, with any tag."""
-    probabilities, sets, ptr = np.empty(len(start)), word_sets(model), encoded.sentence_ptr
+    space = model.space
+    if not model.of_characters or len(space.views) > 1:
+        raise ValueError("found labels that are not those of one word coding, expected a model that segments")
+    coded = to_characters(Sentence(("xxx", "x")), "coded", model.coding).layers["coded"]
+    begin, inner, end, single = (str(candidates[0]) for candidates in coded if candidates)
+    # the labels before a word, at its beginning, inside, at its end, alone in it, after it
+    letters = ({end, single}, {begin}, {inner}, {end}, {single}, {begin, single})
+    sets = np.array([[split_label(name)[0] in allowed for name in space.names] for allowed in letters])
+    probabilities, ptr = np.empty(len(start)), encoded.sentence_ptr
     sentence = np.searchsorted(ptr, start, side="right") - 1
     bounds = (start, stop, ptr[sentence], ptr[sentence + 1])
 
@@ -69,17 +77,6 @@ def word_probabilities(
     with one_blas_thread():
         model.visit_pair_marginals(encoded, visit, masks)
     return probabilities
-
-
-def word_sets(model: ChainModel) -> NDArray[np.bool_]:
-    """Return bool[6, Y]: the labels before a word, at its beginning, inside, at its end, alone in it, after it."""
-    space = model.space
-    if not model.of_characters or len(space.views) > 1:
-        raise ValueError("found labels that are not those of one word coding, expected a model that segments")
-    coded = to_characters(Sentence(("xxx", "x")), "coded", model.coding).layers["coded"]
-    begin, inside, end, single = (str(candidates[0]) for candidates in coded if candidates)
-    letters = ({end, single}, {begin}, {inside}, {end}, {single}, {begin, single})
-    return np.array([[split_label(name)[0] in allowed for name in space.names] for allowed in letters])
 
 
 class ProbableSpan(NamedTuple):

@@ -28,19 +28,19 @@ class TreeModel:
 
     kind: ClassVar[str] = TREE
 
-    features: ArcParameters  # the features to which the weights belong
+    parameters: ArcParameters  # the features of arcs, and what the weights mean
     weights: Floats  # float[size]
     labels: ArcLabels | None = None  # the relations of arcs, a second stage; `None` for a parser of heads alone
     single_root: bool = True  # whether the root of a tree has exactly one child
     guideline: str = "head"  # the head layer
     about: dict[str, Any] = field(default_factory=dict)  # facts about the model and its training
     projective: bool = True  # whether its trees are projective; else they are any trees, and arcs may cross
-    # a parser of another guideline (`features.templates.guide`), whose trees are among the features;
+    # a parser of another guideline (`parameters.templates.guide`), whose trees are among the features;
     # `models.tree_predictor` runs it. A model with such features but no guide needs sentences with guide trees
     guide: TreeModel | None = None
 
     def to_json(self) -> dict[str, Any]:
-        templates = self.features.templates
+        templates = self.parameters.templates
         description: dict[str, Any] = {
             "kind": self.kind,
             "task": "parse",
@@ -49,8 +49,8 @@ class TreeModel:
             "single_root": self.single_root,
             "projective": self.projective,
             "templates": list(templates.texts),
-            "scorer": self.features.kind,
-            **self.features.to_json(),
+            "scorer": self.parameters.kind,
+            **self.parameters.to_json(),
             "about": self.about,
         }
         if self.labels is not None:
@@ -70,7 +70,7 @@ class TreeModel:
     def inputs(self) -> tuple[str, ...]:
         """The inputs of the model and its guide besides forms: layers of sentences, and columns as `user:NAME`."""
         relations = () if self.labels is None else self.labels.templates.columns
-        own = given_columns((*self.features.templates.columns, *relations))
+        own = given_columns((*self.parameters.templates.columns, *relations))
         return tuple(dict.fromkeys([*own, *(self.guide.inputs if self.guide else ())]))
 
     @cached_property
@@ -80,13 +80,13 @@ class TreeModel:
         if not is_aligned(aligned):
             aligned = aligned_zeros(len(self.weights), self.weights.dtype)
             aligned[:] = self.weights
-        return self.features.scoring(aligned)
+        return self.parameters.scoring(aligned)
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
         """The encoded sentences with all columns that the model uses, and the evidence of a layer."""
         check_lengths(sentences)
         more = () if self.labels is None else self.labels.templates.columns
-        return encode_arcs(sentences, self.features.templates, layer, more)
+        return encode_arcs(sentences, self.parameters.templates, layer, more)
 
     def best(
         self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1, projective: bool | None = None
@@ -145,12 +145,12 @@ class TreeModel:
     def k_best(self, encoded: EncodedArcs, k: int) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         """For every sentence, its n <= k best trees, int32[n, L], and their scores, best first."""
         for sentence in range(len(encoded)):
-            batch = self.features.batch(encoded, sentence, sentence + 1)
+            batch = self.parameters.batch(encoded, sentence, sentence + 1)
             yield self._structure().k_best(self.scoring.scores(batch), batch, k)
 
     def samples(self, encoded: EncodedArcs, sentence: int, n: int, seed: int = 0) -> NDArray[np.int32]:
         """int32[n, L]: the heads of n trees of one sentence, drawn from the distribution under evidence."""
-        batch = self.features.batch(encoded, sentence, sentence + 1)
+        batch = self.parameters.batch(encoded, sentence, sentence + 1)
         return self._structure().samples(self.scoring.scores(batch), batch, n, seed)
 
     def _structure(self, projective: bool | None = None) -> Tree:
@@ -160,7 +160,7 @@ class TreeModel:
         bounds = list(batch_bounds(encoded))
         if threads == 1:
             for first, last in bounds:
-                run(self.features.batch(encoded, first, last))
+                run(self.parameters.batch(encoded, first, last))
             return
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda bound: run(self.features.batch(encoded, *bound)), bounds))
+            list(pool.map(lambda bound: run(self.parameters.batch(encoded, *bound)), bounds))

@@ -29,7 +29,7 @@ class TreeObjective:
 
     def __init__(
         self,
-        features: ArcParameters,
+        parameters: ArcParameters,
         encoded: EncodedArcs,
         single_root: bool = True,
         threads: int = 1,
@@ -37,30 +37,30 @@ class TreeObjective:
         projective: bool = True,
     ) -> None:
         informative = encoded.evidence.informative()
-        self.features, self.single_root, self.threads, self.dtype = features, single_root, threads, dtype
+        self.parameters, self.single_root, self.threads, self.dtype = parameters, single_root, threads, dtype
         self._structure = tree_structure(single_root, projective)
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
         if (no_trees := _no_trees(self.encoded, self._structure)).any():
             raise contradiction(self.encoded.evidence.ids[no_trees.argmax()], self._structure.contradiction)
         self._threshold = _NEGLIGIBLE if dtype == np.float32 else 0.0
-        self._touched = features.touched()
+        self._touched = parameters.touched()
         self._written: tuple[int, int, Floats, Blocks | None] | None = None
 
     @property
     def size(self) -> int:
-        return self.features.size
+        return self.parameters.size
 
     def __len__(self) -> int:
         return len(self.encoded)
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         bounds = list(batch_bounds(self.encoded))
-        share, scoring = max(1, -(-len(bounds) // self.threads)), self.features.scoring(weights)
+        share, scoring = max(1, -(-len(bounds) // self.threads)), self.parameters.scoring(weights)
 
         def run(thread: int) -> tuple[float, Floats]:
             gradient, loss = np.zeros(self.size, self.dtype), 0.0
             for first, last in bounds[thread * share : (thread + 1) * share]:
-                loss += self._add_loss(scoring, self.features.batch(self.encoded, first, last), gradient)[0]
+                loss += self._add_loss(scoring, self.parameters.batch(self.encoded, first, last), gradient)[0]
             return loss, gradient
 
         with ThreadPoolExecutor(self.threads) as pool:
@@ -71,8 +71,8 @@ class TreeObjective:
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
-        batch = self.features.batch(self.encoded, first, last)
-        loss, moved = self._add_loss(self.features.scoring(weights), batch, gradient)
+        batch = self.parameters.batch(self.encoded, first, last)
+        loss, moved = self._add_loss(self.parameters.scoring(weights), batch, gradient)
         self._written = first, last, gradient, moved
         return loss
 
@@ -88,7 +88,7 @@ class TreeObjective:
 
         Return int64[S], the numbers of wrong heads.
         """
-        batch, scoring = self.features.batch(self.encoded, first, last), self.features.scoring(weights)
+        batch, scoring = self.parameters.batch(self.encoded, first, last), self.parameters.scoring(weights)
         scores = scoring.scores(batch)
         best = self._structure.best(scores, batch)
         target = batch.evidence.token_heads
@@ -132,14 +132,14 @@ class TreeObjective:
             *own, gradient, moved = self._written
             if own == [first, last] and moved is not None and _is_moved(gradient, moved):
                 return moved
-        return self._touched(self.features.batch(self.encoded, first, last))
+        return self._touched(self.parameters.batch(self.encoded, first, last))
 
     def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
         """All sentences, in a random order that is a function of the arguments."""
         return drawn([np.arange(len(self), dtype=np.int64)], [len(self)], seed, iteration)
 
     def shuffled(self, order: NDArray[np.int64]) -> TreeObjective:
-        parts = self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype
+        parts = self.parameters, self.encoded.take(order), self.single_root, self.threads, self.dtype
         other = TreeObjective(*parts, self._structure.projective)
         other._touched = self._touched
         return other

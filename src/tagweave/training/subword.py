@@ -28,7 +28,7 @@ from tagweave.labels.space import LabelSpace, collect_names
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.pieces import PieceEncoder, piece_templates
+from tagweave.models.guide import PieceEncoder, piece_templates
 from tagweave.training.chain_problem import ChainProblem, prepare_corpora, prepare_in
 from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.guided import fit_guided

@@ -101,7 +101,7 @@ class TreeProblem(Problem):
 
     def about(self, recipe: Recipe) -> dict[str, Any]:
         """Return the recipe with the templates that it left open."""
-        return {"recipe": {**recipe.to_json(), "templates": list(self.model.features.templates.texts)}}
+        return {"recipe": {**recipe.to_json(), "templates": list(self.model.parameters.templates.texts)}}
 
     def summary(self, recipe: Recipe) -> list[str]:
         return [self.evidence]
@@ -146,8 +146,8 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe, *_of_chains: Any) -> Tree
     features, of_root = ArcFeatures(templates, 1 << recipe.bits), np.append(0, np.cumsum(encoded.evidence.heads == 0))
     roots = of_root[encoded.position_ptr[1:]] - of_root[encoded.position_ptr[:-1]]
     single_root = bool((roots <= 1).all())
-    zeros = np.zeros(features.size, recipe.dtype)
-    model = TreeModel(features, zeros, None, single_root, layer, projective=recipe.projective)
+    weights = features.initial(recipe.dtype)
+    model = TreeModel(features, weights, None, single_root, layer, projective=recipe.projective)
     fits = model.best(encoded, True) >= 0
     usable = np.logical_and.reduceat(np.append(fits, True), encoded.token_ptr[:-1])
     of_use = encoded.take(np.flatnonzero(usable))
@@ -233,7 +233,7 @@ def fit_labels(
 def dev_score(model: TreeModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
     """Return a function from weights to UAS on development data, over all tokens with one known head."""
     check_lengths(dev)
-    encoded = encode_arcs(dev.sentences, model.features.templates, dev.guideline)
+    encoded = encode_arcs(dev.sentences, model.parameters.templates, dev.guideline)
     if (encoded.evidence.heads < 0).all():
         raise CorpusError("no head that is known", "development data with trees", dev.path)
     known = encoded.evidence.token_heads
