@@ -111,27 +111,6 @@ def test_the_gradient_is_the_transpose_of_the_scores(setting: Setting, with_tabl
     assert (scores * difference).sum() == pytest.approx(setting.weights @ gradient, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=40)
-@given(TEXTS, st.sampled_from([PLAIN, BUNDLED]), st.integers(0, 1000))
-def test_an_observed_layout_scores_like_a_dense_one_with_zeros(texts: list[list[str]], view: View, seed: int) -> None:
-    dense, observed = Setting(texts, view, False, seed), Setting(texts, view, True, seed)
-    features = pair(dense.encoder, dense.encoded, dense.sentences)
-    of_dense = weight_numbers(dense.layout, features, dense.tags)
-    of_observed = weight_numbers(observed.layout, features, dense.tags)
-    assert of_observed.keys() <= of_dense.keys()
-    assert len(of_observed) == observed.layout.size
-    assert len(of_dense) <= dense.layout.size  # a window may reach beyond every sentence
-    dense.weights[:] = 0
-    for key, number in of_observed.items():
-        dense.weights[of_dense[key]] = observed.weights[number]
-    count = len(dense.encoded)
-    np.testing.assert_allclose(dense.scores(0, count, False), observed.scores(0, count, False), rtol=1e-12, atol=1e-14)
-    difference = dense.rng.normal(size=(dense.encoded.tokens, dense.labels))
-    full, part = (s.gradient(0, count, difference, False) for s in (dense, observed))
-    for key, number in of_observed.items():
-        assert part[number] == pytest.approx(full[of_dense[key]], rel=1e-12, abs=1e-14)
-
-
 @settings(max_examples=25)
 @given(TEXTS, st.booleans(), st.booleans(), st.integers(0, 1000))
 def test_single_precision(texts: list[list[str]], observed: bool, with_table: bool, seed: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from model_parts import rewrite
 
 import naive_trees
 from tagweave.corpus.sentence import Arc, Sentence
@@ -16,7 +17,7 @@ from tagweave.features.arc_templates import ArcTemplates, RelationTemplates, gui
 from tagweave.features.arcs import encode_arcs
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.arc_scorer import ArcFeatures
-from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model, write_parts
+from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_predictor import TreePredictor, guided
 from treebank import sentence, treebank
@@ -154,6 +155,6 @@ def test_a_guide_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     save_model(MODEL, tmp_path / "p.model")
     description = {**describe_model(tmp_path / "p.model"), "guided_by": 3}
     del description["guide"]
-    write_parts(tmp_path / "number.model", description, {"weights": MODEL.weights})
+    rewrite(tmp_path / "number.model", description, {"weights": MODEL.weights})
     with pytest.raises(ModelFileError, match="parts do not fit"):
         load_model(tmp_path / "number.model")

@@ -138,12 +138,7 @@ class ModelFileError(TagweaveError):
 
 def save_model(model: StoredModel, path: Path | str) -> None:
     """Write a model of any kind; the file appears whole or not at all."""
-    write_parts(path, model.to_json(), model.arrays())
-
-
-def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None:
-    """Write the description and the arrays of a model."""
-    path = Path(path)
+    path, parts, arrays = Path(path), model.to_json(), model.arrays()
     forms, packed = pack(arrays)
     unpacked = sum(array.nbytes for array in arrays.values())
     if needed_bytes(parts, unpacked) > most_bytes(sum(array.nbytes for array in packed.values())):
