@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.evidence.sequences import pointers
-from tagweave.features.arcs import encode_arcs
+from tagweave.features.encoded import encode_arcs
 from tagweave.learning.loop import train
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.arc_scorer import ArcFeatures

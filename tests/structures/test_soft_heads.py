@@ -14,7 +14,7 @@ import naive_trees
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.arcs import encode_arcs
+from tagweave.features.encoded import encode_arcs
 from tagweave.labels.sets import Reading
 from tagweave.models.arc_scorer import ArcFeatures
 from tagweave.models.scorer import ArcBatch

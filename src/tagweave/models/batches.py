@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.features.arcs import EncodedArcs
-from tagweave.features.encoded import Encoded
+from tagweave.features.encoded import Encoded, EncodedArcs
 
 Order = NDArray[np.int64]
 

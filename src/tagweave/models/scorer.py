@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.arcs import EncodedArcs
-from tagweave.features.encoded import Encoded
+from tagweave.features.encoded import Encoded, EncodedArcs
 from tagweave.features.rules import ArrayRule, Rule
 from tagweave.kernels import arcs
 from tagweave.labels.space import LabelSpace

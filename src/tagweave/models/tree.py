@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import check_lengths, given_columns
-from tagweave.features.arcs import EncodedArcs, encode_arcs
+from tagweave.features.encoded import EncodedArcs, encode_arcs
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.batches import batch_bounds
 from tagweave.models.packing import Arrays, aligned_zeros, is_aligned, nested

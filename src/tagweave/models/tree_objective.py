@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.evidence.sequences import pointers
-from tagweave.features.arcs import EncodedArcs
+from tagweave.features.encoded import EncodedArcs
 from tagweave.kernels import weight_vectors
 from tagweave.models.batches import batch_bounds, drawn
 from tagweave.models.scorer import ArcBatch, ArcParameters, ArcScoring, Blocks, Floats
