@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tagweave.corpus.chunk_schemes import SCHEMES, convert, detect, readable, strays, validate
+from tagweave.corpus.chunk_schemes import SCHEMES, coded, convert, detect, gaps_in, readable, strays, validate
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
@@ -217,3 +217,40 @@ def test_covered_labels_are_converted():
     converted = convert(corpus(gold("B-X O"), covered=("B-X", "I-X", "O")), "BIOES")
     assert converted.covered == ("B-X", "I-X", "E-X", "S-X", "O")
     assert convert(corpus(gold("B-X O")), "BIOES").covered is None
+
+
+PARTS = {
+    "I after a gap": ("_ I-X _ O", "tokens"),
+    "O beside a gap, no I": ("_ O B-X _", "tokens"),
+    "spans alone": ("_ B-X I-X _", "spans"),
+    "O in complete sentences": ("O O B-X I-X", "spans"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), PARTS.values(), ids=PARTS)
+def test_labels_tell_what_was_left_out(text, expected):
+    layer = [None if label == "_" else (label,) for label in text.split()]
+    whole = [[("B-X",), ("I-X",), None]] * 60
+    assert gaps_in(corpus(layer, *[[("B-X",), None, None]] * 60), "tag") == expected
+    assert gaps_in(corpus(*whole, layer), "tag") == ("tokens" if text[:3] == "_ I" else "spans")
+
+
+def test_many_spans_without_a_broken_one_are_whole():
+    """Some tokens are known to be outside, but no I follows a gap."""
+    layer = [("B-X",), ("I-X",), None, ("O",)]
+    assert gaps_in(corpus(*[layer] * 10), "tag") == "tokens"
+    assert gaps_in(corpus(*[layer] * 60), "tag") == "spans"
+
+
+@pytest.mark.parametrize(
+    ("gaps", "target", "expected"),
+    [
+        ("spans", "BIOES", ["S-X", "_", "_"]),
+        ("tokens", "BIOES", ["B-X|S-X", "_", "_"]),
+        ("spans", "IOB2", ["B-X", "B-*|O", "_"]),
+        ("tokens", "IOB2", ["B-X", "B-*|I-X|O", "_"]),
+    ],
+)
+def test_a_span_ends_before_a_gap_only_where_whole_spans_are_marked(gaps, target, expected):
+    (sentence,) = coded(corpus([("B-X",), None, None]), target, gaps=gaps)
+    assert ["_" if each is None else "|".join(sorted(each)) for each in sentence.layers["tag"]] == expected

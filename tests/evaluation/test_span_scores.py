@@ -128,7 +128,9 @@ def test_what_is_scored_is_certain_and_what_is_wrong_is_excluded(rows: tuple[lis
         ("B-* I-* O", "B-Z I-Z O", Score(1, 1, 1), 0),  # any type
         ("B-X B-*|I-X|O O", "B-X I-X O", Score(0, 0, 0), 1),  # the right end is unknown
         ("B-X B-*|I-X|O O", "O O O", Score(0, 0, 0), 0),
-        ("O B-X ?", "B-X|B-Y B-X ?", Score(1, 1, 1), 0),  # what a system leaves open is in no span
+        ("? B-X ?", "B-X|B-Y B-X ?", Score(1, 1, 1), 0),  # what a system leaves open is in no span
+        ("O B-X ?", "O B-X I-X", Score(0, 0, 0), 1),  # tokens were left out, so the span may go on
+        ("B-X ? ? I-X", "B-X O B-X I-X", Score(0, 0, 0), 2),
     ],
 )
 def test_a_partial_gold_standard(gold: str, system: str, expected: Score, unscored: int) -> None:

@@ -215,6 +215,35 @@ def test_a_mapping_of_labels_or_of_other_tags_stays_as_it_is() -> None:
     assert both.allowed(sides["pd"], sides["ctb"]).tolist() == [[True, True, True], [False, True, False]]
 
 
+def test_spans_of_two_guidelines_agree_where_they_meet_or_stand_alone() -> None:
+    """A person may be a singer, a place is no singer, and whatever one guideline marks may be outside in the other."""
+    mapping = TagMapping("few", "many", {("PER", "singer"): 2, ("PER", "writer"): 1, ("LOC", "land"): 1})
+    sides = {
+        "few": ("B-LOC", "I-LOC", "B-PER", "I-PER", "O"),
+        "many": ("B-singer", "I-singer", "B-land", "I-land", "O"),
+    }
+    pairs = over_labels(mapping, sides, of_spans=True).allowed(*sides.values())
+    found = {
+        (a, b)
+        for a, row in zip(sides["few"], pairs, strict=True)
+        for b, ok in zip(sides["many"], row, strict=True)
+        if ok
+    }
+    together = {(f"{letter}-{a}", f"{letter}-{b}") for letter in "BI" for a, b in (("PER", "singer"), ("LOC", "land"))}
+    assert found == {*together, *((a, "O") for a in sides["few"]), *(("O", b) for b in sides["many"])}
+
+
+def test_spans_of_two_guidelines_train_by_the_automatic_mapping() -> None:
+    """Whatever types a tagger of one finds in the other, no sentence contradicts the bundles."""
+    few = tagged("few", "ab/B-PER cde/I-PER f/O", "f/O ab/B-LOC")
+    many = tagged("many", "ab/B-singer f/B-land cde/I-land", "cde/B-song f/O")
+    recipe = replace(RECIPE, task=Task("spans"))
+    (mapping,) = fit_mappings([few], [many], recipe, run=Run(Schedule(2)))
+    assert {first for first, _ in mapping.counts} <= {"PER", "LOC", "O"}
+    problem = prepare_coupled([few, many], recipe, Coupling((mapping,)))
+    assert all(("O" in name.split("&")) or name[0] == name.split("&")[1][0] for name in problem.model.space.names)
+
+
 # The automatic mapping, from the corpora alone
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import tagweave as tw
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import save
@@ -20,7 +21,7 @@ from tagweave.training.incomplete import (
     FoldCompletion,
     believed,
     completed,
-    nothing_outside,
+    leaves_out_spans,
     outside_elsewhere,
     ratio_from,
     ratio_of,
@@ -130,9 +131,30 @@ def test_the_corpus_of_a_ratio_is_in_the_plan(tmp_path: Path) -> None:
     assert model.chain.about["plan"]["ratio_corpus"] == expected
 
 
-def test_spans_without_any_token_outside_are_noted() -> None:
-    assert "`entity_ratio`" in nothing_outside([(corpus(4, None), GOLD.guideline)])
-    assert nothing_outside([(each, each.guideline) for each in (corpus(4, None), GOLD)]) == ""
+def test_spans_alone_are_noticed_beside_complete_sentences() -> None:
+    name, soft = GOLD.guideline, Soft(("O", "B-X"), (0.9, 0.1))
+    assert leaves_out_spans([(corpus(4, None), name)])
+    assert leaves_out_spans([(each, name) for each in (corpus(4, None), GOLD)])
+    assert not leaves_out_spans([(GOLD, name)])
+    for outside in (("O",), soft):
+        assert not leaves_out_spans([([Sentence(("a", "b", "c"), {name: (("B-X",), outside, None)})], name)])
+
+
+def test_the_ratio_of_spans_alone_is_that_of_complete_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the development data if they are complete, else of TRAIN; without any, the ratio has to be given."""
+    alone, mixed = corpus(4, None), GOLD.with_sentences([*corpus(4, None), *GOLD])
+    dev = GOLD.with_sentences(Sentence(("so", *each.forms), {"tag": (("O",), *each.layers["tag"])}) for each in GOLD)
+
+    def told(train: Corpus, dev: Corpus | None = None) -> str:
+        tw.train(train, dev=dev, task="spans", iterations=1)
+        return capsys.readouterr().err
+
+    assert f"the development data: {100 * ratio_of(dev):.1f} % of the tokens" in told(alone, dev)
+    assert f"the {len(GOLD)} complete sentences of TRAIN: {100 * ratio_of(GOLD):.1f} % of the tokens" in told(mixed)
+    assert "inside spans" not in told(GOLD)
+    for incomplete in (None, corpus(3, None)):
+        with pytest.raises(PlanError, match="entity_ratio"):
+            told(alone, incomplete)
 
 
 @pytest.mark.parametrize(

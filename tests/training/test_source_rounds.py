@@ -16,7 +16,6 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
 from tagweave.training.fit import fit
-from tagweave.training.incomplete import nothing_outside
 from tagweave.training.recipe import Recipe
 from tagweave.training.source_rounds import SourceRounds
 
@@ -128,9 +127,3 @@ def test_the_log_probability_of_a_likelihood() -> None:
     expected = math.log(sum(likelihood.get(name, 0) * p for name, p in zip(tagger.labels, table[0], strict=True)))
     asked = Sentence(("a",), {"g": (Soft(likelihood, likelihood.values()),)})
     assert tagger.log_probabilities([asked, Sentence(("a",))], "g") == pytest.approx([expected, 0], abs=1e-5)
-
-
-def test_soft_labels_tell_what_is_outside_spans() -> None:
-    soft = Sentence(("a",), {"g": (Soft(("O", "B-X"), (0.9, 0.1)),)})
-    assert nothing_outside([((soft,), "g")]) == ""
-    assert "find spans everywhere" in nothing_outside([([Sentence(("a",), {"g": (("B-X",),)})], "g")])

@@ -13,19 +13,21 @@ Under candidates, a sequence of labels is allowed if each position's label is a 
 codes some chunks that way. Conversion gives each position exactly the labels that it has in the conversions of the
 consistent allowed sequences; no independent sets of labels can be narrower.
 
-Annotators mark whole chunks. So a chunk of IOB1 or IOB2 that is followed by an unknown position ends there; if its
-right end is unknown as well, the next position says what may follow: `B-*|I-X|O`.
+Annotators who leave out whole chunks have marked the others as wholes: a chunk of IOB1 or IOB2 that is followed by an
+unknown position ends there; if its right end is unknown as well, the next position says what may follow: `B-*|I-X|O`.
+Where single tokens were left out, the chunk may go on into the unknown position. `gaps_in` tells the two apart.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
@@ -37,6 +39,11 @@ LENIENT = "IOB"
 """B and I as conlleval reads them, whatever stands before: an I that does not go on begins a chunk. Never written."""
 LETTERS = {LENIENT: "BI", "IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}
 ANY = "*"  # stands for every type
+Gaps = Literal["spans", "tokens"]
+"""What annotators left out: whole chunks, or tokens."""
+_ENOUGH = 50  # labels I from which it counts that none follows a gap
+_SLIPS = 0.01  # share of labels I that may stand where the scheme, or whole chunks, have none
+_BEGINNINGS = 0.1  # labels B per label I at least, where B begins every chunk
 _LABEL = re.compile(r"[BIES](-.+)?")
 _TYPED = re.compile(r"[BIES]-.+")
 _CACHED = 1 << 16  # sets of candidates, and steps between them; a corpus has few
@@ -164,6 +171,31 @@ def strays(sentences: Iterable[Sentence], layer: str) -> int:
     return count
 
 
+def gaps_in(sentences: Iterable[Sentence], layer: str) -> Gaps:
+    """Return what was left out at the unknown positions of a layer, judged by the sentences that have some.
+
+    In IOB2, whole chunks have no `I` after an unknown position. Where `I` may begin a chunk, or is rare, tokens were
+    left out if some are known to be `O`: annotators who mark only chunks label no other token.
+    """
+    letters: Counter[str] = Counter()
+    after_gap = begun = 0
+    for sentence in sentences:
+        labels = sentence.layers.get(layer, ())
+        if None not in labels:
+            continue
+        known = [each[0][0] if each is not None and len(each) == 1 else "" if each else None for each in labels]
+        letters.update(each for each in known if each)
+        pairs = Counter(pairwise(("O", *known)))
+        after_gap, begun = after_gap + pairs[None, "I"], begun + pairs["O", "I"]
+    inside = letters["I"]
+    if begun <= _SLIPS * inside and letters["B"] >= _BEGINNINGS * inside:
+        if after_gap > _SLIPS * inside:
+            return "tokens"
+        if inside >= _ENOUGH:
+            return "spans"
+    return "tokens" if letters["O"] else "spans"
+
+
 def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
     try:
         _feasible(sentence, positions, scheme)
@@ -177,24 +209,29 @@ def validate(sentence: Sentence, layer: str, scheme: str) -> None:
     _feasible(sentence, sentence.layers[layer], scheme)
 
 
-def convert(corpus: Corpus, target: str, source: str | None = None, layer: str | None = None) -> Corpus:
+def convert(
+    corpus: Corpus, target: str, source: str | None = None, layer: str | None = None, gaps: Gaps | None = None
+) -> Corpus:
     """Convert a layer to another scheme, by default the corpus's own; covered labels become those of the same types.
 
-    The scheme of the layer is `source`, or else detected.
+    The scheme of the layer is `source`, or else detected, and so are its `gaps`.
     """
     name = layer or corpus.guideline
     scheme = source or detect(corpus, name)
+    gaps = gaps or gaps_in(corpus, name)
     own = name == corpus.guideline
 
     def step(sentence: Sentence) -> Sentence:
-        coded = sentence.with_layer(name, recoded(sentence, sentence.layers[name], target, scheme))
+        coded = sentence.with_layer(name, recoded(sentence, sentence.layers[name], target, scheme, gaps))
         return replace(coded, covered=_covered(sentence.covered, target)) if own and sentence.covered else coded
 
     covered = corpus.covered if corpus.covered is None or not own else _covered(corpus.covered, target)
     return replace(corpus.map(step), covered=covered)
 
 
-def coded(corpus: Corpus, target: str, layer: str | None = None, source: str | None = None) -> Corpus:
+def coded(
+    corpus: Corpus, target: str, layer: str | None = None, source: str | None = None, gaps: Gaps | None = None
+) -> Corpus:
     """Return the corpus with a layer as evidence for labels of another scheme; sentences without it stay.
 
     As `convert`, but the layer is read as by `readable`, and an unknown position that ends a chunk says so: `B-*|O` in
@@ -203,7 +240,8 @@ def coded(corpus: Corpus, target: str, layer: str | None = None, source: str | N
     name = layer or corpus.guideline
     annotated = corpus.with_sentences(sentence for sentence in corpus if name in sentence.layers)
     source = source or readable(annotated, name)
-    converted = convert(annotated, target, source, name)
+    gaps = gaps or gaps_in(annotated, name)
+    converted = convert(annotated, target, source, name, gaps)
     rest = iter(converted.sentences)
     sentences = []
     for sentence in corpus:
@@ -213,8 +251,9 @@ def coded(corpus: Corpus, target: str, layer: str | None = None, source: str | N
         coded, given = next(rest), sentence.layers[name]
         if target != "BIOES":
             labels = list(coded.layers[name])
-            for at, (last, own) in enumerate(pairwise(_feasible(sentence, given, source)), 1):
-                if labels[at] is None and (_closes(source, last, given[at] is None) or _certainly_ends(last, own)):
+            for at, (last, own) in enumerate(pairwise(_feasible(sentence, given, source, gaps)), 1):
+                ends = given[at] is None and gaps == "spans"
+                if labels[at] is None and (_closes(source, last, ends) or _certainly_ends(last, own)):
                     labels[at] = _after(last, target)
             coded = coded.with_layer(name, labels)
         sentences.append(coded)
@@ -248,24 +287,26 @@ def _covered(names: Iterable[str], target: str) -> tuple[str, ...]:
     return (*inside, "O") if OUTSIDE.letter in given else tuple(inside)
 
 
-def recoded(sentence: Sentence, positions: Layer, target: str, source: str | None = None) -> Layer:
+def recoded(
+    sentence: Sentence, positions: Layer, target: str, source: str | None = None, gaps: Gaps = "spans"
+) -> Layer:
     """Convert a layer of a sentence; without `source`, its scheme is detected."""
     if source is None:
         source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), LENIENT)
-    feasible = _feasible(sentence, positions, source)
+    feasible = _feasible(sentence, positions, source, gaps)
     before, after = [EDGE, *feasible][: len(feasible)], [*feasible, EDGE][1:]
     named = types_in(positions)
     converted: list[Candidates] = []
-    unknown = [*(each is None for each in positions), False]
+    ends = [*(each is None and gaps == "spans" for each in positions), False]
     for at, (last, labels, following) in enumerate(zip(before, feasible, after, strict=True)):
-        is_closed = target == "BIOES" or not _goes_on(source, last, labels, unknown[at])
-        closes = _closes(source, last, unknown[at]), _closes(source, labels, unknown[at + 1])
+        is_closed = target == "BIOES" or not _goes_on(source, last, labels, ends[at])
+        closes = _closes(source, last, ends[at]), _closes(source, labels, ends[at + 1])
         spelled = _labels_between(last, labels, following, source, target, closes)
         own = positions[at]
         if isinstance(own, Soft):
             converted.append(_numbered(sentence, own, spelled, named, source, target))
         else:
-            converted.append(_candidates(spelled, named, target, unknown[at], is_closed))
+            converted.append(_candidates(spelled, named, target, own is None, is_closed))
     return tuple(converted)
 
 
@@ -286,11 +327,11 @@ def _numbered(
 
 
 @lru_cache(_CACHED)
-def _goes_on(source: str, last: ChunkLabels, labels: ChunkLabels, unknown: bool) -> bool:
+def _goes_on(source: str, last: ChunkLabels, labels: ChunkLabels, ends: bool) -> bool:
     """Return whether a position after one that is certainly in a chunk may continue the chunk."""
     return (
         OUTSIDE not in last
-        and not (unknown and source != "BIOES")
+        and not (ends and source != "BIOES")
         and any(continues(before, label) for before in last for label in labels)
     )
 
@@ -340,7 +381,7 @@ def _spelled(target: str, label: ChunkLabel, starts: bool, beside: bool, ends: b
     return ChunkLabel(letter, label.type)
 
 
-def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[ChunkLabels]:
+def _feasible(sentence: Sentence, positions: Layer, scheme: str, gaps: Gaps = "spans") -> list[ChunkLabels]:
     """Return the labels on some allowed consistent sequence: a pass forward, then one backward."""
     with _located(sentence):
         named = types_in(positions)
@@ -350,16 +391,17 @@ def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[ChunkLa
             expected = f"O or {' '.join(LETTERS[scheme])} with -TYPE in the scheme {scheme}"
             raise sentence.error(f"the label {str(strange[0])!r} at token {number}", expected)
     options = [stands_for[candidates] for candidates in positions]
+    ends = [candidates is None and gaps == "spans" for candidates in positions]
     last = EDGE
     for number, labels in enumerate(options, 1):
-        reached = _reached(scheme, last, labels, positions[number - 1] is None)
+        reached = _reached(scheme, last, labels, ends[number - 1])
         if not reached:
             raise _inconsistent(sentence, scheme, labels, number, last)
         options[number - 1] = last = reached
     following = EDGE
     for number in range(len(options), 0, -1):
         labels = options[number - 1]
-        closes = number < len(options) and _closes(scheme, labels, positions[number] is None)
+        closes = number < len(options) and _closes(scheme, labels, ends[number])
         leading = _leading(scheme, labels, following, closes)
         if not leading:  # only at the end: before it, every label has a successor from the pass forward
             raise _inconsistent(sentence, scheme, following, number + 1, labels)
@@ -368,15 +410,15 @@ def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[ChunkLa
 
 
 @lru_cache(_CACHED)
-def _reached(scheme: str, last: ChunkLabels, labels: ChunkLabels, unknown: bool) -> ChunkLabels:
-    """Return the labels that may follow; an unknown position does not continue a chunk that IOB leaves open."""
-    closes = _closes(scheme, last, unknown)
+def _reached(scheme: str, last: ChunkLabels, labels: ChunkLabels, ends: bool) -> ChunkLabels:
+    """Return the labels that may follow; a position that `ends` chunks continues none that IOB leaves open."""
+    closes = _closes(scheme, last, ends)
     return tuple(label for label in labels if any(may_follow(scheme, each, label, closes) for each in last))
 
 
-def _closes(scheme: str, last: ChunkLabels, unknown: bool) -> bool:
-    """Return whether an unknown position ends a chunk before it, which IOB leaves open."""
-    return unknown and scheme != "BIOES" and OUTSIDE not in last
+def _closes(scheme: str, last: ChunkLabels, ends: bool) -> bool:
+    """Return whether a position that ends chunks has one before it, which IOB leaves open."""
+    return ends and scheme != "BIOES" and OUTSIDE not in last
 
 
 @lru_cache(_CACHED)

@@ -10,9 +10,9 @@ as conlleval and seqeval (in its default mode) read them (`labels/spans`), and t
 
 If the gold standard is partial:
 
-- A gold span is scored if it is certain that there is a span with these boundaries (`labels/spans`). A span
-  that is followed by an unknown token ends there, except in BIOES. If its type is ambiguous or unknown, any of the
-  possible types is right; it counts in no table of types.
+- A gold span is scored if it is certain that there is a span with these boundaries (`labels/spans`). Where annotators
+  marked whole spans (`corpus/chunk_schemes.gaps_in`), one that is followed by an unknown token ends there. If its type
+  is ambiguous or unknown, any of the possible types is right; it counts in no table of types.
 - A span of the system is right if it is one of these, wrong if the gold standard excludes it, and otherwise unscored:
   nothing is wrong where the gold standard is unknown.
 - If the gold standard covers only some labels (`labels_covered`), `O` excludes only spans of their types.
@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tagweave.corpus.chunk_schemes import gaps_in
 from tagweave.corpus.spans import ANY
 from tagweave.errors import CorpusError
 from tagweave.evaluation.accuracy import (
@@ -97,7 +98,8 @@ class SpanCodes(NamedTuple):
         possible = all_span_labels(dict.fromkeys([*named, *kinds]), marked)
         labels = tuple(dict.fromkeys([*possible, *codes.labels]))
         rules, allowed = SpanRules(labels), _allowed(sets, possible, labels, gold.covered)
-        evidence = SpanEvidence(rules, allowed, ~codes.known[used], closes=not marked)
+        closes = not marked and gaps_in(gold, gold.guideline) == "spans"
+        evidence = SpanEvidence(rules, allowed, ~codes.known[used], closes)
         given = np.array([*map(labels.index, codes.labels), -1])[codes.alone[codes.system]]
         return cls(rules.types, evidence, numbers, given, sentence_begins(np.cumsum([0, *map(len, layers)])))
 

@@ -11,3 +11,5 @@ OF_CHARACTERS = ("segment", "segtag")
 """The tasks whose tokens are characters."""
 OF_WORDS = ("tag", SPANS)
 """The tasks whose tokens are words."""
+CARRYING = ("segtag", SPANS)
+"""The tasks whose labels carry the tag of a word or the type of a span beside a letter (`B-NN`)."""

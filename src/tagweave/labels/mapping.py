@@ -16,6 +16,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from operator import getitem
 from pathlib import Path
 
@@ -220,19 +221,26 @@ def write_mapping(mapping: TagMapping, path: str | Path) -> None:
         stream.writelines(f"{line}\n" for line in header + lines)
 
 
-def over_labels(mapping: TagMapping, sides: Mapping[str, Sequence[str]]) -> TagMapping:
-    """Return a mapping of tags as one of the labels of characters (`B-NN`) that carry them, beside pairs of labels.
+def over_labels(mapping: TagMapping, sides: Mapping[str, Sequence[str]], of_spans: bool = False) -> TagMapping:
+    """Return a mapping of tags as one of the labels (`B-NN`) that carry them, beside pairs of labels.
 
-    `sides` has the labels of every guideline. Nothing is required of the letters: words need not begin at the same
-    places under both guidelines.
+    `sides` has the labels of every guideline. Nothing is required of the letters of characters: words need not begin at
+    the same places under both guidelines. Tags `of_spans` are types: spans of both guidelines have the same boundaries
+    where they meet, and any span may be a span of one guideline alone.
     """
     if not {mapping.first, mapping.second} <= sides.keys():
         return mapping
     first, second = (sides[name] for name in (mapping.first, mapping.second))
-    tag = {label: split_label(label)[1] for label in (*first, *second)}
-    counts = {(a, b): mapping.counts.get((tag[a], tag[b]), 0) for a in first if tag[a] for b in second if tag[b]}
-    carried = {pair: count for pair, count in counts.items() if count}
-    return replace(mapping, counts={**mapping.counts, **carried})
+    parts = {label: split_label(label) for label in (*first, *second)}
+    counts = dict(mapping.counts)
+    for pair in product(first, second):
+        (letter, kind), (other_letter, other_kind) = (parts[label] for label in pair)
+        if not (kind and other_kind):
+            if of_spans:
+                counts.setdefault(pair, 1)
+        elif (kind, other_kind) in mapping.counts and (letter == other_letter or not of_spans):
+            counts[pair] = mapping.counts[kind, other_kind]
+    return replace(mapping, counts=counts)
 
 
 SEPARATOR = "&"

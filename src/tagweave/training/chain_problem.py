@@ -23,7 +23,7 @@ from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.kernels.compiled_code import one_blas_thread
-from tagweave.labels import SPANS
+from tagweave.labels import CARRYING, SPANS
 from tagweave.labels.coding import Spread, WordCounter
 from tagweave.labels.mapping import over_labels
 from tagweave.labels.sets import LabelSets
@@ -280,10 +280,11 @@ def count_known(sets: LabelSets, allow: NDArray[np.int32]) -> int:
 def mapping_lines(problem: ChainProblem, mappings: Sequence[TagMapping]) -> Iterator[str]:
     """Lines about the tags that mappings do not name, which are possible with every tag."""
     sides = {view.guideline: view.names for view in problem.model.space.sides}
-    is_tag = problem.model.task != "segtag"
+    task = problem.model.task
+    is_tag = task not in CARRYING
     for mapping in mappings:
         names = (mapping.first, mapping.second)
-        labels = mapping if is_tag else over_labels(mapping, sides)
+        labels = mapping if is_tag else over_labels(mapping, sides, task == SPANS)
         lacking = labels.unnamed(*(sides[name] for name in names))
         if len(lacking[0]) == len(sides[mapping.first]):
             yield f"warning: the mapping of {' and '.join(names)} names no tag of these corpora: every pair is possible"

@@ -18,6 +18,7 @@ from itertools import combinations, product
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.errors import CorpusError
+from tagweave.labels import CARRYING, SPANS
 from tagweave.labels.mapping import TagMapping, annotated_twice, bundle, count_pairs, over_labels
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
@@ -78,8 +79,8 @@ def bundles_of(prepared: Sequence[Corpus], recipe: Recipe, mappings: Sequence[Ta
     """Return the bundles of the labels that prepared corpora name."""
     sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
     sides = [(name, recipe.task.labels(label_space(sentences, name).names)) for name in guidelines_of(prepared)]
-    if recipe.task.name == "segtag":
-        mappings = [over_labels(mapping, dict(sides)) for mapping in mappings]
+    if recipe.task.name in CARRYING:
+        mappings = [over_labels(mapping, dict(sides), recipe.task.name == SPANS) for mapping in mappings]
     return bundle(sides, mappings)
 
 
@@ -133,17 +134,18 @@ def for_bundles(recipe: Recipe, bundles: int) -> Recipe:
 def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int = 1, threads: int = 1) -> TagMapping:
     """Count the pairs of tags that occur when a tagger of one guideline labels corpora of another (section 3.1).
 
-    For labels of characters that carry tags (`B-NN`) only the tags count, at every character of a word. `threads`: how
+    For labels that carry tags (`B-NN`, `B-PER`) only the tags count, at every token of a word or span. `threads`: how
     many threads share the work.
     """
     guideline = corpora[0].guideline
     tagger = ChainPredictor(model, threads)
     own = (sentence.with_layers_of([guideline]) for corpus in corpora for sentence in corpus.sentences)
     counted = count_pairs(tagger.guideline, guideline, tagger.tag(own))
-    if model.task == "segtag":
+    if model.task in CARRYING:
         counts: Counter[tuple[str, str]] = Counter()
-        for (first, second), count in counted.counts.items():
-            counts[split_label(first)[1], split_label(second)[1]] += count
+        for pair, count in counted.counts.items():
+            first, second = (split_label(label)[1] or label for label in pair)
+            counts[first, second] += count
         counted = replace(counted, counts=counts)
     return counted.at_least(minimum)
 

@@ -251,19 +251,50 @@ def _number(value: float | str) -> float | None:
     return share
 
 
-def nothing_outside(corpora: Iterable[tuple[Iterable[Sentence], str]]) -> str:
-    """Return a note if no token of sentences is known to be outside spans, in their layer; or "".
+def leaves_out_spans(corpora: Iterable[tuple[Iterable[Sentence], str]]) -> bool:
+    """Return whether the incomplete sentences of layers have spans, and no token that is known to be outside spans.
 
-    Nothing keeps a model of such sentences from finding spans everywhere.
+    Nothing keeps a model of such sentences from finding spans everywhere, but the share of tokens inside spans.
     """
-    sentence = None
+    has_spans = False
     for sentences, layer in corpora:
         for sentence in sentences:
-            for each in sentence.layers.get(layer, ()):
+            labels = sentence.layers.get(layer, ())
+            if None not in labels:
+                continue
+            for each in set(labels) - {None}:
                 if each == (OUTSIDE,) or (isinstance(each, Soft) and OUTSIDE in each):
-                    return ""
-    found = "no token of the training corpora is known to be outside spans, so the model will find spans everywhere"
-    return f"{found}: give `entity_ratio`, or some completely annotated sentences" if sentence else ""
+                    return False
+                has_spans = True
+    return has_spans
+
+
+def ratio_of_data(corpora: Sequence[Corpus], dev: Corpus | None, tell: Callable[[str], None]) -> float:
+    """Return the share of tokens inside spans in development data, or in the complete sentences of the corpora.
+
+    Raises:
+        PlanError: development data are missing or incomplete, and no sentence of the corpora is complete.
+    """
+    expected = "the share that the model is to expect; `entity_ratio` would give another"
+    if dev is not None and all(is_complete(sentence, dev.guideline, dev.covered_in(sentence)) for sentence in dev):
+        share, source = ratio_of(dev), dev.path or "the development data"
+    else:
+        known = [corpus.with_sentences(filter(partial(_is_known, corpus), corpus)) for corpus in corpora]
+        count, tokens = sum(map(len, known)), sum(corpus.tokens() for corpus in known)
+        if not count:
+            found = "spans in TRAIN, and no token beside them that is known to be outside spans"
+            wanted = "complete development data (`dev`), some complete sentences in TRAIN"
+            raise PlanError(f"found {found}, expected {wanted}, or the share of tokens inside spans (`entity_ratio`)")
+        share = sum(ratio_of(corpus) * corpus.tokens() for corpus in known if len(corpus)) / tokens
+        source = f"the {count:,} complete sentences of TRAIN"
+    tell(f"{source}: {100 * share:.1f} % of the tokens are inside spans: {expected}")
+    return share
+
+
+def _is_known(corpus: Corpus, sentence: Sentence) -> bool:
+    """Return whether a sentence is complete, and not only because spans fill it."""
+    complete = is_complete(sentence, corpus.guideline, corpus.covered_in(sentence))
+    return complete and (OUTSIDE,) in sentence.layers[corpus.guideline]
 
 
 def ratio_of(corpus: Corpus) -> float:

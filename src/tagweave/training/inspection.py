@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
-from tagweave.corpus.chunk_schemes import LENIENT, codes_chunks, labels, readable, strays
+from tagweave.corpus.chunk_schemes import LENIENT, Gaps, codes_chunks, gaps_in, labels, readable, strays
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.sentence import Sentence
@@ -35,7 +36,7 @@ _SPAN = re.compile(r"[bieslu][-_:.]\S+|\S+[-_:.][bieslu]|o", re.IGNORECASE)
 _PLACES = re.compile(r"[BIESLU]-.+|O")
 
 
-def inspection(data: TrainingData, dev: CorpusFile | None, task: str) -> Iterator[str]:
+def inspection(data: TrainingData, dev: CorpusFile | None, task: str, gaps: Gaps | None = None) -> Iterator[str]:
     """Yield warnings and notes about the corpora of a job."""
     files = [*data.files, *([dev] if dev else [])]
     for file in files:
@@ -48,6 +49,7 @@ def inspection(data: TrainingData, dev: CorpusFile | None, task: str) -> Iterato
             yield from _missing_labels(data, dev, task)
     if task == SPANS:
         yield from (note for f in files if (note := stray_labels(f.corpus, f.guideline, f.corpus.path)))
+        yield from (note for f in files if (note := gap_line(f.corpus, gaps)))
 
 
 def suspicions(corpus: Corpus, task: str = "") -> Iterator[str]:
@@ -204,6 +206,20 @@ def stray_labels(sentences: Iterable[Sentence], layer: str, path: str) -> str:
     if not count or readable(sentences, layer) != LENIENT:
         return ""
     return f"{path}: {count:,} labels I that do not go on with a span are taken to begin one"
+
+
+def gap_line(corpus: Corpus, gaps: Gaps | None) -> str:
+    """Say how unknown tokens after the first or an inner token of a span are read; "" if there are none."""
+    layers = (sentence.layers.get(corpus.guideline, ()) for sentence in corpus)
+    pairs = (pair for layer in layers if None in layer for pair in pairwise(layer))
+    count = sum(each is None and last is not None and last[0][0] in "BI" for last, each in pairs)
+    if not count:
+        return ""
+    if (gaps or gaps_in(corpus, corpus.guideline)) == "tokens":
+        read, other = f"tokens are left out: {count:,} spans may go on in the unknown token after them", "spans"
+    else:
+        read, other = f"whole spans are marked: {count:,} of them end before an unknown token", "tokens"
+    return f"{corpus.path or 'a corpus'}: {read} (`gaps={other}` reads it the other way)"
 
 
 def _shown(names: Iterable[str]) -> str:

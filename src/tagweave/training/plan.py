@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from tagweave.corpus.chunk_schemes import Gaps
 from tagweave.corpus.describe import digest
 from tagweave.corpus.named import is_name, short_name
 from tagweave.errors import PlanError
@@ -96,6 +97,14 @@ class TrainingPlan:
         "BMES|BI|boundary|BIOES|IOB2|IOB1",
         structure=CHAIN,
         panel="Features",
+    )
+    gaps: Gaps | None = option(
+        None,
+        "What unknown tokens are, for the task spans: spans that were left out, so that a span ends before an unknown"
+        " token; or tokens, so that it may go on. Default: as the labels of each corpus tell.",
+        "spans|tokens",
+        structure=CHAIN,
+        panel="Corpora",
     )
     templates: tuple[str, ...] = option(
         (), "A feature template such as 'form[-1] form[0]' (repeatable).", "TEXT", panel="Features"

@@ -145,7 +145,7 @@ class Recipe:
     def of_plan(cls, plan: TrainingPlan, sample: tuple[int, ...] = ()) -> Recipe:
         """Return the recipe of a plan; raise PlanError where the options of the plan do not go together."""
         with as_plan_error():
-            task = Task(plan.task, plan.coding)
+            task = Task(plan.task, plan.coding, plan.gaps)
             kind = ArcTemplates if task.structure == TREE else Templates
             has_seed = "seed" in LEARNERS[plan.learner].__dataclass_fields__
             return cls(

@@ -21,7 +21,7 @@ from safetensors.numpy import load_file, save_file
 
 from tagweave.cluster.executor import Arrays, Executor, Reply, executor_at, results
 from tagweave.cluster.shared_file import MappedArrays, SharedFile, private_folder
-from tagweave.corpus.chunk_schemes import readable
+from tagweave.corpus.chunk_schemes import Gaps, gaps_in, readable
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import CorpusOutline
 from tagweave.corpus.named import located
@@ -53,7 +53,7 @@ from tagweave.training.chain_problem import (
 )
 from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
 from tagweave.training.corpora import CorpusFile, names_own_layer, read_corpus, read_outline
-from tagweave.training.incomplete import nothing_outside
+from tagweave.training.incomplete import leaves_out_spans
 from tagweave.training.inspection import stray_labels
 from tagweave.training.job import Job
 from tagweave.training.methods import SINGLE
@@ -69,7 +69,7 @@ _SLICE = 1 << 16  # characters of sentences that are objects at a time
 
 @dataclass(frozen=True)
 class CorpusPart:
-    """Sentences first .. last - 1 of a corpus file; `scheme` codes the spans of the whole corpus, if it has any."""
+    """Sentences first .. last - 1 of a corpus file; `scheme`, `gaps`: of the spans of the whole corpus, if any."""
 
     file: SharedFile
     outline: CorpusOutline
@@ -77,6 +77,7 @@ class CorpusPart:
     last: int
     own_layer: bool = False
     scheme: str | None = None
+    gaps: Gaps | None = None
 
 
 Block = tuple[CorpusPart, ...]
@@ -120,7 +121,7 @@ class ShardReader:
             corpus = part.outline.corpus
             for some in _in_slices(sentences):
                 own = [each.with_layers_of([corpus.guideline]) for each in some] if part.own_layer else some
-                prepared = self._task.prepare(corpus.with_sentences(own), part.scheme)
+                prepared = replace(self._task, gaps=part.gaps).prepare(corpus.with_sentences(own), part.scheme)
                 yield prepared.map(lambda sentence, by=corpus.weight: weighted_sentence(sentence, by))  # type: ignore[misc]
 
     def _since(self, part: CorpusPart) -> Iterator[Sentence]:
@@ -416,7 +417,7 @@ def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int)
         schedule = replace(schedule, identity=f"{schedule.identity} {workers} workers")
     parts = [_whole(file, outline, executor) for file, outline in read]
     if plan.task == SPANS:
-        parts = _with_schemes(parts, job.run)
+        parts = _with_schemes(parts, plan.gaps, job.run)
     shards = Shards(executor, workers, tuple(parts))
     return replace(job, plan=replace(job.plan, target=target), run=replace(job.run, schedule=schedule), shards=shards)
 
@@ -431,15 +432,20 @@ class _Sentences:
         return self.part.outline.since(self.part.file.local(), 0)
 
 
-def _with_schemes(parts: Sequence[CorpusPart], run: Run) -> list[CorpusPart]:
+def _with_schemes(parts: Sequence[CorpusPart], gaps: Gaps | None, run: Run) -> list[CorpusPart]:
     """Return the parts with the schemes of their spans, and tell what `single` and `resolve` tell of whole corpora."""
     whole = [(_Sentences(part), part.outline.corpus) for part in parts]
     notes = [stray_labels(sentences, corpus.guideline, corpus.path) for sentences, corpus in whole]
-    for note in (*notes, nothing_outside((sentences, corpus.guideline) for sentences, corpus in whole)):
-        if note:
-            run.tell(note)
-    schemes = [readable(sentences, corpus.guideline) for sentences, corpus in whole]
-    return [replace(part, scheme=scheme) for part, scheme in zip(parts, schemes, strict=True)]
+    for note in filter(None, notes):
+        run.tell(note)
+    if leaves_out_spans((sentences, corpus.guideline) for sentences, corpus in whole):
+        found = "spans, and no token beside them that is known to be outside spans, with `cluster`"
+        raise PlanError(f"found {found}, expected some: workers cannot keep to a share of tokens inside spans")
+    names = [corpus.guideline for _, corpus in whole]
+    return [
+        replace(part, scheme=readable(sentences, name), gaps=gaps or gaps_in(sentences, name))
+        for part, (sentences, _), name in zip(parts, whole, names, strict=True)
+    ]
 
 
 def _whole(file: CorpusFile, outline: CorpusOutline, executor: Executor) -> CorpusPart:

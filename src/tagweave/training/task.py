@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import get_args
 
 from tagweave.corpus import chunk_schemes
-from tagweave.corpus.chunk_schemes import codes_chunks
+from tagweave.corpus.chunk_schemes import Gaps, codes_chunks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import STANDARD_STREAM
 from tagweave.corpus.load import assembled, parse_argument
@@ -42,10 +43,14 @@ TAGS = "tag"
 
 @dataclass(frozen=True)
 class Task:
-    """A task and the coding of its words or spans in labels; by default the usual one of the task."""
+    """A task and the coding of its words or spans in labels; by default the usual one of the task.
+
+    `gaps` says what the unknown tokens of a corpus of spans are; by default its labels tell.
+    """
 
     name: str = "tag"
     coding: str = ""
+    gaps: Gaps | None = None
 
     def __post_init__(self) -> None:
         if self.name not in STRUCTURES:
@@ -54,6 +59,10 @@ class Task:
         if self.coding and self.coding not in codings:
             expected = f"one of {', '.join(codings)}" if codings[0] else f"none, for the task {self.name}"
             raise ValueError(f"unknown coding {self.coding!r}, expected {expected}")
+        if self.gaps and self.name != SPANS:
+            raise ValueError(f"found `gaps` with the task {self.name}, expected the task spans")
+        if self.gaps not in (None, *get_args(Gaps)):
+            raise ValueError(f"unknown gaps {self.gaps!r}, expected {' or '.join(get_args(Gaps))}")
         object.__setattr__(self, "coding", self.coding or codings[0])
 
     @property
@@ -98,7 +107,7 @@ class Task:
             if corpus.unit == "character":
                 found = "a corpus of characters" if len(corpus) else "no sentences"
                 raise CorpusError(found, f"words, for the task {self.name}", corpus.path)
-            return corpus if self.name == "tag" else chunk_schemes.coded(corpus, self.coding, source=scheme)
+            return corpus if self.name == "tag" else chunk_schemes.coded(corpus, self.coding, None, scheme, self.gaps)
         convert = self._from_characters if corpus.unit == "character" else self._from_words
         tag_layer = TAGS if corpus.unit == "character" else corpus.guideline
         known = (_without_outside(sentence, tag_layer, corpus.covered_in(sentence)) for sentence in corpus.sentences)

@@ -36,7 +36,8 @@ class SingleOptions(Options):
     entity_ratio: float | str | None = option(
         None,
         "The share of tokens inside spans that the model is to expect, or a completely annotated corpus to count it in"
-        " (task spans).",
+        " (task spans). Default: where incomplete sentences have spans alone, the share in the development data, or in"
+        " the complete sentences.",
         "NUMBER|FILE",
         structure=CHAIN,
     )
@@ -75,13 +76,21 @@ class SingleOptions(Options):
 def _fit(job: Job) -> Any:
     from tagweave.errors import as_plan_error
     from tagweave.training.fit import fit_problem
-    from tagweave.training.incomplete import FoldCompletion, believed, nothing_outside, ratio_from, treated
+    from tagweave.training.incomplete import (
+        FoldCompletion,
+        believed,
+        leaves_out_spans,
+        ratio_from,
+        ratio_of_data,
+        treated,
+    )
 
     options, given = job.options(SingleOptions), job.data.corpora
-    learns_spans = job.plan.task == SPANS and options.incomplete == "marginal" and options.entity_ratio is None
-    if learns_spans and (note := nothing_outside((corpus, corpus.guideline) for corpus in given)):
-        job.run.tell(note)
-    ratio = ratio_from(options.entity_ratio, options.ratio_margin, options.ratio_weight, job.run.tell)
+    share, layers = options.entity_ratio, [(corpus, corpus.guideline) for corpus in given]
+    is_free = share is None and options.incomplete == "marginal" and job.plan.task == SPANS
+    if is_free and leaves_out_spans(layers):
+        share = ratio_of_data(given, job.dev, job.run.tell)
+    ratio = ratio_from(share, options.ratio_margin, options.ratio_weight, job.run.tell)
     with as_plan_error():
         recipe = replace(job.recipe, ratio=ratio)
     corpora, recipe = treated(
