@@ -22,7 +22,7 @@ from reproductions.lab.corpora import all_corpora
 from tagweave.cluster.executor import AUTO, LOCAL, executor_at, results
 from tagweave.corpus.load import load
 from tagweave.front.evaluation import evaluate
-from tagweave.front.loading import load_model
+from tagweave.front.model import load_model
 from tagweave.front.training import resolve, tune
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.plan_task import carry_out, plan_task

@@ -88,7 +88,7 @@ class _Silent:
 
 def label(task: str, folder: Path) -> dict[str, Any]:
     """Start, as a worker does, to the end of a first text of a few lines; then every shard."""
-    from tagweave.front.loading import load_model
+    from tagweave.front.model import load_model
 
     model = load_model(str(folder / "model"), 1)
     form = _FORMATS[task]

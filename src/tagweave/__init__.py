@@ -32,8 +32,7 @@ if TYPE_CHECKING:
         harvest_markup,
         harvest_markup_files,
     )
-    from tagweave.front.loading import load_model
-    from tagweave.front.model import Model
+    from tagweave.front.model import Model, load_model
     from tagweave.front.shards import (
         complete_files,
         convert_files,
@@ -41,8 +40,9 @@ if TYPE_CHECKING:
         harvest_markup_shards,
         label_files,
     )
-    from tagweave.front.sources import aggregate, apply_functions, labelling_function
+    from tagweave.front.sources import aggregate, apply_functions
     from tagweave.front.training import train, tune
+    from tagweave.sources.functions import labelling_function
     from tagweave.training.plan import TrainingPlan
 
 __version__ = "0.1.0"
@@ -58,11 +58,11 @@ _NAMES = {
     "front.exchange": "read_documents write_documents",
     "front.harvest": "harvest_clusters harvest_clusters_files harvest_gazetteer harvest_gazetteer_files"
     " harvest_lexicon harvest_lexicon_files harvest_markup harvest_markup_files",
-    "front.loading": "load_model",
-    "front.model": "Model",
+    "front.model": "Model load_model",
     "front.shards": "complete_files convert_files harvest_lexicon_shards harvest_markup_shards label_files",
-    "front.sources": "aggregate apply_functions labelling_function",
+    "front.sources": "aggregate apply_functions",
     "front.training": "train tune",
+    "sources.functions": "labelling_function",
     "training.plan": "TrainingPlan",
 }
 """The names of each module, which is imported when one of them is asked for."""

@@ -9,9 +9,6 @@ from dataclasses import fields, replace
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from tagweave.cli import options
 from tagweave.cli.annotate_data import (
     Guideline,
     Share,
@@ -24,9 +21,10 @@ from tagweave.cli.annotate_data import (
     notes,
     opened,
 )
-from tagweave.cli.commands import Commands
+from tagweave.cli.commands import group
 from tagweave.cli.console import OptionError, as_option_error
-from tagweave.streams.notes import say
+from tagweave.cli.options import flag, switch
+from tagweave.streams import say
 
 if TYPE_CHECKING:
     from tagweave.annotate.reliability import PosteriorRule
@@ -40,62 +38,53 @@ def serve(
     store: StoreUrl,
     model: Annotated[
         str | None,
-        options.flag("MODEL", "Chooses what to ask about RAW, and shows candidates. Without, only what was imported."),
+        flag("MODEL", "Chooses what to ask about RAW, and shows candidates. Without, only what was imported."),
     ] = None,
-    corpus: Annotated[
-        str | None, options.flag("RAW", "Sentences of words to ask about; with --words lines of text.")
-    ] = None,
+    corpus: Annotated[str | None, flag("RAW", "Sentences of words to ask about; with --words lines of text.")] = None,
     guideline: Guideline = None,
     share: Share = 0.2,
     strategy: Strategy = None,
-    words: Annotated[
-        str | None, options.flag("LIST", "Show the occurrences of the words of LIST in a concordance.")
-    ] = None,
+    words: Annotated[str | None, flag("LIST", "Show the occurrences of the words of LIST in a concordance.")] = None,
     annotators: Annotated[
         str,
-        options.flag(
+        flag(
             "N,MORE,MAJORITY", "N annotate each token; where they differ, MORE of them, and MAJORITY of all must agree."
         ),
     ] = "2,2,3",
     rule: Annotated[
         str | None,
-        options.flag(
+        flag(
             "li-2015|dawid-skene",
             "When a label is agreed on: by --annotators (default), or as soon as it is probable enough, given how"
             " reliable everybody is.",
         ),
     ] = None,
-    aggregate: Annotated[bool, typer.Option("--aggregate", help="The same as --rule dawid-skene.")] = False,
+    aggregate: Annotated[bool, switch("The same as --rule dawid-skene.", "--aggregate")] = False,
     sure: Annotated[
-        float | None, options.flag("P", "With --aggregate, the probability of a label that is enough. Default: 0.95.")
+        float | None, flag("P", "With --aggregate, the probability of a label that is enough. Default: 0.95.")
     ] = None,
     most: Annotated[
-        int | None, options.flag("N", "With --aggregate, ask at most N annotators; then drop the task. Default: 6.")
+        int | None, flag("N", "With --aggregate, ask at most N annotators; then drop the task. Default: 6.")
     ] = None,
     planted: Annotated[
-        float, options.flag("SHARE", "The share of tasks from gold data, while there are any.", least=0, most=1)
+        float, flag("SHARE", "The share of tasks from gold data, while there are any.", least=0, most=1)
     ] = 0.05,
     admit: Annotated[
-        float | None,
-        options.flag("SHARE", "Admit annotators with this share of training tasks right.", least=0, most=1),
+        float | None, flag("SHARE", "Admit annotators with this share of training tasks right.", least=0, most=1)
     ] = None,
     train: Annotated[
-        list[str] | None,
-        options.flag("[G=]TRAIN", "Train again on this and the answers, in the background (repeatable)."),
+        list[str] | None, flag("[G=]TRAIN", "Train again on this and the answers, in the background (repeatable).")
     ] = None,
-    every: Annotated[int, options.flag("N", "Train after N new judgements.", least=1)] = 100,
-    dev: Annotated[str | None, options.flag("FILE", "Development corpus: show every model's accuracy on it.")] = None,
-    models: Annotated[str, options.flag("FOLDER", "The folder of new models.")] = "models",
-    host: Annotated[
-        str, options.flag("ADDRESS", "Listen here; other machines cannot reach a loopback address.")
-    ] = "127.0.0.1",
-    port: Annotated[int, options.flag("P", "The port; 0 for any free one.", least=0, most=65535)] = 8765,
+    every: Annotated[int, flag("N", "Train after N new judgements.", least=1)] = 100,
+    dev: Annotated[str | None, flag("FILE", "Development corpus: show every model's accuracy on it.")] = None,
+    models: Annotated[str, flag("FOLDER", "The folder of new models.")] = "models",
+    host: Annotated[str, flag("ADDRESS", "Listen here; other machines cannot reach a loopback address.")] = "127.0.0.1",
+    port: Annotated[int, flag("P", "The port; 0 for any free one.", least=0, most=65535)] = 8765,
     public_url: Annotated[
-        str | None, options.flag("URL", "Where people reach the pages, for links. Default: the address above.")
+        str | None, flag("URL", "Where people reach the pages, for links. Default: the address above.")
     ] = None,
     proxy: Annotated[
-        list[str] | None,
-        options.flag("ADDRESS", "A proxy server or network whose X-Forwarded headers to trust (repeatable)."),
+        list[str] | None, flag("ADDRESS", "A proxy server or network whose X-Forwarded headers to trust (repeatable).")
     ] = None,
 ) -> None:
     """Serve the pages where annotators answer what MODEL asks about RAW, and what was imported. Ctrl-C ends it."""
@@ -192,13 +181,8 @@ def _check_front(host: str, url: str | None, proxies: Sequence[str]) -> None:
         raise OptionError(f"found --host {host}, which no link can lead to, expected --public-url with it")
 
 
-annotate = typer.Typer(
-    name="annotate",
-    cls=Commands,
-    help="People answer what a model asks: put questions in, invite annotators, get the answers out.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
+annotate = group(
+    "annotate", "People answer what a model asks: put questions in, invite annotators, get the answers out."
 )
 for command in (adduser, import_corpus, notes, export, serve):
     annotate.command("import" if command is import_corpus else None, no_args_is_help=True)(command)

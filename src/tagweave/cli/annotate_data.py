@@ -12,29 +12,31 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs
-from tagweave.streams.notes import say
+from tagweave.cli.options import argument, flag, switch
+from tagweave.streams import say
 
 if TYPE_CHECKING:
     from tagweave.annotate.store import Store
     from tagweave.annotate.task import Settings
     from tagweave.models.chain_predictor import ChainPredictor
 
-StoreUrl = Annotated[
-    str, options.flag("URL", "sqlite:///FILE or postgresql://...; created if it does not exist.", "--store")
-]
+StoreUrl = Annotated[str, flag("URL", "sqlite:///FILE or postgresql://...; created if it does not exist.", "--store")]
 
 Guideline = Annotated[
-    str | None, options.flag("G", "The guideline of the answers, if the model has several. Default: its first.")
+    str | None, flag("G", "The guideline of the answers, if the model has several. Default: its first.")
 ]
 Share = Annotated[
     float,
-    typer.Option(
-        min=0, max=1, help="Ask about this share of the tokens (or sentences, for spans), the least certain ones."
+    flag(
+        "SHARE",
+        "Ask about this share of the tokens (or sentences, for spans), the least certain ones.",
+        least=0,
+        most=1,
     ),
 ]
 Strategy = Annotated[
     str | None,
-    options.flag(
+    flag(
         "marginal|entropy",
         "What counts as uncertain: a low probability of the best label (default for tokens), or a high entropy of"
         " the labels (default for words of a list).",
@@ -77,12 +79,12 @@ def opened(url: str, settings: Settings | None = None) -> Iterator[Store]:
 
 def adduser(
     store: StoreUrl,
-    name: Annotated[str, options.flag("N", "The name to sign in with.")],
+    name: Annotated[str, flag("N", "The name to sign in with.")],
     role: Annotated[
-        str, options.flag("annotator|curator", "Annotators answer; curators also decide, and invite others.")
+        str, flag("annotator|curator", "Annotators answer; curators also decide, and invite others.")
     ] = "annotator",
     password: Annotated[
-        str | None, options.flag("P", "By default, asked for on the terminal, where nobody else sees it.")
+        str | None, flag("P", "By default, asked for on the terminal, where nobody else sees it.")
     ] = None,
 ) -> None:
     """Add a user to the annotation server."""
@@ -103,13 +105,13 @@ _PURPOSES = ("real", "gold", "training")
 
 
 def import_corpus(
-    corpus: Annotated[str, options.argument("[G=]CORPUS[#LAYER]", "Sentences; - is standard input.")],
+    corpus: Annotated[str, argument("[G=]CORPUS[#LAYER]", "Sentences; - is standard input.")],
     store: StoreUrl,
-    model: Annotated[str | None, options.flag("MODEL", "Chooses what to ask, and shows candidates.")] = None,
+    model: Annotated[str | None, flag("MODEL", "Chooses what to ask, and shows candidates.")] = None,
     guideline: Guideline = None,
     purpose: Annotated[
         str,
-        options.flag(
+        flag(
             "real|gold|training",
             "real: tokens that CORPUS leaves open. gold: known tokens, mixed in to measure annotators. training:"
             " known tokens, asked before an annotator is admitted.",
@@ -117,12 +119,12 @@ def import_corpus(
         ),
     ] = "real",
     share: Share = 0.2,
-    number: Annotated[int, options.flag("N", "gold, training: how many, drawn at random.", least=1)] = 100,
+    number: Annotated[int, flag("N", "gold, training: how many, drawn at random.", least=1)] = 100,
     words: Annotated[
-        str | None, options.flag("LIST", "Ask whether occurrences of the words of LIST are words; MODEL must segment.")
+        str | None, flag("LIST", "Ask whether occurrences of the words of LIST are words; MODEL must segment.")
     ] = None,
     spans: Annotated[
-        bool, typer.Option("--spans", help="Without MODEL: ask for the spans of CORPUS that it leaves open.")
+        bool, switch("Without MODEL: ask for the spans of CORPUS that it leaves open.", "--spans")
     ] = False,
     strategy: Strategy = None,
     seed: options.Seed = 0,
@@ -178,7 +180,7 @@ def _check(purpose: str, model: str | None, words: str | None, strategy: str | N
 
 def open_model(model: str, guideline: str | None, threads: int) -> ChainPredictor:
     """The model as a tagger of one of its guidelines."""
-    from tagweave.front.loading import load_model
+    from tagweave.front.model import load_model
 
     return load_model(model, threads).under([guideline] if guideline else ())
 
@@ -190,26 +192,20 @@ def export(
     store: StoreUrl,
     output: options.Output,
     guideline: Annotated[
-        str | None, options.flag("G", "The guideline of the tasks; not needed for judgements, which cover all.")
+        str | None, flag("G", "The guideline of the tasks; not needed for judgements, which cover all.")
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
-        options.flag(
-            "conllu|columns|kytea|jsonl", "Words, words, characters, judgements. Default: by the name of FILE."
-        ),
+        flag("conllu|columns|kytea|jsonl", "Words, words, characters, judgements. Default: by the name of FILE."),
     ] = None,
     ambiguous: Annotated[
-        bool, typer.Option("--ambiguous", help="Where annotators never agreed, allow all labels that they chose.")
+        bool, switch("Where annotators never agreed, allow all labels that they chose.", "--ambiguous")
     ] = False,
     soft: Annotated[
-        bool,
-        typer.Option("--soft", help="CoNLL-U, columns: labels with probabilities, by all answers, agreed on or not."),
+        bool, switch("CoNLL-U, columns: labels with probabilities, by all answers, agreed on or not.", "--soft")
     ] = False,
     by_annotator: Annotated[
-        bool,
-        typer.Option(
-            "--by-annotator", help="Columns: what each annotator said, agreed on or not, in a column for each."
-        ),
+        bool, switch("Columns: what each annotator said, agreed on or not, in a column for each.", "--by-annotator")
     ] = False,
 ) -> None:
     """Write the agreed answers as a partial corpus, what each annotator said, or every judgement as a line of JSON.
@@ -258,9 +254,9 @@ def _format_of_name(path: str) -> str | None:
 
 
 def notes(
-    file: Annotated[str, options.argument("FILE", "A label per line, a tab, and a note for annotators.")],
+    file: Annotated[str, argument("FILE", "A label per line, a tab, and a note for annotators.")],
     store: StoreUrl,
-    guideline: Annotated[str, options.flag("G", "The guideline of the labels.")],
+    guideline: Annotated[str, flag("G", "The guideline of the labels.")],
 ) -> None:
     """Store the labels of a guideline with a note on each, including labels that no model knows yet."""
     with opened(store) as labels:

@@ -17,18 +17,15 @@ class Commands(TyperGroup):
     """
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A command whose options take text unchanged."""
         command = super().get_command(ctx, cmd_name)
         _read_as_text(command.get_params(ctx) if command else ())
         return command
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options of the group, with text unchanged."""
         _read_as_text(self.get_params(ctx))
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands as lists of definitions, under the titles of their groups."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for name in self.list_commands(ctx):
             if command := self.get_command(ctx, name):
@@ -37,6 +34,12 @@ class Commands(TyperGroup):
         for title, rows in groups.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+def group(name: str, help: str) -> typer.Typer:  # noqa: A002
+    """Return a command that consists of others."""
+    options: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None, "add_completion": False}
+    return typer.Typer(name=name, cls=Commands, help=help, **options)
 
 
 _ALL = "tagweave.cli.all"
@@ -57,7 +60,6 @@ class InPanels(TyperCommand):
     """The parameters that `--help` shows beside arguments, in order; () for all of a command without `--help-all`."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each panel, in order."""
         panels: dict[str, list[tuple[str, str]]] = {}
         params, is_short = self.get_params(ctx), bool(self.usual) and not ctx.meta.get(_ALL)
         if is_short:
@@ -87,7 +89,6 @@ class _Text:
         self._other = parameter._runtime_param
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value for the command."""
         annotation = param.type_descriptor.annotation
         is_several = param.multiple or param.nargs == -1
         if value is None:

@@ -7,14 +7,16 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tagweave.corpus.characters import printable
 from tagweave.errors import TagweaveError
-from tagweave.streams.notes import say
+from tagweave.streams import say
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import ProgressColumn
+    from rich.table import Table
 
     from tagweave.learning.run import Callback
     from tagweave.tuning.study import Trial
@@ -74,6 +76,18 @@ def show(line: str) -> None:
     print(printable(line))
 
 
+def add_row(table: Table, *cells: str) -> None:
+    """Add a row of texts, which are no markup, to a table."""
+    from rich.text import Text
+
+    table.add_row(*(Text(printable(each)) for each in cells))
+
+
+def share(count: int, total: int) -> str:
+    """Return a count with its share of the total."""
+    return f"{count:,} ({100 * count / total:.1f} %)" if total else "0"
+
+
 def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
     """Raise OptionError where a file is written that is read, or one is written twice.
 
@@ -97,79 +111,79 @@ def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None]) -
 Item = TypeVar("Item")
 
 
+@contextmanager
+def progress_line(*columns: ProgressColumn, console: Console | None = None, stays: bool = False) -> Iterator[Any]:
+    """Open a `rich.progress.Progress` on standard error; `None` where that is no terminal."""
+    from rich.console import Console as StandardConsole
+    from rich.progress import Progress
+
+    console = console or StandardConsole(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Progress(*columns, console=console, transient=not stays) as progress:
+        yield progress
+
+
 def counted(items: Iterable[Item], what: str, console: Console | None = None) -> Iterator[Item]:
     """Pass items on, and count them on standard error if that is a terminal; the line disappears at the end."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    if not (console := console or _standard_error()).is_terminal:
-        yield from items
-        return
     columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} {task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        for item in items:
-            yield item
-            progress.advance(task)
-
-
-def _standard_error() -> Console:
-    from rich.console import Console as StandardConsole
-
-    return StandardConsole(stderr=True)
+    with progress_line(*columns, console=console) as progress:
+        yield from progress.track(items, description=what) if progress else items
 
 
 @contextmanager
-def progress_bar(what: str, console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A function that is told how many of how many items are done: a bar on standard error, if that is a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-    if not (console := console or _standard_error()).is_terminal:
-        yield lambda done, total: None
-        return
-    columns = (TextColumn(what), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+    with progress_line(TextColumn(what), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn()) as progress:
+        task = progress and progress.add_task(what, total=None)
+        yield lambda done, total: progress and progress.update(task, completed=done, total=total)
 
 
 @contextmanager
-def status_line(what: str, console: Console | None = None) -> Iterator[Callable[[str], None]]:
+def status_line(what: str) -> Iterator[Callable[[str], None]]:
     """A function that shows where the work stands: a line on standard error, if that is a terminal."""
-    if not (console := console or _standard_error()).is_terminal:
-        yield lambda line: None
-        return
-    with console.status(what) as status:
-        yield lambda line: status.update(f"{what}: {line}")
+    from rich.progress import SpinnerColumn, TextColumn
+
+    with progress_line(SpinnerColumn(), TextColumn("{task.description}")) as progress:
+        task = progress and progress.add_task(what, total=None)
+        yield lambda line: progress and progress.update(task, description=f"{what}: {line}")
 
 
 @contextmanager
 def training_callback(log: str | None, resume: bool) -> Iterator[Callback]:
     """A callback that reports iterations on standard error and in a log, which a resumed run continues."""
+    from rich.console import Console as StandardConsole
+
     from tagweave.learning.progress import Callbacks, console_callback, log_callback
 
     with ExitStack() as stack:
         callbacks = [stack.enter_context(log_callback(Path(log), resume))] if log else []
-        callbacks.append(stack.enter_context(console_callback(_standard_error())))
+        callbacks.append(stack.enter_context(console_callback(StandardConsole(stderr=True))))
         yield Callbacks(callbacks)
 
 
 @contextmanager
-def trial_progress(trials: int, console: Console | None = None) -> Iterator[Callable[[Trial], None]]:
+def trial_progress(trials: int) -> Iterator[Callable[[Trial], None]]:
     """A function that reports a finished trial on standard error: a line, and on a terminal a bar below the lines."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     from tagweave.tuning.table import line
 
-    if not (console := console or _standard_error()).is_terminal:
-        yield lambda trial: say(line(trial, trials))
-        return
     columns = (BarColumn(20), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("tuning", total=trials, status="the plan itself ...")
+    with progress_line(*columns, stays=True) as progress:
+        task = progress and progress.add_task("tuning", total=trials, status="the plan itself ...")
         best: Trial | None = None
 
         def finished(trial: Trial) -> None:
             nonlocal best
+            if not progress:
+                say(line(trial, trials))
+                return
             if trial.state == "complete" and (best is None or (trial.score or 0.0) > (best.score or 0.0)):
                 best = trial
             progress.console.print(line(trial, trials), markup=False, highlight=False)

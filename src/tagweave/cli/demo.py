@@ -7,17 +7,19 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tagweave.cli.console import add_row
+
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import Candidates
+    from tagweave.corpus.sentence import Candidates, Sentence
     from tagweave.front.model import Model
 
 _ITERATIONS = 10
@@ -34,19 +36,16 @@ def demo() -> None:
     from tagweave.evaluation.tables import table_console
 
     begin = time.perf_counter()
-    console = table_console(_WIDTH)
-    show = _Show(console)
-    show.partial_annotation()
+    show = _Show(table_console(_WIDTH))
+    tagger = show.partial_annotation()
     show.ambiguous_annotation()
     show.two_guidelines()
-    show.completion()
+    show.completion(tagger)
     show.segmentation()
-    show.saved_model()
-    console.print(
-        f"\nThat took {time.perf_counter() - begin:.1f} s. Next, with corpora of your own:\n", highlight=False
-    )
+    show.saved_model(tagger)
+    show.say(f"\nThat took {time.perf_counter() - begin:.1f} s. Next, with corpora of your own:\n")
     for line in _NEXT:
-        console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
+        show.say(f"  {line}", soft_wrap=True)
 
 
 _NEXT = (
@@ -63,28 +62,26 @@ _NEXT = (
 
 @dataclass
 class _Show:
-    """The parts of the demonstration on one console; later parts use the tagger of the first."""
+    """The parts of the demonstration on one console."""
 
     console: Console
-    model: Model | None = None
 
-    def say(self, text: str) -> None:
-        self.console.print(text, highlight=False, markup=False)
+    def say(self, text: str, soft_wrap: bool = False) -> None:
+        self.console.print(text, highlight=False, markup=False, soft_wrap=soft_wrap)
 
     def title(self, text: str) -> None:
         self.console.rule(text, style="dim")
 
     def table(self, *rows: tuple[str, ...], columns: tuple[str, ...]) -> None:
         from rich.table import Table
-        from rich.text import Text
 
         table = Table(*columns)
         for row in rows:
-            table.add_row(*map(Text, row))
+            add_row(table, *row)
         self.console.print(table)
 
-    def partial_annotation(self) -> None:
-        """Full annotation against 30 % of it, by marginal likelihood and by discarding what is not whole."""
+    def partial_annotation(self) -> Model:
+        """Compare full annotation with 30 % of it, by marginal likelihood and in whole sentences alone."""
         from tagweave.corpus.describe import describe
         from tagweave.corpus.sample import partial, sample
 
@@ -96,18 +93,18 @@ class _Show:
         )
         part = partial(train)
         whole = part.with_sentences(sentence for sentence in part if None not in sentence.layers["ctb"])
+        tagger: Model = _train(train)
         rows = []
-        for name, corpus in (
-            ("all labels", train),
-            ("a part, marginal likelihood", part),
-            ("the same part, whole sentences only", whole),
+        for name, model, corpus in (
+            ("all labels", tagger, train),
+            ("a part, marginal likelihood", _train(part), part),
+            ("the same part, whole sentences only", _train(whole), part),
         ):
-            model = _train(corpus)
-            self.model = self.model or model
-            layer = describe(train if corpus is train else part).layers["ctb"]
+            layer = describe(corpus).layers["ctb"]
             rows.append((name, f"{100 * layer.share(layer.full):.0f} %", _accuracy(model, test)))
         self.table(*rows, columns=("trained on", "labels known", "accuracy"))
         self.say("What is unknown stays unknown: it allows every label, and the loss sums over all of them.")
+        return tagger
 
     def ambiguous_annotation(self) -> None:
         """Candidates instead of labels, by marginal likelihood and by taking the first."""
@@ -123,11 +120,11 @@ class _Show:
         first = blurred.map(
             lambda sentence: sentence.with_layer("ctb", [each and each[:1] for each in sentence.layers["ctb"]])
         )
-        rows = [
-            (name, _accuracy(_train(corpus), test))
-            for name, corpus in (("either may be right (marginal likelihood)", blurred), ("the first is", first))
-        ]
-        self.table(*rows, columns=("what VV|NN means", "accuracy"))
+        self.table(
+            ("either may be right (marginal likelihood)", _accuracy(_train(blurred), test)),
+            ("the first is", _accuracy(_train(first), test)),
+            columns=("what VV|NN means", "accuracy"),
+        )
 
     def two_guidelines(self) -> None:
         """A coupled model of corpora that have no tag in common, and what it makes of tags of the other guideline."""
@@ -149,11 +146,11 @@ class _Show:
         bundles = len(coupled.chain.space)
         self.say(f"The labels of the coupled model are {bundles} pairs of tags; either corpus is evidence for it.")
 
-    def completion(self) -> None:
-        """One sentence, before and after: what is given stays."""
+    def completion(self, model: Model) -> None:
+        """Show one sentence before and after: what is given stays."""
         from tagweave.corpus.sample import sample
 
-        model, test = self._tagger(), sample("both.tsv#ctb")
+        test = sample("both.tsv#ctb")
         sentence = next(s for s in test if len(s) <= 10)
         layer = [c if at % 3 == 0 else None for at, c in enumerate(sentence.layers["ctb"])]
         given = sentence.with_layer("ctb", layer)
@@ -183,12 +180,12 @@ class _Show:
         self.say(f"The segmenter finds the words of {len(test)} other sentences with F {100 * f:.1f}. One of them:")
         self.say(f"  {''.join(words[0].forms)}  ->  {' '.join(words[0].forms)}")
 
-    def saved_model(self) -> None:
-        """The first model, saved, read again, and the same."""
+    def saved_model(self, model: Model) -> None:
+        """Save a model, read it again, and compare."""
         from tagweave.corpus.sample import sample
-        from tagweave.front.loading import load_model
+        from tagweave.front.model import load_model
 
-        model, test = self._tagger(), sample("both.tsv#ctb")
+        test = sample("both.tsv#ctb")
         self.title("6  A model saved and used again")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "ctb.model")
@@ -197,11 +194,6 @@ class _Show:
             self.say(
                 f"{path.stat().st_size:,} bytes, no pickle; the tags of {len(test)} sentences are the same: {same}."
             )
-
-    def _tagger(self) -> Model:
-        if self.model is None:
-            raise typer.Exit(1)
-        return self.model
 
 
 def _train(corpus: Corpus, sources: Sequence[Corpus] = (), **options: Any) -> Any:
@@ -221,7 +213,6 @@ def _percent(test: Corpus, system: Corpus) -> str:
 
 
 def _scores(test: Corpus, system: Corpus) -> Any:
-    """The scores by the metric that suits the corpora."""
     from tagweave.front.evaluation import evaluate
 
     report: Any = evaluate(test, {"": system})
@@ -240,47 +231,47 @@ def warm() -> None:
 
     Compiled code is stored beside the package, where other users find it, or else in a folder of the user.
     """
-    from tagweave.corpus.sample import path
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.formats import kytea
+    from tagweave.corpus.sample import forms_only, partial_lines, sample
 
-    lines = path("ctb.txt").read_text(encoding="utf-8").splitlines()[:_SENTENCES]
-    sentences = [[token.split("_") for token in line.split()] for line in lines]
-    words = [[word for word, _ in sentence] for sentence in sentences]
-    tagged = [" ".join(map("_".join, sentence)) for sentence in sentences]
-    partly = [" ".join("_".join(each[: 2 - at % 2]) for at, each in enumerate(sentence)) for sentence in sentences]
-    segmented, raw = [" ".join(each) for each in words], ["".join(each) for each in words]
-    boundaries = ["|".join(" ".join(word) for word in each) for each in words]
-    trees, partial_trees = ([_tree(each, every) for each in sentences] for every in (1, 2))
-    _run("tag", "tagged-underscore", [tagged, partly], "segmented", segmented)
-    _run("segment", "segmented", [segmented], "raw", raw)
-    _run("segment", "kytea", [boundaries], "raw", raw)
-    _run("segtag", "tagged-underscore", [tagged], "raw", raw)
-    _run("parse", "conllu", [trees, partial_trees], "conllu", partial_trees)
-
-
-def _tree(sentence: list[list[str]], every: int) -> str:
-    """A tree in which each word's head is the next word; only every `every`-th head is known."""
-    rows = []
-    for at, (word, tag) in enumerate(sentence, 1):
-        head, relation = (at + 1, "dep") if at < len(sentence) else (0, "root")
-        known = (str(head), relation) if at % every == 0 else ("_", "_")
-        rows.append("\t".join((str(at), word, "_", tag, tag, "_", *known, "_", "_")) + "\n")
-    return "".join(rows)
+    ctb = sample("ctb.txt")
+    whole = ctb.with_sentences(ctb.sentences[:_SENTENCES])
+    partly = whole.map(lambda s: s.with_layer("ctb", (None if n % 2 else c for n, c in enumerate(s.layers["ctb"]))))
+    segmented, raw = ("".join(f"{blank.join(each.forms)}\n" for each in whole) for blank in (" ", ""))
+    known = (each.renamed({kytea.SEGMENTATION: "ctb"}) for each in kytea.read(partial_lines(whole)))
+    boundaries = Corpus(tuple(known), "ctb", "character")
+    trees, partial_trees = whole.map(lambda s: _with_tree(s, 1)), whole.map(lambda s: _with_tree(s, 2))
+    _run("tag", [whole, partly], segmented, "segmented")
+    _run("segment", [forms_only(whole), boundaries], raw, "raw")
+    _run("segtag", [whole], raw, "raw")
+    _run("parse", [trees, partial_trees], partial_trees, "conllu")
 
 
-def _run(task: str, format: str, corpora: list[list[str]], of_input: str, texts: list[str]) -> None:  # noqa: A002
-    """Train on each of the corpora, with development data, and label the texts."""
-    from tagweave.corpus.load import load
+def _with_tree(sentence: Sentence, every: int) -> Sentence:
+    """Let each word's head be the next word; only every `every`-th head is known."""
+    from tagweave.corpus.sentence import Arc
+
+    last = len(sentence)
+    arcs = [Arc(at + 1, "dep") if at < last else Arc(0, "root") for at in range(1, last + 1)]
+    heads = [(arc,) if at % every == 0 else None for at, arc in enumerate(arcs, 1)]
+    tags = sentence.layers["ctb"]
+    return replace(sentence, layers={"upos": tags, "xpos": tags}, heads={"head": tuple(heads)})
+
+
+def _run(task: str, corpora: list[Corpus], text: str | Corpus, format: str) -> None:  # noqa: A002
+    """Train on each of the corpora, with development data, and label the text."""
+    from tagweave.corpus.load import save
     from tagweave.front.training import train
 
-    typer.echo(f"{task}, from {format} text", err=True)
+    typer.echo(f"{task}, of {format} text", err=True)
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        files = [Path(folder, f"{number}.train") for number in range(len(corpora))]
-        text, output = Path(folder, "text"), Path(folder, "output")
-        text.write_text("\n".join(texts) + "\n", encoding="utf-8")
-        for file, corpus in zip(files, corpora, strict=True):
-            file.write_text("\n".join(corpus) + "\n", encoding="utf-8")
-        first, *_ = read = [load(str(file), format) for file in files]
-        for each in read:
-            dev = first.with_sentences(first.sentences[1:])  # other data than each of them
-            model = train(each, dev=dev, task=task, iterations=1)
-        model.label_file(text, output, format=of_input)
+        given, output = Path(folder, "text"), Path(folder, "output")
+        if isinstance(text, str):
+            given.write_text(text, encoding="utf-8")
+        else:
+            save(text, str(given), format)
+        for corpus in corpora:
+            dev = corpora[0].with_sentences(corpora[0].sentences[1:])  # other data than each of them
+            model = train(corpus, dev=dev, task=task, iterations=1)
+        model.label_file(given, output, format=format)

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs
+from tagweave.cli.options import argument, flag
 from tagweave.exchange import TOOL_NAMES
 from tagweave.front.options import OF_DOCUMENTS
-from tagweave.streams.notes import say
+from tagweave.streams import say
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.formats.format import Format
 
-Tool = Annotated[str, options.argument("|".join(TOOL_NAMES), "The tool that exported, or will import.")]
+Tool = Annotated[str, argument("|".join(TOOL_NAMES), "The tool that exported, or will import.")]
 TASKS = ("spans", "tags")
 """What marks can be."""
 
@@ -22,7 +23,7 @@ TASKS = ("spans", "tags")
 @options.taking(OF_DOCUMENTS)
 def import_documents(
     tool: Tool,
-    files: Annotated[list[str], options.argument("FILE", "What it exported.")],
+    files: Annotated[list[str], argument("FILE", "What it exported.")],
     output: options.Output,
     output_format: options.OutputFormat = None,
     **others: Any,
@@ -59,16 +60,14 @@ def _lost(corpus: Corpus, form: Format | None) -> list[str]:
 
 def export_documents(
     tool: Tool,
-    corpus: Annotated[str, options.argument("[G=]CORPUS[#LAYER]", "Labels of spans.")],
+    corpus: Annotated[str, argument("[G=]CORPUS[#LAYER]", "Labels of spans.")],
     output: options.Output,
     layers: Annotated[
-        list[str] | None, options.flag("LAYER", "Whose spans; by default those of CORPUS (repeatable).", "--layer")
+        list[str] | None, flag("LAYER", "Whose spans; by default those of CORPUS (repeatable).", "--layer")
     ] = None,
-    task: Annotated[
-        str, options.flag("|".join(TASKS), "What is marked: spans, or every token that has one label.")
-    ] = "spans",
+    task: Annotated[str, flag("|".join(TASKS), "What is marked: spans, or every token that has one label.")] = "spans",
     texts: Annotated[
-        str | None, options.flag("CORPUS", "What `tagweave import` made, if CORPUS lost where its sentences stood.")
+        str | None, flag("CORPUS", "What `tagweave import` made, if CORPUS lost where its sentences stood.")
     ] = None,
     format: options.InputFormat = None,  # noqa: A002
 ) -> None:

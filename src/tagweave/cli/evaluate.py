@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.console import OptionError, check_outputs, show
-from tagweave.corpus.characters import printable
+from tagweave.cli.console import OptionError, add_row, check_outputs, share, show
+from tagweave.cli.options import argument, flag, switch
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    gold: Annotated[str, options.argument("GOLD", "The gold standard, [G=]FILE[#LAYER].")],
-    systems: Annotated[list[str], options.argument("SYSTEM", "Outputs; the others are compared with the first.")],
-    train: Annotated[
-        str | None, options.flag("FILE", "The training corpus, for scores of unknown words or spans.")
-    ] = None,
-    layer: Annotated[str | None, options.flag("NAME", "The layer to compare, in files with several.")] = None,
-    punctuation: Annotated[bool, typer.Option(help="Whether punctuation counts in trees.")] = True,
-    relations: Annotated[
-        str, options.flag("universal|full", "Relations without or with their subtypes.")
-    ] = "universal",
+    gold: Annotated[str, argument("GOLD", "The gold standard, [G=]FILE[#LAYER].")],
+    systems: Annotated[list[str], argument("SYSTEM", "Outputs; the others are compared with the first.")],
+    train: Annotated[str | None, flag("FILE", "The training corpus, for scores of unknown words or spans.")] = None,
+    layer: Annotated[str | None, flag("NAME", "The layer to compare, in files with several.")] = None,
+    punctuation: Annotated[bool, switch("Whether punctuation counts in trees.")] = True,
+    relations: Annotated[str, flag("universal|full", "Relations without or with their subtypes.")] = "universal",
     format: options.InputFormat = None,  # noqa: A002
     cluster: options.Cluster = None,
     workers: options.Workers = None,
@@ -72,12 +68,10 @@ def evaluate(
 
 
 def compare(
-    first: Annotated[str, options.argument("[G=]A[#LAYER]", "A corpus under one guideline.")],
-    second: Annotated[str, options.argument("[G=]B[#LAYER]", "A corpus under the other.")],
-    html: Annotated[str | None, options.flag("FILE", "Also write a page with more examples.")] = None,
-    model: Annotated[
-        str | None, options.flag("MODEL", "A model of both guidelines, for corpora of different text.")
-    ] = None,
+    first: Annotated[str, argument("[G=]A[#LAYER]", "A corpus under one guideline.")],
+    second: Annotated[str, argument("[G=]B[#LAYER]", "A corpus under the other.")],
+    html: Annotated[str | None, flag("FILE", "Also write a page with more examples.")] = None,
+    model: Annotated[str | None, flag("MODEL", "A model of both guidelines, for corpora of different text.")] = None,
     format: options.InputFormat = None,  # noqa: A002
     threads: options.Threads = 1,
 ) -> None:
@@ -113,7 +107,7 @@ _WIDTH = 60  # characters of the column that lists them
 
 
 def info(
-    files: Annotated[list[str], options.argument("FILE", "Corpora ([G=]FILE[#LAYER]) and models.")],
+    files: Annotated[list[str], argument("FILE", "Corpora ([G=]FILE[#LAYER]) and models.")],
     format: options.InputFormat = None,  # noqa: A002
     sources: options.Sources = None,
     as_json: options.AsJson = False,
@@ -150,7 +144,6 @@ def info(
 
 def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
     from rich.table import Table
-    from rich.text import Text
 
     numbers = (f"{corpus[key]:,} {key}" for key in ("sentences", "tokens", "forms"))
     unit = "characters" if corpus["unit"] == "character" else "words"
@@ -165,14 +158,14 @@ def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
     table.add_column("most frequent", max_width=_WIDTH, overflow="fold")
     for name, layer in layers.items():
         frequent = " ".join(f"{label} {count:,}" for label, count in list(layer["labels"].items())[:_LISTED])
-        shares = (_share(layer[key], corpus["tokens"]) for key in ("full", "ambiguous", "unknown"))
-        table.add_row(*(Text(printable(cell)) for cell in (name, *shares, frequent)))
+        shares = (share(layer[key], corpus["tokens"]) for key in ("full", "ambiguous", "unknown"))
+        add_row(table, name, *shares, frequent)
     console.print(table)
     for name, layer in corpus["layers"].items():
         if "spans" in layer:
-            show(f"  {printable(name)}: {_spans(layer, corpus['tokens'])}")
+            show(f"  {name}: {_spans(layer, corpus['tokens'])}")
         if "rejected" in layer:
-            show(f"  {printable(name)}: {layer['rejected']:,} rejected spans")
+            show(f"  {name}: {layer['rejected']:,} rejected spans")
 
 
 def _show_sources(description: dict[str, Any], console: Console) -> None:
@@ -188,13 +181,8 @@ def _show_sources(description: dict[str, Any], console: Console) -> None:
 
 
 def _spans(layer: dict[str, Any], tokens: int) -> str:
-    """How many spans there are, by type, and the share of tokens inside them if every token has one label."""
-    by_type = " ".join(f"{printable(label)} {count:,}" for label, count in layer["spans"].items())
+    by_type = " ".join(f"{label} {count:,}" for label, count in layer["spans"].items())
     line = f"{sum(layer['spans'].values()):,} spans: {by_type}"
     if layer["full"] < tokens:
         return line
     return f"{line}; {100 * (1 - layer['labels'].get('O', 0) / tokens):.1f} % of the tokens are inside spans"
-
-
-def _share(count: int, total: int) -> str:
-    return f"{count:,} ({100 * count / total:.1f} %)" if total else "0"

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-import typer
-
 from tagweave.cli import options
-from tagweave.cli.commands import Commands, InPanels
+from tagweave.cli.commands import InPanels, group
 from tagweave.cli.console import FLAGS, OptionError, check_outputs, counted
+from tagweave.cli.options import argument, flag
 from tagweave.cli.shards import through_shards
 from tagweave.harvest.options import ClusterOptions, GazetteerOptions, LexiconOptions, MarkupOptions
 from tagweave.options import declared
-from tagweave.streams.notes import say
+from tagweave.streams import say
 
 
 def selection_note(options: Mapping[str, Any], count: int) -> str:
@@ -53,15 +52,15 @@ _OF_CLUSTERS = declared({"": ClusterOptions})
 def lexicon(
     raw: Annotated[
         list[str],
-        options.argument("RAW", "Raw text, one sentence per line, or with --gazetteer tokens; - is standard input."),
+        argument("RAW", "Raw text, one sentence per line, or with --gazetteer tokens; - is standard input."),
     ],
     output: options.Output,
     lexicons: Annotated[
-        list[str] | None, options.flag("FILE", "Words, one per line, optionally with tags (repeatable).", "--lexicon")
+        list[str] | None, flag("FILE", "Words, one per line, optionally with tags (repeatable).", "--lexicon")
     ] = None,
     gazetteers: Annotated[
         list[str] | None,
-        options.flag("FILE", "Phrases, one per line, as TYPE TAB phrase or phrase (repeatable).", "--gazetteer"),
+        flag("FILE", "Phrases, one per line, as TYPE TAB phrase or phrase (repeatable).", "--gazetteer"),
     ] = None,
     **others: Any,
 ) -> None:
@@ -104,7 +103,7 @@ def _refuse(values: Mapping[str, Any], beside: str) -> None:
 @options.taking(_OF_MARKUP, _FLAGS)
 @options.taking(_ON_WORKERS)
 def markup(
-    pages: Annotated[list[str], options.argument("INPUT", "Pages, or folders of pages; - is standard input.")],
+    pages: Annotated[list[str], argument("INPUT", "Pages, or folders of pages; - is standard input.")],
     output: options.Output,
     **others: Any,
 ) -> None:
@@ -135,7 +134,7 @@ def markup(
 
 @options.taking(_OF_CLUSTERS, {"minimum_count": "minimum-count"})
 def clusters(
-    raw: Annotated[list[str], options.argument("RAW", "Words, in any format; their labels are not looked at.")],
+    raw: Annotated[list[str], argument("RAW", "Words, in any format; their labels are not looked at.")],
     output: options.Output,
     format: options.InputFormat = None,  # noqa: A002
     **others: Any,
@@ -151,13 +150,6 @@ def clusters(
     say(f"{output}: {len(made):,} words in {made.classes:,} clusters")
 
 
-harvest = typer.Typer(
-    name="harvest",
-    cls=Commands,
-    help="Partial annotation for free, from lexicons and from markup; word clusters from raw text.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-)
+harvest = group("harvest", "Partial annotation for free, from lexicons and from markup; word clusters from raw text.")
 for command in (lexicon, markup, clusters):
     harvest.command(no_args_is_help=True, cls=InPanels)(command)

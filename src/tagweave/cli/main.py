@@ -14,11 +14,10 @@ from typing import Annotated, Any
 
 import typer
 
-from tagweave import __version__
+from tagweave import __version__, streams
 from tagweave.cli.commands import Commands, InPanels
 from tagweave.cli.console import BROKEN_PIPE, INTERRUPTED, USAGE, in_flags
 from tagweave.front.options import message
-from tagweave.streams import notes
 
 GROUPS = {
     "Train and use": {
@@ -54,7 +53,7 @@ class _Commands(Commands):
 
     def invoke(self, ctx: Any) -> Any:
         spelled = partial(in_flags, known=cache(partial(_flags, self, ctx)))
-        before, notes.spelling = notes.spelling, spelled
+        before, streams.spelling = streams.spelling, spelled
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -71,7 +70,7 @@ class _Commands(Commands):
             typer.echo(f"tagweave: {spelled(line)}", err=True)
             raise typer.Exit(USAGE) from None
         finally:
-            notes.spelling = before
+            streams.spelling = before
 
 
 def _flags(command: Any, ctx: Any) -> set[str]:

@@ -32,6 +32,11 @@ def flag(
     return typer.Option(*names, metavar=metavar, help=text, min=least, max=most, rich_help_panel=panel)
 
 
+def switch(text: str, *names: str, panel: str | None = None) -> Any:
+    """An option that is on or off; without names, its parameter has a flag for each."""
+    return typer.Option(*names, help=text, rich_help_panel=panel)
+
+
 def argument(metavar: str, text: str) -> Any:
     """An argument of a command."""
     return typer.Argument(metavar=metavar, help=text)
@@ -98,11 +103,22 @@ def given(values: Mapping[str, Any], options: Iterable[Declared]) -> dict[str, A
     for each in options:
         value = values.get(each.name)
         if value != each.default if each.kind is bool else value not in (None, [], ""):
-            found[each.name] = _numbers(each.name, str(value)) if each.kind == tuple[float, ...] else value
+            found[each.name] = numbers(each.name, str(value)) if each.kind == tuple[float, ...] else value
     return found
 
 
-def _numbers(name: str, text: str) -> list[float]:
+def pairs(name: str, texts: Iterable[str] | None) -> dict[str, str]:
+    """Read the values of a repeatable option, each NAME=VALUE."""
+    found = {}
+    for text in texts or ():
+        key, equals, found[key] = text.rpartition("=")
+        if not equals:
+            raise OptionError(f"found --{name} {text}, expected NAME=VALUE")
+    return found
+
+
+def numbers(name: str, text: str) -> list[float]:
+    """Read the value of an option, numbers with commas between them."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
@@ -135,7 +151,7 @@ Sources = Annotated[
 HelpAll = Annotated[
     bool, typer.Option("--help-all", is_eager=True, callback=show_all, help="Show all options, by what they are about.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of tables.")]
+AsJson = Annotated[bool, switch("JSON instead of tables.", "--json")]
 
 
 @dataclass(frozen=True)

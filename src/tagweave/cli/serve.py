@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
-from tagweave.cli import options
 from tagweave.cli.console import OptionError
-from tagweave.streams.notes import say
+from tagweave.cli.options import argument, flag
+from tagweave.streams import say
 
 if TYPE_CHECKING:
     from tagweave.serve.serving import Retraining
@@ -22,51 +22,47 @@ _NAME = re.compile(r"[\w.-]{1,100}")
 
 def serve(
     models: Annotated[
-        list[str], options.argument("[NAME=]MODEL", "Taggers, segmenters, parsers; the name is that of the file.")
+        list[str], argument("[NAME=]MODEL", "Taggers, segmenters, parsers; the name is that of the file.")
     ],
-    host: Annotated[
-        str, options.flag("ADDRESS", "Listen here; other machines cannot reach a loopback address.")
-    ] = "127.0.0.1",
-    port: Annotated[int, options.flag("P", "The port; 0 for any free one.", least=0, most=65535)] = 8766,
-    workers: Annotated[int, options.flag("N", "How many processes answer.", least=1, most=256)] = 1,
+    host: Annotated[str, flag("ADDRESS", "Listen here; other machines cannot reach a loopback address.")] = "127.0.0.1",
+    port: Annotated[int, flag("P", "The port; 0 for any free one.", least=0, most=65535)] = 8766,
+    workers: Annotated[int, flag("N", "How many processes answer.", least=1, most=256)] = 1,
     tokens: Annotated[
         str | None,
-        options.flag(
+        flag(
             "blanks|words|characters|spacy:LANGUAGE",
             "How texts are cut for models of words. Default: by the first segmenter that is served; without one"
             " at blanks and around punctuation.",
         ),
     ] = None,
     token: Annotated[
-        str | None, options.flag("VARIABLE", "The environment variable with the token that requests have to bring.")
+        str | None, flag("VARIABLE", "The environment variable with the token that requests have to bring.")
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        options.flag(
+        flag(
             "NAME",
             "A name by which requests may call the server (repeatable). Default: on a loopback address its own"
             " names, elsewhere any.",
         ),
     ] = None,
-    most_texts: Annotated[int, options.flag("N", "Texts of a request.", least=1)] = 1_000,
-    most_characters: Annotated[int, options.flag("N", "Characters of all texts of a request.", least=1)] = 200_000,
-    most_bytes: Annotated[int, options.flag("N", "Bytes of a request.", least=1)] = 10_000_000,
-    most_tokens: Annotated[int, options.flag("N", "Tokens of a sentence that is parsed.", least=1)] = 256,
-    most_seconds: Annotated[int, options.flag("N", "Seconds until a request is answered, or refused.", least=1)] = 30,
+    most_texts: Annotated[int, flag("N", "Texts of a request.", least=1)] = 1_000,
+    most_characters: Annotated[int, flag("N", "Characters of all texts of a request.", least=1)] = 200_000,
+    most_bytes: Annotated[int, flag("N", "Bytes of a request.", least=1)] = 10_000_000,
+    most_tokens: Annotated[int, flag("N", "Tokens of a sentence that is parsed.", least=1)] = 256,
+    most_seconds: Annotated[int, flag("N", "Seconds until a request is answered, or refused.", least=1)] = 30,
     models_folder: Annotated[
         str | None,
-        options.flag(
+        flag(
             "FOLDER",
             "Train taggers again on what annotation tools send; annotations and new models are kept here.",
             "--models",
         ),
     ] = None,
-    train: Annotated[
-        list[str] | None, options.flag("[G=]TRAIN", "With --models, train on this, too (repeatable).")
-    ] = None,
+    train: Annotated[list[str] | None, flag("[G=]TRAIN", "With --models, train on this, too (repeatable).")] = None,
     label_studio: Annotated[
         str | None,
-        options.flag(
+        flag(
             "URL",
             "With --models, fetch all annotations of a project from this Label Studio before training; the key is"
             " in the environment variable LABEL_STUDIO_API_KEY.",

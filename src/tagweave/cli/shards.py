@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tagweave.cli.console import OptionError
-from tagweave.streams.notes import say
+from tagweave.cli.console import OptionError, progress_line
+from tagweave.streams import say
 
 if TYPE_CHECKING:
     from tagweave.shards.run import Counts
@@ -67,30 +67,18 @@ def summary(counts: Counts, output: str) -> list[str]:
 @contextmanager
 def _progress() -> Iterator[Callable[[Counts], Any]]:
     """A bar with rate and time left on a terminal, otherwise a line every few seconds."""
-    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _Lines()
-        return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("starting workers", total=None)
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with progress_line(TextColumn("{task.description}"), *columns) as progress:
+        bar = progress and progress.add_task("starting workers", total=None)
 
         def show(counts: Counts) -> None:
             failed = f", {len(counts.failed)} set aside" if counts.failed else ""
             text = f"{counts.done + len(counts.failed)} of {counts.shards} files{failed}"
             progress.update(bar, description=text, total=counts.bytes, completed=counts.read)
 
-        yield show
+        yield show if progress else _Lines()
 
 
 class _Lines:

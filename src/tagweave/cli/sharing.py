@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.commands import Commands
+from tagweave.cli.commands import group
 from tagweave.cli.console import OptionError
-from tagweave.cli.options import Languages, Licence, Tests, Title, Use
+from tagweave.cli.options import Languages, Licence, Tests, Title, Use, argument, flag, switch
 
 
 def card(
@@ -19,7 +19,7 @@ def card(
     languages: Languages = None,
     use: Use = None,
     title: Title = None,
-    output: Annotated[str, options.flag("FILE", "Write here; - is standard output.", "--output", "-o")] = "-",
+    output: Annotated[str, flag("FILE", "Write here; - is standard output.", "--output", "-o")] = "-",
     threads: options.Threads = 1,
 ) -> None:
     """Write a model card: Markdown with the front matter of the Hugging Face hub.
@@ -39,11 +39,9 @@ def card(
 
 def push(
     model: options.Model,
-    name: Annotated[str, options.argument("OWNER/NAME", "The repository; it is made unless it is there.")],
-    card: Annotated[
-        str | None, options.flag("FILE", "The card; by default one is written, as by card.", "--card")
-    ] = None,
-    private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
+    name: Annotated[str, argument("OWNER/NAME", "The repository; it is made unless it is there.")],
+    card: Annotated[str | None, flag("FILE", "The card; by default one is written, as by card.", "--card")] = None,
+    private: Annotated[bool, switch("Make a new repository private.", "--private")] = False,
     tests: Tests = None,
     licence: Licence = None,
     languages: Languages = None,
@@ -71,8 +69,8 @@ def push(
 
 
 def pull(
-    name: Annotated[str, options.argument("OWNER/NAME[@REVISION]", "The repository.")],
-    output: Annotated[str, options.flag("MODEL", "Write the model here.", "--output", "-o")],
+    name: Annotated[str, argument("OWNER/NAME[@REVISION]", "The repository.")],
+    output: Annotated[str, flag("MODEL", "Write the model here.", "--output", "-o")],
 ) -> None:
     """Download a model from the Hugging Face hub. Other commands take hf:OWNER/NAME in place of a model's file."""
     from tagweave.front.card import pull as download
@@ -80,15 +78,8 @@ def pull(
     download(name, output)
 
 
-data = typer.Typer(
-    name="data",
-    cls=Commands,
-    help="Public corpora by name: which there are, their terms, their files.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-)
-_Name = Annotated[str, options.argument("NAME", "FAMILY:CORPUS[@VERSION][/SPLIT], as ud:English-EWT@2.7.")]
+data = group("data", "Public corpora by name: which there are, their terms, their files.")
+_Name = Annotated[str, argument("NAME", "FAMILY:CORPUS[@VERSION][/SPLIT], as ud:English-EWT@2.7.")]
 
 
 @data.command("list")
@@ -103,7 +94,7 @@ def list_() -> None:
 
 @data.command(no_args_is_help=True)
 def get(
-    names: Annotated[list[str], options.argument("NAME...", "FAMILY:CORPUS[@VERSION][/SPLIT]; without SPLIT, all.")],
+    names: Annotated[list[str], argument("NAME...", "FAMILY:CORPUS[@VERSION][/SPLIT]; without SPLIT, all.")],
 ) -> None:
     """Fetch the files of corpora that are not there, and check all. Their paths are written, one a line."""
     from tagweave.front.corpora import fetch_corpus

@@ -7,18 +7,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import PurePath
-from typing import IO, TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tagweave.cli import options
-from tagweave.cli.console import OptionError, check_outputs
-from tagweave.corpus.characters import printable
+from tagweave.cli.console import OptionError, add_row, check_outputs, share
+from tagweave.cli.options import argument, flag, switch
 from tagweave.sources.methods import AGGREGATIONS
-from tagweave.streams.notes import say
+from tagweave.streams import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rich.table import Table
 
@@ -31,61 +29,33 @@ _RATES = ("alpha", "accuracy", "precision", "recall")
 
 
 def coverage_table(what: str, rows: Mapping[str, Mapping[str, Any]], tokens: int, listed: str = "") -> Table:
-    """Make a table with a row for each source or label.
-
-    Args:
-        what: the heading of the first column.
-        rows: numbers of tokens (`coverage`, `overlap`, `conflict`), rates, of which some may be absent, and counts.
-        tokens: how many there are in all.
-        listed: the key of those counts.
-    """
+    """Make a table with a row of numbers for each source or label; `listed` is the key of counts by name."""
     from rich.table import Table
-    from rich.text import Text
 
     rates = [name for name in _RATES if any(name in row for row in rows.values())]
-    table = Table(what, *(name for name in (*_COUNTS, *rates)))
+    table = Table(what, *_COUNTS, *rates)
     if listed:
         table.add_column(listed, overflow="fold")
     for name, row in rows.items():
-        cells = [*(_share(row[each], tokens) for each in _COUNTS), *(_rate(row.get(each)) for each in rates)]
-        table.add_row(
-            *(
-                Text(printable(each))
-                for each in (name, *cells, *([_most(row[listed])] if listed and listed in row else []))
-            )
-        )
+        cells = [share(row[each], tokens) for each in _COUNTS]
+        cells += [f"{row[each]:.3f}" if row.get(each) is not None else "" for each in rates]
+        if listed in row:
+            most = [f"{other} {count:,.10g}" for other, count in list(row[listed].items())[:_LISTED]]
+            cells.append(" ".join(most) + (" ..." if len(row[listed]) > _LISTED else ""))
+        add_row(table, name, *cells)
     return table
 
 
-def _share(count: int, total: int) -> str:
-    return f"{count:,} ({100 * count / total:.1f} %)" if total else "0"
-
-
-def _rate(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
-
-
-def _most(counts: Mapping[str, float]) -> str:
-    shown = [f"{name} {count:,.10g}" for name, count in list(counts.items())[:_LISTED]]
-    return " ".join(shown) + (" ..." if len(counts) > _LISTED else "")
-
-
 def label(
-    text: Annotated[str, options.argument("FILE", "The text: a corpus, whose labels are only for scores.")],
+    text: Annotated[str, argument("FILE", "The text: a corpus, whose labels are only for scores.")],
     output: options.Output,
-    functions: Annotated[
-        list[str] | None, options.flag("FILE", "Labelling functions, declared in JSON (repeatable).")
-    ] = None,
+    functions: Annotated[list[str] | None, flag("FILE", "Labelling functions, declared in JSON (repeatable).")] = None,
     python: Annotated[
         list[str] | None,
-        options.flag("MODULE.py[:NAME,...]", "Labelling functions in Python; the file is executed (repeatable)."),
+        flag("MODULE.py[:NAME,...]", "Labelling functions in Python; the file is executed (repeatable)."),
     ] = None,
-    report: Annotated[
-        str | None, options.flag("FILE", "Write the table on functions to a file, .csv or .json.")
-    ] = None,
-    cache: Annotated[
-        str | None, options.flag("FOLDER", "Keep what functions say, until function or sentence change.")
-    ] = None,
+    report: Annotated[str | None, flag("FILE", "Write the table on functions to a file, .csv or .json.")] = None,
+    cache: Annotated[str | None, flag("FOLDER", "Keep what functions say, until function or sentence change.")] = None,
     format: options.InputFormat = None,  # noqa: A002
     cluster: options.Cluster = None,
     workers: options.Workers = None,
@@ -102,16 +72,16 @@ def label(
     from tagweave.corpus.formats import columns
     from tagweave.corpus.load import parse_argument
     from tagweave.exchange.load import load
-    from tagweave.front.sources import apply_functions, functions_in, scored_layer
+    from tagweave.front.sources import apply_functions, scored_layer
+    from tagweave.sources.functions import load_functions
 
     if not functions and not python:
         raise OptionError("found no --functions and no --python, expected labelling functions")
-    if report is not None and _ending(report) not in _REPORTS:
-        raise OptionError(f"found --report {report}, expected a name that ends in .csv or .json")
+    _check_report(report)
     modules = [each.rpartition(".py")[0] + ".py" for each in python or ()]
     check_outputs([output, report], [text, *(functions or ()), *modules])
     corpus = load(text, format)
-    called = [*(functions or ()), *(each for argument in python or () for each in functions_in(argument))]
+    called = [*(functions or ()), *(each for argument in python or () for each in load_functions(argument))]
     with progress_bar("labelling") as progress:
         labelled = apply_functions(corpus, *called, cluster=cluster, workers=workers, cache=cache, progress=progress)
     with written(output) as stream:
@@ -138,29 +108,22 @@ def _describe(labelled: Corpus, names: list[str], own: str, report: str | None, 
     )
     rows = {"all": described["all"], **described["sources"]}
     table_console(stderr=output == "-").print(coverage_table("source", rows, described["tokens"]))
-    if report is not None:
-        with written(report) as stream:
-            _REPORTS[_ending(report)](described, stream)
+    if report is None:
+        return
+    with written(report) as stream:
+        if report.endswith(".json"):
+            stream.write(json.dumps(described, ensure_ascii=False, indent=2) + "\n")
+            return
+        numbers = [{"source": name, **own} for name, own in described["sources"].items()]
+        fields = [name for name in numbers[0] if name != "labels"]
+        writer = csv.DictWriter(stream, fields, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(numbers)
 
 
-def _ending(path: str) -> str:
-    return PurePath(path).suffix
-
-
-def _write_csv(described: Mapping[str, Any], stream: IO[str]) -> None:
-    """Rows of numbers, a source each."""
-    rows = [{"source": name, **numbers} for name, numbers in described["sources"].items()]
-    fields = [name for name in rows[0] if name != "labels"]
-    writer = csv.DictWriter(stream, fields, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-
-
-def _write_json(described: Mapping[str, Any], stream: IO[str]) -> None:
-    stream.write(json.dumps(described, ensure_ascii=False, indent=2) + "\n")
-
-
-_REPORTS = {".csv": _write_csv, ".json": _write_json}
+def _check_report(path: str | None) -> None:
+    if path is not None and PurePath(path).suffix not in (".csv", ".json"):
+        raise OptionError(f"found --report {path}, expected a name that ends in .csv or .json")
 
 
 _MOST_SOURCES = 30  # in the table
@@ -169,26 +132,24 @@ _TRUTH = {"true": True, "false": False}
 
 def aggregate(
     files: Annotated[
-        list[str], options.argument("FILE", "Corpora in which sources are columns or layers, or a file for each.")
+        list[str], argument("FILE", "Corpora in which sources are columns or layers, or a file for each.")
     ],
     output: options.Output,
     sources: Annotated[
-        str, options.flag("COLUMNS", "Which columns are sources: 3:, 2,4:6, names; or files: every FILE is one.")
+        str, flag("COLUMNS", "Which columns are sources: 3:, 2,4:6, names; or files: every FILE is one.")
     ] = "files",
-    method: Annotated[str, options.flag("|".join(AGGREGATIONS), "How to combine what they say.")] = "bsc",
-    settings: Annotated[
-        list[str] | None, options.flag("NAME=VALUE", "An option of the method (repeatable).", "--set")
-    ] = None,
+    method: Annotated[str, flag("|".join(AGGREGATIONS), "How to combine what they say.")] = "bsc",
+    settings: Annotated[list[str] | None, flag("NAME=VALUE", "An option of the method (repeatable).", "--set")] = None,
     known: Annotated[
         list[str] | None,
-        options.flag("SOURCE=SHARE", "How often a source is right, where that is known; of gold, 1 (repeatable)."),
+        flag("SOURCE=SHARE", "How often a source is right, where that is known; of gold, 1 (repeatable)."),
     ] = None,
-    hard: Annotated[bool, typer.Option("--hard", help="The best label alone, without probabilities.")] = False,
+    hard: Annotated[bool, switch("The best label alone, without probabilities.", "--hard")] = False,
     report: Annotated[
-        str | None, options.flag("FILE", "Write the reliability of every source to a file, .csv or .json.")
+        str | None, flag("FILE", "Write the reliability of every source to a file, .csv or .json.")
     ] = None,
-    plot: Annotated[str | None, options.flag("FILE", "Draw the reliability of sources as PNG.")] = None,
-    ask: Annotated[int, options.flag("N", "List the N sentences that deserve another annotator most.", least=0)] = 0,
+    plot: Annotated[str | None, flag("FILE", "Draw the reliability of sources as PNG.")] = None,
+    ask: Annotated[int, flag("N", "List the N sentences that deserve another annotator most.", least=0)] = 0,
     seed: options.Seed = 0,
     format: options.InputFormat = None,  # noqa: A002
     output_format: options.OutputFormat = None,
@@ -204,11 +165,10 @@ def aggregate(
     from tagweave.front.sources import aggregate as combine
     from tagweave.sources.reliability import write_csv, write_json
 
-    if report is not None and PurePath(report).suffix not in (".csv", ".json"):
-        raise OptionError(f"found --report {report}, expected a name that ends in .csv or .json")
+    _check_report(report)
     check_outputs([output, report, plot], files)
-    own = _settings(method, settings or ())
-    reliabilities = {name: _number(name, value, float) for name, value in map(_pair, known or ())}
+    own = _settings(method, options.pairs("set", settings))
+    reliabilities = {name: _number(name, value, float) for name, value in options.pairs("known", known).items()}
     with status_line("aggregating") as tell:
         found = combine(
             files, sources, method, options=own, known=reliabilities, hard=hard, seed=seed, format=format, tell=tell
@@ -227,19 +187,11 @@ def aggregate(
     say(f"{output}: {len(found.corpus):,} sentences, {len(found.result.reliability.sources):,} sources")
 
 
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.rpartition("=")
-    if not equals:
-        raise OptionError(f"found {text!r}, expected NAME=VALUE")
-    return name, value
-
-
-def _settings(method: str, given: Sequence[str]) -> dict[str, Any]:
+def _settings(method: str, found: Mapping[str, str]) -> dict[str, Any]:
     """Read the options of a method as numbers and truth values."""
     if method not in AGGREGATIONS:
         raise OptionError(f"found --method {method}, expected {', '.join(AGGREGATIONS)}")
     types = {each.name: type(each.default) for each in fields(AGGREGATIONS[method].options)}
-    found = dict(map(_pair, given))
     if strange := sorted(found.keys() - types.keys()):
         raise OptionError(f"found --set {strange[0]}, expected an option of {method}: {', '.join(types)}")
     return {name: _number(name, value, types[name]) for name, value in found.items()}
@@ -257,7 +209,6 @@ def _number(name: str, value: str, kind: type) -> float | bool:
 def _show_sources(found: Aggregated) -> None:
     """Show the sources with most answers on standard error: how often each is right, and where spans are."""
     from rich.table import Table
-    from rich.text import Text
 
     from tagweave.evaluation.tables import table_console
     from tagweave.sources.reliability import inside_labels
@@ -270,11 +221,8 @@ def _show_sources(found: Aggregated) -> None:
     answers = reliability.expected.sum(axis=(1, 2))
     table = Table("source", "answers", *columns)
     for k in (-answers).argsort(kind="stable")[:_MOST_SOURCES].tolist():
-        cells = [
-            f"{100 * right:.1f} ({100 * low:.1f}-{100 * high:.1f})"
-            for right, low, high in (own[k] for own in columns.values())
-        ]
-        table.add_row(*(Text(printable(each)) for each in (reliability.sources[k], f"{answers[k]:,.0f}", *cells)))
+        cells = ["{:.1f} ({:.1f}-{:.1f})".format(*(100 * own[k])) for own in columns.values()]
+        add_row(table, reliability.sources[k], f"{answers[k]:,.0f}", *cells)
     table_console(stderr=True).print(table)
     if len(answers) > _MOST_SOURCES:
         say(f"the {_MOST_SOURCES} sources with most answers of {len(answers):,}; --report has all")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -17,69 +15,14 @@ from tagweave.cli.commands import InPanels
 from tagweave.cli.console import (
     INTERRUPTED,
     OptionError,
-    as_option_error,
     check_outputs,
     training_callback,
     trial_progress,
 )
+from tagweave.cli.options import argument, flag, switch
 from tagweave.options import declared
-from tagweave.streams.notes import say
+from tagweave.streams import say
 from tagweave.training.methods import METHODS
-
-
-def setting_values(texts: Sequence[str]) -> dict[str, str]:
-    """Read `NAME=VALUE` texts."""
-    values: dict[str, str] = {}
-    for text in texts:
-        name, equals, values[name] = text.partition("=")
-        if not equals:
-            raise OptionError(f"found --set {text}, expected NAME=VALUE")
-    return values
-
-
-def corpus_weights(text: str | None, corpora: int) -> list[float]:
-    """Read the weights of corpora from a text like `1,0.5`; by default 1 each."""
-    if text is None:
-        return [1.0] * corpora
-    with as_option_error():
-        weights = [float(part) for part in text.split(",")]
-    if len(weights) != corpora or not all(0 < weight < float("inf") for weight in weights):
-        raise OptionError(f"found --weights {text}, expected {corpora} positive numbers, one for each training corpus")
-    return weights
-
-
-def sample_sizes(text: str | None, corpora: int) -> list[int | Literal["all"] | None]:
-    """Read how many sentences of each corpus an iteration visits, from a text like `5000,all`."""
-    if text is None:
-        return [None] * corpora
-    parts = text.split(",")
-    if len(parts) != corpora or not all(part == "all" or re.fullmatch("[1-9][0-9]{0,8}", part) for part in parts):
-        expected = f"{corpora} whole numbers or 'all', one for each training corpus"
-        raise OptionError(f"found --sample {text}, expected {expected}")
-    return ["all" if part == "all" else int(part) for part in parts]
-
-
-def references(
-    corpora: Sequence[str],
-    sources: Sequence[str],
-    dev: str | None,
-    format: str | None,  # noqa: A002
-    weights: str | None = None,
-    sample: str | None = None,
-) -> dict[str, Any]:
-    """Return the fields of a plan that name corpora. Raises as `corpus_weights`, `sample_sizes`."""
-    from tagweave.training.plan import CorpusReference
-
-    count = len(corpora) + len(sources)
-    numbers, sizes = corpus_weights(weights, count), sample_sizes(sample, count)
-    rows = zip([*corpora, *sources], numbers, sizes, strict=True)
-    corpus_references = [replace(CorpusReference.of(each, format, weight), sample=size) for each, weight, size in rows]
-    return {
-        "target": tuple(corpus_references[: len(corpora)]),
-        "sources": tuple(corpus_references[len(corpora) :]),
-        "dev": CorpusReference.of(dev, format) if dev else None,
-    }
-
 
 _OF_METHODS = declared({method.name: method.options for method in METHODS.values()})
 _OF_PLAN = [each for each in options.OF_PLAN if each.name != "ratio_corpus"]
@@ -106,28 +49,20 @@ class _Command(InPanels):
 @options.taking(_OF_METHODS, panel=lambda each: f"Method {' or '.join(each.fields)}")
 @options.taking(_OF_PLAN)
 def train(
-    corpora: Annotated[
-        list[str] | None, options.argument("[G=]TRAIN", "Training corpora of the target guideline G.")
-    ] = None,
-    model: Annotated[str | None, options.flag("MODEL", "The file of the model.", "-o", "--output")] = None,
-    dev: Annotated[
-        str | None, options.flag("FILE", "Development corpus: the iteration with the best score is kept.")
-    ] = None,
+    corpora: Annotated[list[str] | None, argument("[G=]TRAIN", "Training corpora of the target guideline G.")] = None,
+    model: Annotated[str | None, flag("MODEL", "The file of the model.", "-o", "--output")] = None,
+    dev: Annotated[str | None, flag("FILE", "Development corpus: the iteration with the best score is kept.")] = None,
     source: Annotated[
         list[str] | None,
-        options.flag(
-            "[G=]FILE", "A training corpus of another guideline, or a further one (repeatable).", panel="Corpora"
-        ),
+        flag("[G=]FILE", "A training corpus of another guideline, or a further one (repeatable).", panel="Corpora"),
     ] = None,
     corpus_weights: Annotated[
         str | None,
-        options.flag(
-            "W,W,...", "How often a sentence of each corpus counts, in their order.", "--weights", panel="Corpora"
-        ),
+        flag("W,W,...", "How often a sentence of each corpus counts, in their order.", "--weights", panel="Corpora"),
     ] = None,
     sample: Annotated[
         str | None,
-        options.flag(
+        flag(
             "N,M,...",
             "How many sentences of each corpus an iteration visits, or all. Default: all of TRAIN and, for coupled"
             " and merged, as many words of each --source.",
@@ -137,7 +72,7 @@ def train(
     format: options.InputFormat = None,  # noqa: A002
     preset: Annotated[
         list[str] | None,
-        options.flag(
+        flag(
             "NAME",
             "Feature templates: the defaults, words, spans and characters, or those of a paper: li-2015,"
             " tsuboi-2008, liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012, sun-wan-2012-subword; types, gazetteer"
@@ -146,30 +81,23 @@ def train(
         ),
     ] = None,
     setting: Annotated[
-        list[str] | None,
-        options.flag("NAME=VALUE", "A setting of the learner (repeatable).", "--set", panel="Learning"),
+        list[str] | None, flag("NAME=VALUE", "A setting of the learner (repeatable).", "--set", panel="Learning")
     ] = None,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
-    resume: Annotated[
-        bool, typer.Option(help="Continue from MODEL.checkpoint if there is one.", rich_help_panel="The run")
-    ] = False,
+    resume: Annotated[bool, switch("Continue from MODEL.checkpoint if there is one.", panel="The run")] = False,
     checkpoint: Annotated[
-        bool,
-        typer.Option(
-            help="Save the state in MODEL.checkpoint every half a minute and on an interrupt.",
-            rich_help_panel="The run",
-        ),
+        bool, switch("Save the state in MODEL.checkpoint every half a minute and on an interrupt.", panel="The run")
     ] = True,
-    log: Annotated[str | None, options.flag("FILE", "Write iterations as JSON lines.", panel="The run")] = None,
+    log: Annotated[str | None, flag("FILE", "Write iterations as JSON lines.", panel="The run")] = None,
     plan: Annotated[
-        str | None, options.flag("FILE", "A training plan in JSON, instead of corpora and options.", panel="Plans")
+        str | None, flag("FILE", "A training plan in JSON, instead of corpora and options.", panel="Plans")
     ] = None,
     like: Annotated[
-        str | None, options.flag("MODEL", "Train as this model was trained, on the given corpora.", panel="Plans")
+        str | None, flag("MODEL", "Train as this model was trained, on the given corpora.", panel="Plans")
     ] = None,
     print_plan: Annotated[
-        bool, typer.Option("--print-plan", help="Write the plan in JSON without training.", rich_help_panel="Plans")
+        bool, switch("Write the plan in JSON without training.", "--print-plan", panel="Plans")
     ] = False,
     help_all: options.HelpAll = False,
     **others: Any,
@@ -189,15 +117,22 @@ def train(
     of_plan, of_method = options.given(others, _OF_PLAN), options.given(others, _OF_METHODS)
     check_known("task", of_plan.get("task", "tag"), tuple(STRUCTURES))
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
-    from tagweave.front.training import job_with_checkpoints, resolve, save_trained
+    from tagweave.front.training import job_with_checkpoints, references, resolve, save_trained
     from tagweave.training import job as jobs
-    from tagweave.training.plan import LOOKUPS, FileReference, TrainingPlan
+    from tagweave.training.plan import LOOKUPS, CorpusReference, FileReference, TrainingPlan
     from tagweave.training.recipe import learner_settings, template_texts
     from tagweave.training.retraining import like as plan_like
     from tagweave.training.retraining import plan_in
     from tagweave.training.task import guessed_task
 
-    own = references(corpora or (), source or (), dev, format, corpus_weights, sample)
+    numbers = options.numbers("weights", corpus_weights) if corpus_weights is not None else None
+    sizes = [int(each) if each.isdecimal() else each for each in sample.split(",")] if sample is not None else None
+    of_corpora = references([*(corpora or ()), *(source or ())], numbers, sizes, format)
+    own: dict[str, Any] = {
+        "target": tuple(of_corpora[: len(corpora or ())]),
+        "sources": tuple(of_corpora[len(corpora or ()) :]),
+        "dev": CorpusReference.of(dev, format) if dev else None,
+    }
     if plan or like:
         _check_alone({**locals(), **of_plan, **of_method}, "plan" if plan else "like")
         chosen = plan_in(plan) if plan else plan_like(like or "", *own.values())
@@ -207,7 +142,7 @@ def train(
         task = of_plan.get("task", TrainingPlan.task)
         of_plan["templates"] = template_texts(task, preset or (), of_plan.get("templates", ()))
         of_plan |= {name: tuple(map(FileReference, of_plan[name])) for name in LOOKUPS if name in of_plan}
-        settings = learner_settings(of_plan.get("learner", TrainingPlan.learner), setting_values(setting or ()))
+        settings = learner_settings(of_plan.get("learner", TrainingPlan.learner), options.pairs("set", setting))
         chosen = TrainingPlan(**own, **of_plan, settings=settings, options=of_method)
     if not chosen.target:
         raise OptionError("found no training corpus, expected TRAIN, or --plan")
@@ -265,43 +200,37 @@ def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -
 
 
 def tune(
-    plan: Annotated[str, options.argument("PLAN", "A training plan in JSON, with development data.")],
-    output: Annotated[str, options.flag("FILE", "The best plan, in JSON.", "-o", "--output")],
+    plan: Annotated[str, argument("PLAN", "A training plan in JSON, with development data.")],
+    output: Annotated[str, flag("FILE", "The best plan, in JSON.", "-o", "--output")],
     search: Annotated[
         list[str] | None,
-        options.flag(
+        flag(
             "NAME=RANGE",
             "What to search: log:LOW:HIGH, float:LOW:HIGH, int:LOW:HIGH, int-log:LOW:HIGH or choice:A,B,... for a"
             " field of the plan, a setting of its learner or an option of its method; or a file of them in JSON"
             " (repeatable). Default: what suits the learner and the method.",
         ),
     ] = None,
-    trials: Annotated[
-        int, options.flag("N", "How many trials the study is to have, with those it has already.", least=1)
-    ] = 40,
+    trials: Annotated[int, flag("N", "How many trials the study is to have, with those it has already.", least=1)] = 40,
     seeds: Annotated[
         int,
-        options.flag(
+        flag(
             "N",
             "With how many other seeds the plan and the three best trials are trained at the end, to choose among"
             " them.",
             least=0,
         ),
     ] = 2,
-    prune: Annotated[
-        bool, typer.Option("--prune/--no-prune", help="Stop trials whose development scores fall behind.")
-    ] = True,
+    prune: Annotated[bool, switch("Stop trials whose development scores fall behind.", "--prune/--no-prune")] = True,
     study: Annotated[
         str | None,
-        options.flag(
+        flag(
             "FILE|URL",
             "Where trials are kept: a file (SQLite) or postgresql://... The same command continues the study."
             " Default: FILE.study beside the output.",
         ),
     ] = None,
-    plot: Annotated[
-        str | None, options.flag("FILE", "Draw the scores by trial and by value (.png, .svg, .pdf).")
-    ] = None,
+    plot: Annotated[str | None, flag("FILE", "Draw the scores by trial and by value (.png, .svg, .pdf).")] = None,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
     as_json: options.AsJson = False,

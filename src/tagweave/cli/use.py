@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, check_outputs, counted
+from tagweave.cli.options import argument, flag
 from tagweave.cli.shards import through_shards
 from tagweave.front.options import TO_CONVERT, TO_LABEL
-from tagweave.streams.notes import say
+from tagweave.streams import say
 
 _OF_COMPLETE = ("to", "format", "output_format", "split_runs", "non_projective")
 _TO_COMPLETE = [each for each in TO_LABEL if each.name in _OF_COMPLETE]
-Corpus = Annotated[str, options.argument("INPUT[#LAYER]", "A corpus; - is standard input.")]
+Corpus = Annotated[str, argument("INPUT[#LAYER]", "A corpus; - is standard input.")]
 
 
 @options.taking(TO_LABEL)
@@ -21,8 +22,7 @@ Corpus = Annotated[str, options.argument("INPUT[#LAYER]", "A corpus; - is standa
 def tag(
     model: options.Model,
     input: Annotated[  # noqa: A002
-        str,
-        options.argument("INPUT[#LAYER]", "Text; - is standard input. With --cluster: a file, a folder or a pattern."),
+        str, argument("INPUT[#LAYER]", "Text; - is standard input. With --cluster: a file, a folder or a pattern.")
     ] = "-",
     output: options.Output = "-",
     threads: options.Threads = 1,
@@ -47,7 +47,7 @@ def tag(
     place = options.given(others, options.ON_WORKERS)
     if through_shards("label_files", model, input, output=output, threads=threads, place=place, **own):
         return
-    from tagweave.front.loading import load_model
+    from tagweave.front.model import load_model
 
     check_outputs([output], [model, input, *then])
     models = [load_model(each, threads) for each in then]
@@ -72,7 +72,7 @@ def complete(
     place = options.given(others, options.ON_WORKERS)
     if through_shards("complete_files", model, input, output=output, threads=threads, place=place, **own):
         return
-    from tagweave.front.loading import load_model
+    from tagweave.front.model import load_model
 
     check_outputs([output], [model, input])
     load_model(model, threads).complete_file(input, output, **own)
@@ -83,11 +83,11 @@ def complete(
 def convert(
     model: options.Model,
     input: Annotated[  # noqa: A002
-        str, options.argument("[G=]INPUT[#LAYER]", "A corpus with labels; - is standard input.")
+        str, argument("[G=]INPUT[#LAYER]", "A corpus with labels; - is standard input.")
     ],
     output: options.Output = "-",
-    to: Annotated[str | None, options.flag("G", "The guideline to convert to; default: the model's other one.")] = None,
-    review_file: Annotated[str | None, options.flag("FILE", "Write the list of --review to this file instead.")] = None,
+    to: Annotated[str | None, flag("G", "The guideline to convert to; default: the model's other one.")] = None,
+    review_file: Annotated[str | None, flag("FILE", "Write the list of --review to this file instead.")] = None,
     threads: options.Threads = 1,
     **others: Any,
 ) -> None:
@@ -109,7 +109,7 @@ def convert(
     place = options.given(others, options.ON_WORKERS)
     if through_shards("convert_files", model, input, output=output, threads=threads, place=place, to=to, **own):
         return
-    from tagweave.front.loading import load_model
+    from tagweave.front.model import load_model
     from tagweave.streams.inputs import write_lines
 
     check_outputs([output, review_file], [model, input])

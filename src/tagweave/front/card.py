@@ -17,26 +17,20 @@ from tagweave.corpus.files import whole_file
 from tagweave.corpus.named import short_name
 from tagweave.front.corpora import load
 from tagweave.front.description import describe_model
-from tagweave.front.loading import load_model
+from tagweave.front.model import load_model
 from tagweave.models.hub import CARD, MODEL, PREFIX, endpoint, fetched, hub_name, told
 from tagweave.models.storage import describe_model as check_model
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The score of a model on a corpus and the ends of its 95 % interval by metric, 0..1; seconds of one pass."""
+    """The scores of a model on a corpus, and its speed."""
 
     corpus: str
     sentences: int
-    tokens: int
-    metrics: dict[str, tuple[float, float, float]]
-    seconds: float
+    metrics: dict[str, tuple[float, float, float]]  # the score, 0..1, and the ends of its 95 % interval
+    speed: float  # tokens a second
     threads: int
-
-    @property
-    def speed(self) -> float:
-        """Tokens a second."""
-        return self.tokens / self.seconds
 
     def result(self, task: str) -> dict[str, Any]:
         """As an entry of `model-index` in the hub's front matter."""
@@ -58,9 +52,7 @@ def score_on(model: str, argument: str, threads: int = 1) -> Scored:
     from tagweave.evaluation.score import interval
 
     loaded, gold = load_model(model, threads), load(argument)
-    loaded.relabelled(
-        gold.with_sentences(gold.sentences[:1])
-    )  # what is compiled or made for the first use is not speed
+    loaded.relabelled(gold.with_sentences(gold.sentences[:1]))  # what the first use compiles or makes is not speed
     begin = time.perf_counter()
     output = loaded.relabelled(gold)
     seconds = time.perf_counter() - begin
@@ -68,8 +60,7 @@ def score_on(model: str, argument: str, threads: int = 1) -> Scored:
     if not measures:
         raise CorpusError("nothing to score", "a corpus with annotation", gold.path)
     metrics = {name: (float(each.metric(each.counts.sum(axis=0))), *interval(each)) for name, each in measures.items()}
-    tokens = sum(map(len, gold.sentences))
-    return Scored(gold.path, len(gold), tokens, metrics, seconds, threads)
+    return Scored(gold.path, len(gold), metrics, gold.tokens() / seconds, threads)
 
 
 PIPELINES = {"tag": "token-classification", "spans": "token-classification"}
@@ -231,10 +222,9 @@ def push(model: str | PathLike[str], name: str, card: str, private: bool = False
         model: its file.
         name: the repository, `OWNER/NAME`.
         card: the text of the card (`model_card`), which replaces that of the repository.
-        private: whether a new repository is private.
+        private: make a new repository private.
 
-    Returns:
-        The address of the commit.
+    Returns the address of the commit.
 
     Raises:
         ModelFileError, OSError: not a model.
@@ -256,11 +246,7 @@ def push(model: str | PathLike[str], name: str, card: str, private: bool = False
 
 
 def pull(name: str, output: str | PathLike[str]) -> None:
-    """Download a model to a file, which appears whole or not at all.
-
-    Args:
-        name: the repository, `[hf:]OWNER/NAME[@REVISION]`.
-        output: the file.
+    """Download a model, `[hf:]OWNER/NAME[@REVISION]`, to a file, which appears whole or not at all.
 
     Raises:
         HubError: no such repository, no model in it, or no network.

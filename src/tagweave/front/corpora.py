@@ -20,14 +20,11 @@ Given = Corpus | str | PathLike[str] | Iterable[Any]
 
 
 def load(argument: str | PathLike[str], format: str | None = None) -> Corpus:  # noqa: A002
-    """Read the corpus `[GUIDELINE=]PATH[#LAYER]`.
+    """Read the corpus `[GUIDELINE=]PATH[#LAYER]`; `-` is standard input.
 
     If a layer of labels is named, no other layer of the file counts as annotation. The export of an annotation tool is
-    read as `read_documents` reads it, unless it can be read in several ways.
-
-    Args:
-        argument: as above; `-` is standard input.
-        format: the format of the file; by default it is recognised by the name and the text.
+    read as `read_documents` reads it, unless it can be read in several ways. By default the format is recognised by the
+    name and the text.
 
     Raises:
         CorpusError: a file that does not follow its format, with path and line; an unknown format.
@@ -45,12 +42,7 @@ def load(argument: str | PathLike[str], format: str | None = None) -> Corpus:  #
 
 
 def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -> None:  # noqa: A002
-    """Write a corpus; the file appears whole or not at all.
-
-    Args:
-        corpus: the corpus to write.
-        path: the path of the file; its extension determines the format.
-        format: the format, if the extension does not determine it.
+    """Write a corpus, in the format that the extension names; the file appears whole or not at all.
 
     Raises:
         TypeError: `corpus` is not a corpus.
@@ -63,11 +55,9 @@ def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -
 
 
 def corpus_of(given: Given, what: str = "corpus") -> Corpus:
-    """Return a corpus as it is, that of a file argument, or sentences in Python as one; `what` is its name in messages.
+    """Return a corpus as it is, read from a file, or made of sentences in Python; messages call it `what`.
 
-    Raises:
-        TypeError: anything else; the message says what is accepted.
-        CorpusError, OSError: as `load`.
+    Raises TypeError for anything else, and as `load`.
     """
     from tagweave.front.model import Model
 

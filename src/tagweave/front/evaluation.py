@@ -12,10 +12,9 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import kind_of
 from tagweave.errors import StreamError
 from tagweave.front.corpora import Given, corpus_of
-from tagweave.front.loading import load_model
-from tagweave.front.model import Model
+from tagweave.front.model import Model, load_model
 from tagweave.front.options import check_names
-from tagweave.streams.notes import say
+from tagweave.streams import say
 
 if TYPE_CHECKING:
     from tagweave.evaluation.divergence import Divergence, TreeDivergence

@@ -12,11 +12,11 @@ from tagweave.errors import CorpusError, ExchangeError
 from tagweave.front.corpora import corpus_of
 from tagweave.front.options import OF_DOCUMENTS, DocumentOptions, options_of
 from tagweave.options import taking
-from tagweave.streams.notes import say
+from tagweave.streams import say
 
 if TYPE_CHECKING:
     from tagweave.exchange.document import TokenTool
-    from tagweave.exchange.sentences import Misalignment, Notes, Task, Unmarked
+    from tagweave.exchange.sentences import Notes, Task
     from tagweave.exchange.tokens import Tokenizer
 
 
@@ -56,8 +56,7 @@ def read_documents(tool: str, *paths: str | PathLike[str], tell: Callable[[str],
     read = tuple(
         memory.sentences(sentences(documents, _tokenizer(how.tokens), how.misaligned, how.unmarked, notes, how.task))
     )
-    _report(notes, how.misaligned, tell)
-    _report_empty(notes, how.unmarked if how.task == "spans" else "unknown", tell)
+    _report(notes, how, tell)
     names = [name for sentence in read[-1:] for name in sentence.layers]
     return Corpus(read, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
 
@@ -66,7 +65,6 @@ def _read_tokens(
     tool: TokenTool, paths: Sequence[str | PathLike[str]], notes: Notes, tell: Callable[[str], None]
 ) -> Corpus:
     """Read a library's files: the last layer in which something is known is the corpus's own."""
-
     from tagweave.exchange.load import known_layers
     from tagweave.exchange.members import Memory
 
@@ -75,7 +73,7 @@ def _read_tokens(
 
     found = (sentence for path in paths for sentence in tool.read(fspath(path), leave_out))
     kept = known_layers([*Memory([fspath(path) for path in paths]).sentences(found)])
-    _report(notes, "error", tell)
+    _report(notes, DocumentOptions(), tell)
     names = [name for each in kept[:1] for name in (*each.heads, *each.layers)]
     return Corpus(kept, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
 
@@ -87,7 +85,7 @@ def _tokenizer(tokens: str | Callable[[str], list[str]]) -> Tokenizer:
         return of_words(tokens)
     if not Path(tokens).is_file():
         return tokenizer(tokens)
-    from tagweave.front.loading import load_model
+    from tagweave.front.model import load_model
     from tagweave.front.taggers import Segmenter
 
     model = load_model(tokens)
@@ -96,22 +94,19 @@ def _tokenizer(tokens: str | Callable[[str], list[str]]) -> Tokenizer:
     return of_words(model.cut)
 
 
-def _report(notes: Notes, misaligned: Misalignment, tell: Callable[[str], None]) -> None:
+def _report(notes: Notes, how: DocumentOptions, tell: Callable[[str], None]) -> None:
     if notes.misaligned:
-        became = {"widen": "widened", "unknown": "taken for unknown"}.get(misaligned, misaligned)
+        became = {"widen": "widened", "unknown": "taken for unknown"}.get(how.misaligned, how.misaligned)
         tell(f"{notes.misaligned:,} of {notes.spans:,} spans are not whole tokens of a line and were {became}:")
         for each in notes.shown:
             tell(f"  {each}")
     if notes.left_out:
         tell(f"not kept: {', '.join(f'{count:,} {what}' for what, count in sorted(notes.left_out.items()))}")
     if notes.overlapping:
-        tell(
-            f"{notes.overlapping:,} of {notes.spans:,} spans overlap longer ones of the same annotator and are left out"
-        )
-
-
-def _report_empty(notes: Notes, unmarked: Unmarked, tell: Callable[[str], None]) -> None:
+        found = f"{notes.overlapping:,} of {notes.spans:,} spans"
+        tell(f"{found} overlap longer ones of the same annotator and are left out")
     if notes.empty:
+        unmarked = how.unmarked if how.task == "spans" else "unknown"
         taken, other = ("outside of spans", "empty-unknown") if unmarked == "outside" else ("unknown", "outside")
         tell(
             f"{notes.empty:,} of {notes.documents:,} documents have no span: their tokens were taken to be {taken}"
@@ -135,7 +130,7 @@ def write_documents(
         tool: a name of `tagweave.exchange.load.TOOLS`, such as `doccano` or `brat`.
         corpus: with labels of spans, or of tokens; comments of `read_documents` say which sentences are a document.
         path: the file; `-` is standard output.
-        layers: whose spans are written; by default those of the corpus's guideline.
+        layers: whose spans are written; by default those of the corpus's guideline, of tokens all.
         task: `spans`, or `tags`: every token that has one label is marked with it.
         texts: what `read_documents` made, if the sentences are some of its, and have no comments any more.
 
@@ -150,12 +145,14 @@ def write_documents(
     from tagweave.exchange.sentences import documents, placed
 
     corpus = corpus_of(corpus)
-    names = tuple(layers) or (corpus.guideline,)
-    if tool in TOKEN_TOOLS:
-        return _write_tokens(TOKEN_TOOLS[tool], corpus, path, layers)
-    there = {name for sentence in corpus for name in sentence.layers}
+    there = list(dict.fromkeys(name for sentence in corpus for name in sentence.layers))
+    names = tuple(layers) or (tuple(there) if tool in TOKEN_TOOLS else (corpus.guideline,))
     if missing := [name for name in names if name not in there]:
-        raise CorpusError(f"no layer {missing[0]!r}", f"one of {', '.join(sorted(there))}", corpus.path)
+        raise CorpusError(f"no layer {missing[0]!r}", f"one of {', '.join(there)}", corpus.path)
+    if tool in TOKEN_TOOLS:
+        with written_bytes(fspath(path)) as stream:
+            TOKEN_TOOLS[tool].write(corpus.sentences, stream, names, fspath(path))
+        return len(corpus)
     kept = corpus if texts is None else placed(corpus, texts)
     found, form = list(documents(kept, names, task)), named(tool)
     for each in found if not form.rejections else ():
@@ -164,15 +161,3 @@ def write_documents(
     with (written_bytes if form.binary else written)(fspath(path)) as stream:
         form.write(found, stream)
     return len(found)
-
-
-def _write_tokens(tool: TokenTool, corpus: Corpus, path: str | PathLike[str], layers: Sequence[str]) -> int:
-    """Write sentences, by default with all their layers; return how many there are."""
-    from tagweave.corpus.files import written_bytes
-
-    there = list(dict.fromkeys(name for sentence in corpus for name in sentence.layers))
-    if missing := [name for name in layers if name not in there]:
-        raise CorpusError(f"no layer {missing[0]!r}", f"one of {', '.join(there)}", corpus.path)
-    with written_bytes(fspath(path)) as stream:
-        tool.write(corpus.sentences, stream, tuple(layers) or there, fspath(path))
-    return len(corpus)

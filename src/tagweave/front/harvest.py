@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from os import PathLike, fspath
 from shutil import copyfileobj
 from tempfile import TemporaryFile
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
     from tagweave.harvest.clusters import Clusters
     from tagweave.harvest.markup import MarkupHarvest
-    from tagweave.harvest.matching import LexiconHarvest, LexiconMatcher
+    from tagweave.harvest.matching import LexiconMatcher
     from tagweave.harvest.options import HarvestOptions
     from tagweave.harvest.phrases import PhraseHarvest, WordMarkupHarvest
     from tagweave.harvest.selection import Selection
@@ -33,25 +34,29 @@ Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 """Passes items on, and shows how many of them, described by the text, have passed."""
 
 
-class LexiconCounts(NamedTuple):
-    """Of a harvest by lexicons: sentences read, sentences with words (or all), words found, sentences written."""
+def silently(items: Iterable[Any], _: str) -> Iterable[Any]:
+    """Pass items on, and show nothing."""
+    return items
 
-    sentences: int
-    kept: int
+
+class LexiconCounts(NamedTuple):
+    """Counts of a harvest by lexicons."""
+
+    sentences: int  # read
+    kept: int  # with words, or all
     words: int
-    written: int
+    written: int  # sentences
 
 
 class MarkupCounts(NamedTuple):
-    """Of a harvest of pages: pages, sentences, marked spans, those of two characters, and known places between
-    characters in all of these (of words: known tokens); sentences written."""
+    """Counts of a harvest of pages."""
 
     pages: int
     sentences: int
-    spans: int
-    spans_of_two: int
-    known: int
-    written: int
+    spans: int  # marked
+    spans_of_two: int  # characters
+    known: int  # places between characters; of words: tokens
+    written: int  # sentences
 
 
 @taking(_LEXICON)
@@ -73,11 +78,12 @@ def harvest_lexicon(
         ValueError, TypeError: no lexicon, or a wrong or unknown option.
     """
     from tagweave.harvest.lexicon import parse
+    from tagweave.harvest.matching import LexiconHarvest
 
     if not words or any(isinstance(each, str) for each in words):
         raise ValueError("found no list of words, expected one or several: harvest_lexicon(lines, words)")
     settings = options_of(LexiconOptions, "tw.harvest_lexicon", options)
-    harvest = _lexicon_harvest(map(parse, words), settings)
+    harvest = LexiconHarvest(lexicon_matcher(map(parse, words), settings), settings.every)
     return _corpus(_selection(settings).of(harvest.of(lines_of(lines))), guideline)
 
 
@@ -86,7 +92,7 @@ def harvest_lexicon_files(
     raw: File | Iterable[File],
     lexicons: File | Iterable[File],
     output: File = "-",
-    progress: Progress | None = None,
+    progress: Progress = silently,
     **options: Any,
 ) -> LexiconCounts:
     """Mark words of lexicons in files of any length, as `tagweave harvest lexicon` does.
@@ -104,17 +110,14 @@ def harvest_lexicon_files(
     """
     from tagweave.corpus.files import read_lines
     from tagweave.harvest.lexicon import read
+    from tagweave.harvest.matching import LexiconHarvest
 
     settings = options_of(LexiconOptions, "tw.harvest_lexicon_files", options)
     texts, lists = paths(raw), paths(lexicons)
     selection = _selection(settings, (*texts, *lists))
-    harvest, show = _lexicon_harvest(map(read, lists), settings), progress or silently
-
-    def sentences() -> Iterator[Sentence]:
-        for path in texts:
-            yield from harvest.of(show(read_lines(path), f"sentences of {path}"), path)
-
-    written = write_partial(selection.of(sentences()), output)
+    harvest = LexiconHarvest(lexicon_matcher(map(read, lists), settings), settings.every)
+    found = (each for path in texts for each in harvest.of(progress(read_lines(path), f"sentences of {path}"), path))
+    written = write_partial(selection.of(found), output)
     return LexiconCounts(harvest.sentences, harvest.kept, harvest.words, written)
 
 
@@ -147,7 +150,7 @@ def harvest_markup(pages: File | Iterable[File], guideline: str | None = None, *
 
 @taking(_MARKUP)
 def harvest_markup_files(
-    pages: File | Iterable[File], output: File = "-", progress: Progress | None = None, **options: Any
+    pages: File | Iterable[File], output: File = "-", progress: Progress = silently, **options: Any
 ) -> MarkupCounts:
     """Turn the markup of pages into partial annotation, as `tagweave harvest markup` does. Raises as `harvest_markup`.
 
@@ -163,8 +166,8 @@ def harvest_markup_files(
     settings = options_of(MarkupOptions, "tw.harvest_markup_files", options)
     selection = _selection(settings, paths(pages))
     files, harvest = page_files(pages, settings.format), _markup_harvest(settings)
-    shown = (progress or silently)(files, "pages")
-    written = write_partial(selection.of(_marked(harvest, settings, shown)), output, settings.words)
+    marked = _marked(harvest, settings, progress(files, "pages"))
+    written = write_partial(selection.of(marked), output, settings.words)
     of_two = 0 if isinstance(harvest, WordMarkupHarvest) else harvest.spans_of_two
     return MarkupCounts(len(files), harvest.sentences, harvest.spans, of_two, harvest.known, written)
 
@@ -181,12 +184,6 @@ def lexicon_matcher(lexicons: Iterable[Any], options: LexiconOptions) -> Lexicon
     from tagweave.harvest.matching import LexiconMatcher
 
     return LexiconMatcher(tuple(lexicons), options.matching, options.minimum, options.agree, options.phrases)
-
-
-def _lexicon_harvest(lexicons: Iterable[Any], options: LexiconOptions) -> LexiconHarvest:
-    from tagweave.harvest.matching import LexiconHarvest
-
-    return LexiconHarvest(lexicon_matcher(lexicons, options), options.every)
 
 
 def _markup_harvest(options: MarkupOptions) -> MarkupHarvest | WordMarkupHarvest:
@@ -224,20 +221,12 @@ def _corpus(
 
 def write_partial(sentences: Iterable[Sentence], output: File, words: bool = False) -> int:
     """Write sentences in KyTea's format, or words as columns, and return their number."""
-    from tagweave.corpus.files import written
     from tagweave.corpus.formats import columns, kytea
 
-    count = 0
-
-    def counted() -> Iterator[Sentence]:
-        nonlocal count
-        for sentence in sentences:
-            count += 1
-            yield sentence
-
+    numbers = count()
     with written(fspath(output)) as stream:
-        (columns if words else kytea).write(counted(), stream)
-    return count
+        (columns if words else kytea).write((each for each, _ in zip(sentences, numbers, strict=False)), stream)
+    return next(numbers)
 
 
 def paths(files: File | Iterable[File]) -> tuple[str, ...]:
@@ -245,22 +234,17 @@ def paths(files: File | Iterable[File]) -> tuple[str, ...]:
     return (fspath(files),) if isinstance(files, (str, PathLike)) else tuple(fspath(each) for each in files)
 
 
-def silently(items: Iterable[Any], _: str) -> Iterable[Any]:
-    """Pass items on, and show nothing."""
-    return items
-
-
 RAW = "raw"
 """The format of text that is cut into tokens here."""
 
 
 class GazetteerCounts(NamedTuple):
-    """Of a harvest by gazetteers: sentences read, sentences written, phrases found; and the format of each input."""
+    """Counts of a harvest by gazetteers."""
 
-    sentences: int
-    kept: int
-    phrases: int
-    formats: tuple[str, ...]
+    sentences: int  # read
+    kept: int  # written
+    phrases: int  # found
+    formats: tuple[str, ...]  # of each input
 
 
 @taking(_GAZETTEER)
@@ -300,7 +284,7 @@ def harvest_gazetteer_files(
     inputs: File | Iterable[File],
     gazetteers: File | Iterable[File],
     output: File = "-",
-    progress: Progress | None = None,
+    progress: Progress = silently,
     **options: Any,
 ) -> GazetteerCounts:
     """Mark phrases of gazetteers in files of any length, as `tagweave harvest lexicon --gazetteer` does.
@@ -315,7 +299,7 @@ def harvest_gazetteer_files(
         HarvestError, TypeError: a wrong or unknown option, files of raw text and of tokens, or standard input twice.
         CorpusError, OSError: a file cannot be read or written.
     """
-    from tagweave.corpus.files import STANDARD_STREAM, read_blocks, written
+    from tagweave.corpus.files import read_blocks
     from tagweave.corpus.formats import columns
     from tagweave.corpus.gazetteer import joined, read
     from tagweave.corpus.load import iterate
@@ -323,21 +307,19 @@ def harvest_gazetteer_files(
 
     settings = options_of(GazetteerOptions, "tw.harvest_gazetteer_files", options)
     texts, lists = paths(inputs), paths(gazetteers)
-    if (*texts, *lists, *paths(settings.stop)).count(STANDARD_STREAM) > 1:
-        raise HarvestError("found - several times, expected it once: standard input is read once")
+    _check_read_once(*texts, *lists, *paths(settings.stop))
     formats = tuple(format_of(path, settings.format) for path in texts)
     if RAW in formats and set(formats) != {RAW}:
         raise HarvestError(f"found raw text and {max({*formats} - {RAW})}, expected one of them in a run")
     harvest = _harvest(joined([read(path) for path in lists]), settings)
-    show = progress or silently
 
     def write(stream: IO[str]) -> None:
         if RAW in formats:
             for path in texts:
-                for block in harvest.rows(show(read_blocks(path), f"blocks of {path}")):
+                for block in harvest.rows(progress(read_blocks(path), f"blocks of {path}")):
                     cast("TextIO", stream).buffer.write(block)
         else:
-            read_texts = (show(iterate(path, settings.format), f"sentences of {path}") for path in texts)
+            read_texts = (progress(iterate(path, settings.format), f"sentences of {path}") for path in texts)
             columns.write((found for each in read_texts for found in harvest.of(each)), stream, LAYER)
 
     with written(fspath(output)) as stream:
@@ -352,9 +334,13 @@ def harvest_gazetteer_files(
     return GazetteerCounts(harvest.sentences, harvest.kept, harvest.phrases, formats)
 
 
+def _check_read_once(*paths: str) -> None:
+    if paths.count(STANDARD_STREAM) > 1:
+        raise HarvestError("found - several times, expected it once: standard input is read once")
+
+
 def format_of(path: str, given: str | None = None) -> str:
     """Choose the format of an input: as given, by its name, or as its rows and labels look; all else is raw text."""
-    from tagweave.corpus.files import STANDARD_STREAM
     from tagweave.corpus.formats.registry import chosen_format
     from tagweave.corpus.load import stream
 
@@ -407,7 +393,7 @@ def harvest_clusters_files(
     raw: File | Iterable[File],
     output: File = "-",
     format: str | None = None,  # noqa: A002
-    progress: Progress = lambda items, _: items,
+    progress: Progress = silently,
     **options: Any,
 ) -> Clusters:
     """Cluster the words of files, as `tagweave harvest clusters` does, and return the clusters that were written.
@@ -425,8 +411,7 @@ def harvest_clusters_files(
     from tagweave.harvest.clusters import cluster_words, write
 
     settings, texts = options_of(ClusterOptions, "tw.harvest_clusters_files", options), paths(raw)
-    if texts.count(STANDARD_STREAM) > 1:
-        raise HarvestError("found - several times, expected it once: standard input is read once")
+    _check_read_once(*texts)
     sentences = (words for path in texts for words in progress(_words(path, format), f"sentences of {path}"))
     clusters = cluster_words(sentences, settings.classes, settings.minimum_count, progress)
     with written(fspath(output)) as stream:

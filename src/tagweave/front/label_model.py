@@ -45,7 +45,6 @@ class Tokenised:
 
     @property
     def tokens(self) -> int:
-        """How many tokens."""
         return sum(map(len, self.sentences))
 
 
@@ -90,7 +89,6 @@ class Given:
 
     @property
     def sentences(self) -> tuple[Sentence, ...]:
-        """The sentences."""
         return self.text.sentences
 
 
@@ -160,13 +158,11 @@ class LabelModel(Model):
 
     @property
     def chain(self) -> ChainModel:
-        """The model over label sequences."""
         model: ChainModel = self.trained
         return model
 
     @property
     def guidelines(self) -> tuple[str, ...]:
-        """The guidelines of the model, the target first."""
         return tuple(view.guideline for view in self.chain.space.sides)
 
     @property
@@ -199,7 +195,6 @@ class LabelModel(Model):
         return Marginals(tokens.forms, predictor.labels, table)
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
-        """See `Model.convert`."""
         from tagweave.conversion import convert, sources
 
         corpus = corpus_of(corpus)
@@ -220,7 +215,6 @@ class LabelModel(Model):
         return self._tagger.complete(self._in_tokens(corpus))
 
     def layer_in(self, corpus: Corpus) -> str | None:
-        """See `Model.layer_in`."""
         own, trained = corpus.guideline, self.chain.layers(self._tagger.guideline)
         if own in self.guidelines or corpus.layer in trained:
             return own
@@ -250,7 +244,7 @@ class LabelModel(Model):
         labelling = self._labelling(input, options)
         with nullcontext() if options.completes else _retag_suggested():
             if options.then:
-                options.in_turn(labelling).write(output, options.output_format)
+                options.in_turn(labelling.as_conllu()).write(output, options.output_format)
             elif options.probabilities:
                 write_lines(output, probability_rows(labelling))
             elif options.best:

@@ -1,27 +1,34 @@
-"""Trained models: `Tagger` labels words, `Segmenter` cuts text into words, `Parser` finds trees."""
+"""Trained models, and how they are loaded: `Tagger` labels words, `Segmenter` cuts text, `Parser` finds trees."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import index
 from os import PathLike, fspath
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from tagweave.cluster.shared_file import private_folder
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import kind_of
 from tagweave.errors import StreamError
 from tagweave.front.options import TO_CONVERT, TO_LABEL, ConvertOptions, LabelOptions, options_of
 from tagweave.options import taking
-from tagweave.streams.notes import Tell, say
+from tagweave.streams import Tell, say
 
 if TYPE_CHECKING:
     from tagweave.evaluation.report import LayerReports, Report
     from tagweave.front.corpora import Given
     from tagweave.models.chain import ChainModel
     from tagweave.models.chain_predictor import ChainPredictor
+    from tagweave.models.storage import StoredModel
     from tagweave.streams.conversion import Conversion, ReviewList
     from tagweave.streams.inputs import Input
     from tagweave.streams.stream import Stage
+    from tagweave.training.job import Training
     from tagweave.training.plan import TrainingPlan
 
 File = str | PathLike[str]
@@ -79,12 +86,12 @@ class Model(ABC):
 
     def __reduce__(self) -> Any:
         """Return the content of the model's file, which executes nothing when it is read again."""
-        from tagweave.front.loading import content_of, of_content
-
-        return of_content, (content_of(self), self.threads, self.name)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "model"
+            self.save(path)
+            return of_content, (path.read_bytes(), self.threads, self.name)
 
     def _repr_html_(self) -> str:
-        """The model in a notebook."""
         from tagweave.display.markup import picture
         from tagweave.display.pictures import model_picture
 
@@ -220,7 +227,6 @@ class Model(ABC):
         """Return the conversion of a file, and a note on how the file was interpreted, or ""."""
 
     def _shared(self, options: ConvertOptions) -> dict[str, Any]:
-        """The fields common to the conversions of all models."""
         from tagweave.streams.conversion import ReviewList
 
         return {
@@ -255,5 +261,59 @@ class Model(ABC):
 
     @property
     @abstractmethod
-    def _what(self) -> str:
-        """The kind of model, for messages."""
+    def _what(self) -> str: ...
+
+
+def load_model(path: File, threads: int = 1, shared: bool = False) -> Model:
+    """Read a model of any kind.
+
+    Args:
+        path: its file, or `hf:OWNER/NAME[@REVISION]`, a model on the Hugging Face hub.
+        threads: how many threads share the work of the model.
+        shared: whether to keep the weights in a file of the temporary directory that all processes map which load the
+            model, so that they are in memory once; for servers and workers of several processes.
+
+    Raises:
+        ModelFileError: not a model of this program, a damaged file, or one of a newer version.
+        HubError: a model on the hub that cannot be fetched.
+        FileNotFoundError: no such file.
+        TypeError, ValueError: not a path, or no threads.
+    """
+    from tagweave.models.storage import load_model
+
+    if not isinstance(path, (str, PathLike)):
+        raise TypeError(f"found {kind_of(path)}, expected the path of a model, or hf:OWNER/NAME")
+    if index(threads) < 1:
+        raise ValueError(f"found threads={threads}, expected at least 1")
+    name = fspath(path)
+    model = _put_to_use(load_model(name, folder=private_folder("models") if shared else None), threads, name)
+    model.is_stored = True
+    return model
+
+
+def of_training(training: Training) -> Model:
+    """Return the model of a training, with its plan and scores in `about`."""
+    return _put_to_use(replace(training.fitted.model, about=training.about()), training.job.plan.threads)
+
+
+def of_content(content: bytes, threads: int, name: str) -> Model:
+    """Return the model of a file with this content. Raises as `load_model`."""
+    from tagweave.models.storage import load_model
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        path.write_bytes(content)
+        return _put_to_use(load_model(path), threads, name)
+
+
+def _put_to_use(trained: StoredModel, threads: int, name: str = "the model") -> Model:
+    """Return the model in its class. Only that is imported: a tagger need not wait for the parser's modules."""
+    from tagweave.models.chain import ChainModel
+
+    if not isinstance(trained, ChainModel):
+        from tagweave.front.parser import Parser
+
+        return Parser(trained, threads, name)
+    from tagweave.front.taggers import Segmenter, Tagger
+
+    return (Segmenter if trained.of_characters else Tagger)(trained, threads, name)

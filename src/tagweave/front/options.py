@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -11,7 +11,8 @@ from tagweave.errors import ExchangeError, StreamError, is_for_users, one_of, sh
 from tagweave.options import choices, declared, described, option
 
 if TYPE_CHECKING:
-    from tagweave.streams.stream import First, Pipeline
+    from tagweave.corpus.sentence import Sentence
+    from tagweave.streams.stream import Pipeline
 
 Options = TypeVar("Options")
 _LONGEST = 2000  # characters, also of errors of the system
@@ -89,11 +90,13 @@ class LabelOptions:
         if self.then and (has_rows or self.to):
             raise StreamError("found `then` with `probabilities`, `best` or `to`, expected it without")
 
-    def in_turn(self, first: First) -> Pipeline:
-        """A stream followed by the models of `then`."""
+    def in_turn(self, sentences: Iterator[Sentence]) -> Pipeline:
+        """Take sentences through the models of `then`."""
         from tagweave.streams.stream import Pipeline
 
-        return Pipeline(first, [model.stage(self.retag, self.non_projective) for model in self.then])
+        for model in self.then:
+            sentences = model.stage(self.retag, self.non_projective)(sentences)
+        return Pipeline(sentences)
 
 
 @described

@@ -14,7 +14,7 @@ from tagweave.front.corpora import corpus_of
 from tagweave.front.model import Model
 from tagweave.front.options import ConvertOptions, LabelOptions, check_for_labels
 from tagweave.models.tree_predictor import TreePredictor
-from tagweave.streams.trees import ParsingStream, fill_in_trees
+from tagweave.streams.trees import fill_in_trees, parsed_file
 
 if TYPE_CHECKING:
     from tagweave.streams.conversion import Conversion
@@ -30,7 +30,6 @@ class Parser(Model):
 
     @property
     def guidelines(self) -> tuple[str, ...]:
-        """The guideline of the trees."""
         return (self.trained.guideline,)
 
     def parse(self, data: Sentence | Corpus | Iterable[Sentence]) -> Any:
@@ -42,7 +41,6 @@ class Parser(Model):
         return list(self._sentences(Corpus(data)))  # type: ignore[arg-type]  # it takes more than it has
 
     def relabelled(self, corpus: Corpus) -> Corpus:
-        """See `Model.relabelled`."""
         corpus = corpus_of(corpus)
         own, name = self.trained.guideline, corpus.guideline
         bare = (replace(sentence, heads={}) for sentence in corpus)
@@ -50,12 +48,10 @@ class Parser(Model):
         return corpus.with_sentences(parsed)
 
     def complete(self, corpus: Corpus) -> Corpus:
-        """See `Model.complete`."""
         corpus = corpus_of(corpus)
         return corpus.with_sentences(self._parser().complete(corpus, corpus.guideline))
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
-        """See `Model.convert`."""
         from tagweave.conversion import convert_trees
 
         if to not in (None, self.trained.guideline):
@@ -63,7 +59,6 @@ class Parser(Model):
         return convert_trees(self.trained, corpus_of(corpus), self.threads)
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
-        """See `Model.stage`."""
         return partial(fill_in_trees, parser=self._parser(non_projective), name=self.name, retag=retag, tell=self.tell)
 
     def _sentences(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
@@ -74,16 +69,10 @@ class Parser(Model):
         return TreePredictor(self.trained, self.threads, False if non_projective else None)
 
     def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
-        check_for_labels(
-            to=options.to,
-            probabilities=options.probabilities,
-            best=options.best,
-            split_runs=options.split_runs,
-            tokens=options.tokens,
-        )
+        check_for_labels(**{name: getattr(options, name) for name in _OF_LABELS})
         parser = self._parser(options.non_projective)
-        parsing = ParsingStream(parser, self.name, input, options.format, options.retag, self.tell)
-        options.in_turn(parsing).write(output, options.output_format)
+        parsed = parsed_file(parser, self.name, input, options.format, options.retag, self.tell)
+        options.in_turn(parsed).write(output, options.output_format)
 
     def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
         from tagweave.streams.trees import tree_conversion

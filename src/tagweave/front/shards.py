@@ -234,7 +234,7 @@ class _ModelWork:
 @cache
 def _loaded(file: SharedFile, threads: int) -> Model:
     """A model, whose weights the workers of a machine share."""
-    from tagweave.front.loading import load_model
+    from tagweave.front.model import load_model
 
     return load_model(file.local(), threads, shared=True)
 

@@ -12,7 +12,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import check_there
 from tagweave.corpus.sentence import kind_of
 from tagweave.front.corpora import corpus_of
-from tagweave.sources.functions import PythonFunction, labelling_function, load_functions
+from tagweave.sources.functions import PythonFunction, labelling_function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,8 +57,6 @@ class Aggregated:
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the reliability of the sources with most answers as PNG, the most reliable first. Raises OSError."""
-        from pathlib import Path
-
         from tagweave.evaluation.plots import intervals
         from tagweave.sources.reliability import inside_labels
 
@@ -137,9 +135,6 @@ def _note(answers: Answers) -> str:
     return f"{found}, too few to tell which source is right: take `method=majority`, or give `known`"
 
 
-__all__ = ["apply_functions", "functions_in", "labelling_function", "scored_layer"]
-
-
 def apply_functions(
     corpus: Corpus,
     *functions: Callable[..., Any] | str | PathLike[str],
@@ -194,8 +189,3 @@ def _functions(given: Callable[..., Any] | str | PathLike[str]) -> Sequence[Labe
             f"found {kind_of(given)}, expected a function over a sentence, or the path of a file of functions"
         )
     return [given if isinstance(given, PythonFunction) else labelling_function(given)]
-
-
-def functions_in(argument: str) -> Sequence[Callable[..., Any]]:
-    """Return the Python functions that `MODULE.py[:NAME,...]` names. Runs the file. Raises FunctionError."""
-    return load_functions(argument)

@@ -19,7 +19,7 @@ from tagweave.exchange.tokens import tokenizer
 from tagweave.front.corpora import corpus_of
 from tagweave.front.label_model import Given, LabelModel, as_text, cut_by, read, sentence_of
 from tagweave.labels.transition_scheme import codes_spans
-from tagweave.streams.characters import CharacterLabelling, by_tables, raw_evidence
+from tagweave.streams.characters import CharacterLabelling, raw_evidence
 from tagweave.streams.inputs import ready_blocks
 from tagweave.streams.labelling import WordLabelling, fill_in_tags
 from tagweave.training.task import Task
@@ -167,7 +167,6 @@ class Tagger(LabelModel):
         return answers if are_several else answers[0]
 
     def relabelled(self, corpus: Corpus) -> Corpus:
-        """See `Model.relabelled`."""
         corpus = corpus_of(corpus)
         tagger = self._under_guideline_of(corpus)
         bare = (replace(sentence, layers={}) for sentence in corpus)
@@ -183,7 +182,6 @@ class Tagger(LabelModel):
         return self._tagger.k_best(self._sentence(words), index(k))
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
-        """See `Model.stage`."""
         return partial(fill_in_tags, tagger=self._tagger, retag=retag)
 
     def _labelling(self, input: str, options: LabelOptions) -> WordLabelling:  # noqa: A002
@@ -192,7 +190,6 @@ class Tagger(LabelModel):
         return WordLabelling(tagger, input, options.format, options.retag, options.completes, self.tell, cut)
 
     def _answer(self, given: Given, labelled: list[Sentence]) -> Any:
-        """Return labels in the form of what was given: see `tag`."""
         own = self._tagger.guideline
         if given.corpus is not None:
             layer = self.layer_in(given.corpus) or own
@@ -253,7 +250,6 @@ class Segmenter(LabelModel):
         return [self.tag(each) for each in data]
 
     def relabelled(self, corpus: Corpus) -> Corpus:
-        """See `Model.relabelled`."""
         corpus = corpus_of(corpus)
         name, tagger = corpus.guideline, self._under_guideline_of(corpus)
         own = tagger.guideline
@@ -262,16 +258,19 @@ class Segmenter(LabelModel):
         return Corpus(tuple(sentences), name, "word", path=corpus.path)
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
-        """Raise StreamError."""
         raise StreamError(f"found `then={self.name}`, a model of characters, expected a tagger of words or a parser")
 
     def _by_tables(self, whole_runs: bool) -> TableSegmenter | None:
         """Return the fast path from raw text to words, if there is one; all processes share tables of a file."""
+        from tagweave.models.characters import UnfitModelError
+        from tagweave.models.pair_tables import TableSegmenter
+
         if whole_runs not in self._tables:
-            folder = None
+            folder, self._tables[whole_runs] = None, None
             with suppress(OSError):
                 folder = private_folder("tables") if self.is_stored else None
-            self._tables[whole_runs] = by_tables(self._tagger, whole_runs, folder)
+            with suppress(UnfitModelError):
+                self._tables[whole_runs] = TableSegmenter(self._tagger.model, self.threads, whole_runs, folder)
         return self._tables[whole_runs]
 
     @cached_property

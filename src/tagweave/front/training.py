@@ -18,11 +18,10 @@ from tagweave.corpus.sentence import ACCEPTED, is_frame, kind_of, lines_of
 from tagweave.errors import PlanError
 from tagweave.front.corpora import Given, corpus_of
 from tagweave.front.harvest import paths
-from tagweave.front.loading import of_training
-from tagweave.front.model import Model
+from tagweave.front.model import Model, of_training
 from tagweave.front.options import check_names
 from tagweave.options import declared, taking
-from tagweave.streams.notes import Tell, say
+from tagweave.streams import Tell, say
 from tagweave.training.methods import METHODS
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
@@ -116,10 +115,10 @@ def train(
         if not cluster:
             files = [_file(each, task) for each in (*targets, *others)]
             corpora = Corpora(files, None if dev is None else _file(dev, task))
-        references = _references(corpora.training if corpora else [*targets, *others], weights, sample)
+        found = references(corpora.training if corpora else [*targets, *others], weights, sample)
         plan = TrainingPlan(
-            tuple(references[: len(targets)]),
-            tuple(references[len(targets) :]),
+            tuple(found[: len(targets)]),
+            tuple(found[len(targets) :]),
             None if dev is None else _reference(corpora.dev if corpora and corpora.dev else dev),
             task,
             method=method,
@@ -127,7 +126,7 @@ def train(
         )
         run = Run(callback=shown, tell=tell)
         run = run if cancel is None else replace(run, cancel=cancel)
-        with opened_job(plan, run, cluster, workers, corpora and _weighted(corpora, references)) as job:
+        with opened_job(plan, run, cluster, workers, corpora and _weighted(corpora, found)) as job:
             training = carry_out(job)
     if training.fitted.outcome.interrupted and not training.fitted.outcome.iterations:
         raise KeyboardInterrupt
@@ -162,33 +161,37 @@ def _file(corpus: Corpus | str, task: str) -> CorpusFile:
     return of_corpus(corpus, task) if isinstance(corpus, Corpus) else read_corpus(corpus, task, None)
 
 
-def _weighted(corpora: Corpora, references: Sequence[CorpusReference]) -> Corpora:
-    pairs = zip(corpora.training, references, strict=True)
+def _weighted(corpora: Corpora, found: Sequence[CorpusReference]) -> Corpora:
+    pairs = zip(corpora.training, found, strict=True)
     return replace(corpora, training=[replace(f, corpus=replace(f.corpus, weight=r.weight)) for f, r in pairs])
 
 
-def _references(
-    corpora: Sequence[Corpus | str | CorpusFile], weights: Sequence[float] | None, sample: Sequence[int | str] | None
+def references(
+    corpora: Sequence[Corpus | str | CorpusFile],
+    weights: Sequence[float] | None,
+    sample: Sequence[int | str] | None,
+    format: str | None = None,  # noqa: A002
 ) -> list[CorpusReference]:
+    """Refer to training corpora, with a weight and a sample of each.
+
+    Raises PlanError unless there is one number for each, and for a corpus in memory.
+    """
     for name, values in (("weights", weights), ("sample", sample)):
         if values is not None and (isinstance(values, str) or not isinstance(values, Sequence)):
             raise TypeError(f"found {kind_of(values)} as {name}, expected a list, one number for each corpus")
         if values is not None and len(values) != len(corpora):
             raise PlanError(f"found {len(values)} numbers as {name}, expected {len(corpora)}, one for each corpus")
-    references = [_reference(each) for each in corpora]
-    numbers = weights or [each.weight for each in references]
-    sizes: Sequence[Any] = sample or [None] * len(corpora)
-    return [
-        replace(reference, weight=weight, sample=size)
-        for reference, weight, size in zip(references, numbers, sizes, strict=True)
-    ]
+    found = [_reference(each, format) for each in corpora]
+    sizes: Sequence[Any] = sample or [None] * len(found)
+    rows = zip(found, weights or [each.weight for each in found], sizes, strict=True)
+    return [replace(reference, weight=weight, sample=size) for reference, weight, size in rows]
 
 
-def _reference(corpus: Corpus | str | CorpusFile) -> CorpusReference:
+def _reference(corpus: Corpus | str | CorpusFile, format: str | None = None) -> CorpusReference:  # noqa: A002
     if isinstance(corpus, Corpus):
         raise PlanError("found a corpus in memory, expected the path of its file with a cluster")
     if isinstance(corpus, str):
-        return CorpusReference.of(corpus)
+        return CorpusReference.of(corpus, format)
     return CorpusReference(corpus.corpus.path, weight=corpus.corpus.weight)
 
 
@@ -230,17 +233,7 @@ def job_with_checkpoints(
 ) -> Iterator[Job]:
     """Open the job of a plan, as `tagweave train` carries it out: with checkpoints beside the file of the model.
 
-    An interrupt that leaves a checkpoint ends the block without an error.
-
-    Args:
-        plan: what to train.
-        path: the path of the model.
-        resume: continue from a checkpoint, if there is one.
-        callbacks: a context manager that opens the callback.
-        tell: receives notes.
-        cluster: the address of the cluster on whose workers the training sentences stay; `None`: train here.
-        workers: how many workers; by default one for every processor.
-        checkpoint: whether checkpoints are saved.
+    An interrupt that leaves a checkpoint ends the block without an error. `cluster` and `workers` are as for `train`.
     """
     from tagweave.learning.run import Run, Schedule
     from tagweave.training.sharded_job import opened_job
@@ -345,7 +338,7 @@ def tune(
 
 
 def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:
-    from tagweave.training.plan import TrainingPlan, read_plan
+    from tagweave.training.plan import read_plan
     from tagweave.training.retraining import plan_in
 
     if isinstance(plan, TrainingPlan):

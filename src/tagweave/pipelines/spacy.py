@@ -16,7 +16,7 @@ from spacy.util import raise_error, registry
 
 from tagweave.corpus.files import in_blocks
 from tagweave.errors import PipelineError
-from tagweave.front.loading import load_model
+from tagweave.front.model import load_model
 from tagweave.models.storage import ModelFileError
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tagweave.corpus.corpus import Corpus
@@ -34,17 +33,6 @@ if TYPE_CHECKING:
     from tagweave.models.pair_tables import TableSegmenter
 
 
-def by_tables(tagger: ChainPredictor, whole_runs: bool = True, folder: Path | None = None) -> TableSegmenter | None:
-    """Return the fast path from raw text to words; `None` if the model has none. `folder`: as `TableSegmenter`."""
-    from tagweave.models.characters import UnfitModelError
-    from tagweave.models.pair_tables import TableSegmenter
-
-    try:
-        return TableSegmenter(tagger.model, tagger.threads, whole_runs, folder)
-    except UnfitModelError:
-        return None
-
-
 _FIRST_LINES = 50
 
 
@@ -66,11 +54,9 @@ class CharacterLabelling(Labelling):
 
     @cached_property
     def input(self) -> Input:
-        """The input."""
         return Input(self.argument, self.chosen_format.name)
 
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
-        """Return the sentences in characters, with the known boundaries and tags of their words."""
         layer, form = self.input_layer, self.input_format
         if not form.labels and form.unit == "character":
             return raw_evidence(self.tagger, given, self.whole_runs)
@@ -97,7 +83,6 @@ class CharacterLabelling(Labelling):
             raise StreamError("found several `to` and a model of characters, expected one: words may differ")
 
     def layer(self, form: Format) -> str:
-        """Return the layer of the words' tags, or of their boundaries."""
         if form.labels == "character":
             return SEGMENTATION
         if self.input_format.unit != "character":
@@ -106,11 +91,9 @@ class CharacterLabelling(Labelling):
 
     @property
     def has_labels(self) -> bool:
-        """Whether the model tags words."""
         return self.tagger.model.task != "segment"
 
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
-        """Return the predicted or known words, with their tags if there are any."""
         words = self.tagger.words(labelled)
         tags = words.layers.get(self.tagger.guideline)
         if form.labels == "character":
@@ -120,11 +103,9 @@ class CharacterLabelling(Labelling):
         return given if tags is None else given.with_layer(self.layer(form), tags)
 
     def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the words of characters, and their tags or ""."""
         return to_words(forms, labels)
 
     def write(self, output: str, format: str | None = None, progress: Progress = iter) -> None:  # noqa: A002
-        """Write as `Stream.write`; raw text goes through the fast path if the model has one."""
         if note := self._note_on_labels():
             self.tell(note)
         is_raw_to_segmented = (

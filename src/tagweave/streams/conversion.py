@@ -42,16 +42,8 @@ def source_name(
 ) -> tuple[str, str]:
     """Return the name of a corpus's guideline in the model, and a note if that is an assumption, otherwise "".
 
-    Args:
-        helpful: the guidelines whose annotation helps the model to convert.
-        guideline: the guideline of the corpus.
-        to: the guideline to convert to.
-        name: the name of the model, for messages.
-        is_named: whether the user or the file named the guideline of the corpus.
-        what: what is converted, for messages.
-
-    Raises:
-        StreamError: guidelines that do not fit.
+    `helpful` are the guidelines whose annotation helps the model called `name` to convert to `to`; `is_named` tells
+    whether the user or the file named the corpus's own. Raises StreamError for guidelines that do not fit.
     """
     if guideline == to:
         raise StreamError(f"found a corpus of the guideline {to} and `to={to}`, expected two guidelines")
@@ -71,22 +63,15 @@ _COLUMNS = ("probability", "word", "given", "chosen", "others", "context", "plac
 
 @dataclass
 class ReviewList:
-    """The least certain tokens of the sentences that have passed.
+    """The least certain tokens of the sentences that have passed, the least certain first."""
 
-    Attributes:
-        size: the maximum number of tokens.
-        tokens: the tokens, the least certain first.
-    """
-
-    size: int = 0
+    size: int = 0  # the maximum number of tokens
     tokens: list[UncertainToken] = field(default_factory=list)
 
     def add(self, tokens: Iterable[UncertainToken]) -> None:
-        """Add tokens, and keep the least certain."""
         self.tokens = nsmallest(self.size, [*self.tokens, *tokens], key=lambda each: each.probability)
 
     def lines(self) -> Iterator[str]:
-        """Yield a header and a row for each token, with fields separated by tabs."""
         yield "\t".join(_COLUMNS)
         for each in self.tokens:
             others = " ".join(f"{tag} {probability:.4f}" for tag, probability in each.alternatives)
@@ -98,27 +83,18 @@ class ReviewList:
 
 @dataclass(frozen=True, kw_only=True)
 class Conversion(Stream):
-    """An input and the model that converts it.
-
-    Attributes:
-        input_layer: the layer to convert, by its name in the file.
-        source: the guideline of this layer, by its name in the model.
-        confidence: whether to write the probability of every label.
-        soft: whether to write all labels with their probabilities.
-        review: collects the least certain tokens as sentences pass.
-    """
+    """An input and the model that converts it."""
 
     input: Input
-    input_layer: str
-    source: str
+    input_layer: str  # to convert, by its name in the file
+    source: str  # the guideline of this layer, by its name in the model
     threads: int = 1
-    confidence: bool = False
-    soft: bool = False
-    review: ReviewList = field(default_factory=ReviewList)
+    confidence: bool = False  # write the probability of every label
+    soft: bool = False  # write all labels with their probabilities
+    review: ReviewList = field(default_factory=ReviewList)  # collects the least certain tokens as sentences pass
 
     @abstractmethod
-    def blocks(self) -> Iterator[Block]:
-        """Yield the input in blocks."""
+    def blocks(self) -> Iterator[Block]: ...
 
     @abstractmethod
     def convert(self, evidence: Corpus) -> Corpus:
@@ -142,7 +118,6 @@ class Conversion(Stream):
         return self.input.format if self.input.first else tagged.SLASH
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
-        """Yield the sentences under the other guideline."""
         for block in self.blocks():
             converted = self.convert(block.evidence)
             if self.review.size:
@@ -158,27 +133,21 @@ class Conversion(Stream):
 class LabelConversion(Conversion):
     """An input and the model of words that converts it.
 
-    Attributes:
-        to: the guideline to convert to.
-        retag: whether to ignore labels that the corpus has under that guideline.
-        overruled: how many labels contradicted, under the model, those that the corpus has under that guideline; grows
-            as sentences pass.
-        fields: the fields of CoNLL-U, other than the usual one, that hold the new labels; filled as sentences pass.
+    As sentences pass, `overruled` counts labels that contradict, under the model, those that the corpus has under `to`,
+    and `fields` gets the fields of CoNLL-U, other than the usual one, that hold the new labels.
     """
 
     model: ChainModel
     to: str
-    retag: bool = False
+    retag: bool = False  # ignore labels that the corpus has under that guideline
     overruled: Counter[str] = field(default_factory=Counter)
     fields: set[str] = field(default_factory=set)
 
     @cached_property
     def tagger(self) -> ChainPredictor:
-        """The model as a tagger of the guideline to convert to."""
         return ChainPredictor(self.model, self.threads, self.to)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the input in blocks."""
         used = {*self.model.space.guidelines, *sources(self.model, self.to)} - ({self.to} if self.retag else set())
         for given in self.input.blocks():
             sentences = tuple(self._evidence(sentence, used) for sentence in given)
@@ -195,11 +164,9 @@ class LabelConversion(Conversion):
         return replace(sentence, layers={**layers, self.source: self._given_labels(sentence)})
 
     def _given_labels(self, sentence: Sentence) -> Layer:
-        """Return the labels to convert, unknown where the sentence has none."""
         return sentence.layers.get(self.input_layer, (None,) * len(sentence))
 
     def notes(self) -> Iterator[str]:
-        """Tell how many labels were overruled, and which layer to name when the output is read."""
         for source, count in self.overruled.items():
             if count:
                 yield (
@@ -210,15 +177,12 @@ class LabelConversion(Conversion):
             yield f"the labels of {self.to} are the layer {name}: {self.to}=FILE#{name} reads them"
 
     def convert(self, evidence: Corpus) -> Corpus:
-        """Convert as `conversion.convert`."""
         return convert(self.model, evidence, self.to, self.threads, self.soft)
 
     def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
-        """Find uncertain tokens as `conversion.review`."""
         return review(self.model, evidence, converted, self.review.size, self.threads)
 
     def check_format(self, form: Format) -> None:
-        """Raise StreamError unless the format can hold the labels, and their probabilities."""
         if form.labels != "word":
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words with labels")
         if self.confidence:
@@ -227,7 +191,6 @@ class LabelConversion(Conversion):
             check_can_hold(form, "`soft`", lambda each: each.partial)
 
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
-        """Return the sentence as read, with the new labels where the format can hold them."""
         if form.names_layers:  # such a comment would name the last layer, now the new one
             given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
         new, labels = self._new_layer(given, form), converted.layers[self.to]
@@ -261,12 +224,10 @@ class LabelConversion(Conversion):
         return form.holds_several and not form.names_layers and self.input_layer not in form.layers
 
     def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the words and labels, unchanged."""
         return forms, labels
 
 
 def _count_known(corpus: Corpus) -> int:
-    """Count the known positions of the corpus's own layer."""
     return sum(each is not None for sentence in corpus for each in sentence.layers.get(corpus.guideline, ()))
 
 
@@ -276,11 +237,8 @@ def label_conversion(
     """Return the conversion of an input by a model, and a note if the guideline of the input is an assumption, or "".
 
     The default of `to` is the only other side of the model. A layer whose guideline is not named, or is unknown to the
-    model, is taken as the only other side. The options are further fields of `LabelConversion`.
-
-    Raises:
-        StreamError: a model of characters, or guidelines that do not fit it; `name` is the name of the model.
-        CorpusError: an input of characters, or without labels.
+    model, is taken as the only other side. The options are further fields of `LabelConversion`. Raises StreamError for
+    a model of characters or guidelines that do not fit it, CorpusError for an input of characters or without labels.
     """
     if model.of_characters:
         raise StreamError(f"{name}: found a model of characters, expected a model of words to convert tags with")

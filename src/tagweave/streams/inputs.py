@@ -40,7 +40,6 @@ class Input:
 
     @property
     def path(self) -> str:
-        """The file."""
         return parse_argument(self.argument).path
 
     @cached_property
@@ -62,12 +61,10 @@ class Input:
 
     @property
     def format(self) -> Format:
-        """The format."""
         return self._opened[0]
 
     @property
     def first(self) -> Sentence | None:
-        """The first sentence, if there is one."""
         return self._opened[1]
 
     @property
@@ -81,7 +78,6 @@ class Input:
 
     @property
     def of_characters(self) -> bool:
-        """Whether the tokens of the format are characters."""
         return self.format.unit == "character"
 
     def check_words(self) -> None:

@@ -15,8 +15,8 @@ from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import COVERED, key_and_value, parse_argument
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.errors import StreamError
+from tagweave.streams import Tell, say
 from tagweave.streams.inputs import Input, ready_blocks
-from tagweave.streams.notes import Tell, say
 from tagweave.streams.stream import Block, Stream, check_can_hold, with_layers
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ class Labelling(Stream):
 
     @property
     @abstractmethod
-    def input(self) -> Input:
-        """The input."""
+    def input(self) -> Input: ...
 
     @property
     def input_format(self) -> Format:
@@ -62,7 +61,6 @@ class Labelling(Stream):
         return True
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the input in blocks."""
         _ = self.input_format
         own, layer = self.tagger.guideline, self.input_layer
         lacking = self.input.lacking(layer, (own, *self.tagger.model.layers(own))) if self.has_labels else ""
@@ -142,7 +140,6 @@ class WordLabelling(Labelling):
         return self.input.format
 
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
-        """Return evidence in the layer of the model's guideline, without other layers of the file."""
         evidence, own = [], self.tagger.guideline
         for sentence in given:
             unknown: Layer = (None,) * len(sentence)
@@ -168,7 +165,6 @@ class WordLabelling(Labelling):
         return form if form.labels == "word" else tagged.SLASH
 
     def check_format(self, form: Format) -> None:
-        """Raise StreamError for a format of characters, too."""
         if form.unit == "character":
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words")
         super().check_format(form)
@@ -179,7 +175,6 @@ class WordLabelling(Labelling):
         return own or self.input_layer
 
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
-        """Return the sentence with labels in its layer, and those of further guidelines in other layers."""
         own, *others = self.tagger.guidelines
         layer, there = self.layer(form), self._other_layers(given)
         if layer != self.input_layer:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.files import written
@@ -21,17 +21,10 @@ if TYPE_CHECKING:
 
 
 def check_can_hold(form: Format, what: str, can_hold: Callable[[Format], bool]) -> None:
-    """Raise StreamError unless the format can hold what an option (`what`) asks for."""
+    """Raise StreamError unless the format can hold the output or what an option asks for (`what`)."""
     if not can_hold(form):
         expected = " or ".join(sorted(filter(lambda name: can_hold(FORMATS[name]), FORMATS)))
         raise StreamError(f"found {what} and the format {form.name}, expected {expected} (`output_format`)")
-
-
-def check_holds_heads(form: Format) -> None:
-    """Raise StreamError unless the format can hold heads."""
-    if form.heads is None:
-        expected = " or ".join(sorted(name for name, each in FORMATS.items() if each.heads is not None))
-        raise StreamError(f"found {form.name} as the format of the output, expected {expected}: it can hold heads")
 
 
 def with_layers(sentence: Sentence, layers: Mapping[str, Layer], form: Format) -> Sentence:
@@ -92,48 +85,24 @@ class TreeStream(Stream):
 
     @property
     def default_format(self) -> Format:
-        """CoNLL-U."""
         return conllu.FORMAT
 
     def check_format(self, form: Format) -> None:
-        """Raise StreamError unless the format can hold heads."""
-        check_holds_heads(form)
+        check_can_hold(form, "trees", lambda each: each.heads is not None)
 
     def layer(self, form: Format) -> str:
-        """Return the layer of heads."""
         return conllu.HEAD
-
-
-class First(Protocol):
-    """A stream that other models can follow."""
-
-    def as_conllu(self) -> Iterator[Sentence]:
-        """Yield the sentences as input of the next model, with everything that CoNLL-U can hold."""
-        ...
 
 
 Stage = Callable[[Iterable[Sentence]], Iterator[Sentence]]
 """Adds a model's annotation to sentences of words, in order."""
 
 
-class Successor(Protocol):
-    """A model that can follow another one."""
-
-    def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
-        """Return the model as a stage. Raises StreamError if it cannot be one."""
-        ...
-
-
 @dataclass(frozen=True)
 class Pipeline(TreeStream):
-    """An input that passes through several models: the one that reads it, then the stages in order."""
+    """The sentences that come out of several models in turn, with everything that CoNLL-U can hold."""
 
-    first: First
-    stages: Sequence[Stage]
+    passed: Iterator[Sentence]
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
-        """Yield the sentences, filled in by all models."""
-        sentences = self.first.as_conllu()
-        for stage in self.stages:
-            sentences = stage(sentences)
-        return sentences
+        return self.passed

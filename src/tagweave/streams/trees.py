@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tagweave.conversion import convert_trees, review_trees
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats import conllu
 from tagweave.corpus.formats.conllu import HEAD
 from tagweave.corpus.formats.format import ModelLabels
 from tagweave.corpus.load import names_guideline, parse_argument
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, StreamError
 from tagweave.features.arc_templates import lacking, with_columns
+from tagweave.streams import Tell
 from tagweave.streams.conversion import Conversion, source_name
 from tagweave.streams.inputs import Input, ready_blocks
-from tagweave.streams.notes import Tell, say
 from tagweave.streams.stream import Block, TreeStream
 
 if TYPE_CHECKING:
@@ -33,9 +31,9 @@ def fill_in_trees(
     sentences: Iterable[Sentence],
     parser: TreePredictor,
     name: str,
+    tell: Tell,
     layer: str = HEAD,
     retag: bool = False,
-    tell: Tell = say,
 ) -> Iterator[Sentence]:
     """Yield sentences with their trees in the layer `head`; `layer` is evidence, unless `retag`.
 
@@ -55,34 +53,24 @@ def fill_in_trees(
             yield replace(sentence, heads={HEAD: sentence.heads[own]})
 
 
-@dataclass(frozen=True)
-class ParsingStream(TreeStream):
-    """An input and the parser that fills in its heads."""
+def parsed_file(
+    parser: TreePredictor,
+    name: str,
+    argument: str,
+    format: str | None,  # noqa: A002
+    retag: bool,
+    tell: Tell,
+) -> Iterator[Sentence]:
+    """Yield the sentences of `PATH[#LAYER]` with trees; heads of LAYER are evidence, unless `retag`.
 
-    parser: TreePredictor
-    name: str  # the name of the model, for notes
-    argument: str  # `PATH[#LAYER]` of the input; LAYER is the head layer that is evidence, unless `retag`
-    format: str | None = None  # the format of the input; `None`: recognised by its name or its first lines
-    retag: bool = False
-    tell: Tell = say  # receives notes on the assumed format, and on missing layers and columns
-
-    @cached_property
-    def input(self) -> Input:
-        """The input; in text, everything between blanks is a word without a label."""
-        return Input(self.argument, self.format, ModelLabels(lambda _: False))
-
-    def sentences(self, form: Format) -> Iterator[Sentence]:
-        """Yield the sentences with their trees."""
-        self.input.check_words()
-        if self.input.note:
-            self.tell(self.input.note)
-        given = (sentence for block in self.input.blocks() for sentence in block)
-        layer = parse_argument(self.argument).layer or HEAD
-        yield from fill_in_trees(given, self.parser, self.name, layer, self.retag, self.tell)
-
-    def as_conllu(self) -> Iterator[Sentence]:
-        """Yield the sentences as input of the next model."""
-        return self.sentences(conllu.FORMAT)
+    In text, everything between blanks is a word without a label. Notes are as in `fill_in_trees`.
+    """
+    source = Input(argument, format, ModelLabels(lambda _: False))
+    source.check_words()
+    if source.note:
+        tell(source.note)
+    given = (sentence for block in source.blocks() for sentence in block)
+    yield from fill_in_trees(given, parser, name, tell, parse_argument(argument).layer or HEAD, retag)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +80,6 @@ class TreeConversion(Conversion, TreeStream):
     model: TreeModel
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the input in blocks."""
         for given in self.input.blocks():
             sentences = (
                 replace(each, heads={self.source: each.heads.get(self.input_layer, (None,) * len(each))})
@@ -101,15 +88,12 @@ class TreeConversion(Conversion, TreeStream):
             yield Block(given, Corpus(tuple(sentences), self.source, path=self.input.path))
 
     def convert(self, evidence: Corpus) -> Corpus:
-        """Convert as `convert_trees`."""
         return convert_trees(self.model, evidence, self.threads)
 
     def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
-        """Find uncertain tokens as `review_trees`."""
         return review_trees(self.model, evidence, converted, self.review.size, self.threads)
 
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
-        """Return the sentence as read, with the new heads and without a comment that names the guideline."""
         comments = tuple(comment for comment in given.comments if not names_guideline(comment))
         return replace(given, heads={HEAD: converted.heads[self.model.guideline]}, comments=comments)
 
