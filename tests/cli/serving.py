@@ -23,9 +23,9 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def serving(*options: object) -> Iterator[Server]:
-    """A server; it ends by Ctrl-C, unless it has been killed before."""
-    command = [*PROGRAM, "annotate", "serve", "--port", "0", *map(str, options)]
+def served(*words: object) -> Iterator[Server]:
+    """A command that serves, killed at the end."""
+    command = [*PROGRAM, *map(str, words), "--port", "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr
     said: list[str] = []
@@ -34,10 +34,18 @@ def serving(*options: object) -> Iterator[Server]:
             said.append(process.stderr.readline())
             assert said[-1], said
         yield Server(process, said[-1].strip(), [line for line in said[:-1] if compiled_code.COMPILING not in line])
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-            assert process.wait(60) in (0, 130), process.stderr.read()
     finally:
         process.kill()
         process.wait()
         process.stderr.close()
+
+
+@contextmanager
+def serving(*options: object) -> Iterator[Server]:
+    """An annotation server; it ends by Ctrl-C, unless it has been killed before."""
+    with served("annotate", "serve", *options) as server:
+        yield server
+        if server.process.poll() is None:
+            server.process.send_signal(signal.SIGINT)
+            assert server.process.stderr
+            assert server.process.wait(60) in (0, 130), server.process.stderr.read()

@@ -64,21 +64,6 @@ class TestAddUser:
         assert is_right(PASSWORD, ada.password_hash)
         assert (ada.role, ada.admitted is not None) == (role, role == "curator")
 
-    def test_the_password_is_asked_for_twice(self, run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        asked: list[dict[str, Any]] = []
-
-        def prompt(_text: str, **how: Any) -> str:
-            asked.append(how)
-            return PASSWORD
-
-        monkeypatch.setattr("typer.prompt", prompt)
-        monkeypatch.setattr("tagweave.cli.annotate_data.sys", type("", (), {"stdin": Terminal()}))
-        run("annotate", "adduser", "--store", url, "--name", "Ada")
-        assert [(how["hide_input"], how["confirmation_prompt"]) for how in asked] == [(True, True)]
-        ada = Store.open(url).annotator("Ada")
-        assert ada is not None
-        assert is_right(PASSWORD, ada.password_hash)
-
     def test_what_is_typed_on_a_terminal_is_not_shown(self, url: str) -> None:
         typed = ["something else", PASSWORD, PASSWORD, PASSWORD]
         said, code = typed_at_a_terminal([*PROGRAM, "annotate", "adduser", "--store", url, "--name", "Ada"], typed)
@@ -134,13 +119,6 @@ def typed_at_a_terminal(command: list[str], lines: list[str]) -> tuple[str, int]
             elif waiting and said.rstrip().endswith(":"):
                 os.write(terminal, f"{waiting.pop(0)}\n".encode())
     return said, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-class Terminal:
-    """Standard input that is one."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 class TestImport:
@@ -207,10 +185,6 @@ class TestImport:
     )
     def test_what_is_refused(self, run: Run, url: str, corpora: Path, words: list[str], told: str) -> None:
         assert told in run("annotate", "import", corpora / "dev.txt", "--store", url, *words, code=2).stderr
-
-    def test_a_segmenter_needs_a_list(self, run: Run, url: str, corpora: Path, segmenter: Path) -> None:
-        told = run("annotate", "import", corpora / "dev.raw", "--store", url, "--model", segmenter, code=2)
-        assert "words of a list are asked" in told.stderr
 
 
 class TestNotes:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from model_files import corpora_of
 from serving import serving
 
+from reproductions.lab.simulated_annotators import Simulated, StoreDesk, even
 from tagweave.annotate.reliability import PosteriorRule
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose, Rule, Settings, Status
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose, Rule, Settings, Status, label
+from tagweave.corpus.load import load
+from tagweave.models.storage import load_model
 
 Run = Any
 
@@ -56,52 +62,40 @@ def test_without_a_model_what_was_imported_is_asked(run: Run, tmp_path: Path, mo
         assert f"found {option}, expected --model and --corpus with it" in told.stderr
 
 
-def test_a_segmenter_needs_words(run: Run, tmp_path: Path, corpora: Path, segmenter: Path) -> None:
-    options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", segmenter)
-    told = run("annotate", "serve", *options, "--corpus", corpora / "dev.raw", code=2)
-    assert "found a model that segments, expected --words LIST" in told.stderr
-
-
-def test_the_numbers_of_double_annotation(
-    run: Run, tmp_path: Path, corpora: Path, tagger: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", tagger, "--corpus", corpora / "dev.seg")
+def test_the_rules_of_agreement(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Settings] = []
     monkeypatch.setattr("tagweave.annotate.serving.run", lambda store, *_: found.append(store.settings))
-    run("annotate", "serve", *options)
-    run("annotate", "serve", *options, "--annotators", "3,0,2", "--planted", "0.5")
-    assert found == [Settings(), Settings(Rule(3, 0, 2), gold_share=0.5)]
-    for wrong in ("2", "2,2,x", "2,2,3,4", "2,2,2", "0,4,3", "-1,2,3"):
-        assert "found" in run("annotate", "serve", *options, "--annotators", wrong, code=2).stderr
-
-
-def test_posteriors_decide_if_asked_to(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options, found = ("--store", f"sqlite:///{tmp_path}/a.db"), []
-    monkeypatch.setattr("tagweave.annotate.serving.run", lambda store, *_: found.append(store.settings.posterior))
-    for words in (("--aggregate",), ("--rule", "dawid-skene", "--sure", "0.9", "--most", "4"), ("--rule", "li-2015")):
-        run("annotate", "serve", *options, *words)
-    assert found == [PosteriorRule(), PosteriorRule(0.9, 4), None]
-    for wrong, told in (
-        (("--sure", "0.9"), "found --sure, expected --aggregate with it"),
-        (("--rule", "mace"), "unknown --rule 'mace', expected li-2015 or dawid-skene"),
-        (("--rule", "li-2015", "--aggregate"), "found --aggregate with --rule li-2015"),
-        (("--aggregate", "--sure", "0.4"), "expected a probability above 0.5"),
-    ):
-        assert told in run("annotate", "serve", *options, *wrong, code=2).stderr
+    options = ["", "--annotators 3,0,2 --planted 0.5", "--rule li-2015", "--aggregate"]
+    for words in (*options, "--rule dawid-skene --sure 0.9 --most 4"):
+        run("annotate", "serve", "--store", f"sqlite:///{tmp_path}/a.db", *words.split())
+    assert found[:3] == [Settings(), Settings(Rule(3, 0, 2), gold_share=0.5), Settings()]
+    assert [each.posterior for each in found[3:]] == [PosteriorRule(), PosteriorRule(0.9, 4)]
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--public-url", "example.org"), "found --public-url example.org, expected https:// and a host"),
-        (("--public-url", "https://example.org/path"), "found --public-url https://example.org/path, expected"),
-        (("--proxy", "*"), "found --proxy *, expected an address or a network, as 10.0.0.0/8"),
-        (("--host", "0.0.0.0"), "found --host 0.0.0.0, which no link can lead to, expected --public-url"),  # noqa: S104
+        *((f"--annotators {text}", "found ") for text in ("2", "2,2,x", "2,2,3,4", "2,2,2", "0,4,3", "-1,2,3")),
+        ("--sure 0.9", "found --sure, expected --aggregate with it"),
+        ("--rule mace", "unknown --rule 'mace', expected li-2015 or dawid-skene"),
+        ("--rule li-2015 --aggregate", "found --aggregate with --rule li-2015"),
+        ("--aggregate --sure 0.4", "expected a probability above 0.5"),
+        ("--public-url example.org", "found --public-url example.org, expected https:// and a host"),
+        ("--public-url https://example.org/path", "found --public-url https://example.org/path, expected"),
+        ("--proxy *", "found --proxy *, expected an address or a network, as 10.0.0.0/8"),
+        ("--host 0.0.0.0", "found --host 0.0.0.0, which no link can lead to, expected --public-url"),
+        ("--model {m} --corpus {m}", "found a model that segments, expected --words LIST"),
+        ("--model {m} --corpus {r} --words {w}", "found none of 1 words"),
     ],
 )
-def test_addresses_that_cannot_be(run: Run, tmp_path: Path, options: tuple[str, ...], told: str) -> None:
-    fixed = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", "none", "--corpus", "none")
-    assert told in run("annotate", "serve", *fixed, *options, code=2).stderr
+def test_options_that_cannot_be(
+    run: Run, tmp_path: Path, corpora: Path, segmenter: Path, options: str, told: str
+) -> None:
+    (tmp_path / "dev.raw").write_bytes((corpora / "dev.raw").read_bytes())
+    (tmp_path / "words.txt").write_text("nowhere\n", "utf-8")
+    words = options.format(m=segmenter, r=tmp_path / "dev.raw", w=tmp_path / "words.txt").split()
+    shown = run("annotate", "serve", "--store", f"sqlite:///{tmp_path}/a.db", *words, code=2).stderr
+    assert told in shown
 
 
 def test_a_training_phase_needs_simulated_tasks(
@@ -110,19 +104,46 @@ def test_a_training_phase_needs_simulated_tasks(
     url = f"sqlite:///{tmp_path}/a.db"
     options = ("--store", url, "--model", tagger, "--corpus", corpora / "dev.seg", "--admit", "0.9")
     monkeypatch.setattr("tagweave.annotate.serving.run", lambda *_: None)
-    run(
-        "annotate", "import", corpora / "dev.txt", "--store", url, "--model", tagger, "--as", "training", "--number", 49
-    )
+    words = ("annotate", "import", corpora / "dev.txt", "--store", url, "--as", "training", "--number")
+    run(*words, 49, "--model", tagger)
     told = run("annotate", "serve", *options, code=2)
     assert "found --admit and 49 simulated tasks in the store, expected 50 or more" in told.stderr
-    run("annotate", "import", corpora / "dev.txt", "--store", url, "--as", "training", "--number", 10)
+    run(*words, 10)
     run("annotate", "serve", *options)
 
 
-def test_words_that_do_not_occur(run: Run, tmp_path: Path, corpora: Path, segmenter: Path) -> None:
-    raw, words = tmp_path / "dev.raw", tmp_path / "words.txt"
-    raw.write_bytes((corpora / "dev.raw").read_bytes())
-    words.write_text("nowhere\n", "utf-8")
-    options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", segmenter, "--corpus", raw)
-    told = run("annotate", "serve", *options, "--words", words, code=2)
-    assert "found none of 1 words" in told.stderr
+@pytest.mark.timeout(600)  # a training at the lowest priority
+def test_a_model_is_trained_on_the_answers_and_chooses_what_is_asked(
+    tmp_path: Path, corpora: Path, tagger: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/answers.db"
+    store = Store.open(url, seed=1)
+    gold = [[c[0] for c in each.layers["tag"] if c] for each in load(str(corpora / "dev.txt"))]
+
+    def right(task: AnnotationTask) -> Answer:
+        return label(gold[task.sentence.location.line - 1][task.start])
+
+    people = [store.add_annotator(name).id for name in "ab"]
+    hired = [Simulated(StoreDesk(store, who), right, even(1.0), who) for who in people]
+    options = ("--store", url, "--model", tagger, "--corpus", corpora / "dev.seg", "--share", "0.3", "--every", "6")
+    options += ("--train", corpora / "train.txt", "--dev", corpora / "dev.txt", "--models", tmp_path / "models")
+    with serving(*options):
+        while sum(count for (_, status), count in store.counts().items() if status is not Status.OPEN) < 3:
+            assert all(each.step() for each in hired)
+        until(lambda: len(store.models()) == 2)
+        first, second = store.models()
+        until(lambda: {each.task.model for each in store.tasks(Status.OPEN)} == {second.version})
+    assert first.path == str(tagger) and None not in (first.accuracy, second.accuracy) and second.minutes > 0
+    about, before = load_model(second.path).about, load_model(tagger).about
+    assert (about["recipe"], about["iterations"]) == (before["recipe"], before["iterations"])
+    assert [Path(each["path"]).suffix for each in corpora_of(about)] == [".txt", ".conllu"]
+    answered = load(str(Path(second.path).with_name(corpora_of(about)[1]["path"])))
+    assert answered.guideline == "ctb"
+    assert sum(each is not None for sentence in answered for each in sentence.layers["ctb"]) == 3
+
+
+def until(condition: Callable[[], object], seconds: float = 240) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.1)

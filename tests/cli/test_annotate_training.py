@@ -68,14 +68,11 @@ def test_every_part_of_the_recipe(run: Run, tmp_path: Path, corpora: Path, annot
     assert [each["guideline"] for each in corpora_of(new.about)] == ["ctb", "ctb"]
 
 
-def test_weights_and_samples_of_corpora_stay(run: Run, tmp_path: Path, corpora: Path, annotated: Path) -> None:
+def test_weights_samples_and_rounds_stay(run: Run, tmp_path: Path, corpora: Path) -> None:
     both = f"ctb={corpora / 'train.txt'}", f"ctb={corpora / 'dev.txt'}"
     model = trained(run, tmp_path, *both, "--weights", "2,0.5", "--sample", "30,all", "--iterations", 1)
     plan = plan_again(ChainPredictor(load_model(model)), [both[0]])
     assert [(each.weight, each.sample) for each in plan.target] == [(2.0, 30), (0.5, "all")]
-
-
-def test_a_guided_model_of_two_rounds(run: Run, tmp_path: Path, corpora: Path) -> None:
     both = f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"
     options = ("--method", "stacked", "--rounds", 2, "--iterations", 1)
     model = trained(run, tmp_path, both[0], "--source", both[1], *options)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from model_files import write
 
 from tagweave.corpus.load import load
-from tagweave.front import loading
+from tagweave.front import model as front_model
 from tagweave.front import taggers as segmenter_module
 from tagweave.harvest.options import MARKUP_FORMATS
 from tagweave.models import pair_tables
@@ -62,7 +62,7 @@ def lines_of(data: bytes) -> list[str]:
 @pytest.fixture(autouse=True, scope="module")
 def models_are_opened_once():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loading, "load_model", cache(loading.load_model))
+        patch.setattr(front_model, "load_model", cache(front_model.load_model))
         derive, derived = pair_tables.kept_tables, {}
 
         def tables(model, folder):
@@ -97,6 +97,36 @@ def check_untouched(folder: Path, output: str = "out") -> None:
     assert not list(folder.glob("*.part"))
 
 
+READERS = {
+    "raw": "tag {segmenter} {file} -o out",
+    "raw with tags": "tag {segtagger} {file} -o out",
+    "raw to harvest": "harvest lexicon {file} --lexicon words -o out",
+    "lexicon": "harvest lexicon text --lexicon {file} -o out",
+    **{form: f"harvest markup {{file}} --format {form} -o out" for form in MARKUP_FORMATS},
+    "partial": "train pd={corpora}/words.txt --source pd={file} --task segment -o out",
+}
+
+
+@pytest.mark.parametrize(
+    ("reader", "piped"), [*((reader, False) for reader in READERS), ("raw", True), ("raw to harvest", True)]
+)
+@pytest.mark.parametrize("name", BAD_BYTES)
+def test_bad_bytes_name_the_line_and_nothing_is_written(
+    run, segmenter, segtagger, corpora, tmp_path, monkeypatch, name, reader, piped
+):
+    data, message = BAD_BYTES[name]
+    data = data.replace(b"a\n", "甲\n".encode()) if reader == "partial" else data
+    monkeypatch.chdir(tmp_path)
+    file = "in.kytea" if reader == "partial" else "in"
+    for path, content in ((file, data), ("out", b"before"), ("words", WORDS), ("text", b"a\n")):
+        Path(path).write_bytes(content)
+    names = {"segmenter": segmenter, "segtagger": segtagger, "corpora": corpora, "file": "-" if piped else file}
+    result = run(*READERS[reader].format(**names).split(), stdin=data if piped else None, code=2)
+    assert re.match(f"tagweave: {names['file']}{message}", result.stderr.splitlines()[-1])
+    assert result.stdout == "" and "Traceback" not in result.stderr
+    check_untouched(tmp_path)
+
+
 # tag
 
 
@@ -108,17 +138,6 @@ def test_tagging_loses_no_line_and_no_character(tag, tmp_path, name, way, piped)
     out = (tmp_path / "out").read_bytes()
     assert out == b"" or out.endswith(b"\n")
     assert [line.translate(BLANKS) for line in out.decode().split("\n")[:-1]] == lines_of(data)
-
-
-@pytest.mark.parametrize(("way", "piped"), READ)
-@pytest.mark.parametrize("name", BAD_BYTES)
-def test_tagging_bad_bytes_names_the_line_and_writes_nothing(tag, tmp_path, name, way, piped):
-    data, message = BAD_BYTES[name]
-    result = tag(way, data, code=2, piped=piped)
-    place = "-" if piped else str(tmp_path / "in.raw")
-    assert re.match(re.escape(f"tagweave: {place}") + message, result.stderr)
-    assert result.stderr.count("\n") == 1 and result.stdout == ""
-    check_untouched(tmp_path)
 
 
 PIECES = ["我们", "看着", "a", "1", " ", "\u3000", "\n", "\r\n", "\ufeff", "\u2028", "𠀀", "\0", "\r", "\ud800"]
@@ -178,42 +197,6 @@ def test_harvesting_loses_no_line_and_is_read_again(harvest, tmp_path, name, pip
     assert read == [line for line in expected if line]
 
 
-@pytest.mark.parametrize("piped", [False, True])
-@pytest.mark.parametrize("name", BAD_BYTES)
-def test_harvesting_bad_bytes_names_the_line_and_writes_nothing(harvest, tmp_path, name, piped):
-    data, message = BAD_BYTES[name]
-    result = harvest(data, code=2, piped=piped)
-    assert re.search(("-" if piped else "in.raw") + message, result.stderr)
-    check_untouched(tmp_path, "out.kytea")
-
-
-@pytest.mark.parametrize("name", BAD_BYTES)
-def test_bad_bytes_in_a_lexicon(harvest, tmp_path, name):
-    data, message = BAD_BYTES[name]
-    assert re.search("words.txt" + message, harvest(b"a\n", data, code=2).stderr)
-    check_untouched(tmp_path, "out.kytea")
-
-
-@pytest.mark.parametrize(
-    ("lexicon", "message"),
-    [
-        ("", "words.txt: found no entry, expected a lexicon, one word a line"),
-        ("\n \n\t\n\u3000\n", "words.txt: found no entry, expected a lexicon, one word a line"),
-        ("\ufeff", "words.txt: found no entry, expected a lexicon, one word a line"),
-        ("# words of the field\n# none yet\n", "words.txt:1: found the fields '# words of the field', expected word, "),
-        ("我们\n看 着\n", "words.txt:2: found the fields '看 着', expected word, "),
-        ("我们\n看\u3000着\n", r"words.txt:2: found the fields '看\u3000着', expected word, "),
-        ("我们\n看 着\tv\n", "words.txt:2: found the entry '看 着\\tv', expected a word without blanks in it"),
-        ("我们\n\tv\n", "words.txt:2: found the entry '\\tv', expected a word without blanks in it"),
-        ("我们\tr\tv\n", "words.txt:1: found 3 fields, expected word, "),
-        ("我们\tr||v\n", "words.txt:1: found an empty tag in 'r||v', expected tags separated by |"),
-    ],
-)
-def test_lexicons_that_are_none(harvest, tmp_path, lexicon, message):
-    assert message in harvest("我们\n".encode(), lexicon.encode(), code=2).stderr
-    check_untouched(tmp_path, "out.kytea")
-
-
 @pytest.mark.parametrize(
     ("lexicon", "line"),
     [
@@ -228,12 +211,6 @@ def test_lexicons_that_are_none(harvest, tmp_path, lexicon, message):
 def test_lexicons_with_odd_lines(harvest, tmp_path, lexicon, line):
     harvest("我们看着\n".encode(), lexicon.encode())
     assert (tmp_path / "out.kytea").read_text("utf-8") == line + "\n"
-
-
-def test_an_error_shows_no_more_of_a_long_line_than_one_can_read(harvest):
-    message = harvest(b"a\n", ("看" * 1_000_000 + " 着").encode(), code=2).stderr
-    assert "words.txt:1: found the fields '看看看" in message and "看 着', expected word, word TAB TAG|TAG" in message
-    assert len(message) < 500
 
 
 # harvest markup
@@ -257,41 +234,6 @@ def test_unbalanced_markup_is_text_or_dropped_and_takes_no_other_block_with_it(r
     assert not re.search("[\ud800-\udfff]", result.stdout)
 
 
-@pytest.mark.parametrize("form", MARKUP_FORMATS)
-@pytest.mark.parametrize(
-    "text", ["[" * 10_000 + "甲" + "]" * 10_000, "[" * 10_000 + "甲" + "](x)" * 10_000, "{{[[" * 5_000, "*" * 10_000]
-)
-def test_brackets_ten_thousand_deep(run, tmp_path, form, text):
-    (tmp_path / "page").write_text(text, encoding="utf-8")
-    (tmp_path / "out").write_text("before")
-    options = ["--format", form, "--all", "-o", tmp_path / "out"]
-    if form == "mediawiki" and "[" in text:
-        result = run("harvest", "markup", tmp_path / "page", *options, code=2)
-        assert re.search(r"page: found [\d,]+ brackets and tags unclosed or nested too deeply, expected", result.stderr)
-        check_untouched(tmp_path)
-    else:
-        run("harvest", "markup", tmp_path / "page", *options)
-        assert (tmp_path / "out").read_text("utf-8").count("甲") == text.count("甲")
-
-
-@pytest.mark.parametrize("form", MARKUP_FORMATS)
-@pytest.mark.parametrize("name", ["empty", "blank lines", "blanks only", "nothing but a byte order mark"])
-def test_pages_of_nothing(run, form, name):
-    result = run("harvest", "markup", "-", "--format", form, "--all", "-o", "-", stdin=ODD_TEXT[name].encode())
-    assert result.stdout == "" and "1 pages, 0 sentences" in result.stderr
-
-
-@pytest.mark.parametrize("form", MARKUP_FORMATS)
-@pytest.mark.parametrize("name", BAD_BYTES)
-def test_pages_of_bad_bytes(run, tmp_path, form, name):
-    data, message = BAD_BYTES[name]
-    (tmp_path / "page").write_bytes(data)
-    (tmp_path / "out").write_text("before")
-    result = run("harvest", "markup", tmp_path / "page", "--format", form, "-o", tmp_path / "out", code=2)
-    assert re.search("page" + message, result.stderr)
-    check_untouched(tmp_path)
-
-
 # train on partial annotation
 
 
@@ -306,14 +248,6 @@ def train(run, corpora, tmp_path):
         return run("train", *files, "--task", "segment", "--iterations", 1, "-o", tmp_path / "out", code=code)
 
     return call
-
-
-@pytest.mark.parametrize("name", BAD_BYTES)
-def test_training_on_bad_bytes(train, tmp_path, name):
-    data, message = BAD_BYTES[name]
-    data = data.replace(b"a\n", "甲\n".encode())
-    assert re.search("partial.kytea" + message, train(data, code=2).stderr)
-    check_untouched(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -111,8 +111,3 @@ def test_without_anything_given_it_is_tagging(run, tagger, segmenter, corpora, t
     for model, name in ((tagger, "dev.seg"), (segmenter, "dev.raw")):
         completed = run("complete", model, corpora / name, "--threads", threads).stdout
         assert completed == run("tag", model, corpora / name).stdout
-
-
-def test_the_guideline_that_is_asked_for(run, tagger):
-    result = run("complete", tagger, "-", "--to", "pd", stdin="a/NN", code=2)
-    assert result.stderr == f"tagweave: found --to pd, expected ctb, the guideline of {tagger}\n"

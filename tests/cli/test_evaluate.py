@@ -9,7 +9,6 @@ from model_files import write
 
 from tagweave.corpus.load import load
 from tagweave.evaluation.report import evaluate
-from tagweave.evaluation.words import training_words
 
 GOLD = ["a/N b/V", "c/N d/V"]
 SYSTEM = ["a/N b/N", "c/N d/V"]
@@ -41,11 +40,6 @@ def test_words_of_training(run, files, tmp_path):
     assert scores["oov_accuracy"]["right"] == 1 and scores["iv_accuracy"]["right"] == 2
 
 
-def test_words_of_partly_segmented_training(tmp_path):
-    """Only what certainly is a word: `cd` may be one or two."""
-    assert training_words(load(str(write(tmp_path / "p.kytea", ["a-b|c d|e"])))) == {"ab", "e"}
-
-
 def test_the_layer_to_compare(run, tmp_path):
     gold = write(tmp_path / "gold.tsv", ["# columns = form x y", "a\tN\tV", "b\tN\tN", ""])
     system = write(tmp_path / "system.tsv", ["# columns = form x y", "a\tN\tN", "b\tN\tV", ""])
@@ -74,19 +68,6 @@ def test_a_system_is_read_as_the_gold_standard_is(run, tmp_path):
     assert right(f"{gold}#xpos", gold) == 2
     assert right(f"{gold}#xpos", f"{gold}#upos") == 0
     assert right(f"{gold}#xpos", other) == 1
-
-
-def test_segmentation(run, tmp_path):
-    gold, system = write(tmp_path / "gold.seg", ["ab c de"]), write(tmp_path / "system.seg", ["ab cd e"])
-    told = json.loads(run("evaluate", gold, system, "--json").stdout)["systems"][str(system)]["words"]
-    assert (told["right"], told["gold"], told["system"]) == (1, 3, 3)
-
-
-def test_spans(run, tmp_path):
-    gold = write(tmp_path / "gold.tsv", ["a\tB-X", "b\tI-X", "", "c\tB-X", ""])
-    system = write(tmp_path / "system.tsv", ["a\tB-X", "b\tE-X", "", "c\tO", ""])
-    scores = json.loads(run("evaluate", gold, system, "--train", gold, "--json").stdout)["systems"][str(system)]
-    assert (scores["spans"]["right"], scores["spans"]["f"], scores["unseen"]["gold"]) == (1, pytest.approx(2 / 3), 0)
 
 
 def test_a_format_for_all(run, tmp_path):

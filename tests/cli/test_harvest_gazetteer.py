@@ -61,20 +61,20 @@ def test_blanks_instead_of_tabs_are_suspected_if_nothing_is_found(run, files, tm
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "found no --lexicon and no --gazetteer, or both"),
-        (("--gazetteer", "{0}", "--lexicon", "{0}"), "found no --lexicon and no --gazetteer, or both"),
-        (("--gazetteer", "{0}", "--agree", "any"), "found --agree with --gazetteer, expected it without"),
-        (("--gazetteer", "{0}", "--cluster", "local"), "found --cluster with --gazetteer, expected it without"),
-        (("--gazetteer", "{0}", "--sample", 3), "found --sample with --gazetteer, expected it without"),
-        (("--lexicon", "{0}", "--else", "O"), "found --else with --lexicon, expected it without"),
-        (("--lexicon", "{0}", "--stop", "{0}"), "found --stop with --lexicon, expected it without"),
-        (("--gazetteer", "{0}", "--else", "o"), "found --else o, expected one of unknown, O, O-for-others"),
-        (("--gazetteer", "{0}", "--format", "kytea"), "found kytea, a format of characters"),
-        (("--gazetteer", "{0}", "{1}"), "found raw text and columns, expected one of them in a run"),
+        ("", "found no --lexicon and no --gazetteer, or both"),
+        ("--gazetteer {0} --lexicon {0}", "found no --lexicon and no --gazetteer, or both"),
+        ("--gazetteer {0} --agree any", "found --agree with --gazetteer, expected it without"),
+        ("--gazetteer {0} --cluster local", "found --cluster with --gazetteer, expected it without"),
+        ("--gazetteer {0} --sample 3", "found --sample with --gazetteer, expected it without"),
+        ("--lexicon {0} --else O", "found --else with --lexicon, expected it without"),
+        ("--lexicon {0} --stop {0}", "found --stop with --lexicon, expected it without"),
+        ("--gazetteer {0} --else o", "found --else o, expected one of unknown, O, O-for-others"),
+        ("--gazetteer {0} --format kytea", "found kytea, a format of characters"),
+        ("--gazetteer {0} {1}", "found raw text and columns, expected one of them in a run"),
     ],
 )
 def test_options_that_do_not_fit(run, files, tmp_path, options, message):
     tokens = write(tmp_path / "in.col", ["New\tB-X", "York\tI-X"])
-    given = [str(option).format(files[0], tokens) for option in options]
+    given = options.format(files[0], tokens).split()
     assert message in run("harvest", "lexicon", files[1], *given, "-o", tmp_path / "o", code=2).stderr
     assert not (tmp_path / "o").exists()

@@ -29,12 +29,6 @@ def test_sentences_with_words(run, files):
     assert result.stderr == f"{files / 'out.kytea'}: 2 of 4 sentences, 2 words found\n" and result.stdout == ""
 
 
-def test_streams(run, files):
-    result = run("harvest", "lexicon", "--lexicon", files / "names.txt", "-", "-o", "-", stdin="我们开会\n好\n")
-    assert result.stdout == "我 们|开-会/n&v\n"
-    assert result.stderr == "-: 1 of 2 sentences, 2 words found\n".replace("2 words", "1 words")
-
-
 @pytest.mark.parametrize("task", ["segment", "segtag"])
 def test_it_trains_beside_an_annotated_corpus(run, corpora, files, task):
     write(files / "text.raw", ["黑山老妖来了", "他看见黑山老妖。"])

@@ -66,15 +66,6 @@ def test_two_parses_are_compared_by_their_heads(trees: Path, run: Run) -> None:
     assert "expected universal or full" in run("evaluate", *files, *options, "whole", code=2).stderr
 
 
-def test_standard_input_to_standard_output(trees: Path, run: Run) -> None:
-    text = conllu([with_evidence(each, *(None,) * len(each)) for each in treebank(3, seed=8)])
-    out = run("tag", trees / "parser.model", "--format", "conllu", stdin=text).stdout
-    assert [line.split("\t")[1] for line in out.splitlines() if line] == [
-        line.split("\t")[1] for line in text.splitlines() if line
-    ]
-    assert all(line.split("\t")[6] != "_" for line in out.splitlines() if line)
-
-
 @pytest.mark.parametrize("command", ["complete", "tag"])
 def test_heads_that_are_given_stay(trees: Path, run: Run, command: str) -> None:
     (one,) = treebank(1, seed=4)
@@ -120,22 +111,19 @@ def test_circles_are_named(trees: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ("--method", "coupled"),
-            "unknown method 'coupled', expected one of single, stacked, merged,",
-        ),
-        (("--guide", "joined"), "--guide with the task parse"),
-        (("--method", "merged"), "expected --source of another guideline, for --method merged"),
-        (("--rounds", "2"), "found --rounds with the method single, expected stacked or transform or iterate"),
-        (("--coding", "BI"), "--coding with the task parse"),
-        (("--incomplete", "posterior"), "--incomplete with the task parse"),
-        (("--learner", "magic"), "magic"),
-        (("--template", "form[0]"), "found 'form[0]' in template"),
-        (("--weights", "1,2"), "--weights"),
+        ("--method coupled", "unknown method 'coupled', expected one of single, stacked, merged,"),
+        ("--guide joined", "--guide with the task parse"),
+        ("--method merged", "expected --source of another guideline, for --method merged"),
+        ("--rounds 2", "found --rounds with the method single, expected stacked or transform or iterate"),
+        ("--coding BI", "--coding with the task parse"),
+        ("--incomplete posterior", "--incomplete with the task parse"),
+        ("--learner magic", "magic"),
+        ("--template form[0]", "found 'form[0]' in template"),
+        ("--weights 1,2", "found 2 numbers as weights"),
     ],
 )
-def test_options_that_parsers_do_not_have(trees: Path, run: Run, options: tuple[str, ...], message: str) -> None:
-    result = run("train", "--task", "parse", trees / "train.conllu", "-o", trees / "no.model", *options, code=2)
+def test_options_that_parsers_do_not_have(trees: Path, run: Run, options: str, message: str) -> None:
+    result = run("train", "--task", "parse", trees / "train.conllu", "-o", trees / "no.model", *options.split(), code=2)
     assert message in result.stderr
     assert not (trees / "no.model").exists()
 
@@ -200,13 +188,13 @@ def test_further_models_fill_in_what_is_open(trees: Path, run: Run, tagger: Path
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--then", "parser.model", "--best", 2), "found --then with"),
-        (("--then", "parser.model", "-o", "out.seg"), "expected conllu"),
-        (("--then", "none.model"), "none.model"),
+        ("--then parser.model --best 2", "found --then with"),
+        ("--then parser.model -o out.seg", "expected conllu"),
+        ("--then none.model", "none.model"),
     ],
 )
 def test_what_cannot_be_done_in_turn(
-    trees: Path, run: Run, tagger: Path, options: tuple[object, ...], message: str, monkeypatch: pytest.MonkeyPatch
+    trees: Path, run: Run, tagger: Path, options: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(trees)
-    assert message in run("tag", tagger, "dev.conllu", *options, code=2).stderr
+    assert message in run("tag", tagger, "dev.conllu", *options.split(), code=2).stderr

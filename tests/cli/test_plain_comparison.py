@@ -2,94 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 from model_files import contents, corpora_of, write
 
-from tagweave.learning.loop import FitOutcome
 from tagweave.models.storage import describe_model
-from tagweave.training import job as jobs
 
 RIGHT = ["a/X b/Y c/Z", "b/Y a/X", "c/Z c/Z b/Y a/X", "a/X c/Z"] * 3
 WRONG = [line.translate(str.maketrans("XYZ", "YZX")) for line in RIGHT] * 3
-
-
-@dataclass(frozen=True)
-class Fake:
-    """A run whose models have the scores that they are to have."""
-
-    scores: dict[str, float]
-    method: str = "merged"
-    is_asked_for: bool = False
-    incomparable: str = ""
-    stopped: bool = False
-    order: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
-    plain: Any = None
-
-    @property
-    def run(self) -> Any:
-        return SimpleNamespace(tell=self.told.append)
-
-    @property
-    def data(self) -> Any:
-        return SimpleNamespace(is_asked_for=self.is_asked_for, has_sources=True, target="t")
-
-    def check(self) -> None:
-        assert not self.order
-
-    def alone(self) -> Fake:
-        return replace(self, method="single", stopped=False)
-
-    def fitted(self) -> Any:
-        self.order.append(self.method)
-        return Fitted(
-            self.method, FitOutcome([], score=self.scores[self.method], iterations=1, interrupted=self.stopped)
-        )
-
-
-@dataclass(frozen=True)
-class Fitted:
-    name: str
-    outcome: FitOutcome
-
-
-@pytest.fixture
-def _fakes(monkeypatch):
-    """Methods that ask the job itself."""
-    method = SimpleNamespace(fit=Fake.fitted, check=Fake.check)
-    monkeypatch.setattr(jobs, "METHODS", {"single": method, "merged": method})
-    monkeypatch.setattr(jobs, "_alone", Fake.alone)
-
-
-@pytest.mark.usefixtures("_fakes")
-@pytest.mark.parametrize("asked", [False, True])
-@pytest.mark.parametrize(("plain", "adapted"), [(0.8, 0.9), (0.8, 0.8), (0.9, 0.8)])
-def test_the_better_one_is_kept_unless_the_method_was_asked_for(plain, adapted, asked):
-    job = Fake({"single": plain, "merged": adapted}, is_asked_for=asked)
-    kept, told = jobs.train(job), job.told
-    assert job.order == ["single", "merged"]
-    assert kept.fitted.name == kept.job.method == ("single" if plain > adapted and not asked else "merged")
-    assert kept.scores == {"plain": plain, "merged": adapted}
-    assert told[1] == f"on the development data: plain {plain:.4f}, merged {adapted:.4f}"
-    assert any("warning" in line for line in told) == (plain > adapted and asked)
-    assert any("plain model is kept" in line for line in told) == (plain > adapted and not asked)
-
-
-@pytest.mark.usefixtures("_fakes")
-def test_a_run_that_was_stopped_goes_on_whatever_is_kept():
-    kept = jobs.train(Fake({"single": 0.9, "merged": 0.8}, stopped=True))
-    assert kept.fitted.name == "single" and kept.fitted.outcome.interrupted
-
-
-@pytest.mark.usefixtures("_fakes")
-def test_where_nothing_can_be_compared_it_is_said():
-    job = Fake({"merged": 0.5}, incomparable="no --dev")
-    assert jobs.train(job).fitted.name == "merged" and job.order == ["merged"]
-    assert job.told[0].startswith("no --dev: nothing tells whether the sources made the model better")
 
 
 @pytest.fixture
@@ -97,16 +16,25 @@ def files(tmp_path):
     write(tmp_path / "train.txt", RIGHT)
     write(tmp_path / "dev.txt", RIGHT[1:])
     write(tmp_path / "wrong.txt", WRONG)
+    write(tmp_path / "more.txt", RIGHT[:2])
     return tmp_path
 
 
 @pytest.fixture
 def train(run, files):
-    def call(*options, code=0):
-        command = ("train", files / "train.txt", "--source", files / "wrong.txt", "-o", files / "m", "--iterations", 3)
+    def call(*options, source="wrong.txt", code=0):
+        command = ("train", files / "train.txt", "--source", files / source, "-o", files / "m", "--iterations", 3)
         return run(*command, *options, code=code).stderr
 
     return call
+
+
+def test_a_source_that_does_no_harm_is_kept(files, train):
+    """Also where both are equally good."""
+    told = train("--dev", files / "dev.txt", source="more.txt")
+    assert "on the development data: plain 1.0000, with the sources 1.0000" in told
+    assert "plain model is kept" not in told and "made the model worse" not in told
+    assert [each["path"] for each in corpora_of(contents(files / "m")[1]["about"])] == ["train.txt", "more.txt"]
 
 
 def test_a_source_that_harms_is_left_out(run, files, train):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from model_files import write
 
-from tagweave.cli.console import OptionError
-from tagweave.cli.train import corpus_weights, setting_values
-from tagweave.corpus.load import load, stream
+from tagweave.cli.options import pairs
+from tagweave.corpus.load import load
 from tagweave.errors import PlanError
 from tagweave.features.templates import PRESETS
 from tagweave.training.corpora import read_corpus, run_identity
@@ -15,18 +14,18 @@ from tagweave.training.recipe import LEARNERS, Recipe, learner_settings, templat
 
 
 def test_settings_have_the_types_of_the_learner():
-    assert learner_settings("adagrad", setting_values(["rate=1", "batch=4"])) == {"rate": 1.0, "batch": 4}
-    assert isinstance(learner_settings("adagrad", setting_values(["rate=1"]))["rate"], float)
-    assert learner_settings("sgd", setting_values(["rate=0.5", "c2=2"])) == {"rate": 0.5, "c2": 2.0}
-    assert learner_settings("lbfgs", setting_values(["memory=3"])) == {"memory": 3}
+    assert learner_settings("adagrad", pairs("set", ["rate=1", "batch=4"])) == {"rate": 1.0, "batch": 4}
+    assert isinstance(learner_settings("adagrad", pairs("set", ["rate=1"]))["rate"], float)
+    assert learner_settings("sgd", pairs("set", ["rate=0.5", "c2=2"])) == {"rate": 0.5, "c2": 2.0}
+    assert learner_settings("lbfgs", pairs("set", ["memory=3"])) == {"memory": 3}
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_setting_of_every_learner_can_be_set(learner):
     with pytest.raises(PlanError) as error:
-        learner_settings(learner, setting_values(["?=1"]))
+        learner_settings(learner, pairs("set", ["?=1"]))
     names = str(error.value).partition("one of ")[2].split(", ")
-    settings = learner_settings(learner, setting_values([f"{name}=1" for name in names]))
+    settings = learner_settings(learner, pairs("set", [f"{name}=1" for name in names]))
     trainer = Recipe(learner=learner, settings=settings).trainer()
     assert all(getattr(trainer, name) == 1 for name in names)
 
@@ -37,14 +36,6 @@ def test_presets_and_templates_add_up_each_once():
     texts = template_texts("tag", ["jiang-2015", "liu-2014"], ["form[0]", "form[3]"])
     assert len(set(texts)) == len(texts) and texts[-1] == "form[3]"
     assert set(texts) == {*PRESETS["jiang-2015"].texts, *PRESETS["liu-2014"].texts, "form[3]"}
-
-
-def test_weights():
-    assert corpus_weights(None, 2) == [1.0, 1.0]
-    assert corpus_weights("1,.5", 2) == [1.0, 0.5]
-    for wrong in ("1", "1,-1", "1,inf", "1,", ""):
-        with pytest.raises(OptionError):
-            corpus_weights(wrong, 2)
 
 
 def test_the_identity_of_a_run(tmp_path):
@@ -88,16 +79,3 @@ def test_a_corpus_that_names_no_guideline_gets_the_one_that_is_offered(tmp_path)
     assert name(named) == "mine"
     assert name(header) == "pd" and name(f"{header}#ctb") == "ctb"
     assert load(str(tagged)).guideline == "tag"
-
-
-def test_a_stream_tells_its_format(tmp_path):
-    form, sentences, _ = stream(str(write(tmp_path / "t", ["a/N", ""])))
-    assert form.name == "tagged" and [s.forms for s in sentences] == [("a",), ()]
-    assert stream(str(write(tmp_path / "t.seg", ["a"]))).format.name == "segmented"
-    assert stream(str(tmp_path / "t"), "raw").format.name == "raw"
-
-
-def test_covered_labels(tmp_path):
-    covered = load(str(write(tmp_path / "t.conll", ["# labels_covered = A B", "a\tA", ""])))
-    assert covered.covered == ("A", "B")
-    assert load(str(write(tmp_path / "u.conll", ["a\tA", ""]))).covered is None

@@ -56,15 +56,6 @@ def test_files_gzip_byte_order_marks_and_line_ends(run, segmenter, tmp_path):
     assert gzip.decompress((tmp_path / "out.gz").read_bytes()).decode() == plain
 
 
-def test_an_error_names_the_line_and_leaves_no_file(run, segmenter, tmp_path):
-    (tmp_path / "bad.raw").write_bytes("我们\n\0\n".encode())
-    result = run("tag", segmenter, tmp_path / "bad.raw", "-o", tmp_path / "out", code=2)
-    expected = "found a NUL character at character 1, expected lines of text"
-    assert result.stderr == f"tagweave: {tmp_path / 'bad.raw'}:2: {expected}\n"
-    assert not list(tmp_path.glob("out*"))
-    assert run("tag", segmenter, tmp_path / "none.raw", code=2).stderr.startswith("tagweave: ")
-
-
 def test_what_is_not_raw_to_segmented_goes_the_general_way(run, segmenter, segtagger, tagger, tmp_path, monkeypatch):
     taken = []
     read_blocks = characters.read_blocks

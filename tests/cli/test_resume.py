@@ -1,4 +1,4 @@
-"""A run that is killed and resumed ends in the same model as one that is not, for every learner."""
+"""A run that is killed and resumed ends in the same model as one that is not."""
 
 from __future__ import annotations
 
@@ -14,83 +14,10 @@ from model_files import contents, write
 
 from tagweave.learning import loop
 from tagweave.models.storage import load_model
-from tagweave.training.recipe import LEARNERS
 
-ITERATIONS = 5
-
-# each training is a process of its own, forked from one that has loaded everything, and kills itself with SIGKILL:
-# after the checkpoint of iteration 3, or in the middle of writing it
+# each training is a process of its own, forked from one that has loaded everything, and kills itself with SIGKILL
+# when it has saved a checkpoint so many times, or while it saves the next one
 KILLED = """
-import os, signal, sys
-from pathlib import Path
-from tagweave.cli.main import application
-from tagweave.learning import loop
-
-common, runs = sys.argv[1].split("|"), [run.split("|") for run in sys.argv[2:]]
-
-for _, *options in runs:  # the kernels are loaded once, here
-    application()([*common, *options, "--iterations", "1"], standalone_mode=False)
-    Path(options[1]).unlink()
-
-def kill():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-original, loop.INTERVAL = loop.save_checkpoint, 0
-def save(path, state, best, run):
-    if state.iteration == 3 and when == "between":  # of the run that this process is
-        Path.replace = lambda *_: kill()
-    original(path, state, best, run)
-    if state.iteration == 3:
-        kill()
-loop.save_checkpoint = save
-
-for when, *options in runs:
-    process = os.fork()
-    if not process:
-        application()([*common, *options])
-    assert os.WTERMSIG(os.waitpid(process, 0)[1]) == signal.SIGKILL
-"""
-
-
-def options_of(learner, corpora):
-    """The options of a learner, some with development data."""
-    dev = ["--dev", str(corpora / "dev.txt"), "--patience", "4"]
-    return dev if learner in ("adagrad", "rprop") else ["--set", "restart=2"] if learner == "cg" else []
-
-
-def test_a_killed_run_is_resumed_to_the_same_model(run, corpora, tmp_path):
-    """After a checkpoint, for every learner; while one is written, for two of them, since none writes its own."""
-    train = write(tmp_path / "train.txt", (corpora / "train.txt").read_text("utf-8").splitlines()[:20])
-    common = ["train", str(train), "--iterations", str(ITERATIONS), "--seed", "5"]
-    killed, straight = tmp_path / "killed", tmp_path / "straight"
-    killed.mkdir()
-    straight.mkdir()
-    cases = [(learner, "after") for learner in LEARNERS] + [("adagrad", "between"), ("lbfgs", "between")]
-    options = {
-        (learner, when): ["-o", str(killed / f"{learner}-{when}"), "--learner", learner, *options_of(learner, corpora)]
-        for learner, when in cases
-    }
-    subprocess.run(
-        [sys.executable, "-c", KILLED, "|".join(common), *("|".join([case[1], *options[case]]) for case in cases)],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "COLUMNS": "100"},
-    )
-    for learner in LEARNERS:
-        run(*common, *options[learner, "after"][2:], "-o", straight / learner)
-    for learner, when in cases:
-        model = killed / f"{learner}-{when}"
-        assert model.with_name(f"{model.name}.checkpoint").exists() and not model.exists()
-        resumed = run(*common, *options[learner, when], "--resume")
-        done = 3 if when == "after" else 2
-        numbers = [line.split()[1] for line in resumed.stderr.splitlines() if line.startswith("iteration ")]
-        assert numbers[:1] == [f"{done + 1}/{ITERATIONS}"]
-        assert contents(model) == contents(straight / learner), model.name
-    assert sorted(path.name for path in killed.iterdir()) == sorted("-".join(case) for case in cases)
-
-
-# as above; each run kills itself when it has saved a checkpoint so many times, or while it saves the next one
-KILLED_IN_STAGES = """
 import os, signal, sys
 from pathlib import Path
 from tagweave.cli.main import application
@@ -126,35 +53,40 @@ for times, between, *options in runs:
 """
 
 
-def test_a_killed_run_of_two_models_is_resumed_to_the_same_model(run, corpora, tmp_path):
-    """In the first model, at its end, in the second one; with the part of a checkpoint that was being written.
+@pytest.mark.parametrize(
+    ("options", "part", "iterations"),
+    [
+        ("--dev {dev} --patience 4", "", 3),
+        ("--learner lbfgs", "", 3),
+        ("--source {words} --sample 10,15", ".source-1", 9),
+        ("--source {words} --sample 10,15 --narrow 0", ".mapping", 6),
+        ("--source {words} --method stacked", ".source", 6),
+    ],
+    ids=["adagrad", "lbfgs", "narrowed", "coupled", "stacked"],
+)
+def test_a_killed_run_is_resumed_to_the_same_model(run, corpora, tmp_path, options, part, iterations):
+    """In the first of two models, at its end, in the second one; with the part of a checkpoint that was being written.
 
-    Or of three: a narrowed coupled model is that of two taggers, too.
+    A narrowed coupled model is that of two taggers, too. Each learner is stopped in `training/test_resumed_fits.py`.
     """
     few = {name: (corpora / f"{name}.txt").read_text("utf-8").splitlines()[:20] for name in ("train", "words")}
     train, words = (write(tmp_path / f"{name}.txt", lines) for name, lines in few.items())
-    common = ["train", f"ctb={train}", "--source", f"pd={words}", "--iterations", "3", "--seed", "5"]
-    of_pairs = ["--sample", "10,15"]
-    methods = {"narrowed": of_pairs, "coupled": [*of_pairs, "--narrow", "0"], "stacked": ["--method", "stacked"]}
-    parts = {"narrowed": ("source-1", 9), "coupled": ("mapping", 6), "stacked": ("source", 6)}
-    killed, straight = tmp_path / "killed", tmp_path / "straight"
-    killed.mkdir()
-    straight.mkdir()
-    moments = [(2, "after"), (3, "after"), (4, "between")]
-    cases = [(name, times, when, killed / f"{name}-{times}-{when}") for name in methods for times, when in moments]
-    runs = ["|".join([str(times), when, "-o", str(model), *methods[name]]) for name, times, when, model in cases]
-    command = [sys.executable, "-c", KILLED_IN_STAGES, "|".join(common), *runs]
+    options = options.format(words=f"pd={words}", dev=f"ctb={corpora / 'dev.txt'}").split()
+    common = ["train", f"ctb={train}", "--iterations", "3", "--seed", "5"]
+    moments = [(2, "after"), (3, "after"), (4, "between")] if part else [(1, "after"), (2, "after"), (1, "between")]
+    cases = [(times, when, tmp_path / f"{times}-{when}") for times, when in moments]
+    runs = ["|".join([str(times), when, "-o", str(model), *options]) for times, when, model in cases]
+    command = [sys.executable, "-c", KILLED, "|".join(common), *runs]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "COLUMNS": "100"})
-    for name, options in methods.items():
-        run(*common, *options, "-o", straight / name)
-    for name, times, _, model in cases:
+    run(*common, *options, "-o", tmp_path / "straight")
+    for times, _, model in cases:
         assert not model.exists()
-        part, iterations = parts[name]
-        assert (killed / f"{model.name}.checkpoint.{part}").exists()
-        resumed = run(*common, *methods[name], "-o", model, "--resume")
+        assert model.with_name(f"{model.name}.checkpoint{part}").exists()
+        resumed = run(*common, *options, "-o", model, "--resume")
         assert sum(line.startswith("iteration ") for line in resumed.stderr.splitlines()) == iterations - times
-        assert contents(model) == contents(straight / name), model.name
-    assert sorted(killed.iterdir()) == sorted(model for *_, model in cases)
+        assert contents(model) == contents(tmp_path / "straight"), model.name
+    names = {path.name for path in tmp_path.iterdir()} - {"train.txt", "words.txt", "straight"}
+    assert names == {model.name for *_, model in cases}
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])

@@ -62,27 +62,6 @@ def test_several_targets(markup, tmp_path):
     assert markup("--like", north, "--like", south) == (FOUND[:3], "3 sentences kept")
 
 
-def test_no_word_is_cut_out_of_two_lines_of_the_target(markup, tmp_path):
-    assert markup("--like", write(tmp_path / "target.raw", ["北", "京南", "京"]))[0] == []
-
-
-def test_samples_are_drawn_by_the_seed_and_stay_in_order(markup):
-    drawn = {seed: markup("--sample", 2, "--seed", seed) for seed in range(6)}
-    assert drawn[3] == markup("--sample", 2, "--seed", 3)
-    assert len({tuple(lines) for lines, _ in drawn.values()}) > 1
-    for lines, said in drawn.values():
-        assert lines == [line for line in FOUND if line in lines] and len(lines) == 2
-        assert said == "2 sentences kept"
-    assert markup("--sample", 2) == markup("--sample", 2, "--seed", 0)
-    assert markup("--sample", 100) == (FOUND, "5 sentences kept")
-
-
-def test_a_sample_is_one_of_those_that_are_like_the_target(markup, tmp_path):
-    target = write(tmp_path / "target.raw", ["我在北京。"])
-    seen = {markup("--like", target, "--sample", 1, "--seed", seed)[0][0] for seed in range(8)}
-    assert seen == {FOUND[0], FOUND[2]}
-
-
 def test_lexicons(lexicon, tmp_path):
     target = write(tmp_path / "target.raw", ["图书馆"])
     assert lexicon() == (
@@ -135,16 +114,6 @@ def test_a_target_that_is_not_there_is_told_before_anything_is_read(run, tmp_pat
     result = run("harvest", "markup", tmp_path / "no page.md", "--like", missing, "-o", tmp_path / "out", code=2)
     assert result.stderr == f"tagweave: {missing}: No such file or directory\n"
     assert not list(tmp_path.iterdir())
-
-
-def test_a_target_that_is_no_text_leaves_the_output_as_it_was(run, tmp_path):
-    write(tmp_path / "page.md", ["在**北京**住"])
-    (tmp_path / "bad.raw").write_bytes(b"a\n\xff\n")
-    (tmp_path / "out").write_text("before")
-    options = ["--like", tmp_path / "bad.raw", "-o", tmp_path / "out"]
-    result = run("harvest", "markup", tmp_path / "page.md", *options, code=2)
-    assert "bad.raw:2: found the byte 0xff" in result.stderr
-    assert (tmp_path / "out").read_text() == "before" and len(list(tmp_path.iterdir())) == 3
 
 
 def test_a_sample_of_nothing(run, tmp_path):

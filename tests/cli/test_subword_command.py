@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 from model_files import write
 
-from tagweave.corpus.load import load
-from tagweave.learning.run import Run, Schedule
-from tagweave.models.guide import PieceEncoder
 from tagweave.models.storage import load_model
-from tagweave.training.recipe import Recipe
-from tagweave.training.subword import Stacking, fit_stack
-from tagweave.training.task import Task
 
+PD = ("--source", "pd={}/pd.txt")
 OPTIONS = ("--task", "segtag", "--method", "subword", "--folds", 2, "--iterations", 2)
 
 
@@ -40,20 +35,6 @@ def stacked(run, files):
     return files / "m", said
 
 
-def test_it_is_that_of_the_library(stacked, files):
-    ctb, pd, dev = (load(f"{each}={files / name}.txt") for each, name in (("ctb", "ctb"), ("pd", "pd"), ("ctb", "dev")))
-    recipe = Recipe(Task("segtag"), settings={"seed": 0})
-    fitted = fit_stack([ctb], [pd], recipe, Stacking(folds=2), dev, Run(Schedule(2)))
-    model = load_model(stacked[0])
-    assert isinstance(model.encoder, PieceEncoder)
-    assert np.array_equal(model.weights, fitted.model.weights)
-    assert [each.weights.tolist() for each in model.encoder.taggers] == [
-        each.weights.tolist() for each in fitted.model.encoder.taggers
-    ]
-    assert model.about["plan"]["method"] == "subword"
-    assert model.about["plan"]["options"] == {"folds": 2, "retrain": False}
-
-
 def test_every_step_is_told(stacked):
     steps = [line for line in stacked[1] if not line.startswith(("iteration", " "))]
     told = "what models of ctb say of text that they have not seen"
@@ -68,7 +49,9 @@ def test_every_step_is_told(stacked):
 
 def test_info_names_the_taggers(stacked, run):
     assert "of pieces that taggers of ctb and pd cut, which are parts of it" in run("info", stacked[0]).stdout
-    assert json.loads(run("info", stacked[0], "--json").stdout)["taggers"] == ["ctb", "pd"]
+    told = json.loads(run("info", stacked[0], "--json").stdout)
+    assert told["taggers"] == ["ctb", "pd"] and told["about"]["plan"]["method"] == "subword"
+    assert told["about"]["plan"]["options"] == {"folds": 2, "retrain": False}
 
 
 def test_it_tags_raw_text_and_text_of_words(stacked, run, files):
@@ -115,43 +98,15 @@ def test_training_again(run, files, tmp_path):
     assert any(line.startswith("60 sentences with evidence") for line in said)
 
 
-def test_another_run_is_not_gone_on_with(run, files, tmp_path):
-    """The folds decide on the pieces, so they are part of what identifies a run."""
-    from tagweave.learning import loop
-
-    model, plain = tmp_path / "m", loop.save_checkpoint
-
-    def killed(path, *rest):
-        plain(path, *rest)
-        if path.name == "m.checkpoint":
-            raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "save_checkpoint", killed)
-        train(run, files, model, code=130)
-    assert (tmp_path / "m.checkpoint").exists()
-    said = train(run, files, model, "--folds", 3, "--resume", code=2)
-    assert "another run" in said[-1] or "of another" in said[-1]
-    train(run, files, model, "--resume")
-    assert not (tmp_path / "m.checkpoint").exists()
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--method", "merged", "--retrain"), "found --retrain with the method merged, expected subword"),
-        (("--method", "subword"), "found the task tag, expected segment or segtag"),
+        ((*PD, "--method", "merged", "--retrain"), "found --retrain with the method merged, expected subword"),
+        ((*PD, "--method", "subword"), "found the task tag, expected segment or segtag"),
+        ((*PD, *OPTIONS, "--folds", 31), "found 31 folds, expected 2 to 30"),
+        (OPTIONS, "expected --source of another guideline, for --method subword"),
     ],
 )
-def test_options_of_other_methods(run, files, tmp_path, options, message):
-    two = (f"ctb={files / 'ctb.txt'}", "--source", f"pd={files / 'pd.txt'}")
-    assert message in run("train", *two, "-o", tmp_path / "m", *options, code=2).stderr
-
-
-def test_more_folds_than_sentences(run, files, tmp_path):
-    assert "found 31 folds, expected 2 to 30" in train(run, files, tmp_path / "m", "--folds", 31, code=2)[-1]
-
-
-def test_without_another_guideline(run, files, tmp_path):
-    result = run("train", files / "ctb.txt", "--method", "subword", "--task", "segtag", "-o", tmp_path / "m", code=2)
-    assert "expected --source of another guideline, for --method subword" in result.stderr
+def test_options_that_do_not_fit(run, files, tmp_path, options, message):
+    words = [str(option).format(files) for option in options]
+    assert message in run("train", f"ctb={files / 'ctb.txt'}", "-o", tmp_path / "m", *words, code=2).stderr

@@ -11,14 +11,12 @@ import pytest
 from model_files import write
 
 from tagweave.corpus.candidates import Soft, parse_candidates
-from tagweave.corpus.formats import plain
-from tagweave.corpus.load import CorpusStream, iterate, load
+from tagweave.corpus.load import iterate, load
 from tagweave.corpus.sentence import Sentence
 from tagweave.harvest import runs
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
 from tagweave.streams import inputs
-from tagweave.streams.labelling import WordLabelling
 
 TEXT = "医院 的 墙 是 白 的 。"
 
@@ -279,24 +277,6 @@ def test_a_long_stream_is_taken_in_blocks(run, tagger, corpora, monkeypatch):
     )
     assert run("tag", tagger, corpora / "dev.seg").stdout == expected
     assert taken == [7, 7, 6]
-
-
-def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
-    monkeypatch.setattr(inputs, "_BLOCK", 2)
-    read = []
-
-    def stream(*_arguments):
-        def sentences():
-            for number in range(100):
-                read.append(number)
-                yield Sentence(("医院",))
-
-        return CorpusStream(plain.SEGMENTED, sentences())
-
-    monkeypatch.setattr(inputs, "stream", stream)
-    labelled = WordLabelling(ChainPredictor(load_model(tagger)), "-").labelled()
-    next(labelled)
-    assert len(read) == 2
 
 
 def test_a_reader_that_has_gone_is_no_error(tagger, corpora, tmp_path):

@@ -15,7 +15,6 @@ from model_files import contents, corpora_of, write
 
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
-from tagweave.learning import loop
 from tagweave.models.storage import describe_model, load_model
 from tagweave.training.chain_problem import estimated_bytes, peak_bytes
 from tagweave.training.coupled import Coupling, prepare_coupled
@@ -23,7 +22,6 @@ from tagweave.training.fit import prepare
 from tagweave.training.methods.single import SingleOptions
 from tagweave.training.plan import CorpusReference, read_plan
 from tagweave.training.recipe import LEARNERS, Recipe
-from tagweave.training.task import Task
 
 RUN = ("--iterations", 2)
 
@@ -105,13 +103,6 @@ def test_equal_trainings_are_equal_files_in_any_process_and_folder(corpora, tmp_
         assert b"of-ada" not in first, name
 
 
-def test_another_seed_gives_another_model(run, corpora, tmp_path):
-    for seed in (1, 2):
-        run("train", corpora / "train.txt", "-o", tmp_path / f"{seed}", "--seed", seed, *RUN)
-    first, second = (contents(tmp_path / f"{seed}")[0]["weights"] for seed in (1, 2))
-    assert first != second
-
-
 def test_two_files_are_one_corpus(run, corpora, tmp_path):
     lines = (corpora / "train.txt").read_text("utf-8").splitlines()
     halves = [write(tmp_path / f"{i}.txt", lines[30 * i : 30 * i + 30]) for i in (0, 1)]
@@ -175,70 +166,42 @@ def test_patience_and_the_log(run, corpora, tmp_path):
     assert len(lines) < 50
 
 
-def test_an_interrupt_keeps_the_best_model_and_says_how_to_go_on(run, corpora, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "save_checkpoint", interrupting(loop.save_checkpoint, 2))
+def test_an_interrupt_keeps_the_best_model_and_says_how_to_go_on(run, corpora, tmp_path, interrupted):
     command = ("train", corpora / "train.txt", "-o", tmp_path / "m", "--iterations", 4)
-    result = run(*command, code=130)
-    assert result.stderr.splitlines()[-2:] == [
-        f"{tmp_path / 'm'}: 2 iterations",
-        "interrupted: the same command with --resume goes on",
-    ]
-    monkeypatch.undo()
+    with interrupted(2):
+        told = run(*command, code=130).stderr.splitlines()
+    assert told[-2:] == [f"{tmp_path / 'm'}: 2 iterations", "interrupted: the same command with --resume goes on"]
     assert about(tmp_path / "m")["iterations"] == 2
     run(*command, "--resume")
     run(*command[:-3], tmp_path / "straight", *command[-2:])
     assert contents(tmp_path / "m") == contents(tmp_path / "straight")
 
 
-def interrupting(save, iteration):
-    """`save_checkpoint`, with one Ctrl-C after the iteration of this number."""
-    sent = []
-
-    def step(path, state, best, run):
-        save(path, state, best, run)
-        if state.iteration == iteration and not sent:
-            sent.append(True)
-            raise KeyboardInterrupt
-
-    return step
-
-
-def test_an_interrupt_in_the_first_iteration_writes_no_model(run, corpora, tmp_path, monkeypatch):
-    def stop(*_arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("tagweave.learning.online.AdaGrad.step", stop)
-    result = run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, code=130)
-    assert result.stderr.splitlines()[-1] == "interrupted in the first iteration: no model is written"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_interrupt_before_training(run, corpora, tmp_path, monkeypatch):
-    def stop(*_arguments, **_named):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("tagweave.training.job.prepare", stop)
-    result = run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, code=130)
-    assert result.stderr.splitlines()[1:] == ["tagweave: interrupted"]
-
-
-def test_an_interrupt_of_the_first_model_of_posterior_stops_it_all(run, corpora, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("stopped", "options", "told"),
+    [
+        ("learning.online.AdaGrad.step", (), "interrupted in the first iteration: no model is written"),
+        ("learning.online.AdaGrad.step", ("--incomplete", "posterior"), "tagweave: interrupted"),
+        ("training.job.prepare", (), "tagweave: interrupted"),
+    ],
+)
+def test_an_interrupt_before_there_is_a_model(run, corpora, tmp_path, monkeypatch, stopped, options, told):
     calls = []
 
-    def stop(*_arguments):
+    def stop(*_arguments, **_named):
         calls.append(1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tagweave.learning.online.AdaGrad.step", stop)
-    run("train", corpora / "train.txt", "-o", tmp_path / "m", "--incomplete", "posterior", code=130)
-    assert calls == [1] and not (tmp_path / "m").exists()
+    monkeypatch.setattr(f"tagweave.{stopped}", stop)
+    result = run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, *options, code=130)
+    assert result.stderr.splitlines()[-1] == told and calls == [1]
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_checkpoint_of_another_run_is_refused_and_without_resume_announced(run, corpora, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "save_checkpoint", interrupting(loop.save_checkpoint, 1))
+def test_a_checkpoint_of_another_run_is_refused_and_without_resume_announced(run, corpora, tmp_path, interrupted):
     model = tmp_path / "m"
-    run("train", corpora / "train.txt", "-o", model, *RUN, code=130)
-    monkeypatch.undo()
+    with interrupted(1):
+        run("train", corpora / "train.txt", "-o", model, *RUN, code=130)
     for change in (("--seed", 1), ("--weights", "2"), ("--min-count", 2), ("--dev", corpora / "dev.txt")):
         result = run("train", corpora / "train.txt", "-o", model, *RUN, *change, "--resume", code=2)
         told = f"tagweave: {model}.checkpoint: a checkpoint of another training run; delete it to start anew"
@@ -267,11 +230,6 @@ def test_the_estimate_grows_with_the_square_of_the_labels(corpora):
     assert estimated_bytes(problem, recipe) > 8 * 4 * labels**2 + 6 * 4 * problem.model.parameters.size
     assert estimated_bytes(problem, recipe) - estimated_bytes(problem, Recipe()) == 2 * 4 * labels**2
     assert peak_bytes() > 50e6
-
-
-def test_a_recipe_knows_its_precisions():
-    with pytest.raises(ValueError, match="unknown precision 'float16', expected 'float32' or 'float64'"):
-        Recipe(Task(), precision="float16")
 
 
 def test_a_plan_is_carried_out_and_goes_on_from_a_model(run, corpora, tmp_path):

@@ -9,7 +9,7 @@ from model_files import write
 
 from tagweave.errors import CorpusError, PlanError
 from tagweave.training.corpora import read_corpus
-from tagweave.training.guidelines import development_data, training_data
+from tagweave.training.guidelines import development_data, overlap_lines, training_data
 from tagweave.training.inspection import unknown_labels
 from tagweave.training.methods import METHODS
 
@@ -206,3 +206,36 @@ def test_what_is_assumed_of_a_format_is_told(tmp_path):
     told = read_corpus(str(partial), "tag", None).note
     what = "words with labels, which 2 of its first 4 words have"
     assert told == f"{partial} is read as {what}, layer tag; first row: form=x tag=N"
+
+
+# What few tokens share
+
+
+def overlap(tmp_path, task, first, second, method=None):
+    paths = [write(tmp_path / name, text) for name, text in (("a.conllu", first), ("b.conllu", second))]
+    arguments = [f"{path.stem}={path}" for path in paths]
+    found = overlap_lines(data(arguments[:1], arguments[1:], method, task), task)
+    return [line.replace(f"{tmp_path}/", "") for line in found]
+
+
+def tree_rows(*tokens):
+    return [*(f"{n}\t{form}\t_\t{tag}\t_\t_\t{n - 1}\tdep\t_\t_" for n, (form, tag) in enumerate(tokens, 1)), ""]
+
+
+@pytest.mark.parametrize(
+    ("task", "method", "line"),
+    [
+        ("parse", "stacked", "tags of upos with TRAIN, 33 % of its tokens': its trees come with tags that"),
+        ("tag", "merged", "labels with TRAIN, 33 % of its tokens': `method=coupled` tells them apart"),
+        ("segment", "merged", "words with TRAIN, 33 % of its tokens': it is segmented in another style"),
+    ],
+)
+def test_what_few_tokens_share_is_told(tmp_path, task, method, line):
+    own = tree_rows(("ab", "N"), ("c", "V"), ("d", "V"))
+    (found,) = overlap(tmp_path, task, own, tree_rows(("ab", "N"), ("cd", "verb")), method)
+    assert found.startswith(f"b.conllu shares few {line}")
+    assert overlap(tmp_path, task, own, tree_rows(("ab", "N"), ("c", "V")), method) == []
+
+
+def test_labels_of_two_guidelines_differ_as_a_matter_of_course(tmp_path):
+    assert overlap(tmp_path, "tag", tree_rows(("ab", "N")), tree_rows(("cd", "noun"))) == []

@@ -1,4 +1,4 @@
-"""Treebanks of two guidelines on the command line: the models of the library, their steps, conversion, interrupts."""
+"""Treebanks of two guidelines on the command line: their steps, conversion, interrupts."""
 
 from __future__ import annotations
 
@@ -10,33 +10,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from model_files import contents
 
-from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features import arc_templates
-from tagweave.learning import loop
-from tagweave.learning import run as runs
 from tagweave.models.storage import load_model
-from tagweave.training.fit import fit
-from tagweave.training.guided import fit_guided, fit_guided_in_rounds
-from tagweave.training.recipe import DROP_COLUMNS, Recipe
-from tagweave.training.task import Task
-from tagweave.training.transform import PredictSelf, fit_iterated, fit_transformed
-from tagweave.training.tree_problem import usual_templates
-from tagweave.training.tree_system import TreeSystem
+from tagweave.training.recipe import Recipe
 from treebank import conllu, treebank, with_evidence
 
 if TYPE_CHECKING:
     from conftest import Run
 
-THREE = runs.Run(runs.Schedule(3))
-
 BITS = 10
 Train = Callable[..., Any]
+Interrupted = Callable[..., AbstractContextManager[None]]
 
 
 def flipped(given: Sentence) -> Sentence:
@@ -84,59 +73,51 @@ def train(run: Run, files: Path, tmp_path: Path) -> Train:
     return call
 
 
-def corpora(files: Path) -> tuple[list[Corpus], list[Corpus], Corpus]:
-    theirs = load(f"ud={files / 'theirs.conllu'}#head")
-    return [load(f"{files / 'mine.conllu'}#head")], [theirs], load(f"{files / 'dev.conllu'}#head")
-
-
-def recipe_for(targets: list[Corpus], sources: list[Corpus]) -> Recipe:
-    templates = usual_templates(*(corpus.sentences for corpus in (*targets, *sources)))
-    return Recipe(Task("parse"), templates, settings={"seed": 0}, bits=BITS, drop_columns=DROP_COLUMNS)
-
-
 def steps(lines: list[str]) -> list[str]:
     return [re.sub(r" \(after \d+ s\)$", "", line) for line in lines if re.match(r"\d+/\d+ ", line)]
 
 
-def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
-    model, lines = train("--method", "stacked")
-    targets, sources, dev = corpora(files)
-    recipe = recipe_for(targets, sources)
-    guide = fit(sources, recipe, run=THREE).model
-    expected = fit_guided(targets, guide, recipe, dev, THREE).model
-    np.testing.assert_array_equal(model.weights, expected.weights)
-    np.testing.assert_array_equal(model.guide.weights, guide.weights)
+def test_a_guide_comes_first_and_is_part_of_the_model(train: Train, tmp_path: Path, run: Run) -> None:
+    _, lines = train("--method", "stacked")
     assert "first a parser of ud, then one of head that looks at its trees" in lines
-    assert [line.split(",")[0] for line in lines if "with evidence" in line] == [
-        "12 sentences with evidence",  # the plain parser
-        "60 sentences with evidence",
-        "12 sentences with evidence",
-    ]
-    assert model.about["plan"]["method"] == "stacked"
+    of_plain, *others = [line.split(" sentences")[0] for line in lines if "with evidence" in line]
+    assert (of_plain, others) == ("12", ["60", "12"])
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
-    shown = run("info", tmp_path / "m").stdout
-    assert "guided by a model of ud, which is part of it" in shown
+    assert "guided by a model of ud, which is part of it" in run("info", tmp_path / "m").stdout
     assert json.loads(run("info", "--json", tmp_path / "m").stdout)["guide"] == "ud"
 
 
-def test_guided_in_rounds_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
-    model, lines = train("--method", "stacked", "--rounds", 2)
-    targets, sources, dev = corpora(files)
-    system = TreeSystem(recipe_for(targets, sources), THREE)
-    expected = fit_guided_in_rounds(system, targets, sources, dev, 2).model
-    np.testing.assert_array_equal(model.weights, expected.weights)
-    assert expected.guide is not None
-    np.testing.assert_array_equal(model.guide.weights, expected.guide.weights)
-    assert steps(lines) == [
-        "1/4 source model of ud",
-        "2/4 target model of head",
-        "3/4 round 1: transfer model, head to ud",
-        "4/4 round 2: guided model of head",
-    ]
-    assert ", method stacked, 2 rounds" in run("info", tmp_path / "m").stdout
+@pytest.mark.parametrize(
+    ("options", "expected", "shown"),
+    [
+        (
+            "",
+            "target model of head; source model of ud; round 1: transfer model, head to ud;"
+            " round 2: transfer model, ud to head; final model of head",
+            "method transform",
+        ),
+        (
+            "--method stacked --rounds 2",
+            "source model of ud; target model of head; round 1: transfer model, head to ud;"
+            " round 2: guided model of head",
+            ", method stacked, 2 rounds",
+        ),
+        (
+            "--method iterate --rounds 1 --predict-self 0,0.5",
+            "target model of head; source model of ud; round 1: transfer model, ud to head",
+            "  round 1, predict-self 0.5: dev score",
+        ),
+    ],
+)
+def test_steps_are_told(train: Train, run: Run, tmp_path: Path, options: str, expected: str, shown: str) -> None:
+    model, lines = train(*options.split())
+    found, wanted = steps(lines), expected.split("; ")
+    assert found[: len(wanted)] == [f"{at}/{len(found)} {step}" for at, step in enumerate(wanted, 1)]
+    assert len(found) == len(wanted) or "iterate" in options
+    assert model.guideline == "head" and {*model.labels.names} == {"det", "obj", "punct", "root"}
+    assert (model.guide is None) == ("stacked" not in options)
+    assert shown in run("info", tmp_path / "m").stdout
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
-    run("convert", tmp_path / "m", f"ud={files / 'given.conllu'}", "-o", tmp_path / "converted.conllu")
-    assert uas(run, files / "gold.conllu", tmp_path / "converted.conllu") > 0.9
 
 
 def test_merged_learns_from_both(train: Train, files: Path) -> None:
@@ -146,82 +127,24 @@ def test_merged_learns_from_both(train: Train, files: Path) -> None:
     assert {"det", "d"} <= set(model.labels.names)
 
 
-def test_transform_is_that_of_the_library(train: Train, files: Path, tmp_path: Path) -> None:
-    model, lines = train()
-    targets, sources, dev = corpora(files)
-    system = TreeSystem(recipe_for(targets, sources), THREE)
-    expected = fit_transformed(system, targets, sources, dev, rounds=2).model
-    np.testing.assert_array_equal(model.weights, expected.weights)
-    assert steps(lines) == [
-        "1/5 target model of head",
-        "2/5 source model of ud",
-        "3/5 round 1: transfer model, head to ud",
-        "4/5 round 2: transfer model, ud to head",
-        "5/5 final model of head",
-    ]
-    assert "method transform, for corpora of head and ud" in lines
-    assert model.guide is None
-    assert model.guideline == "head"
-    assert set(model.labels.names) == {"det", "obj", "punct", "root"}
-    assert [path.name for path in tmp_path.iterdir()] == ["m"]
-
-
-def test_iterate_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
-    model, lines = train("--method", "iterate", "--rounds", 1, "--predict-self", "0,0.5")
-    targets, sources, dev = corpora(files)
-    system = TreeSystem(recipe_for(targets, sources), THREE)
-    found = fit_iterated(system, targets, sources, dev, PredictSelf((0.0, 0.5)), 1)
-    np.testing.assert_array_equal(model.weights, found.model.model.weights)
-    assert steps(lines)[:3] == [
-        "1/6 target model of head",
-        "2/6 source model of ud",
-        "3/6 round 1: transfer model, ud to head",
-    ]
-    rounds = [(each["round"], each["predict_self"], each["dev_score"]) for each in model.about["rounds"]]
-    assert rounds == [tuple(each) for each in found.rounds]
-    assert "  round 1, predict-self 0.5: dev score" in run("info", tmp_path / "m").stdout
-    assert [path.name for path in tmp_path.iterdir()] == ["m"]
-
-
-def test_an_interrupted_cascade_is_resumed(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stopped in the first iteration of the second step, and in the guide of the method stacked."""
-    runs = (("transform", ".step-2", ()), ("stacked", ".source", ()), ("stacked", ".step-3", ("--rounds", 2)))
-    for method, part, options in runs:
-        train("--method", method, *options)
-        straight = contents(tmp_path / "m")
-        (tmp_path / "m").unlink()
-        save = loop.save_checkpoint
-
-        def stopping(path: Path, *arguments: Any, part: str = part, save: Any = save) -> None:
-            save(path, *arguments)
-            if path.suffix == part:
-                raise KeyboardInterrupt
-
-        monkeypatch.setattr(loop, "save_checkpoint", stopping)
-        lines = train("--method", method, *options, code=130)
-        assert lines[-1] == "interrupted before the model itself: the same command with --resume goes on"
-        assert not (tmp_path / "m").exists()
-        monkeypatch.setattr(loop, "save_checkpoint", save)
-        _, lines = train("--method", method, *options, "--resume")
-        assert next(line.split()[1] for line in lines if line.startswith("iteration ")) == "2/3"
-        assert contents(tmp_path / "m") == straight
-        assert [path.name for path in tmp_path.iterdir()] == ["m"]
-        (tmp_path / "m").unlink()
-
-
-def test_an_interrupt_keeps_the_best_parser(
-    run: Run, files: Path, tmp_path: Path, interrupted: Callable[..., AbstractContextManager[None]]
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [("--method transform", ".step-2"), ("--method stacked", ".source"), ("--method stacked --rounds 2", ".step-3")],
+)
+def test_an_interrupted_cascade_is_resumed(
+    train: Train, tmp_path: Path, interrupted: Interrupted, options: str, part: str
 ) -> None:
-    """Ctrl-C after the second iteration: a model is there, and --resume comes to that of a run that was left alone."""
-    common = ("train", "--task", "parse", files / "theirs.conllu", "--dev", files / "given.conllu", "--iterations", 4)
-    run(*common, "-o", tmp_path / "whole")
-    with interrupted(2):
-        stopped = run(*common, "-o", tmp_path / "m", code=130)
-    assert stopped.stderr.splitlines()[-1] == "interrupted: the same command with --resume goes on"
-    assert load_model(tmp_path / "m").about["iterations"] == 2
-    run(*common, "-o", tmp_path / "m", "--resume")
-    assert contents(tmp_path / "m") == contents(tmp_path / "whole")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "whole"]
+    train(*options.split())
+    straight = contents(tmp_path / "m")
+    (tmp_path / "m").unlink()
+    with interrupted(1, part):
+        lines = train(*options.split(), code=130)
+    assert lines[-1] == "interrupted before the model itself: the same command with --resume goes on"
+    assert not (tmp_path / "m").exists()
+    _, lines = train(*options.split(), "--resume")
+    assert next(line.split()[1] for line in lines if line.startswith("iteration ")) == "2/3"
+    assert contents(tmp_path / "m") == straight
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
 # In use
@@ -282,22 +205,22 @@ def test_a_parser_without_a_guide_says_that_trees_do_not_guide_it(run: Run, file
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (("ud={f}/given.conllu", "--to", "sud"), "found --to sud, expected head, the guideline of {t}/m"),
-        (("ud={f}/given.conllu", "--best", "2"), "found --best with a parser, expected it without"),
-        (("ud={f}/given.conllu", "-o", "{t}/x.conll"), "found columns as the format of the output, expected conllu"),
-        (("ud={f}/given.conllu", "--output-format", "tagged"), "found tagged as the format of the output"),
-        (("sud={f}/given.conllu",), "found a corpus of the guideline 'sud', expected ud, guidelines of {t}/m"),
-        (("head={f}/given.conllu",), "found a corpus of the guideline head and --to head, expected two guidelines"),
-        (("ud={t}/words.seg",), "found no heads, expected trees to convert"),
+        ("ud={f}/given.conllu --to sud", "found --to sud, expected head, the guideline of {t}/m"),
+        ("ud={f}/given.conllu --best 2", "found --best with a parser, expected it without"),
+        ("ud={f}/given.conllu -o {t}/x.conll", "found trees and the format columns, expected conllu"),
+        ("ud={f}/given.conllu --output-format tagged", "found trees and the format tagged"),
+        ("sud={f}/given.conllu", "found a corpus of the guideline 'sud', expected ud, guidelines of {t}/m"),
+        ("head={f}/given.conllu", "found a corpus of the guideline head and --to head, expected two guidelines"),
+        ("ud={t}/words.seg", "found no heads, expected trees to convert"),
     ],
 )
 def test_what_cannot_be_converted(
-    train: Train, run: Run, files: Path, tmp_path: Path, options: tuple[str, ...], expected: str
+    train: Train, run: Run, files: Path, tmp_path: Path, options: str, expected: str
 ) -> None:
     train("--method", "stacked", "--iterations", 1)
     (tmp_path / "words.seg").write_text("some words\n")
     names = {"f": files, "t": tmp_path}
-    result = run("convert", tmp_path / "m", *(each.format(**names) for each in options), code=2)
+    result = run("convert", tmp_path / "m", *options.format(**names).split(), code=2)
     assert expected.format(**names) in result.stderr
     assert not (tmp_path / "x.conll").exists()
 
@@ -308,23 +231,17 @@ def test_what_cannot_be_converted(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (
-            ("--method", "coupled"),
-            "unknown method 'coupled', expected one of single, stacked, merged,",
-        ),
-        (("--method", "subword"), "unknown method 'subword'"),
-        (
-            ("--method", "merged", "--rounds", "2"),
-            "found --rounds with the method merged, expected stacked or transform",
-        ),
-        (("--method", "iterate", "--predict-self", "0.1", "--filter"), "expected one of them"),
-        (("--method", "stacked", "--sample", "5,5"), "found --sample with the task parse"),
-        (("--weights", "1"), "expected 2 positive numbers"),
-        (("--method", "single"), "found the guideline 'ud', expected 'head'"),
+        ("--method coupled", "unknown method 'coupled', expected one of single, stacked, merged,"),
+        ("--method subword", "unknown method 'subword'"),
+        ("--method merged --rounds 2", "found --rounds with the method merged, expected stacked or transform"),
+        ("--method iterate --predict-self 0.1 --filter", "expected one of them"),
+        ("--method stacked --sample 5,5", "found --sample with the task parse"),
+        ("--weights 1", "expected 2, one for each corpus"),
+        ("--method single", "found the guideline 'ud', expected 'head'"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(train: Train, tmp_path: Path, options: tuple[str, ...], expected: str) -> None:
-    assert expected in "\n".join(train(*options, code=2))
+def test_what_cannot_be_meant_is_refused(train: Train, tmp_path: Path, options: str, expected: str) -> None:
+    assert expected in "\n".join(train(*options.split(), code=2))
     assert not (tmp_path / "m").exists()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -296,16 +295,6 @@ def test_the_pd_tags_help_to_find_the_ctb_tags() -> None:
     coupled, baseline = accuracies(train, mapping, both)
     assert coupled > baseline + 0.02
     assert coupled > 0.85
-
-
-def test_universal_tags_help_to_find_those_of_a_language(real_corpora: Path) -> None:
-    path = real_corpora / "zh" / "udc"
-    train, test = (load(f"{path / name}.conllu#xpos") for name in ("train", "test"))
-    sides = only(train, "xpos", 0, 200), only(train, "upos", 200, 600)
-    mapping = count_pairs("xpos", "upos", train.sentences[:600])
-    coupled, baseline = accuracies(sides, mapping, test.with_sentences(test.sentences[:150]))
-    assert coupled > 0.95
-    assert coupled > baseline + 0.08
 
 
 def accuracies(train: tuple[Corpus, Corpus], mapping: TagMapping, both: Corpus) -> list[float]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -145,13 +143,6 @@ def test_evaluating_and_comparing(tagger: Any, segmenter: Any, ctb: tw.Corpus) -
     assert divergence.headlines()
 
 
-def test_harvesting(tmp_path: Path) -> None:
-    found = tw.harvest_lexicon(["他在图书馆看书。", "没有"], ["图书馆"])
-    assert len(found) == 1 and found.unit == "character"
-    tw.save(found, tmp_path / "found.kytea")
-    assert "图-书-馆" in (tmp_path / "found.kytea").read_text("utf-8")
-
-
 # Files
 
 
@@ -201,11 +192,8 @@ def test_lines_are_cut_as_they_come(segtagger: Any, monkeypatch: pytest.MonkeyPa
         (lambda t, s, c: t.label_file("-", "-", then=[s]), StreamError, "a model of characters, expected a tagger"),
         (lambda t, s, c: tw.compare(c, c.with_sentences(c.sentences[:5])), StreamError, "found different sentences"),
         (lambda t, s, c: tw.train(c, rounds=2, method="merged"), PlanError, "found `rounds` with the method merged"),
-        (lambda t, s, c: tw.train(c, colour=1), TypeError, r"train\(\) has no option 'colour', expected"),
         (lambda t, s, c: tw.train(c, weights=[1, 2]), PlanError, "found 2 numbers as weights, expected 1"),
-        (lambda t, s, c: tw.train(c, task="cut"), PlanError, "unknown task 'cut'"),
         (lambda t, s, c: tw.evaluate(c, {}), ValueError, "found no system"),
-        (lambda t, s, c: tw.harvest_lexicon(["他"]), ValueError, "found no list of words"),
         (lambda t, s, c: tw.tagger, AttributeError, "module 'tagweave' has no attribute 'tagger'"),
     ],
 )
@@ -214,12 +202,6 @@ def test_mistakes_are_named(
 ) -> None:
     with pytest.raises(error, match=expected):
         call(tagger, segmenter, ctb)
-
-
-def test_importing_costs_nothing() -> None:
-    code = "import sys, tagweave; print(*{name.split('.')[0] for name in sys.modules} & {'numpy', 'numba', 'scipy'})"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert not told.split()
 
 
 def test_every_name_is_there() -> None:

@@ -20,7 +20,6 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.corpus.spans import FoundSpan, layer_of
 from tagweave.errors import CorpusError
-from tagweave.front.sources import functions_in
 from tagweave.sources.builtin_functions import (
     AnswerFile,
     Expression,
@@ -335,7 +334,7 @@ def _calls(module) -> list[str]:
 
 
 def _function(module):
-    return functions_in(str(module))[0]
+    return load_functions(str(module))[0]
 
 
 def test_each_function_is_a_layer_and_equal_sentences_are_asked_for_once(module):

@@ -13,7 +13,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, StreamError
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.streams.labelling import WordLabelling
-from tagweave.streams.stream import check_can_hold, check_holds_heads, with_layers
+from tagweave.streams.stream import Pipeline, check_can_hold, with_layers
 from tagweave.training.fit import prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -33,9 +33,10 @@ def test_a_format_that_cannot_hold_something_is_told_with_those_that_can() -> No
     check_can_hold(FORMATS["conllu"], "several `to`", lambda each: each.holds_several)
     with pytest.raises(StreamError, match="found several `to` and the format tagged, expected columns or conllu"):
         check_can_hold(FORMATS["tagged"], "several `to`", lambda each: each.holds_several)
-    check_holds_heads(FORMATS["conllu"])
-    with pytest.raises(StreamError, match="expected conllu or conllu-plus: it can hold heads"):
-        check_holds_heads(FORMATS["columns"])
+    trees = Pipeline(iter(()))
+    trees.check_format(FORMATS["conllu"])
+    with pytest.raises(StreamError, match="found trees and the format columns, expected conllu or conllu-plus"):
+        trees.check_format(FORMATS["columns"])
 
 
 TEXT = """\
