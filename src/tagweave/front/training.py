@@ -87,7 +87,6 @@ def train(
     from tagweave.learning.run import callback_of
     from tagweave.structures import STRUCTURES
     from tagweave.training.methods import check_known
-    from tagweave.training.resolve import Corpora
 
     targets, others = _several(target, "target"), _several(sources, "sources")
     dev = None if dev is None else _source(dev, "dev")
@@ -105,6 +104,7 @@ def train(
     from tagweave.learning.progress import default_progress
     from tagweave.learning.run import Run
     from tagweave.training.job import train as carry_out
+    from tagweave.training.resolve import Corpora
     from tagweave.training.sharded_job import opened_job
     from tagweave.training.task import guessed_task
 
