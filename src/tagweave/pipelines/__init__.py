@@ -1,1 +1,1 @@
-"""Models as parts of other libraries' pipelines: components and a tokenizer of spaCy."""
+"""Models as parts of other libraries' pipelines: components and a tokenizer of spaCy (`spacy`, `annotations`)."""
