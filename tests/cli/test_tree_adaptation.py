@@ -17,6 +17,7 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features import arc_templates
 from tagweave.models.storage import load_model
+from tagweave.training import guidelines
 from tagweave.training.recipe import Recipe
 from treebank import conllu, treebank, with_evidence
 
@@ -267,6 +268,7 @@ def test_sentences_that_are_too_long_are_left_out(
     train: Train, files: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     monkeypatch.setattr(arc_templates, "LONGEST", 5)
+    monkeypatch.setattr(guidelines, "LONGEST", 5)
     _, lines = train("--method", method)
     counts = [sum(len(s) > 5 for s in load(f"{files / name}.conllu#head")) for name in ("mine", "theirs", "dev")]
     assert all(counts)
