@@ -171,7 +171,7 @@ def page(found: dict[str, dict[str, list[float]]], command: str, seeds: int) -> 
         "",
         f"| corpus | {' | '.join(ways)} |",
         "|---|" + "---|" * len(ways),
-        *(f"| {' | '.join(row)} |" for row in rows),
+        *rows,
         "",
     ]
 

@@ -178,8 +178,7 @@ SPANS = {
         "a _\nlake _\nis _\nso _\nfar _\n",
         "it O\nis _\n",
     ],
-    "read by the scheme of the whole file": ["a _\nAnn I-PER\n", "Ann I-PER\nBell B-PER\n", "it O\n"],
-    "nothing outside": ["Ann B-PER\nleft _\n", "at B-LOC\n"],
+    "read by the scheme of the whole file": ["a _\nAnn I-PER\nat O\n", "Ann I-PER\nBell B-PER\n", "it O\n"],
     "labels that go on with nothing": ["it O\nBell I-PER\n", "Ann B-PER\nBell I-PER\n", "at B-LOC\n"],
     "numbers": ["a B-PER:0.6|O:0.4\n", "b O:0.7|B-PER:0.3\nleft O:0.9|B-PER:0.1\n", "a _\n"],
 }
@@ -217,6 +216,13 @@ def test_rejected_spans_are_evidence_on_workers(tmp_path: Path, monkeypatch: pyt
     for more in options:
         with pytest.raises(CorpusError, match=r"rejected\.conll:6: found rejected spans for the learner perceptron"):
             train(str(file), task="spans", learner="perceptron", iterations=1, callback=Silence(), **more)
+
+
+def test_workers_cannot_keep_to_a_share(tmp_path: Path) -> None:
+    file = tmp_path / "spans.conll"
+    file.write_text("Ann B-PER\nleft _\n\nat B-LOC\n")
+    with pytest.raises(PlanError, match="workers cannot keep to a share"):
+        train(str(file), task="spans", cluster="local", workers=1, callback=Silence())
 
 
 def test_a_learner_that_cannot_use_numbers_says_so_on_workers(tmp_path: Path) -> None:

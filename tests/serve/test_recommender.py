@@ -124,7 +124,7 @@ def test_annotations_beyond_the_text(connect: Connect) -> None:
     assert xmi.count('end="22"') == 2  # UTF-16 has a unit more
     request["document"]["xmi"] = xmi.replace('end="22"', 'end="99"')
     answer = connect("ner", "seg", tokens="words").post("/ner/predict", json=request)
-    assert (answer.status_code, "expected characters of the text" in answer.json()["error"]) == (422, True)
+    assert (answer.status_code, "beyond the text" in answer.json()["error"]) == (422, True)
 
 
 def test_a_model_learns_from_the_documents_of_a_user(

@@ -43,7 +43,7 @@ def test_a_recipe_can_be_told_and_read_again(task: str) -> None:
     coding = {"tag": "", "spans": "IOB1"}.get(task, "BI")
     recipe = Recipe(Task(task, coding), learner="sgd", settings={"c2": 0.5}, minimum_count=3)
     told = json.loads(json.dumps(recipe.to_json()))
-    assert told["task"] == {"name": task, "coding": coding}
+    assert told["task"] == {"name": task, "coding": coding, "gaps": None}
     assert told["templates"] == list(recipe.chosen_templates().texts)
     assert (told["learner"], told["settings"], told["minimum_count"]) == ("sgd", {"c2": 0.5}, 3)
 
