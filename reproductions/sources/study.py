@@ -15,7 +15,7 @@ from reproductions.lab.cache import Cache
 from reproductions.lab.comparison import TRIALS
 from reproductions.lab.corpora import ROOT, all_corpora
 from reproductions.lab.page import write_page
-from reproductions.sources import aggregation, crowd_training, page, priors, weak
+from reproductions.sources import aggregation, crowd_training, few, page, priors, weak
 from reproductions.sources.weak_page import weak_lines
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
@@ -23,7 +23,7 @@ from tagweave.corpus.load import load
 from tagweave.sources.answers import Answers
 from tagweave.sources.layers import SourceCorpus, load_sources
 
-PARTS = ("aggregation", "priors", "training", "weak")
+PARTS = ("aggregation", "few", "priors", "training", "weak")
 
 
 def main(words: Sequence[str]) -> None:
@@ -41,6 +41,9 @@ def main(words: Sequence[str]) -> None:
     for part in options.only or PARTS:
         if part == "aggregation":
             _aggregation(options.rivals, options.sentences, options.out)
+        elif part == "few":
+            numbers = {"command": "python -m reproductions sources --only few", **few.study(options.sentences, _say)}
+            write_page(options.out, "sources-few", numbers, few.few_lines(numbers))
         elif part == "weak":
             command = f"python -m reproductions sources --only weak --rivals PYTHON --seeds {options.seeds}"
             command += f" --sentences {options.sentences}" if options.sentences else ""

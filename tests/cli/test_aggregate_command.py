@@ -49,10 +49,10 @@ def test_a_file_for_each_source_and_hard_labels(crowd, tmp_path, run):
     ("options", "message"),
     [
         (["--method", "best"], "found --method best, expected majority"),
-        (["--set", "rights=1"], "found --set rights, expected an option of bsc"),
-        (["--set", "right=much"], "found right=much, expected a number"),
+        (["--set", "rights=1"], "found --set rights, expected an option of blend: iterations, tolerance"),
+        (["--method", "bsc", "--set", "right=much"], "found right=much, expected a number"),
         (["--known", "zoe=1"], "a known reliability of 'zoe', expected one of ann, bob, eve"),
-        (["--set", "wrong=0"], "bsc: found wrong 0, expected 1e-09 or more"),
+        (["--method", "bsc", "--set", "wrong=0"], "bsc: found wrong 0, expected 1e-09 or more"),
         (["--report", "r.txt"], "expected a name that ends in .csv or .json"),
     ],
 )

@@ -157,7 +157,7 @@ def test_best_labels_follow_each_other_and_probabilities_sum_to_one(method):
         assert answers.scheme.transition[result.best[low : high - 1], result.best[low + 1 : high]].all()
 
 
-@pytest.mark.parametrize("method", ["dawid-skene", "mace", "hmm", "bsc"])
+@pytest.mark.parametrize("method", ["dawid-skene", "mace", "hmm", "bsc", "blend"])
 def test_gold_decides_where_it_answers_and_tells_good_sources_from_bad_ones(method):
     random = np.random.default_rng(0)
     truth = random.integers(0, 3, 1500)
@@ -204,8 +204,8 @@ def test_a_vote_on_whole_spans_takes_what_more_than_half_mark():
     ("arguments", "message"),
     [
         ({"method": "best"}, "the method 'best', expected one of majority"),
-        ({"options": {"rights": 1}}, "the option 'rights' of bsc, expected one of iterations"),
-        ({"options": {"wrong": 0}}, "bsc: found wrong 0, expected"),
+        ({"options": {"rights": 1}}, "the option 'rights' of blend, expected one of iterations"),
+        ({"method": "bsc", "options": {"wrong": 0}}, "bsc: found wrong 0, expected"),
         ({"known": {"gold": 1}}, "a known reliability of 'gold', expected one of source0"),
         ({"known": {"source0": 1.5}}, "the reliability 1.5 of 'source0', expected more than 0, up to 1"),
     ],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tagweave.cli import options
 from tagweave.cli.console import OptionError, add_row, check_outputs, share
 from tagweave.cli.options import argument, flag, switch
-from tagweave.sources.methods import AGGREGATIONS
+from tagweave.sources.methods import AGGREGATIONS, DEFAULT
 from tagweave.streams import say
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def aggregate(
     sources: Annotated[
         str, flag("COLUMNS", "Which columns are sources: 3:, 2,4:6, names; or files: every FILE is one.")
     ] = "files",
-    method: Annotated[str, flag("|".join(AGGREGATIONS), "How to combine what they say.")] = "bsc",
+    method: Annotated[str, flag("|".join(AGGREGATIONS), "How to combine what they say.")] = DEFAULT,
     settings: Annotated[list[str] | None, flag("NAME=VALUE", "An option of the method (repeatable).", "--set")] = None,
     known: Annotated[
         list[str] | None,
@@ -157,7 +157,8 @@ def aggregate(
     """Combine what many sources say of a text into labels with probabilities, and tell how reliable each source is.
 
     Methods: majority; dawid-skene, a confusion matrix for every source; mace, who either knows or guesses; hmm, with
-    transitions between true labels; bsc, with confusion matrices that depend on what a source said before.
+    transitions between true labels; bsc, with confusion matrices that depend on what a source said before; blend, the
+    mean of the second and the last, with priors that grow with the answers.
     """
     from tagweave.cli.console import status_line
     from tagweave.corpus.files import written

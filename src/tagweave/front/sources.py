@@ -13,6 +13,7 @@ from tagweave.corpus.load import check_there
 from tagweave.corpus.sentence import kind_of
 from tagweave.front.corpora import corpus_of
 from tagweave.sources.functions import PythonFunction, labelling_function
+from tagweave.sources.methods import DEFAULT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tagweave.sources.posterior import Aggregate, Question
 
 _SHOWN = 60  # sources in a picture
+_NAMED = 5  # sources in a line
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Aggregated:
         corpus: the text with one layer, labels with their probabilities, the best one first.
         result: probabilities, best labels, and the reliability of every source.
         sentence_ptr: int64[S + 1], the first position of every sentence in `result`.
-        note: what keeps the reliability of sources from being estimated; "" if nothing does.
+        note: what keeps the reliability of sources from being estimated, and which sources never say `O`, say only `O`,
+            or mark only some of the types; "" if there is nothing to say.
     """
 
     corpus: Corpus
@@ -77,7 +80,7 @@ class Aggregated:
 def aggregate(
     files: Corpus | str | PathLike[str] | Sequence[str | PathLike[str]],
     sources: str | Sequence[str] = "files",
-    method: str = "bsc",
+    method: str = DEFAULT,
     *,
     options: Mapping[str, Any] | None = None,
     known: Mapping[str, float] | None = None,
@@ -93,7 +96,7 @@ def aggregate(
         files: files, or a corpus in which every source has a layer.
         sources: of files, which columns are sources, as `--sources`: `3:`, `ann,bob`, or `files` if each is one. Of a
             corpus, the names of the layers.
-        method: `majority`, `dawid-skene`, `mace`, `hmm` or `bsc`.
+        method: `majority`, `dawid-skene`, `mace`, `hmm`, `bsc` or `blend`.
         options: of the method; the others keep their defaults.
         known: by the name of a source, the probability that its answers are right, where it is known: gold has 1.
         hard: the best label alone, without probabilities.
@@ -123,16 +126,33 @@ def aggregate(
     answers = Answers.of_sentences(corpus, loaded.sources)
     result = combine(answers, method, options, known, seed, tell)
     labelled = corpus.with_sentences(with_aggregate(corpus, answers, result, layer, hard))
-    note = "" if method == "majority" or known else _note(answers)
+    doubt = "" if method == "majority" or known else _note(answers, method)
+    note = "; ".join(each for each in (doubt, _kinds(answers)) if each)
     return Aggregated(replace(labelled, guideline=layer), result, answers.sentence_ptr, note)
 
 
-def _note(answers: Answers) -> str:
+def _note(answers: Answers, method: str) -> str:
     """Warn where hardly any token has several answers."""
     if not answers.hardly_overlap:
         return ""
     found = f"{100 * answers.overlap():.1f} % of the labelled tokens have answers of several sources"
-    return f"{found}, too few to tell which source is right: take `method=majority`, or give `known`"
+    advice = "votes decide; `known` helps" if method == DEFAULT else "take `method=majority`, or give `known`"
+    return f"{found}, too few to tell which source is right: {advice}"
+
+
+def _kinds(answers: Answers) -> str:
+    """Say which sources do not label what others do: lists, those that only exclude, those of some types."""
+    names = answers.sources
+    told = {
+        "never says O": [names[k] for k in answers.lists],
+        "says only O": [names[k] for k in answers.excluders],
+        "marks only some types": [f"{names[k]} ({' '.join(own)})" for k, own in answers.partial.items()],
+    }
+    return "; ".join(f"{what}: {_some(own)}" for what, own in told.items() if own)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
 def apply_functions(

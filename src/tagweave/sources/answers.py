@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from tagweave.corpus import chunk_schemes
 from tagweave.corpus.candidates import Soft
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import CorpusError, SourceError
 from tagweave.evidence.sequences import pointers, rows
 from tagweave.kernels.distributions import link_previous
 from tagweave.labels.space import LabelSpace, View, collect_names
-from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.labels.transition_scheme import TransitionScheme, split_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tagweave.corpus.sentence import Sentence
 
+_EXPECTED = 10  # labels of a type that a source lacks, if it marked all types as the others do
 _LEAST_OVERLAP = 0.1  # ten labelling functions, 2 % of whose answers met, had F 0 by `bsc`, 69 by votes
 
 
@@ -88,6 +90,43 @@ class Answers:
     @property
     def hardly_overlap(self) -> bool:
         return self.overlap() < _LEAST_OVERLAP
+
+    @cached_property
+    def given(self) -> NDArray[np.float64]:
+        """float64[K, Y]: how often each source gave each label."""
+        cells = self.source.astype(np.int64) * len(self.labels) + self.label
+        given = np.bincount(cells, self.shares, len(self.sources) * len(self.labels))
+        return given.astype(np.float64).reshape(-1, len(self.labels))
+
+    @cached_property
+    def lists(self) -> tuple[int, ...]:
+        """The numbers of sources that give labels of spans and never `O`, which others give: lists and rules."""
+        outside = self._outside
+        return tuple(np.flatnonzero(outside.any() & (outside == 0) & (self.given.sum(axis=1) > 0)).tolist())
+
+    @cached_property
+    def excluders(self) -> tuple[int, ...]:
+        """The numbers of sources that give no label but `O`."""
+        outside = self._outside
+        return tuple(np.flatnonzero((outside > 0) & (self.given.sum(axis=1) == outside)).tolist())
+
+    @property
+    def _outside(self) -> NDArray[np.float64]:
+        """float64[K]: how often each source said that there is no span; 0 where labels are not those of spans."""
+        return np.zeros(len(self.sources)) if self.scheme.is_free else self.given[:, self.labels.index(OUTSIDE)]
+
+    @cached_property
+    def partial(self) -> dict[int, tuple[str, ...]]:
+        """By number, the types of spans that a source marks if it never marks others, where ten would be expected."""
+        if self.scheme.is_free:
+            return {}
+        kinds = [split_label(label)[1] if label != OUTSIDE else None for label in self.labels]
+        types = sorted({kind for kind in kinds if kind is not None})
+        columns = [[y for y, kind in enumerate(kinds) if kind == each] for each in types]
+        given = np.stack([self.given[:, own].sum(axis=1) for own in columns], axis=1)
+        expected = given.sum(axis=1, keepdims=True) * given.sum(axis=0) / max(given.sum(), 1)
+        lacks = ((given == 0) & (expected >= _EXPECTED)).any(axis=1)
+        return {k: tuple(types[i] for i in np.flatnonzero(given[k])) for k in np.flatnonzero(lacks).tolist()}
 
     def counts(self) -> NDArray[np.float64]:
         """Return float64[K]: how many positions each source answered."""

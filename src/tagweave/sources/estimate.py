@@ -42,7 +42,7 @@ from tagweave.structures.chain import Chain, ChainScores
 from tagweave.structures.lockstep import TransitionScores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -174,8 +174,8 @@ class Estimate(NamedTuple):
     best: NDArray[np.int32] | None = None  # int32[N], the best labels, if they do not follow from `gamma`
 
 
-def from_votes(answers: Answers, known: Mapping[str, float] | None = None) -> Floats:
-    """Return float64[N, Y]: the shares of votes, with one vote more for the labels as they are distributed overall.
+def from_votes(answers: Answers, known: Mapping[str, float] | None = None, more: float = 1.0) -> Floats:
+    """Return float64[N, Y]: the shares of votes, with one vote (`more`) for the labels as they are distributed overall.
 
     A source of known reliability has as many votes as one of its answers is more likely right than wrong.
     """
@@ -183,7 +183,7 @@ def from_votes(answers: Answers, known: Mapping[str, float] | None = None) -> Fl
     for name, right in (known or {}).items():
         weights[answers.sources.index(name)] = right / max(1 - right, _LEAST_DOUBT)
     votes = answers.votes(weights)
-    votes += votes.sum(axis=0) / max(votes.sum(), 1)
+    votes += more * votes.sum(axis=0) / max(votes.sum(), 1)
     gamma: Floats = votes / votes.sum(axis=1, keepdims=True)
     return gamma
 
@@ -195,9 +195,10 @@ def in_turns(
     options: TurnOptions,
     run: AggregationRun,
     variational: bool = False,
-    speaks: bool = False,
+    speaks: bool | Sequence[int] = False,
+    start: Floats | None = None,
 ) -> Estimate:
-    """Estimate labels and sources, starting from votes.
+    """Estimate labels and sources.
 
     Args:
         answers: the answers of sources.
@@ -206,11 +207,12 @@ def in_turns(
         options: when to stop.
         run: receives messages; its `known` is part of the prior already.
         variational: whether the parameters of sources have distributions, not values.
-        speaks: whether silence is evidence.
+        speaks: whether silence is evidence; or the sources, by number, whose silence is.
+        start: the probabilities of true labels to start from, float64[N, Y]; by default votes.
     """
-    gamma = from_votes(answers, prior.known)
+    gamma = from_votes(answers, prior.known) if start is None else start
     reliability = updated(answers, gamma, prior)
-    silence = SilenceRates.of(answers, gamma) if speaks else None
+    silence = SilenceRates.of(answers, gamma, None if speaks is True else speaks) if speaks else None
     objectives: list[float] = []
     while True:
         rows = log_likelihood_rows(answers, reliability, variational)

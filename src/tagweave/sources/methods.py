@@ -14,6 +14,18 @@
   hidden Markov model, and for every source a confusion matrix that depends on its answer before. All rows of
   probabilities have Dirichlet priors. A first answer in a sentence, or after a position without one, is treated as
   after `O`, or, where labels are not those of spans, has a matrix of its own.
+- A blend of two models. Where few sources label everything, estimates under flat priors drift: what one source marks
+  too much becomes the truth that the others miss. So the first model, that of Dawid and Skene, begins at votes, and has
+  for every source a prior that grows with its answers, and stands where MACE does:
+
+      P(. | y, source k) has the prior Dirichlet((10 + 0.03 a_k(y)) ((1 - e) [l = y] + e xi_k(l))),    e = 0.1
+
+  a_k(y) is how often source k says y, xi_k(l) the share of l among its answers. For a y that it never says, e is 1: a
+  source that marks places alone tells nothing of people. Bayesian sequence combination goes on from the labels of this
+  model for a few turns, and the probabilities of both are averaged (a linear opinion pool, Stone 1961): the one takes
+  every token by itself, the other knows what follows what, but needs sources that meet. Where these hardly do, votes
+  under the priors are all: one turn of the first model. A source of spans that never says `O`, while another one does,
+  is a list: that it answers at all is evidence, and so it is of a source that says nothing but `O`.
 """
 
 from __future__ import annotations
@@ -115,6 +127,13 @@ class BayesianSequenceOptions(TurnOptions):
     transitions: float = option(1.0, _TRANSITIONS, "N", 1e-9)
 
 
+@dataclass(frozen=True)
+class BlendOptions(TurnOptions):
+    """Options of the method `blend`."""
+
+    iterations: int = option(40, "How many turns of the first model at most.", "N", 1)
+
+
 def _majority(answers: Answers, options: MajorityOptions, run: AggregationRun) -> Estimate:
     from tagweave.sources.estimate import Estimate, from_votes, whole_spans
     from tagweave.sources.reliability import Prior, updated
@@ -175,6 +194,50 @@ def _bayesian_sequence(answers: Answers, options: BayesianSequenceOptions, run: 
     return in_turns(answers, chain, confusion, options, run, variational=True, speaks=options.silence)
 
 
+_DOUBT = 0.1  # how often a source is expected to guess, before any answer
+_BELIEF = 10.0  # pseudo-answers for each true label
+_SHARE = 0.03  # more of them for each answer with this label
+_LATER_TURNS = 10  # of the second model, which starts from a good place and drifts
+
+
+def guessing_prior(answers: Answers, known: dict[str, float] | None = None) -> Prior:
+    """Build a prior for each source, which grows with its answers: it knows, or guesses as it answers on the whole."""
+    import numpy as np
+
+    from tagweave.sources.reliability import Prior
+
+    size, given = len(answers.labels), answers.given
+    guesses = given + 1e-2  # a source may say what it never did
+    guesses /= guesses.sum(axis=1, keepdims=True)
+    knows = (1 - _DOUBT) * (given > 0)
+    shares = guesses[:, :, None] * (1 - knows)[:, None, :] + np.eye(size) * knows[:, None, :]
+    strength = _BELIEF + _SHARE * given
+    return Prior((shares * strength[:, None, :])[:, None], 0, known or {})
+
+
+def _blend(answers: Answers, options: BlendOptions, run: AggregationRun) -> Estimate:
+    from dataclasses import replace
+
+    import numpy as np
+
+    from tagweave.sources.estimate import Estimate, IndependentLabels, LabelChain, from_votes, in_turns
+    from tagweave.sources.reliability import updated
+
+    flat, known = np.ones(len(answers.labels)), dict(run.known)
+    speaks = (*answers.lists, *answers.excluders)
+    votes, believed = from_votes(answers, known, more=1e-9), guessing_prior(answers, known)
+    if answers.hardly_overlap:  # one turn, in which all labels that anybody gives are equally likely
+        truth = IndependentLabels((answers.given.sum(axis=0) > 0).astype(np.float64), flat)
+        return in_turns(answers, truth, believed, replace(options, iterations=1), run, speaks=speaks, start=votes)
+    truth = IndependentLabels(flat + votes.sum(axis=0), flat)
+    first = in_turns(answers, truth, believed, options, run, speaks=speaks, start=votes)
+    chain = LabelChain.of(answers.sentence_ptr, answers.scheme, 1.0, variational=True)
+    later, prior = replace(options, iterations=_LATER_TURNS), sequential_prior(answers, 10.0, 1.0, known)
+    second = in_turns(answers, chain, prior, later, run, variational=True, speaks=speaks, start=first.gamma)
+    gamma = (first.gamma + second.gamma) / 2
+    return Estimate(gamma, updated(answers, gamma, prior))
+
+
 _CONFUSION = "a confusion matrix for every source"
 _BEFORE = "a confusion matrix that depends on the answer before, and transitions of true labels"
 _ALL = (
@@ -183,7 +246,10 @@ _ALL = (
     Aggregation("mace", "every source either knows the label or guesses", MaceOptions, _mace),
     Aggregation("hmm", f"{_CONFUSION}, and transitions of true labels", HiddenMarkovOptions, _hidden_markov),
     Aggregation("bsc", _BEFORE, BayesianSequenceOptions, _bayesian_sequence),
+    Aggregation("blend", "sources know or guess; then as bsc, and the mean of both", BlendOptions, _blend),
 )
 
 AGGREGATIONS: dict[str, Aggregation] = {method.name: method for method in _ALL}
-"""Methods by name, from the weakest assumptions to the strongest."""
+"""Methods by name, from the weakest assumptions to the strongest, and the blend of two."""
+
+DEFAULT = "blend"

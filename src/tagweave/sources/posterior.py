@@ -17,7 +17,7 @@ from scipy.special import xlogy
 
 from tagweave.errors import SourceError
 from tagweave.kernels.compiled_code import one_blas_thread
-from tagweave.sources.methods import AGGREGATIONS, AggregationRun
+from tagweave.sources.methods import AGGREGATIONS, DEFAULT, AggregationRun
 from tagweave.structures.chain import ChainScores, best_labels
 from tagweave.structures.lockstep import TransitionScores
 
@@ -44,7 +44,7 @@ class Aggregate:
 
 def aggregate(
     answers: Answers,
-    method: str = "bsc",
+    method: str = DEFAULT,
     options: Mapping[str, Any] | None = None,
     known: Mapping[str, float] | None = None,
     seed: int = 0,

@@ -72,7 +72,9 @@ _LEAST_ERROR = 1e-6  # a source that never errs would leave no label possible wh
 class Prior:
     """The belief in sources before any answer."""
 
-    counts: Floats  # float64[C, Y, Y], pseudo-counts of (answer before, answer, true label); C is 1, Y or Y + 1
+    # float64[C, Y, Y], pseudo-counts of (answer before, answer, true label); C is 1, Y or Y + 1. Or [K, C, Y, Y],
+    # for each source its own
+    counts: Floats
     initial: int = 0  # the context of an answer with none before it
     # by name, the probability of a right answer of sources that are not estimated
     known: Mapping[str, float] = field(default_factory=dict)
@@ -84,13 +86,14 @@ class Prior:
 
     def fixed(self, sources: tuple[str, ...]) -> dict[int, Floats]:
         """Return the counts [C, Y, Y] of the sources of known reliability, by number."""
-        size = self.counts.shape[-1]
+        shape = self.counts.shape[-3:]
+        size = shape[-1]
         fixed = {}
         for name, right in self.known.items():
             share = min(right, 1 - _LEAST_ERROR)
             wrong = (1 - share) / max(size - 1, 1)
             matrix = np.full((size, size), wrong) + (share - wrong) * np.eye(size)
-            fixed[sources.index(name)] = np.broadcast_to(_CERTAIN * matrix, self.counts.shape)
+            fixed[sources.index(name)] = np.broadcast_to(_CERTAIN * matrix, shape)
         return fixed
 
 
@@ -137,8 +140,8 @@ class Reliability:
 
     def prior_term(self, variational: bool) -> float:
         """Compute what the prior adds to the objective of all sources that are estimated."""
-        own = self.counts[~self.is_known]
-        return prior_term(own, np.broadcast_to(self.prior.counts, own.shape), 2, variational)
+        prior = np.broadcast_to(self.prior.counts, self.counts.shape)
+        return prior_term(self.counts[~self.is_known], prior[~self.is_known], 2, variational)
 
 
 def _interval(right: Floats, wrong: Floats, level: float) -> Floats:
@@ -165,7 +168,7 @@ def updated(answers: Answers, gamma: Floats, prior: Prior) -> Reliability:
 
     The number of contexts of the prior decides whether an answer depends on the one before.
     """
-    counts = np.zeros((len(answers.sources), *prior.counts.shape))
+    counts = np.zeros((len(answers.sources), *prior.counts.shape[-3:]))
     columns = _columns(answers, counts)
     rows = np.ascontiguousarray(gamma, np.float64)
     kernels.over_answers(*columns, prior.initial, rows, 0, len(answers), counts, True)
@@ -187,15 +190,19 @@ _PSEUDO = 1.0  # answers, and silences
 class SilenceRates:
     """How often sources answer."""
 
-    # of each source that gives other labels than `O`, int64[.]: the positions that it answers
+    # of each source whose silence is evidence, int64[.]: the positions that it answers
     answered: tuple[NDArray[np.int64], ...]
     rates: Floats  # float64[sources, Y], the probability of an answer given the true label
 
     @classmethod
-    def of(cls, answers: Answers, gamma: Floats) -> SilenceRates:
-        """Estimate the rates under probabilities of true labels, float64[N, Y]."""
+    def of(cls, answers: Answers, gamma: Floats, sources: Sequence[int] | None = None) -> SilenceRates:
+        """Estimate the rates under probabilities of true labels, float64[N, Y].
+
+        The silence of some sources is evidence, by number; by default of all that give other labels than `O`.
+        """
         named = np.unique(answers.source[np.array(answers.labels)[answers.label] != OUTSIDE])
-        answered = tuple(np.unique(answers.position[answers.source == k]).astype(np.int64) for k in named)
+        chosen = named.tolist() if sources is None else sources
+        answered = tuple(np.unique(answers.position[answers.source == k]).astype(np.int64) for k in chosen)
         return cls(answered, np.zeros((len(answered), gamma.shape[1]))).updated(gamma)
 
     def updated(self, gamma: Floats) -> SilenceRates:
