@@ -36,6 +36,7 @@ from tagweave.learning.run import SILENT, Iteration
 from tagweave.training.chain_problem import ChainProblem
 from tagweave.training.corpora import read_corpus, read_outline
 from tagweave.training.fit import prepare
+from tagweave.training.plan import CorpusReference
 from tagweave.training.recipe import Recipe
 from tagweave.training.sharded_job import CorpusPart, Shards
 from tagweave.training.task import Task
@@ -57,7 +58,7 @@ NAME = "cluster-training"
 @contextmanager
 def problem_of(workers: int, address: str) -> Iterator[ChainProblem]:
     """People's Daily on workers."""
-    _, outline = read_outline(str(PD), "segment", None, 1.0)
+    _, outline = read_outline(CorpusReference(str(PD)), "segment")
     part = CorpusPart(SharedFile.of(str(PD)), outline, 0, outline.sentences)
     with (
         executor_at(address, workers) as executor,

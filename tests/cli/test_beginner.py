@@ -24,6 +24,7 @@ def packed(**files: str) -> bytes:
     return data.getvalue()
 
 
+PEOPLE, PLACES = rows(*["Ann/B-PER saw/O Graz/O"] * 30), rows(*["we/O saw/O Graz/B-LOC"] * 30)
 NAMES = [f"Ann{n}/B-PER Bell{n}/I-PER left/O Graz{n}/B-LOC and/O then/O came/O back/O home/O ./O" for n in range(12)]
 ENTITIES, OTHERS = rows(*NAMES[:8]), rows(*(each.replace("came", "went") for each in NAMES[8:]))
 OUTSIDE = rows(*["we/O went/O home/O ./O"] * 60)
@@ -106,6 +107,14 @@ WARNED = [
         DEV,
         "lacks labels that the training",
     ),
+    (
+        "types in one corpus alone",
+        {"x.txt": PEOPLE, "y.txt": PLACES},
+        TRAIN.replace("x.txt", "x.txt y.txt"),
+        "x.txt has no LOC, y.txt has no PER, which are frequent in another corpus: if annotators did not look for them"
+        " there, train with --covers PER --covers LOC,",
+    ),
+    ("types in one corpus, described", {"x.txt": PEOPLE, "y.txt": PLACES}, "info x.txt y.txt", "--covers PER --covers"),
     ("entities for segment", {"x.txt": ENTITIES}, f"{TRAIN} --task segment", "its labels code spans"),
     ("columns for segment", {"x.txt": "a DT\nb NN\n" * 10}, f"{TRAIN} --task segment", "every line has 2 words"),
     ("tabs and blanks mixed", {"x.txt": ENTITIES.replace("\t", " ", 3)}, TRAIN, "is read as columns, layer tag"),

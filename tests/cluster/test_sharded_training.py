@@ -24,6 +24,7 @@ from tagweave.learning.run import SILENT, Run, Schedule, Silence
 from tagweave.training import sharded_job as sharding
 from tagweave.training.corpora import read_outline
 from tagweave.training.fit import Problem, fit_problem, prepare
+from tagweave.training.plan import CorpusReference
 from tagweave.training.recipe import Recipe
 from tagweave.training.sharded_job import CorpusPart, shards_of
 from tagweave.training.task import Task
@@ -35,7 +36,7 @@ CTB, PD = (str(sample.path(name)) for name in ("ctb.txt", "pd.txt"))
 @contextmanager
 def on_workers(recipe: Recipe, workers: int, executor: Executor | None = None, path: str = CTB) -> Iterator[Problem]:
     """The sample corpus, twice, on workers."""
-    _, outline = read_outline(path, recipe.task.name, None, 1.0)
+    _, outline = read_outline(CorpusReference(path), recipe.task.name)
     part = CorpusPart(SharedFile.of(path), outline, 0, outline.sentences)
     with sharding.Shards(executor or IN_PROCESS, workers, (part, part)).problem(recipe, NOTHING, SILENT) as problem:
         yield problem
@@ -96,7 +97,7 @@ def test_mixed_weights_are_the_mean_of_those_of_the_shards() -> None:
 
 
 def test_blocks_and_shards_differ_by_one_at_most() -> None:
-    file, (_, outline) = SharedFile.of(CTB), read_outline(CTB, "tag", None, 1.0)
+    file, (_, outline) = SharedFile.of(CTB), read_outline(CorpusReference(CTB), "tag")
     parts = [CorpusPart(file, outline, 0, last) for last in (13, 6)]
     shards = shards_of(parts, 8, 3)
     blocks = [[(part.first, part.last) for part in block] for shard in shards for block in shard.blocks]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.console import OptionError, add_row, check_outputs, share, show
+from tagweave.cli.console import OptionError, add_row, check_outputs, in_flags, share, show
 from tagweave.cli.options import argument, flag, switch
+from tagweave.streams import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -122,6 +123,7 @@ def info(
     """
     from tagweave.evaluation.tables import table_console
     from tagweave.front.description import describe, describe_sources, model_lines
+    from tagweave.training.inspection import SpanCounts, uncovered_types
 
     console = table_console()
     if sources:
@@ -131,8 +133,11 @@ def info(
         else:
             _show_sources(description, console)
         return
+    counts = []
     for file in files:
         description = describe(file, format)
+        if description["kind"] == "corpus":
+            counts.append(SpanCounts.described(description))
         if as_json:
             typer.echo(json.dumps(description, ensure_ascii=False))
         elif description["kind"] == "model":
@@ -140,6 +145,8 @@ def info(
                 show(line)
         else:
             _show_corpus(description, console)
+    for line in uncovered_types(counts):
+        say(in_flags(line))
 
 
 def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
@@ -150,6 +157,8 @@ def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
     show(f"{corpus['file']}: corpus of {unit}, {', '.join(numbers)}")
     for line in filter(None, (corpus["reading"], *corpus["warnings"])):
         show(f"  {line}")
+    if corpus["covered"] is not None:
+        show(f"  only these labels or types were annotated: {' '.join(corpus['covered'])}")
     layers = {**corpus["layers"], **corpus["heads"]}
     if not layers:
         show("  no layers: nothing is annotated but the words")

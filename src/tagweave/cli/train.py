@@ -23,8 +23,10 @@ from tagweave.cli.options import argument, flag, switch
 from tagweave.options import declared
 from tagweave.streams import say
 from tagweave.training.methods import METHODS
+from tagweave.training.plan import CorpusReference
 
 _OF_METHODS = declared({method.name: method.options for method in METHODS.values()})
+(_COVERS,) = declared({"": CorpusReference})
 _OF_PLAN = [each for each in options.OF_PLAN if each.name != "ratio_corpus"]
 
 
@@ -69,6 +71,7 @@ def train(
             panel="Corpora",
         ),
     ] = None,
+    covers: Annotated[list[str] | None, options.info(_COVERS)] = None,
     format: options.InputFormat = None,  # noqa: A002
     preset: Annotated[
         list[str] | None,
@@ -119,7 +122,7 @@ def train(
     check_there(*(corpora or ()), *(source or ()), *((dev,) if dev else ()))
     from tagweave.front.training import job_with_checkpoints, references, resolve, save_trained
     from tagweave.training import job as jobs
-    from tagweave.training.plan import LOOKUPS, CorpusReference, FileReference, TrainingPlan
+    from tagweave.training.plan import LOOKUPS, FileReference, TrainingPlan
     from tagweave.training.recipe import learner_settings, template_texts
     from tagweave.training.retraining import like as plan_like
     from tagweave.training.retraining import plan_in
@@ -127,7 +130,7 @@ def train(
 
     numbers = options.numbers("weights", corpus_weights) if corpus_weights is not None else None
     sizes = [int(each) if each.isdecimal() else each for each in sample.split(",")] if sample is not None else None
-    of_corpora = references([*(corpora or ()), *(source or ())], numbers, sizes, format)
+    of_corpora = references([*(corpora or ()), *(source or ())], numbers, sizes, format, covers)
     own: dict[str, Any] = {
         "target": tuple(of_corpora[: len(corpora or ())]),
         "sources": tuple(of_corpora[len(corpora or ()) :]),
@@ -177,7 +180,7 @@ _BESIDE = (
     "like",
     "help_all",
 )
-_CORPORA = ("corpora", "source", "dev", "format")
+_CORPORA = ("corpora", "source", "dev", "covers", "format")
 
 
 def _check_alone(values: Mapping[str, Any], name: str) -> None:

@@ -10,6 +10,10 @@ from tagweave.corpus.sentence import ACCEPTED, Sentence, is_frame, kind_of, labe
 from tagweave.errors import CorpusError
 
 Unit = Literal["word", "character"]
+EVERYTHING: Literal["all"] = "all"
+"""Covered by a corpus whose annotators looked for all labels."""
+Covers = tuple[str, ...] | Literal["all"]
+"""The labels, or types of labels, that the annotators of a corpus looked for."""
 _SENTENCES = frozenset({Sentence})
 
 
@@ -60,6 +64,14 @@ class Corpus:
         """Return the labels that the annotators of one of its sentences looked for; `None`: all labels."""
         return self.covered if sentence.covered is None else sentence.covered
 
+    def covering(self, covers: str | Iterable[str] | None) -> Corpus:
+        """Return the corpus with other covered labels or types: `PER,LOC`, a list, or `all`; `None` changes nothing."""
+        given = covers_of(covers)
+        if given is None:
+            return self
+        sentences = (each if each.covered is None else replace(each, covered=None) for each in self.sentences)
+        return replace(self, sentences=tuple(sentences), covered=None if given == EVERYTHING else given)
+
     def with_sentences(self, sentences: Iterable[Sentence]) -> Corpus:
         """Return the corpus with other sentences."""
         return replace(self, sentences=tuple(sentences))
@@ -77,6 +89,15 @@ class Corpus:
         from tagweave.display.markup import picture
 
         return picture(corpus_html(self))
+
+
+def covers_of(given: str | Iterable[str] | None) -> Covers | None:
+    """Read what a corpus covers: `PER,LOC`, a list, or `all`; `None` and "" leave it to the file."""
+    if given is None or given in ("", EVERYTHING):
+        return EVERYTHING if given else None
+    if not isinstance(given, Iterable):
+        raise TypeError(f"found {kind_of(given)} as covers, expected labels or types: PER,LOC, a list, or all")
+    return tuple(each.strip() for each in (given.split(",") if isinstance(given, str) else given))
 
 
 def _sentences(given: Any, layer: str) -> Iterator[Sentence]:

@@ -19,12 +19,19 @@ Given = Corpus | str | PathLike[str] | Iterable[Any]
 """A corpus, a file argument, or what `Corpus` takes."""
 
 
-def load(argument: str | PathLike[str], format: str | None = None) -> Corpus:  # noqa: A002
+def load(
+    argument: str | PathLike[str],
+    format: str | None = None,  # noqa: A002
+    covers: str | Iterable[str] | None = None,
+) -> Corpus:
     """Read the corpus `[GUIDELINE=]PATH[#LAYER]`; `-` is standard input.
 
     If a layer of labels is named, no other layer of the file counts as annotation. The export of an annotation tool is
     read as `read_documents` reads it, unless it can be read in several ways. By default the format is recognised by the
     name and the text.
+
+    If annotators looked only for some labels, `covers` names these or their types, as `PER,LOC` or a list: `O` then
+    excludes only these. `all` overrules a comment in the file.
 
     Raises:
         CorpusError: a file that does not follow its format, with path and line; an unknown format.
@@ -34,7 +41,7 @@ def load(argument: str | PathLike[str], format: str | None = None) -> Corpus:  #
     if not isinstance(argument, (str, PathLike)):
         raise TypeError(f"found {kind_of(argument)}, expected the path of a corpus; tw.Corpus takes {ACCEPTED}")
     text = fspath(argument)
-    corpus = exports.load(text, format)
+    corpus = exports.load(text, format).covering(covers)
     own = corpus.guideline
     if files.parse_argument(text).layer is None or corpus.unit != "word" or any(own in each.heads for each in corpus):
         return corpus

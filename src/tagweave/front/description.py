@@ -97,16 +97,17 @@ _OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {CHAIN: _of_ch
 
 
 def describe_corpus(corpus: Corpus) -> dict[str, Any]:
-    """Count the known, ambiguous and unknown positions of each layer of a corpus."""
+    """Count the known, ambiguous and unknown positions of each layer of a corpus; `covered` is what was annotated."""
     from tagweave.corpus.describe import describe
 
     numbers = describe(corpus)
+    named = {name for sentence in corpus for name in sentence.covered or ()}
     return {
         "file": corpus.path,
         "kind": "corpus",
         "guideline": corpus.guideline,
         "unit": corpus.unit,
-        "covered": corpus.covered,
+        "covered": sorted(named) if named else corpus.covered,
         "sentences": numbers.sentences,
         "tokens": numbers.tokens,
         "forms": numbers.forms,

@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.corpus import Corpus, covers_of
 from tagweave.corpus.files import remove_left
 from tagweave.corpus.load import check_there
 from tagweave.corpus.sentence import ACCEPTED, is_frame, kind_of, lines_of
@@ -49,6 +49,7 @@ def train(
     method: str | None = None,
     weights: Sequence[float] | None = None,
     sample: Sequence[int | str] | None = None,
+    covers: Sequence[str | Sequence[str] | None] | None = None,
     callback: Callable[[Iteration], object] | Callback | None = None,
     cancel: Callable[[], bool] | None = None,
     cluster: str | None = None,
@@ -68,6 +69,8 @@ def train(
         method: how to combine corpora; with sources of another guideline by default `coupled` (parsers: `transform`).
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
+        covers: the labels or types that were annotated in each corpus, as `PER,LOC` or a list, or `"all"`: `O` excludes
+            only these; `None`: as the corpus tells.
         callback: a function that is called with every finished `Iteration`, or a `Callback`; by default lines go to
             standard error, and in a notebook to one line that is replaced. With a callback, warnings about the
             corpora are Python's.
@@ -115,7 +118,7 @@ def train(
         if not cluster:
             files = [_file(each, task) for each in (*targets, *others)]
             corpora = Corpora(files, None if dev is None else _file(dev, task))
-        found = references(corpora.training if corpora else [*targets, *others], weights, sample)
+        found = references(corpora.training if corpora else [*targets, *others], weights, sample, covers=covers)
         plan = TrainingPlan(
             tuple(found[: len(targets)]),
             tuple(found[len(targets) :]),
@@ -126,7 +129,7 @@ def train(
         )
         run = Run(callback=shown, tell=tell)
         run = run if cancel is None else replace(run, cancel=cancel)
-        with opened_job(plan, run, cluster, workers, corpora and _weighted(corpora, found)) as job:
+        with opened_job(plan, run, cluster, workers, corpora and _as_referred(corpora, found)) as job:
             training = carry_out(job)
     if training.fitted.outcome.interrupted and not training.fitted.outcome.iterations:
         raise KeyboardInterrupt
@@ -161,9 +164,11 @@ def _file(corpus: Corpus | str, task: str) -> CorpusFile:
     return of_corpus(corpus, task) if isinstance(corpus, Corpus) else read_corpus(corpus, task, None)
 
 
-def _weighted(corpora: Corpora, found: Sequence[CorpusReference]) -> Corpora:
+def _as_referred(corpora: Corpora, found: Sequence[CorpusReference]) -> Corpora:
+    """Give corpora the weights and covered labels of their references."""
     pairs = zip(corpora.training, found, strict=True)
-    return replace(corpora, training=[replace(f, corpus=replace(f.corpus, weight=r.weight)) for f, r in pairs])
+    training = [replace(f, corpus=replace(f.corpus.covering(r.covers), weight=r.weight)) for f, r in pairs]
+    return replace(corpora, training=training)
 
 
 def references(
@@ -171,20 +176,23 @@ def references(
     weights: Sequence[float] | None,
     sample: Sequence[int | str] | None,
     format: str | None = None,  # noqa: A002
+    covers: Sequence[str | Sequence[str] | None] | None = None,
 ) -> list[CorpusReference]:
-    """Refer to training corpora, with a weight and a sample of each.
+    """Refer to training corpora, with the weight, sample and covered labels of each.
 
-    Raises PlanError unless there is one number for each, and for a corpus in memory.
+    Raises PlanError unless there is one value for each, and for a corpus in memory.
     """
-    for name, values in (("weights", weights), ("sample", sample)):
+    for name, values in (("weights", weights), ("sample", sample), ("covers", covers)):
         if values is not None and (isinstance(values, str) or not isinstance(values, Sequence)):
-            raise TypeError(f"found {kind_of(values)} as {name}, expected a list, one number for each corpus")
+            raise TypeError(f"found {kind_of(values)} as {name}, expected a list, one for each corpus")
         if values is not None and len(values) != len(corpora):
-            raise PlanError(f"found {len(values)} numbers as {name}, expected {len(corpora)}, one for each corpus")
+            what = "values" if name == "covers" else "numbers"
+            raise PlanError(f"found {len(values)} {what} as {name}, expected {len(corpora)}, one for each corpus")
     found = [_reference(each, format) for each in corpora]
     sizes: Sequence[Any] = sample or [None] * len(found)
-    rows = zip(found, weights or [each.weight for each in found], sizes, strict=True)
-    return [replace(reference, weight=weight, sample=size) for reference, weight, size in rows]
+    types = map(covers_of, covers) if covers else [each.covers for each in found]
+    rows = zip(found, weights or [each.weight for each in found], sizes, types, strict=True)
+    return [replace(reference, weight=weight, sample=size, covers=own) for reference, weight, size, own in rows]
 
 
 def _reference(corpus: Corpus | str | CorpusFile, format: str | None = None) -> CorpusReference:  # noqa: A002
@@ -192,7 +200,8 @@ def _reference(corpus: Corpus | str | CorpusFile, format: str | None = None) -> 
         raise PlanError("found a corpus in memory, expected the path of its file with a cluster")
     if isinstance(corpus, str):
         return CorpusReference.of(corpus, format)
-    return CorpusReference(corpus.corpus.path, weight=corpus.corpus.weight)
+    own = corpus.corpus
+    return CorpusReference(own.path, weight=own.weight, covers=own.covered if corpus.is_in_memory else None)
 
 
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,10 +28,10 @@ from tagweave.labels import OF_CHARACTERS, OF_WORDS, PARSE
 from tagweave.training.plan import LOOKUPS, FileReference
 
 if TYPE_CHECKING:
-    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.corpus import Corpus, Covers
     from tagweave.corpus.load import CorpusOutline
     from tagweave.corpus.sentence import Sentence
-    from tagweave.training.plan import TrainingPlan
+    from tagweave.training.plan import CorpusReference, TrainingPlan
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,8 @@ def _read(
 
 _OF_CHARACTERS = "segmentation"
 """The guideline of segmentation corpora that name none, whatever their format."""
+_IN_MEMORY = "memory:"
+"""How the digest of a corpus without a file begins."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,10 @@ class CorpusFile:
         return self.corpus.guideline
 
     @property
+    def is_in_memory(self) -> bool:
+        return self.sha256.startswith(_IN_MEMORY)
+
+    @property
     def is_named(self) -> bool:
         """Whether the argument or the file names the guideline; if not, its name is a layer of the format."""
         return parse_argument(self.argument).guideline is not None or self.guideline not in layer_names()
@@ -157,7 +163,13 @@ class CorpusFile:
         return replace(self, corpus=corpus)
 
 
-def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.0) -> CorpusFile:  # noqa: A002
+def read_corpus(
+    argument: str,
+    task: str,
+    format: str | None,  # noqa: A002
+    weight: float = 1.0,
+    covers: Covers | None = None,
+) -> CorpusFile:
     """Load a corpus for training or development. For the task parse, load trees and leave out sentences too long.
 
     If the argument names a layer of labels, no other layer of the file is evidence.
@@ -176,16 +188,17 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
             corpus = replace(corpus, layer="")
         file = CorpusFile(argument, corpus, digest(corpus.path))
     note = reading(argument, file.corpus.layer, format)
-    return replace(file, corpus=replace(file.corpus, weight=weight), note=note)
+    return replace(file, corpus=replace(file.corpus.covering(covers), weight=weight), note=note)
 
 
-def read_outline(argument: str, task: str, format: str | None, weight: float) -> tuple[CorpusFile, CorpusOutline]:  # noqa: A002
+def read_outline(reference: CorpusReference, task: str) -> tuple[CorpusFile, CorpusOutline]:
     """As `read_corpus` for tasks of chains, but without the sentences, in constant memory."""
+    argument, form = reference.argument, reference.format
     _check_is_file(argument)
-    outline = load_outline(argument, format, None if task in OF_WORDS else _OF_CHARACTERS)
+    outline = load_outline(argument, form, None if task in OF_WORDS else _OF_CHARACTERS)
     layer = "" if task == "segment" else outline.corpus.layer
-    corpus = replace(outline.corpus, layer=layer, weight=weight)
-    return CorpusFile(argument, corpus, digest(corpus.path), note=reading(argument, layer, format)), outline
+    corpus = replace(outline.corpus.covering(reference.covers), layer=layer, weight=reference.weight)
+    return CorpusFile(argument, corpus, digest(corpus.path), note=reading(argument, layer, form)), outline
 
 
 def _check_is_file(argument: str) -> None:
@@ -203,7 +216,7 @@ def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
     content = hashlib.sha256(repr((corpus.guideline, corpus.unit)).encode())
     for sentence in corpus:
         content.update(repr((sentence.forms, sentence.layers, sentence.heads, sentence.columns)).encode())
-    file = CorpusFile(corpus.path, corpus, f"memory:{content.hexdigest()}")
+    file = CorpusFile(corpus.path, corpus, f"{_IN_MEMORY}{content.hexdigest()}")
     if task == PARSE:
         is_tree = any(corpus.guideline in sentence.heads for sentence in corpus)
         trees = corpus if is_tree else _by_heads(corpus)
@@ -229,7 +242,7 @@ def _by_heads(corpus: Corpus) -> Corpus:
 
 def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: dict[str, Any], *settings: Any) -> str:
     """A digest of everything that influences the weights of an iteration: corpora, dev data, recipe, settings."""
-    corpora = [[file.sha256, file.guideline, file.corpus.weight] for file in files]
+    corpora = [[file.sha256, file.guideline, file.corpus.weight, file.corpus.covered] for file in files]
     text = json.dumps([corpora, dev and [dev.sha256, dev.argument, dev.guideline], recipe, settings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

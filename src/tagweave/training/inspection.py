@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 from tagweave.corpus.chunk_schemes import LENIENT, Gaps, codes_chunks, gaps_in, labels, readable, strays
-from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.corpus import EVERYTHING, Corpus
+from tagweave.corpus.describe import describe
 from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import PlanError
+from tagweave.evidence.layers import OUTSIDE
 from tagweave.labels import SPANS
 from tagweave.training.corpora import CorpusFile, TrainingData
 from tagweave.training.task import TAGS
@@ -29,7 +32,7 @@ _FEW = 20  # labels that may be as many as words
 _ALIKE = 10  # lines of equally many words that cannot be sentences by chance
 _RARE = 0.1  # share of tokens with a label that no other has above which labels are rather words
 _MANY = 0.01  # share of positions with labels unknown in training above which this is reported
-_EXPECTED = 20  # times that a label of TRAIN should occur in development data, and does not
+_EXPECTED = 20  # times that a label should occur in a corpus by its share in another, and does not
 _TEXT = {"word": 10, "character": 20}  # tokens from which a sentence does not repeat by chance
 _REPEATED = 0.1  # share of them in TRAIN, too, above which this is reported
 _SPAN = re.compile(r"[bieslu][-_:.]\S+|\S+[-_:.][bieslu]|o", re.IGNORECASE)
@@ -48,6 +51,7 @@ def inspection(data: TrainingData, dev: CorpusFile | None, task: str, gaps: Gaps
             yield from unknown_labels(data, dev, task)
             yield from _missing_labels(data, dev, task)
     if task == SPANS:
+        yield from uncovered_types([SpanCounts.of(corpus) for corpus in data.corpora])
         yield from (note for f in files if (note := stray_labels(f.corpus, f.guideline, f.corpus.path)))
         yield from (note for f in files if (note := gap_line(f.corpus, gaps)))
 
@@ -188,6 +192,51 @@ def _missing_labels(data: TrainingData, dev: CorpusFile, task: str) -> Iterator[
         share = 100 * sum(found[tag] for tag in missing) / found.total()
         lacking = f"it lacks labels that the training corpora have at {share:.1f} % of their positions"
         yield f"warning: {dev.corpus.path}: {lacking}: {_shown(missing)}: does it follow the same guideline?"
+
+
+class SpanCounts(NamedTuple):
+    """How often a corpus has each type of spans."""
+
+    path: str
+    guideline: str
+    tokens: int
+    outside: int  # tokens known to be in no span
+    spans: Mapping[str, int]
+    is_partial: bool  # whether it says which types were annotated
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> SpanCounts:
+        own = describe(corpus.map(lambda each: each.with_layers_of([corpus.guideline]))).layers.get(corpus.guideline)
+        is_partial = any(corpus.covered_in(sentence) is not None for sentence in corpus)
+        outside, spans = (own.labels.get(OUTSIDE, 0), own.spans) if own else (0, {})
+        return cls(corpus.path, corpus.guideline, corpus.tokens(), outside, spans, is_partial)
+
+    @classmethod
+    def described(cls, corpus: Mapping[str, Any]) -> SpanCounts:
+        """Take the counts from the description of a corpus as plain data."""
+        own = corpus["layers"].get(corpus["guideline"], {"labels": {}})
+        outside, is_partial = own["labels"].get(OUTSIDE, 0), corpus["covered"] is not None
+        return cls(corpus["file"], corpus["guideline"], corpus["tokens"], outside, own.get("spans", {}), is_partial)
+
+    def lacks(self, other: SpanCounts) -> set[str]:
+        """Return the types that never occur, and should by their share in another corpus of the guideline."""
+        if self.is_partial or self.guideline != other.guideline:
+            return set()
+        expected = {name: count * self.outside / other.tokens for name, count in other.spans.items()}
+        return {name for name, count in expected.items() if name not in self.spans and count >= _EXPECTED}
+
+
+def uncovered_types(corpora: Sequence[SpanCounts]) -> Iterator[str]:
+    """Yield a line if corpora never have types that others of their guideline often have."""
+    pairs = [(corpus, sorted(set[str]().union(*map(corpus.lacks, corpora)))) for corpus in corpora]
+    found = [f"{corpus.path} has no {' or '.join(lacking)}" for corpus, lacking in pairs if lacking]
+    if found:
+        covered = (",".join(sorted(corpus.spans)) if lacking else EVERYTHING for corpus, lacking in pairs)
+        yield (
+            f"warning: {', '.join(found)}, which are frequent in another corpus: if annotators did not look for them"
+            f" there, train with {' '.join(f'`covers={each}`' for each in covered)}, or else its O teaches"
+            " that they are nothing"
+        )
 
 
 def _of_guideline(data: TrainingData, dev: CorpusFile) -> list[Corpus]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tagweave.corpus.chunk_schemes import Gaps
+from tagweave.corpus.corpus import Covers
 from tagweave.corpus.describe import digest
 from tagweave.corpus.named import is_name, short_name
 from tagweave.errors import PlanError
@@ -55,6 +56,7 @@ class CorpusReference(FileReference):
         format: the format of the file; `None`: recognised by its name and text.
         weight: how often a sentence counts.
         sample: how many sentences an iteration visits, or `all`; `None`: the method decides.
+        covers: the labels or types that were annotated, or `all`; `None`: as the file tells.
     """
 
     layer: str | None = None
@@ -62,6 +64,13 @@ class CorpusReference(FileReference):
     format: str | None = None
     weight: float = 1.0
     sample: int | Literal["all"] | None = None
+    covers: Covers | None = option(
+        None,
+        "The labels or types that were annotated in a training corpus, as PER,LOC, or all; its O excludes only these."
+        " One for each corpus, in their order (repeatable). Default: as the file tells, or all.",
+        "TYPES|all",
+        panel="Corpora",
+    )
 
     @classmethod
     def of(cls, argument: str, format: str | None = None, weight: float = 1.0) -> CorpusReference:  # noqa: A002

@@ -73,9 +73,9 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
 
 def read(plan: TrainingPlan) -> Corpora:
     """Read the corpora that a plan names."""
-    training = [read_corpus(each.argument, plan.task, each.format, each.weight) for each in plan.corpora]
+    training = [read_corpus(each.argument, plan.task, each.format, each.weight, each.covers) for each in plan.corpora]
     dev = plan.dev
-    return Corpora(training, read_corpus(dev.argument, plan.task, dev.format) if dev else None)
+    return Corpora(training, read_corpus(dev.argument, plan.task, dev.format, covers=dev.covers) if dev else None)
 
 
 def checked(plan: TrainingPlan) -> TrainingPlan:
@@ -133,7 +133,7 @@ def _check_structure(plan: TrainingPlan, structure: str) -> None:
         if given:
             raise PlanError(f"found `{given[0]}` without the task parse, expected it with `task=parse`")
         return
-    given += ["sample" for each in plan.corpora if each.sample is not None]
+    given += [name for each in plan.corpora for name in ("sample", "covers") if getattr(each, name) is not None]
     options: Iterable[str] = plan.options or {}
     if isinstance(options, Options):
         usual_options = type(options)()

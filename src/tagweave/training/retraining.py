@@ -60,7 +60,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
     """Return the plan of a model on other corpora and on a partial one, which comes last among those of its guideline.
 
     It keeps the number of iterations of the model, because no development data select one unless the method needs
-    them. Each corpus takes the weight and sample of the one it replaces.
+    them. Each corpus takes the weight and sample of the one it replaces, and its covered labels unless it is partial.
     """
     plan = plan_of(about)
     own, others = _by_guideline(corpora, guideline, about.get("layers", {}).get(guideline, ()))
@@ -69,6 +69,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
         problem = f"found a model of the method {method.name}, and `train` of {guideline} alone"
         raise PlanError(f"{problem}, expected a corpus of another guideline, too: G=FILE")
     plan = _on_corpora(plan, [*own, annotated], others, plan.dev if method.needs_dev else None)
+    plan = replace(plan, target=(*plan.target[:-1], replace(plan.target[-1], covers=annotated.covers)))
     if not method.several and others:  # leave the method open: the default for several guidelines
         plan = replace(plan, method=None, options=None)
     plan = replace(plan, iterations=about.get("iterations") or plan.iterations, threads=1)
@@ -81,10 +82,11 @@ def _on_corpora(
     sources: Sequence[CorpusReference],
     dev: CorpusReference | None,
 ) -> TrainingPlan:
-    """Return a plan on other corpora, each with the weight and sample of the one it replaces."""
+    """Return a plan on other corpora, each with the weight, sample and covered labels of the one it replaces."""
 
     def as_before(new: Sequence[CorpusReference], old: Sequence[CorpusReference]) -> tuple[CorpusReference, ...]:
-        counted = [replace(to, weight=of.weight, sample=of.sample) for to, of in zip(new, old, strict=False)]
+        pairs = zip(new, old, strict=False)
+        counted = [replace(to, weight=of.weight, sample=of.sample, covers=to.covers or of.covers) for to, of in pairs]
         return (*counted, *new[len(counted) :])
 
     return replace(plan, target=as_before(target, plan.target), sources=as_before(sources, plan.sources), dev=dev)

@@ -406,9 +406,9 @@ def _check(plan: TrainingPlan) -> None:
 
 
 def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int) -> Job:
-    read = [read_outline(each.argument, plan.task, each.format, each.weight) for each in plan.corpora]
+    read = [read_outline(each, plan.task) for each in plan.corpora]
     files, dev = [file for file, _ in read], plan.dev
-    dev_file = read_corpus(dev.argument, plan.task, dev.format) if dev else None
+    dev_file = read_corpus(dev.argument, plan.task, dev.format, covers=dev.covers) if dev else None
     job = job_of(plan, run, Corpora(files, dev_file))
     sizes = [outline.sentences for _, outline in read]
     target = tuple(replace(each, size=size) for each, size in zip(job.plan.target, sizes, strict=True))
@@ -450,7 +450,8 @@ def _with_schemes(parts: Sequence[CorpusPart], gaps: Gaps | None, run: Run) -> l
 
 def _whole(file: CorpusFile, outline: CorpusOutline, executor: Executor) -> CorpusPart:
     """Return the whole of a corpus file, which travels to the machines that lack it unless it is large."""
-    path, corpus = file.corpus.path, replace(outline.corpus, weight=file.corpus.weight)
+    path, covered = file.corpus.path, file.corpus.covered
+    corpus = replace(outline.corpus, weight=file.corpus.weight, covered=covered)
     shared = SharedFile.of(located(path))
     shared = executor.share(shared) if Path(located(path)).stat().st_size < _CARRIED else shared
     outline = outline._replace(corpus=corpus)
