@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import make_dataclass
+
 import pytest
 from model_files import write
 
@@ -18,6 +20,13 @@ def test_settings_have_the_types_of_the_learner():
     assert isinstance(learner_settings("adagrad", pairs("set", ["rate=1"]))["rate"], float)
     assert learner_settings("sgd", pairs("set", ["rate=0.5", "c2=2"])) == {"rate": 0.5, "c2": 2.0}
     assert learner_settings("lbfgs", pairs("set", ["memory=3"])) == {"memory": 3}
+
+
+def test_a_learner_of_a_module_whose_annotations_are_no_text_has_types_too(monkeypatch):
+    learner = make_dataclass("Plain", [("steps", int, 1), ("fast", bool, True), ("rate", float, 1)])
+    monkeypatch.setitem(LEARNERS, "plain", learner)
+    settings = learner_settings("plain", pairs("set", ["steps=2", "fast=false", "rate=3"]))
+    assert [type(each) for each in settings.values()] == [int, bool, float]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -18,7 +18,6 @@ def test_every_algorithm_is_a_learner_that_takes_its_settings() -> None:
         settings = settings_of(name, dict.fromkeys(algorithm.settings, 2))
         learner = LEARNERS[algorithm.learner](**settings)
         assert all(getattr(learner, key) == 2 for key in algorithm.settings.values())
-    assert set(LEARNERS) == {algorithm.learner for algorithm in ALGORITHMS.values()}
 
 
 def test_defaults_are_crfsuites() -> None:

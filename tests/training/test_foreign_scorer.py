@@ -128,7 +128,7 @@ def problem(recipe: Recipe, known: float = 1.0) -> ChainProblem:
     return lay_out(network, usual.model.encoder, encoded, usual.sets, recipe)
 
 
-@pytest.mark.parametrize("learner", [name for name in LEARNERS if name not in ("perceptron", "pa", "arow")])
+@pytest.mark.parametrize("learner", [name for name, each in LEARNERS.items() if not each.mistake_driven])
 def test_every_learner_of_a_loss_trains_it(learner: str) -> None:
     recipe, losses, told = Recipe(learner=learner, precision="float64"), Losses(), list[str]()
     given = problem(recipe)

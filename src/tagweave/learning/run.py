@@ -116,7 +116,7 @@ class Schedule:
         iterations: the largest number of iterations; `None`: 100 with development data, else the trainer's `epochs`.
         patience: stop after this many iterations without a better development score.
         selects: whether the development score selects the weights and stops training; if not, it is only reported.
-        checkpoint: the file that keeps the state (`learning.checkpoint`); `None` for none.
+        checkpoint: the file that keeps the state (`learning.loop.save_checkpoint`); `None` for none.
         resume: continue from the checkpoint if there is one.
         identity: identifies the training; a checkpoint of another one is refused.
         is_part: whether other steps follow, so that the state at the end is kept, too.

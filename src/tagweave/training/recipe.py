@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 import numpy as np
@@ -39,6 +39,11 @@ LEARNERS: dict[str, type[Any]] = {
 def in_batches(learner: str) -> bool:
     """Return whether a learner takes batches of sentences; the others take all sentences at once."""
     return hasattr(LEARNERS[learner], "batch")
+
+
+def has_seed(learner: str) -> bool:
+    """Return whether what a learner does depends on a seed."""
+    return "seed" in LEARNERS[learner].__dataclass_fields__
 
 
 def by_words(targets: Sequence[Corpus], others: Sequence[Corpus], times: float = 1.0) -> tuple[int, ...]:
@@ -127,8 +132,8 @@ class Recipe:
         reading(self.soft_labels)
         if self.average_seeds < 1:
             raise ValueError(f"found `average_seeds={self.average_seeds}`, expected at least 1")
-        if self.average_seeds > 1 and not in_batches(self.learner):
-            expected = f"one of {', '.join(filter(in_batches, LEARNERS))}: the others have no seed"
+        if self.average_seeds > 1 and not has_seed(self.learner):
+            expected = f"one of {', '.join(filter(has_seed, LEARNERS))}: the others have no seed"
             found = f"found `average_seeds={self.average_seeds}` with the learner {self.learner}"
             raise ValueError(f"{found}, expected {expected}")
         if self.precision not in ("float32", "float64"):
@@ -147,11 +152,10 @@ class Recipe:
         with as_plan_error():
             task = Task(plan.task, plan.coding, plan.gaps)
             kind = ArcTemplates if task.structure == TREE else Templates
-            has_seed = "seed" in LEARNERS[plan.learner].__dataclass_fields__
             return cls(
                 task,
                 kind(plan.templates) if plan.templates else None,
-                settings={**({"seed": plan.seed} if has_seed else {}), **plan.settings},
+                settings={**({"seed": plan.seed} if has_seed(plan.learner) else {}), **plan.settings},
                 features=plan.weights,
                 sample=sample,
                 guide=getattr(plan.options, "guide", None),
@@ -216,8 +220,9 @@ def learner_settings(learner: str, values: Mapping[str, str]) -> dict[str, int |
     """Read the settings of a learner, from names and values as text."""
     if learner not in LEARNERS:
         raise PlanError(f"unknown learner {learner!r}, expected one of {', '.join(LEARNERS)}")
-    types = {"int": int, "bool": bool}
-    kinds = {each.name: types.get(str(each.type), float) for each in fields(LEARNERS[learner]) if each.name != "seed"}
+    types = get_type_hints(LEARNERS[learner])
+    names = [each.name for each in fields(LEARNERS[learner]) if each.name != "seed"]
+    kinds = {name: types[name] if types[name] in _EXPECTED else float for name in names}
     if unknown := [name for name in values if name not in kinds]:
         raise PlanError(f"unknown setting {unknown[0]!r} of {learner}, expected one of {', '.join(kinds)}")
     settings: dict[str, int | float | bool] = {}
