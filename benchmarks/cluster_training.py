@@ -31,7 +31,6 @@ from reproductions.lab.corpora import all_corpora
 from tagweave.cluster.executor import AUTO, LOCAL, executor_at
 from tagweave.cluster.ray_cluster import RayGroup
 from tagweave.cluster.shared_file import SharedFile
-from tagweave.features.lookups import NOTHING
 from tagweave.learning.run import SILENT, Iteration
 from tagweave.training.chain_problem import ChainProblem
 from tagweave.training.corpora import read_corpus, read_outline
@@ -62,7 +61,7 @@ def problem_of(workers: int, address: str) -> Iterator[ChainProblem]:
     part = CorpusPart(SharedFile.of(str(PD)), outline, 0, outline.sentences)
     with (
         executor_at(address, workers) as executor,
-        Shards(executor, workers, (part,)).problem(BATCH, NOTHING, SILENT) as it,
+        Shards(executor, workers, (part,)).problem(BATCH, SILENT) as it,
     ):
         yield it
 

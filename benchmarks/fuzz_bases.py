@@ -115,7 +115,9 @@ def _characters(task: str = "segment", **settings: Any) -> ChainModel:
 
 def _lexicon() -> ChainModel:
     recipe = _recipe(task=Task("segment"), templates=PRESETS["liu-2014-lexicon"])
-    return fit([signs("ctb")], recipe, run=Run(_SCHEDULE), lookups=Lookups(words=("七万", "丈三", "不与丐"))).model
+    return fit(
+        [signs("ctb")], replace(recipe, lookups=Lookups(words=("七万", "丈三", "不与丐"))), run=Run(_SCHEDULE)
+    ).model
 
 
 def _coupled(pruned: bool = False, **settings: Any) -> ChainModel:

@@ -22,7 +22,6 @@ import numpy as np
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Layer, Sentence, narrow
 from tagweave.errors import CorpusError
-from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
@@ -44,7 +43,6 @@ def treated(
     dev: Corpus | None = None,
     run: Run = SILENT,
     seed: int = 0,
-    lookups: Lookups = NOTHING,
 ) -> tuple[Sequence[Corpus], Recipe]:
     """Return the corpora and the recipe for a fit after applying a baseline, or a strategy of the package.
 
@@ -55,11 +53,11 @@ def treated(
         CorpusError: as `fit`; or `discard` leaves no sentence.
     """
     if strategy not in BASELINES:
-        return incomplete.treated(strategy, corpora, recipe, dev, run, lookups)
+        return incomplete.treated(strategy, corpora, recipe, dev, run)
     if strategy == "pointwise":
         return corpora, replace(recipe, transitions=False, edges=False)
     if strategy == "argmax":
-        tagger = first_model(corpora, recipe, dev, run, lookups)
+        tagger = first_model(corpora, recipe, dev, run)
         return [_best(tagger, recipe.task.prepare(corpus)) for corpus in corpora], recipe
     if strategy == "discard":
         return [_some_left(discard(corpus, recipe.task)) for corpus in corpora], recipe

@@ -98,14 +98,14 @@ class Cell(lab.Cell[Domain, Method]):
         recipe = self.data.recipe
         templates = PRESETS["liu-2014-lexicon"] if self.method.columns else recipe.templates
         settings = {**recipe.settings, "seed": self.seed}
-        return replace(recipe, templates=templates, settings=settings, threads=self.threads)
+        lookups = Lookups(words=tuple(self.data.listed) if self.method.columns else ())
+        return replace(recipe, templates=templates, settings=settings, threads=self.threads, lookups=lookups)
 
     def _fit(self) -> Fitted:
         own = (replace(each.corpus, weight=self.method.weight) for each in self.partial if len(each.corpus))
-        lookups = Lookups(words=tuple(self.data.listed) if self.method.columns else ())
         run = Run(self.data.schedule, self.callback)
-        corpora, recipe = treated(self.method.incomplete, [self.data.train, *own], self.recipe(), None, run, lookups)
-        return fit(corpora, recipe, None, run, lookups)
+        corpora, recipe = treated(self.method.incomplete, [self.data.train, *own], self.recipe(), None, run)
+        return fit(corpora, recipe, None, run)
 
 
 cells = lab.cells_of(Cell)

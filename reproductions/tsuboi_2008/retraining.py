@@ -57,7 +57,7 @@ def retrained(
         recipe = replace(recipe, transitions=False, edges=False)
     elif treatment == "argmax":
         corpora = [source, *(completed(model, corpus, recipe) for corpus in corpora[1:])]
-    fitted = fit(corpora, recipe, dev, run, _lookups(model, recipe))
+    fitted = fit(corpora, replace(recipe, lookups=_lookups(model, recipe)), dev, run)
     trained: ChainModel = fitted.finished_model()
     return trained
 

@@ -76,7 +76,7 @@ class Trial:
 
     def _of_source(self, recipe: Recipe, words: Sequence[str] = ()) -> ChainModel:
         domain = self.domain
-        fitted = fit([domain.source], recipe, domain.dev, self._run, Lookups(words=tuple(words)))
+        fitted = fit([domain.source], replace(recipe, lookups=Lookups(words=tuple(words))), domain.dev, self._run)
         model: ChainModel = fitted.finished_model()
         return model
 

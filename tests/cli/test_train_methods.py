@@ -88,14 +88,19 @@ def test_first_models_are_told(couple, run, tmp_path, options, told):
 
 
 @pytest.mark.parametrize("task", ["tag", "segment", "segtag"])
-@pytest.mark.parametrize("method", ["coupled", "stacked", "merged"])
+@pytest.mark.parametrize("method", ["coupled", "stacked", "merged", "transform"])
 def test_a_model_of_every_method_and_task_tags(run, files, tmp_path, task, method):
+    """Words of lexicons and clusters are features with every method."""
     lines = [f"{name}-few.txt" for name in ("ctb", "pd")]
     for name in lines:
         write(tmp_path / name, (files / name.replace("-few", "")).read_text("utf-8").splitlines()[:6])
+    write(tmp_path / "clusters", ["0\t他\t1", "1\t书\t1"])
+    write(tmp_path / "lexicon", ["看书"])
     model, learner = tmp_path / "m", ("--learner", "perceptron") if task == "segtag" else ()
-    corpora = [tmp_path / lines[0], "--source", tmp_path / lines[1]]
+    looked_up = ("--clusters", tmp_path / "clusters") if task == "tag" else ("--lexicon", tmp_path / "lexicon")
+    corpora = [tmp_path / lines[0], "--source", tmp_path / lines[1], *looked_up]
     run("train", "--task", task, "--method", method, *corpora, "-o", model, "--iterations", 1, *learner)
+    assert any(name.endswith(("clusters.words", "lexicon.words")) for name in contents(model)[0])
     out = run("tag", model, stdin="他 看 书 。\n").stdout
     assert len(out.splitlines()) == 1 and ("/" in out) == (task != "segment")
     if method == "coupled":

@@ -18,7 +18,6 @@ from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.errors import CorpusError, PlanError
-from tagweave.features.lookups import NOTHING
 from tagweave.front.training import train
 from tagweave.learning.run import SILENT, Run, Schedule, Silence
 from tagweave.training import sharded_job as sharding
@@ -38,7 +37,7 @@ def on_workers(recipe: Recipe, workers: int, executor: Executor | None = None, p
     """The sample corpus, twice, on workers."""
     _, outline = read_outline(CorpusReference(path), recipe.task.name)
     part = CorpusPart(SharedFile.of(path), outline, 0, outline.sentences)
-    with sharding.Shards(executor or IN_PROCESS, workers, (part, part)).problem(recipe, NOTHING, SILENT) as problem:
+    with sharding.Shards(executor or IN_PROCESS, workers, (part, part)).problem(recipe, SILENT) as problem:
         yield problem
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ def words(corpus: Corpus) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def fitted(corpus: Corpus, words: tuple[str, ...]) -> Fitted:
-    return fit([corpus], RECIPE, run=Run(SHORT), lookups=Lookups(words=tuple(words)))
+    return fit([corpus], replace(RECIPE, lookups=Lookups(words=tuple(words))), run=Run(SHORT))
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def raw() -> list[Sentence]:
 def test_order_and_repeats_of_the_words_change_nothing(
     corpus: Corpus, words: tuple[str, ...], fitted: Fitted, tmp_path: Path
 ) -> None:
-    other = fit([corpus], RECIPE, run=Run(SHORT), lookups=Lookups(words=(*reversed(words), *words, "一")))
+    other = fit([corpus], replace(RECIPE, lookups=Lookups(words=(*reversed(words), *words, "一"))), run=Run(SHORT))
     save_model(fitted.model, tmp_path / "a")
     save_model(other.model, tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -73,7 +74,7 @@ def test_a_word_of_the_lexicon_is_found() -> None:
     ]
     words = [form for sentence in sentences for form in sentence.forms]
     model = fit(
-        [Corpus(tuple(sentences[:-1]), "g")], RECIPE, run=Run(Schedule(5)), lookups=Lookups(words=tuple(words))
+        [Corpus(tuple(sentences[:-1]), "g")], replace(RECIPE, lookups=Lookups(words=tuple(words))), run=Run(Schedule(5))
     ).model
     asked = Sentence(tuple("".join(sentences[-1].forms)))
     tagger = ChainPredictor(model)
@@ -121,7 +122,7 @@ SENTENCE = Sentence(("in", "New", "York"), {"tag": (("O",), ("B-X",), ("I-X",))}
 def saved(path: Path, entries: Any) -> Path:
     """A model whose stored entries are replaced by these."""
     lookups = Lookups(gazetteer=parse(["X\tNew York"]))
-    model = fit([Corpus((SENTENCE,))], Recipe(templates=PRESETS["gazetteer"]), run=Run(Schedule(1)), lookups=lookups)
+    model = fit([Corpus((SENTENCE,))], Recipe(templates=PRESETS["gazetteer"], lookups=lookups), run=Run(Schedule(1)))
     save_model(model.model, path)
     description, arrays = parts(path)
     arrays["gazetteer.entries"] = np.frombuffer(json.dumps(entries).encode(), np.uint8)

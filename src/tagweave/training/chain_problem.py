@@ -21,7 +21,6 @@ from tagweave.errors import CorpusError
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
-from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels import CARRYING, SPANS
 from tagweave.labels.coding import Spread, WordCounter
@@ -157,14 +156,12 @@ def prepare(
     recipe: Recipe,
     names: Sequence[str] = (),
     encoder: AnyEncoder | None = None,
-    lookups: Lookups = NOTHING,
 ) -> ChainProblem:
     """Encode corpora and lay out the model's weights.
 
     `names` are labels that the model must know even if the corpora do not name them; `encoder` is an empty encoder to
     use in place of the recipe's.
     """
-    encoder = encoder or recipe.encoder(lookups)
     prepared = prepare_corpora(corpora, recipe)
     guidelines = dict.fromkeys(corpus.guideline for corpus in prepared)
     if len(guidelines) != 1:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.learning import loop
 from tagweave.learning.loop import FitOutcome
@@ -84,7 +83,6 @@ def fit(
     recipe: Recipe,
     dev: Corpus | None = None,
     run: Run = SILENT,
-    lookups: Lookups = NOTHING,
 ) -> Fitted:
     """Fit a model to corpora that share a guideline.
 
@@ -92,7 +90,7 @@ def fit(
         dev: development data: the iteration with the best score on it is kept, and training stops when the score no
             longer improves.
     """
-    return fit_problem(prepare(corpora, recipe, lookups=lookups), recipe, dev, run)
+    return fit_problem(prepare(corpora, recipe), recipe, dev, run)
 
 
 def prepare(
@@ -100,11 +98,10 @@ def prepare(
     recipe: Recipe,
     names: Sequence[str] = (),
     encoder: AnyEncoder | None = None,
-    lookups: Lookups = NOTHING,
 ) -> Any:
     """Return the `Problem` of corpora in the structure of the recipe."""
     problems: Any = import_module(f"tagweave.training.{recipe.structure}_problem")
-    return problems.prepare(corpora, recipe, names, encoder, lookups)
+    return problems.prepare(corpora, recipe, names, encoder)
 
 
 def fit_problem(

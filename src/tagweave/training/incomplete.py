@@ -22,7 +22,6 @@ from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.errors import CorpusError, PlanError
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.exchange.load import load
-from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.labels import SPANS
 from tagweave.labels.coding import SEGMENTATION, letters_of
 from tagweave.labels.space import collect_names, is_wildcard
@@ -107,7 +106,6 @@ def treated(
     recipe: Recipe,
     dev: Corpus | None = None,
     run: Run = SILENT,
-    lookups: Lookups = NOTHING,
     outside_confidence: float = 1.0,
     completion: FoldCompletion | None = None,
 ) -> tuple[Sequence[Corpus], Recipe]:
@@ -125,7 +123,7 @@ def treated(
         if recipe.soft_labels != "posterior":
             found = f"found `incomplete=posterior` with `soft_labels={recipe.soft_labels}`"
             raise PlanError(f"{found}, expected posterior")
-        tagger = first_model(corpora, recipe, dev, run, lookups)
+        tagger = first_model(corpora, recipe, dev, run)
         corpora = [_probable(tagger, recipe.task.prepare(corpus)) for corpus in corpora]
     elif strategy == "outside":
         corpora = [outside_elsewhere(corpus, outside_confidence) for corpus in corpora]
@@ -152,19 +150,17 @@ def discard(corpus: Corpus, task: Task | None = None) -> Corpus:
     )
 
 
-def first_model(
-    corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, run: Run = SILENT, lookups: Lookups = NOTHING
-) -> ChainPredictor:
+def first_model(corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, run: Run = SILENT) -> ChainPredictor:
     """Train a model of the complete sentences or, if they are few, a pointwise one of all."""
     coded = [recipe.task.prepare(corpus) for corpus in corpora]
     full = [discard(corpus, recipe.task) for corpus in corpora]
     enough = sum(map(len, full)) >= max(1, _ENOUGH * sum(map(len, corpora)))
     if enough or sum(corpus.tokens() for corpus in full) >= _ENOUGH_TOKENS:
         names = collect_names([sentence.layers.get(each.guideline, ()) for each in coded for sentence in each])
-        problem = prepare([corpus for corpus in full if len(corpus)], recipe, names, recipe.encoder(lookups))
+        problem = prepare([corpus for corpus in full if len(corpus)], recipe, names)
     else:
         recipe = replace(recipe, transitions=False, edges=False)
-        problem = prepare(corpora, recipe, encoder=recipe.encoder(lookups))
+        problem = prepare(corpora, recipe)
     first = fit_problem(problem, recipe, dev, run.aside())
     first.outcome.check_finished()
     return ChainPredictor(first.model, recipe.threads)

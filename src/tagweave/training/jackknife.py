@@ -17,7 +17,6 @@ from tagweave.cluster.executor import results
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import PlanError
-from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names
 from tagweave.learning.run import SILENT, Run
@@ -94,7 +93,6 @@ def by_others(
     run: Run,
     names: Sequence[str],
     dev: Corpus | None = None,
-    lookups: Lookups = NOTHING,
 ) -> Iterator[tuple[Sequence[Member], Sequence[Any]]]:
     """Yield each fold with the answers of a model of all other sentences; the executor of the run trains the models.
 
@@ -110,7 +108,7 @@ def by_others(
             for c, corpus in enumerate(corpora)
         ]
         asked = [questions[at.corpus][at.sentence] for at in held_out]
-        return _Fold(held_out, asked, others, names, recipe, answers, dev, run.task(), lookups)
+        return _Fold(held_out, asked, others, names, recipe, answers, dev, run.task())
 
     for fold, found in results(run.executor, _Fold.answered, map(task, folds)):
         run.stop_if_cancelled()
@@ -137,10 +135,9 @@ class _Fold(NamedTuple):
     answers: Answers
     dev: Corpus | None
     run: Run
-    lookups: Lookups
 
     def answered(self) -> Sequence[Any]:
-        problem = prepare(self.others, self.recipe, self.names, self.recipe.encoder(self.lookups))
+        problem = prepare(self.others, self.recipe, self.names)
         fitted = fit_problem(problem, self.recipe, self.dev, self.run)
         return self.answers(fitted.finished_model(), self.questions, self.recipe.threads)
 

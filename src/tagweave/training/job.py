@@ -104,7 +104,7 @@ class Job:
 
         Parsers of several guidelines share templates, which use only layers and columns of all corpora.
         """
-        recipe = Recipe.of_plan(self.plan, self.sample)
+        recipe = replace(Recipe.of_plan(self.plan, self.sample), lookups=self.lookup_files.lookups)
         if recipe.structure == TREE and len(self.data.guidelines) > 1:
             return replace(recipe, templates=shared_templates(recipe, self.data.corpora))
         return recipe
@@ -123,12 +123,12 @@ class Job:
     @contextmanager
     def problem(self, corpora: Sequence[Corpus], recipe: Recipe | None = None) -> Iterator[Problem]:
         """Open the problem of corpora of one guideline, or of the corpora of the job if they are on workers."""
-        recipe, lookups = recipe or self.recipe, self.lookup_files.lookups
+        recipe = recipe or self.recipe
         if self.shards is not None:
-            with self.shards.problem(recipe, lookups, self.run) as sharded:
+            with self.shards.problem(recipe, self.run) as sharded:
                 yield sharded
             return
-        problem = prepare(corpora, recipe, lookups=lookups)
+        problem = prepare(corpora, recipe)
         if recipe.structure != TREE and (recipe.sample or len(self.data.guidelines) > 1):
             self.run.tell(sample_line(corpora, recipe.sample))
         yield problem

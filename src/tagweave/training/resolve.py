@@ -23,7 +23,7 @@ from tagweave.training.inspection import inspection
 from tagweave.training.job import Job
 from tagweave.training.methods import METHODS, SINGLE, check_known, serving, typed, usual, with_option
 from tagweave.training.methods.method import Options
-from tagweave.training.plan import LOOKUPS, CorpusReference, TrainingPlan
+from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
 
 if TYPE_CHECKING:
@@ -182,10 +182,6 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
 def _with_method(plan: TrainingPlan, data: TrainingData) -> TrainingPlan:
     """Return the plan with the method of the data and all of its options."""
     method = METHODS[data.method]
-    given = [name for name in LOOKUPS if getattr(plan, name)]
-    if given and not method.has_lookups:
-        expected = " or ".join(each.name for each in METHODS.values() if each.has_lookups)
-        raise PlanError(f"found `{given[0]}` with the method {method.name}, expected {expected}")
     options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options)
     return replace(plan, method=method.name, options=options.for_task(plan.task))
 

@@ -29,7 +29,6 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, PlanError
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import FeatureIndex, TemplateEncoder
-from tagweave.features.lookups import Lookups
 from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels import SPANS
 from tagweave.labels.sets import LabelSets
@@ -165,14 +164,13 @@ class TrainingShardTask:
 
     shard: BlockRange
     recipe: Recipe
-    lookups: Lookups
     space: LabelSpace | None = None  # the labels; `None` while they are unknown
     features: SharedFile | None = None  # a file with the codes of all features, `codes`; `None` while they are unknown
 
 
 def content_of(task: TrainingShardTask) -> ShardContent:
     """What a shard contains. Raises CorpusError, OSError: as `ShardReader.slices`, `TemplateEncoder.encode`."""
-    reader, encoder = ShardReader(task.recipe.task), task.recipe.encoder(task.lookups)
+    reader, encoder = ShardReader(task.recipe.task), task.recipe.encoder()
     names: set[str] = set()
     grams, of_types = FeatureIndex(), FeatureIndex()
     for block in task.shard.blocks:
@@ -193,7 +191,7 @@ class TrainingShard:
         assert task.space is not None and task.features is not None  # noqa: S101 - known when a group is made
         self._task, self._recipe, self._space = task, task.recipe, task.space
         index = FeatureIndex.of_codes(load_file(task.features.local())["codes"])
-        self._encoder = task.recipe.encoder(task.lookups, index)
+        self._encoder = task.recipe.encoder(index)
         self._scheme, self._sets = scheme_of(task.recipe, task.space), LabelSets(task.space, task.recipe.soft_labels)
         reader = ShardReader(task.recipe.task)
         self._blocks = [self._mapped(reader, block) for block in task.shard.blocks]
@@ -312,11 +310,11 @@ class Shards:
     parts: tuple[CorpusPart, ...]  # whole corpora
 
     @contextmanager
-    def problem(self, recipe: Recipe, lookups: Lookups, run: Run) -> Iterator[ChainProblem]:
+    def problem(self, recipe: Recipe, run: Run) -> Iterator[ChainProblem]:
         """Open the problem of all corpora, on workers until the end of the block."""
         files, executor, workers = self.parts, self.executor, self.workers
         shards, first = shards_of(files, block_count(files, recipe, workers), workers), files[0].outline.corpus
-        tasks = [TrainingShardTask(shard, recipe, lookups) for shard in shards]
+        tasks = [TrainingShardTask(shard, recipe) for shard in shards]
         found = {task.shard.first: content for task, content in results(executor, content_of, tasks)}
         contents = [found[task.shard.first] for task in tasks]
         names = sorted({name for content in contents for name in content.names})
@@ -327,7 +325,7 @@ class Shards:
             index.add(*grams)  # numbered as one encoder over all shards would
         index.freeze(recipe.minimum_count)
         codes = index.codes()
-        encoder = recipe.encoder(lookups, FeatureIndex.of_codes(codes))
+        encoder = recipe.encoder(FeatureIndex.of_codes(codes))
         with tempfile.TemporaryDirectory(dir=private_folder("features"), ignore_cleanup_errors=True) as folder:
 
             def shared(name: str, arrays: dict[str, NDArray[Any]]) -> SharedFile:

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from tagweave.corpus.candidates import Soft, with_probabilities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
@@ -73,7 +72,6 @@ class SourceRounds:
     seed: int = 0
     dev: Corpus | None = None
     run: Run = SILENT
-    lookups: Lookups = NOTHING
     speaks: bool = False
 
     def first(self) -> Belief:
@@ -112,7 +110,7 @@ class SourceRounds:
         judge = partial(_believed, guideline=self.corpus.guideline, labels=names)
         labels, total, ptr = before.labels.copy(), float(rows.max(axis=1).sum()), self.answers.sentence_ptr
         for fold, beliefs in by_others(
-            [learned], [asked.sentences], folds, self.recipe, judge, self.run, names, self.dev, self.lookups
+            [learned], [asked.sentences], folds, self.recipe, judge, self.run, names, self.dev
         ):
             total += sum(log_likelihood for _, log_likelihood in beliefs)
             for (_, sentence), (table, _) in zip(fold, beliefs, strict=True):

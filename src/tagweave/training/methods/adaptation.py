@@ -170,7 +170,6 @@ MERGED = Method(
     _fit_merged,
     samples=True,
     balances=True,
-    has_lookups=True,
 )
 
 

@@ -58,8 +58,6 @@ class Method:
     check: Callable[[Job], None] = _check  # raises before any training if some step could not learn from the corpora
     samples: bool = False  # whether an iteration may visit only a part of each corpus
     balances: bool = False  # whether it samples by default, so that a large source does not outvote the target
-    # whether its features may look up words of a lexicon, phrases of a gazetteer or word clusters
-    has_lookups: bool = False
     several: bool = True  # whether it needs corpora of several guidelines
     of_two: bool = False  # whether it takes exactly two guidelines
     needs_dev: bool = False  # whether it needs development data

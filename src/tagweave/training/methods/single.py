@@ -99,7 +99,6 @@ def _fit(job: Job) -> Any:
         recipe,
         job.dev,
         job.run,
-        job.lookup_files.lookups,
         options.outside_confidence,
         FoldCompletion(options.completion_folds, options.completion_rounds, options.soft, job.plan.seed),
     )
@@ -114,6 +113,5 @@ METHOD = Method(
     SingleOptions,
     _fit,
     samples=True,
-    has_lookups=True,
     several=False,
 )

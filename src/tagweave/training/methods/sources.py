@@ -56,7 +56,6 @@ def _fit(job: Job) -> Any:
         job.plan.seed,
         job.dev,
         job.run,
-        job.lookup_files.lookups,
         options.silence,
     )
     best = rounds.best(options.rounds)
@@ -94,6 +93,5 @@ METHOD = Method(
     (CHAIN,),
     SourcesOptions,
     _fit,
-    has_lookups=True,
     several=False,
 )
