@@ -164,7 +164,7 @@ def page(found: dict[str, Any], sentences: int | None) -> list[str]:
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
     """Microseconds a token against the length of the sentence."""
-    from tagweave.evaluation.plots import Series, curve
+    from reproductions.lab.figures import Series, curve
 
     names = {
         "training pass": "training",

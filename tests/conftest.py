@@ -125,7 +125,8 @@ def ray() -> Iterator[Any]:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     module = pytest.importorskip("ray", reason="Ray is not installed (pip install '.[ray]')")
-    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])  # workers import the functions of tests
+    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # workers import the functions of tests
     with _unclosed():
         module.init(
             "local",  # not a cluster that happens to run here

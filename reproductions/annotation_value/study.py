@@ -18,11 +18,10 @@ from rich.progress import Progress
 from reproductions.annotation_value.rounds import CHOICES, METHODS, Data, Pool, rounds
 from reproductions.lab.comparison import LEVEL, Measured, compare
 from reproductions.lab.corpora import ROOT, corpora_folder, cut
-from reproductions.lab.figures import with_deviations
+from reproductions.lab.figures import curve, with_deviations
 from reproductions.lab.page import opening, pictures, significance, table, write_page
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
-from tagweave.evaluation.plots import curve
 from tagweave.evaluation.score import share_of_counts
 
 NAME = "annotation-value"

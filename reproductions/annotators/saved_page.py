@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from reproductions.lab.figures import Series, bar
 from reproductions.lab.page import opening, pictures, plots_below, table, write_page
-from tagweave.evaluation.plots import Series, bar
 
 NAME = "sources-server"
 _PICTURE = f"{NAME}.png"

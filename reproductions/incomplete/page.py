@@ -12,9 +12,8 @@ from reproductions.incomplete.run import LEARNER, Run
 from reproductions.incomplete.scores import REFERENCES, Scores, choice_precision, compare, scorer
 from reproductions.incomplete.settings import DISCARD, MARGINAL, Setting
 from reproductions.lab.comparison import LEVEL
-from reproductions.lab.figures import with_deviations
+from reproductions.lab.figures import Series, bar, with_deviations
 from reproductions.lab.page import pictures, plots_below, sizes, table, values, write_page
-from tagweave.evaluation.plots import Series, bar
 
 
 def write(run: Run, folder: Path, name: str, command: str, trials: int = 10_000) -> None:

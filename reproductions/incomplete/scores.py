@@ -21,7 +21,7 @@ from reproductions.incomplete.settings import MARGINAL, MARGINAL_BOUNDARIES, WAR
 from reproductions.lab.comparison import randomisation_tests
 from reproductions.lab.words import cut_words
 from tagweave.corpus.corpus import Corpus
-from tagweave.evaluation.accuracy import accuracy, average_precision_of_ambiguous_words
+from tagweave.evaluation.accuracy import accuracy
 from tagweave.evaluation.score import Metric, f_of_counts, ratio, share_of_counts
 from tagweave.evaluation.words import Segmentation, word_scores
 
@@ -100,10 +100,10 @@ def ambiguous_scores(gold: Corpus, output: Sequence[str], ambiguous: frozenset[s
     """P and APA (tsuboi-2008, section 5.2)."""
     system = _labelled(gold, output)
     found = accuracy(gold, system)
-    value = average_precision_of_ambiguous_words(gold, system, ambiguous)
+    counts, metric = right_words(gold, system, ambiguous)
     return {
         "P": Scored(100 * found.tokens.value, found.counts, share_of_counts),
-        "APA": Scored(value, *right_words(gold, system, ambiguous)),
+        "APA": Scored(100 * float(metric(counts.sum(axis=0))), counts, metric),
     }
 
 

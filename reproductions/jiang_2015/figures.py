@@ -17,9 +17,9 @@ from reproductions.jiang_2015.methods import (
     way_back,
 )
 from reproductions.jiang_2015.wording import WORDINGS
+from reproductions.lab.figures import Series, bar, curve
 from reproductions.lab.figures import series as with_seeds
 from reproductions.lab.run import Named
-from tagweave.evaluation.plots import Series, bar, curve
 
 
 def draw(summary: dict[str, Any], folder: Path) -> list[str]:

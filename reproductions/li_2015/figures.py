@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from reproductions.lab.figures import with_deviations
+from reproductions.lab.figures import Series, bar, curve, with_deviations
 from reproductions.lab.paper import paper
 from reproductions.li_2015.scores import HARD
-from tagweave.evaluation.plots import Series, bar, curve
 
 _CURVES = {"mappings": ("Figure 3", "figure-3"), "weighting": ("Figure 4", "figure-4")}
 _BARS = {

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from reproductions.lab.figures import Series, bar, curve
 from reproductions.lab.figures import series as with_seeds
 from reproductions.lab.paper import Table, paper
 from reproductions.liu_2014.methods import OWN_LIGHT
-from tagweave.evaluation.plots import Series, bar, curve
 
 _FIGURES = {"raw-text": ("Figure 3", ("dev",)), "natural": ("Figure 4", ("test", "pages"))}
 _SCORES = {"": "F of words", " OOV": "recall of unknown words"}

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from reproductions.lab.figures import with_deviations
+from reproductions.lab.figures import curve, with_deviations
 from reproductions.lab.page import number_range, opening, score, significance, table, test
 from reproductions.partial_trees.scores import NO_PUNCTUATION
 from reproductions.partial_trees.settings import MARGINAL
-from tagweave.evaluation.plots import curve
 
 _METHODS = (
     "- Methods: `marginal` learns from the known heads alone, by the likelihood of all projective trees that have them."

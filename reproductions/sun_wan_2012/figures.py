@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from reproductions.lab.figures import bar, curve
 from reproductions.lab.figures import series as with_seeds
 from reproductions.sun_wan_2012.likeness import LIKENESS
 from reproductions.sun_wan_2012.methods import (
@@ -22,7 +23,6 @@ from reproductions.sun_wan_2012.methods import (
     with_source,
     with_target,
 )
-from tagweave.evaluation.plots import bar, curve
 
 _SCORE = "F of words with tags"
 

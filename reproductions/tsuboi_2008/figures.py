@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from reproductions.lab.figures import Series, curve
 from reproductions.tsuboi_2008.methods import CURVES, POINTWISE_SOURCE, SOURCE, Curve
-from tagweave.evaluation.plots import Series, curve
 
 
 def draw(summary: dict[str, Any], folder: Path) -> list[str]:

@@ -1,8 +1,7 @@
-"""Accuracy against plain counting, the policy for positions without one label, and APA by hand."""
+"""Accuracy against plain counting, the policy for positions without one label."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
-from tagweave.evaluation.accuracy import Confusion, accuracy, average_precision_of_ambiguous_words
+from tagweave.evaluation.accuracy import Confusion, accuracy
 from tagweave.evaluation.score import Score, Share
 
 LABELS = ("A", "B", "C")
@@ -128,14 +127,3 @@ def test_a_corpus_without_the_layer_is_an_error_that_lists_its_layers():
     other = Corpus((Sentence(("a",), {"pd": (("A",),), "ctb": (None,)}),), path="system.txt")
     with pytest.raises(CorpusError, match=r"system.txt: found the layers ctb, pd, expected a layer 'tag' to evaluate"):
         accuracy(gold, other)
-
-
-@given(sentences, st.sets(st.sampled_from("uvwxyz")))
-def test_apa_equals_plain_counting(rows, words):
-    found = average_precision_of_ambiguous_words(corpus(rows, 1), corpus(rows, 2), words)
-    shares = []
-    for word in words:
-        right, scored, *_ = naive([[row for row in sentence if row[0] == word] for sentence in rows])[0]
-        if scored:
-            shares.append(100 * right / scored)
-    assert found == pytest.approx(sum(shares) / len(shares), abs=1e-9) if shares else math.isnan(found)

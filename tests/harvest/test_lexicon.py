@@ -15,7 +15,7 @@ from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
 from tagweave.harvest.lexicon import Lexicon, parse, read, uncontradicted
-from tagweave.harvest.selection import marked_spans, occurring, sampled, selected, without_duplicates
+from tagweave.harvest.selection import marked_spans, occurring, sampled, selected
 
 
 def entries(*lines: str) -> dict[str, tuple[str, ...] | None]:
@@ -169,8 +169,3 @@ def test_samples_are_seeded_and_in_order():
     assert texts(one) == texts(sampled(some, 30, seed=1)) != texts(two)
     assert texts(one) == sorted(set(texts(one))) and len(one) == len(two) == 30
     assert sampled(some, 100) == sampled(some, 101) == some and len(sampled(some, 0)) == 0
-
-
-def test_duplicates_go_by_their_characters():
-    some = corpus("甲-乙", "甲|乙", "甲 乙 ?丙"[:3], "乙-甲", "甲-乙")
-    assert without_duplicates(some) == some.with_sentences([some[0], some[3]])

@@ -13,7 +13,6 @@ import pytest
 import tagweave as tw
 from tagweave.estimators import ChainCRF
 from tagweave.front.description import describe
-from tagweave.models import crfsuite_file
 from tagweave.models.crfsuite_file import PairWeights, attribute_model
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
 from tagweave.models.tree import TreeModel
@@ -151,8 +150,12 @@ def test_a_small_file_does_not_get_much_memory(file: Path, tmp_path: Path) -> No
     text = b"".join(struct.pack("<II", number, length) for number in range(count)) + b"a" * 3000 + bytes(8000)
     offsets = struct.pack(f"<{count}I", *(head + 8 * number for number in range(count)))
     begin = struct.pack("<4sI4I", b"CQDB", 0, 0, 0x62445371, count, head + len(text))
-    with pytest.raises(ValueError, match="names of attributes that overlap"):
-        crfsuite_file._names(begin + text + offsets, 0, count, "attribute")
+    whole = data + begin + text + offsets
+    for place, value in ((4, len(whole)), (24, count), (36, len(data))):
+        whole = word(whole, place, value)
+    path.write_bytes(whole)
+    with pytest.raises(ModelFileError, match="names of attributes that overlap"):
+        ChainCRF.load(path)
 
 
 def test_no_labels_and_repeated_pairs() -> None:

@@ -177,21 +177,6 @@ def shares_by_vocabulary(
     return oov, iv
 
 
-def average_precision_of_ambiguous_words(gold: Corpus, system: Corpus, words: Iterable[str]) -> float:
-    """Return APA (tsuboi-2008, section 5.2): the mean over `words` of their shares of rightly tagged tokens, x 100.
-
-    Words without scored occurrences are left out of the mean; `nan` if that leaves none.
-    """
-    codes = _encode(gold, system)
-    numbers = {word: number for number, word in enumerate(sorted(set(words)))}
-    word = np.fromiter((numbers.get(form, -1) for sentence in gold for form in sentence.forms), dtype=np.int64)
-    counted = codes.known[codes.gold] & (word >= 0)
-    occurrences = np.bincount(word[counted], minlength=len(numbers))
-    rights = np.bincount(word[counted & codes.agree(codes.gold, codes.system)], minlength=len(numbers))
-    occurring = occurrences > 0
-    return float(np.mean(rights[occurring] / occurrences[occurring]) * 100) if occurring.any() else float("nan")
-
-
 def _encode(gold: Corpus, system: Corpus) -> CandidateCodes:
     check_tokens(gold.sentences, system.sentences, gold.path, system.path)
     return CandidateCodes.of(*(chain.from_iterable(guideline_layers(corpus)) for corpus in (gold, system)))

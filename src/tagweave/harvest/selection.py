@@ -76,14 +76,6 @@ def sampled(corpus: Corpus, size: int, seed: int = 0) -> Corpus:
     return corpus.with_sentences(corpus[i] for i in sorted(chosen.tolist()))
 
 
-def without_duplicates(corpus: Corpus) -> Corpus:
-    """Return the first sentence of each text, whatever the later ones mark in it."""
-    first: dict[tuple[str, ...], Sentence] = {}
-    for sentence in corpus:
-        first.setdefault(sentence.forms, sentence)
-    return corpus.with_sentences(first.values())
-
-
 @dataclass(frozen=True)
 class Selection:
     """What is kept of a harvest from inputs. Without a choice sentences pass one by one, else all are held.

@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
 
 from tagweave.corpus.chunk_schemes import Gaps
 from tagweave.corpus.corpus import Covers
 from tagweave.corpus.describe import digest
+from tagweave.corpus.files import whole_file
 from tagweave.corpus.named import is_name, short_name
 from tagweave.errors import PlanError
 from tagweave.learning import LEARNERS
@@ -205,6 +207,11 @@ class TrainingPlan:
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain data for JSON, with its schema."""
         return {"schema": SCHEMA, **json.loads(json.dumps(asdict(self)))}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the plan as JSON, for `tagweave train --plan`."""
+        with whole_file(fspath(path)) as part:
+            part.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_plan(values: object) -> TrainingPlan:

@@ -121,8 +121,7 @@ ANNOTATED, MODEL = "{annotated}", "{model}"
 
 def command(plan: TrainingPlan, file: Path) -> tuple[str, ...]:
     """Write a plan to a file, and return the command that trains by it."""
-    with whole_file(file) as part:
-        part.write_text(json.dumps(plan.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    plan.save(file)
     return sys.executable, "-m", "tagweave.training", str(file), MODEL, ANNOTATED
 
 

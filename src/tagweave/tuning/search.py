@@ -8,16 +8,14 @@ no worker needs the database of the study, on whatever machine it is.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from tagweave.cluster.executor import ClusterError, Failure, results
-from tagweave.corpus.files import whole_file
 from tagweave.errors import PlanError
 from tagweave.training.plan_task import STEPS, Curve, PlanResult, PlanTask, carry_out, plan_task
 from tagweave.tuning.study import Study, Trial, best_of
@@ -131,8 +129,7 @@ class Tuning:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the best plan as JSON, for `tagweave train --plan`."""
-        with whole_file(fspath(path)) as part:
-            part.write_text(json.dumps(self.plan.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        self.plan.save(path)
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw scores by trial and by value into a file (`.png`, `.svg` or `.pdf`)."""
