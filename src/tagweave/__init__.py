@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
     from tagweave.errors import TagweaveError
     from tagweave.front.card import model_card, pull, push
+    from tagweave.front.check import check
     from tagweave.front.corpora import fetch_corpus, load, save
     from tagweave.front.description import compare_sources
     from tagweave.front.evaluation import compare, evaluate
@@ -52,6 +53,7 @@ _NAMES = {
     "corpus.sentence": "Sentence",
     "errors": "TagweaveError",
     "front.card": "model_card pull push",
+    "front.check": "check",
     "front.corpora": "fetch_corpus load save",
     "front.description": "compare_sources",
     "front.evaluation": "compare evaluate",
@@ -77,6 +79,7 @@ __all__ = [
     "__version__",
     "aggregate",
     "apply_functions",
+    "check",
     "compare",
     "compare_sources",
     "complete_files",

@@ -1,4 +1,4 @@
-"""`tagweave evaluate`, `compare` and `info`: scores of systems, where guidelines diverge, and what files hold."""
+"""`tagweave evaluate`, `compare`, `check` and `info`: scores, divergence, what may be wrong, and what files hold."""
 
 from __future__ import annotations
 
@@ -101,6 +101,53 @@ def compare(
     if html:
         with written(html) as stream:
             stream.write(page(divergence))
+
+
+def check(
+    corpus: Annotated[str, argument("[G=]FILE[#LAYER]", "The annotation to check.")],
+    output: Annotated[str, flag("FILE", "- is standard output.", "-o", "--output")] = "-",
+    task: Annotated[str | None, flag("tag|segment|segtag|spans", "As for train. Default: by the labels.")] = None,
+    top: Annotated[
+        int | None, flag("N", "List the N most suspicious. Default: a suspicion of 0.1 or more.", least=1)
+    ] = None,
+    output_format: Annotated[
+        str | None,
+        flag(
+            "tsv|json|html|label-studio|doccano|columns",
+            "A table, a page, or tasks: columns are for annotate import. Default: by the name of FILE, or tsv.",
+        ),
+    ] = None,
+    folds: Annotated[int, flag("N", "Cut the text into N parts; models of the others judge each.", least=2)] = 5,
+    repeats: Annotated[int, flag("N", "Cut it N times, by other seeds, and average.", least=1)] = 2,
+    seed: options.Seed = 0,
+    format: options.InputFormat = None,  # noqa: A002
+    threads: options.Threads = 1,
+) -> None:
+    """List the labels of a corpus that may be wrong, the most suspicious first.
+
+    Models that have not seen a sentence judge its labels, spans or words. Each suspect comes with what the
+    models would say, both probabilities, and the sentence. What the corpus leaves open is not judged.
+    """
+    from pathlib import PurePath
+
+    from tagweave.cli.console import status_line
+    from tagweave.corpus.load import check_there
+    from tagweave.front.check import FORMS
+    from tagweave.front.check import check as checked
+    from tagweave.front.corpora import load
+    from tagweave.streams import say
+
+    form = output_format or PurePath(output).suffix.removeprefix(".")
+    if form not in FORMS:
+        if output_format:
+            raise OptionError(f"found --output-format {form}, expected one of {', '.join(FORMS)}")
+        form = "columns" if form in ("col", "conll", "iob", "bio") else "tsv"
+    check_there(corpus)
+    check_outputs([output], [corpus])
+    with status_line("judging") as progress:
+        found = checked(load(corpus, format), task, folds, repeats, seed, threads, say, progress)
+    found.write(output, form, top)
+    say(str(found))
 
 
 _LISTED = 10  # labels of a layer

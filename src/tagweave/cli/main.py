@@ -36,7 +36,7 @@ GROUPS = {
         "import": "documents",
         "export": "documents",
     },
-    "Compare and convert": {"evaluate": "evaluate", "compare": "evaluate", "convert": "use"},
+    "Compare and convert": {"evaluate": "evaluate", "compare": "evaluate", "check": "evaluate", "convert": "use"},
     "Serve": {"serve": "serve", "warm": "demo"},
     "Share": {"data": "sharing", "card": "sharing", "push": "sharing", "pull": "sharing"},
 }

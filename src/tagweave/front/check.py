@@ -1,0 +1,254 @@
+"""Which labels of a corpus may be wrong: in a table, in a notebook, and as tasks for annotators."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, cast
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.spans import OUTSIDE
+from tagweave.errors import PlanError
+from tagweave.front.corpora import Given, corpus_of
+from tagweave.labels import OF_WORDS, PARSE, SPANS
+from tagweave.streams import Tell, say
+
+if TYPE_CHECKING:
+    from tagweave.exchange.sentences import Task as Marked
+    from tagweave.training.label_errors import Part, Suspect, Suspicions
+
+FORMS = ("tsv", "json", "html", "label-studio", "doccano", "columns")
+LEAST = 0.1
+"""Suspects with a smaller suspicion are listed only if a number of suspects is asked for."""
+_SHOWN = 25  # in a notebook
+_GIVEN, _RIVAL = "given", "rival"
+_BLANKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
+_COLUMNS = (
+    "suspicion",
+    "line",
+    "first",
+    "last",
+    _GIVEN,
+    _RIVAL,
+    "given_probability",
+    "rival_probability",
+    "sentence",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """What may be wrong in a corpus; in a notebook a table.
+
+    Attributes:
+        corpus: the corpus that was checked.
+        task: the task whose models judged it.
+        found: the suspicion of every token, and the suspects, the most suspicious first.
+    """
+
+    corpus: Corpus
+    task: str
+    found: Suspicions
+
+    def suspects(self, count: int | None = None) -> list[Suspect]:
+        """Return the most suspicious ones; by default all with a suspicion of 0.1 or more."""
+        every = self.found.suspects
+        return [each for each in every if each.suspicion >= LEAST] if count is None else [*every[:count]]
+
+    def rows(self, count: int | None = None) -> list[dict[str, Any]]:
+        """Return a row for each suspect; `first` and `last` count the tokens of its sentence from 1."""
+        return [dict(zip(_COLUMNS, self._cells(each), strict=True)) for each in self.suspects(count)]
+
+    def _cells(self, suspect: Suspect) -> Iterator[Any]:
+        sentence, (suspicion, _, start, stop, given, rival, *probabilities) = self._sentence(suspect), suspect
+        yield from (round(suspicion, 4), sentence.location.line, start + 1, stop)
+        yield " + ".join(self._name(part, sentence) for part in given)
+        yield self._name(rival, sentence)
+        yield from (round(each, 4) for each in probabilities)
+        before, marked, after = self._parts(suspect)
+        yield self._between.join(filter(None, (before, f"[{marked}]", after)))
+
+    def _sentence(self, suspect: Suspect) -> Sentence:
+        return self.found.sentences[suspect.sentence]
+
+    @cached_property
+    def _between(self) -> str:
+        return " " if self.task in (*OF_WORDS, PARSE) else ""
+
+    def _parts(self, suspect: Suspect) -> tuple[str, str, str]:
+        forms, start, stop = self._sentence(suspect).forms, suspect.start, suspect.stop
+        before, marked, after = (self._between.join(part) for part in (forms[:start], forms[start:stop], forms[stop:]))
+        return before, marked, after
+
+    def _name(self, part: Part, sentence: Sentence) -> str:
+        """Return a label, or a span, word or head with its label."""
+        if self.task == "tag" or part.label == OUTSIDE:
+            return part.label
+        words = self._between.join(sentence.forms[max(part.start, 0) : part.stop]) or "ROOT"
+        return f"{words}/{part.label}" if part.label else words
+
+    def write(self, path: str | PathLike[str], form: str = "tsv", count: int | None = None) -> None:
+        """Write suspects: `tsv`, `json` or `html`, or their sentences, the most suspicious first, as tasks.
+
+        Tasks are files for `label-studio` and `doccano`, in which the models' spans stand beside the given ones, or
+        `columns` for the annotation server.
+
+        Raises:
+            PlanError: another form, or tasks from words of characters or trees.
+            OSError: the file cannot be written.
+        """
+        if form not in FORMS:
+            raise PlanError(f"found `output_format={form}`, expected one of {', '.join(FORMS)}")
+        if form in ("tsv", "json", "html"):
+            from tagweave.corpus.files import written
+
+            with written(fspath(path)) as stream:
+                stream.write(getattr(self, f"_{form}")(count))
+            return
+        from tagweave.front.corpora import save
+        from tagweave.front.exchange import write_documents
+
+        questions = self.questions(count)
+        if form == "columns":
+            save(questions.map(lambda each: each.with_layers_of([self.corpus.guideline])), path, form)
+        else:
+            task = cast("Marked", "tags" if self.task == "tag" else SPANS)
+            write_documents(form, questions, path, [_GIVEN, _RIVAL], task)
+
+    def questions(self, count: int | None = None) -> Corpus:
+        """Return the sentences of suspects, the most suspicious first, with three layers.
+
+        The own layer of the corpus allows at suspects what is given and what the models say; the layer `given` has the
+        annotation, and `rival` what the models say at suspects. Raises PlanError for words of characters and trees.
+        """
+        from tagweave.exchange.sentences import DOCUMENT, TEXT
+        from tagweave.training.task import Task
+
+        if self.task not in OF_WORDS:
+            raise PlanError(f"found tasks for annotators of the task {self.task}, expected the task tag or spans")
+        coded = Task(self.task, "IOB2" if self.task == SPANS else "").prepare(self.corpus)
+        by_sentence: dict[int, list[Suspect]] = {}
+        for suspect in self.suspects(count):
+            by_sentence.setdefault(suspect.sentence, []).append(suspect)
+        asked = []
+        for number, own in by_sentence.items():
+            sentence, rivals = coded[number], {}
+            for each in own:
+                rivals.update(_rival_labels(each, self.task))
+            given = sentence.layers[coded.guideline]
+            rival = tuple((rivals[t],) if t in rivals else None for t in range(len(sentence)))
+            layers = {
+                coded.guideline: tuple(map(_either, given, rival)),
+                _GIVEN: given,
+                _RIVAL: rival if self.task == "tag" else tuple(each or (OUTSIDE,) for each in rival),
+            }
+            kept = [each for each in sentence.comments if each.lstrip("# ").startswith(f"{TEXT} =")]
+            comments = (f"# {DOCUMENT} = {sentence.location.line or number + 1}", *kept)
+            asked.append(replace(sentence, layers=layers, comments=comments, covered=None))
+        return coded.with_sentences(asked)
+
+    def _tsv(self, count: int | None) -> str:
+        rows = ("\t".join(str(each).translate(_BLANKS) for each in row.values()) for row in self.rows(count))
+        return "".join(f"{line}\n" for line in ("\t".join(_COLUMNS), *rows))
+
+    def _json(self, count: int | None) -> str:
+        """Return an object with the file, the task and a list of suspects; spans have tokens and labels."""
+        rows = self.rows(count)
+        for row, suspect in zip(rows, self.suspects(count), strict=True):
+            forms = self._sentence(suspect).forms
+            row[_GIVEN], row[_RIVAL] = [_plain(each, forms) for each in suspect.given], _plain(suspect.rival, forms)
+        about = {"file": self.corpus.path, "task": self.task, "suspects": rows}
+        return json.dumps(about, ensure_ascii=False, indent=1) + "\n"
+
+    def _html(self, count: int | None) -> str:
+        return f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>check</title>\n{self._picture(count)}\n'
+
+    def _picture(self, count: int | None) -> str:
+        from tagweave.display.markup import element, heat, joined, picture, share, word
+
+        titles = ("suspicion", "line", _GIVEN, _RIVAL, "sentence")
+        rows = [element("tr", *(element("th", title, scope="col") for title in titles))]
+        for suspect, row in zip(self.suspects(count), self.rows(count), strict=True):
+            before, marked, after = self._parts(suspect)
+            mark = element("mark", word(marked), style=f"background:{heat(0.5)}")
+            text = joined([word(before), mark, word(after)], self._between)
+            names = (f"{row[key]} {share(row[f'{key}_probability'])}" for key in (_GIVEN, _RIVAL))
+            number = element("td", share(suspect.suspicion), style=f"background:{heat(suspect.suspicion)}")
+            cells = (number, *(element("td", each) for each in (str(row["line"]), *names, text)))
+            rows.append(element("tr", *cells))
+        return picture(element("div", f"{self}"), element("div", element("table", *rows), class_="wide"))
+
+    def _repr_html_(self) -> str:
+        return self._picture(min(_SHOWN, len(self.suspects())))
+
+    def __str__(self) -> str:
+        found, every = len(self.suspects()), len(self.found.suspects)
+        return f"{self.corpus.path or 'corpus'}: {found:,} of {every:,} have a suspicion of {LEAST} or more"
+
+
+def _plain(part: Part, forms: tuple[str, ...]) -> dict[str, Any]:
+    words = forms[max(part.start, 0) : part.stop]
+    return {"first": part.start + 1, "last": part.stop, "label": part.label, "forms": words}
+
+
+def _rival_labels(suspect: Suspect, task: str) -> dict[int, str]:
+    """Return what the models say of the tokens of a suspect."""
+    start, stop, label = suspect.rival
+    if task == "tag":
+        return {start: label}
+    inside = {t: f"{'I' if t > start else 'B'}-{label}" for t in range(start, stop) if label != OUTSIDE}
+    return {t: inside.get(t, OUTSIDE) for t in range(suspect.start, suspect.stop)}
+
+
+def _either(given: Candidates, rival: Candidates) -> Candidates:
+    return given if given is None or rival is None else tuple(dict.fromkeys((*given, *rival)))
+
+
+def check(
+    corpus: Given,
+    task: str | None = None,
+    folds: int = 5,
+    repeats: int = 2,
+    seed: int = 0,
+    threads: int = 1,
+    tell: Tell = say,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Checked:
+    """Find labels that may be wrong: models of the other folds judge the annotation.
+
+    Args:
+        corpus: a corpus, what `Corpus` takes, or a file. What it leaves open is not judged.
+        task: as for `train`.
+        folds: the parts of the text; a model of the others judges each.
+        repeats: how often the text is cut into other folds; probabilities are averaged.
+        seed: of everything random.
+        threads: how many threads share the work.
+        tell: is given notes on what was decided.
+        progress: is given a line after every model.
+
+    Raises:
+        CorpusError: a corpus that does not suit the task, or too few annotated sentences.
+        PlanError: an unknown task, or a number that is too small.
+        OSError: the file cannot be read.
+    """
+    from tagweave.learning.run import Run
+    from tagweave.structures import STRUCTURES
+    from tagweave.training.corpora import of_corpus
+    from tagweave.training.label_errors import suspicions
+    from tagweave.training.methods import check_known
+    from tagweave.training.plan import TrainingPlan
+    from tagweave.training.recipe import Recipe
+    from tagweave.training.task import guessed_task
+
+    if repeats < 1:
+        raise PlanError(f"found `repeats={repeats}`, expected 1 or more")
+    given = corpus_of(corpus)
+    task = task or guessed_task(given, None, tell)
+    check_known("task", task, tuple(STRUCTURES))
+    own = of_corpus(given, task).corpus
+    recipe = Recipe.of_plan(TrainingPlan((), task=task, seed=seed, threads=threads))
+    return Checked(own, task, suspicions(own, recipe, folds, repeats, seed, Run(tell=progress)))

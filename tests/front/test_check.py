@@ -1,0 +1,170 @@
+"""Labels that may be wrong: planted mistakes come first, what is open is not judged, and files hold what was found."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import tagweave as tw
+from tagweave.cli.main import application
+from tagweave.corpus.load import load
+from tagweave.errors import CorpusError, PlanError
+from tagweave.front.check import Checked
+
+TAGS = {"the": "D", "a": "D", "cat": "N", "dog": "N", "sees": "V", "likes": "V", "old": "J", "small": "J"}
+NAMES = {"Ida": "PER", "Jan": "PER", "Graz": "LOC", "Oslo": "LOC"}
+
+
+def texts() -> list[list[str]]:
+    draw = random.Random(1).choice
+    nouns, verbs, adjectives = ("cat", "dog"), ("sees", "likes"), ("old", "small")
+    return [["the", draw(adjectives), draw(nouns), draw(verbs), "a", draw(nouns)] for _ in range(40)]
+
+
+def tagged(change: Callable[[int, list[Any]], None]) -> tw.Corpus:
+    rows = []
+    for number, forms in enumerate(texts()):
+        labels: list[Any] = [TAGS[form] for form in forms]
+        change(number, labels)
+        rows.append((forms, labels))
+    return tw.Corpus(rows)
+
+
+def named(change: Callable[[int, list[Any]], None]) -> tw.Corpus:
+    draw, rows = random.Random(2).choice, []
+    for number in range(60):
+        person, place = draw(("Ida", "Jan")), draw(("Graz", "Oslo"))
+        forms = [person, "Morgar", "left", "for", place, "."]
+        labels: list[Any] = ["B-PER", "I-PER", "O", "O", "B-LOC", "O"]
+        change(number, labels)
+        rows.append((forms, labels))
+    return tw.Corpus(rows)
+
+
+def put(number: int, at: int, label: Any) -> Callable[[int, list[Any]], None]:
+    def change(own: int, labels: list[Any]) -> None:
+        if own == number:
+            labels[at] = label
+
+    return change
+
+
+def checked(corpus: tw.Corpus, **options: Any) -> Checked:
+    return tw.check(corpus, folds=2, repeats=1, tell=lambda line: None, **options)
+
+
+def test_a_wrong_tag_comes_first_with_its_rival_and_its_sentence() -> None:
+    found = checked(tagged(put(7, 2, "V")))
+    first = found.suspects(1)[0]
+    assert (first.sentence, first.start, first.stop) == (7, 2, 3)
+    assert (first.given[0].label, first.rival.label) == ("V", "N")
+    assert first.rival_probability > 0.5 > first.given_probability
+    assert found.found.tokens[7].argmax() == 2
+    row, forms = found.rows(1)[0], texts()[7]
+    assert row["sentence"] == " ".join((*forms[:2], f"[{forms[2]}]", *forms[3:]))
+    assert len(found.suspects(999)) == 40 * 6
+
+
+def test_what_is_open_is_not_judged_and_sets_stay_sets() -> None:
+    def change(number: int, labels: list[Any]) -> None:
+        if number < 20:
+            labels[3] = None
+        if number == 30:
+            labels[5] = ("V", "J")
+        if number == 31:
+            labels[5] = ("N", "V")
+
+    found = checked(tagged(change))
+    every = {(each.sentence, each.start): each for each in found.suspects(999)}
+    assert len(every) == 40 * 6 - 20
+    assert not any((number, 3) in every for number in range(20))
+    assert found.suspects(1)[0] == every[30, 5]
+    assert (every[30, 5].given[0].label, every[30, 5].rival.label) == ("J|V", "N")
+    assert every[31, 5].given_probability > 0.9
+
+
+def test_spans_are_judged_as_wholes_and_missing_ones_are_found() -> None:
+    def change(number: int, labels: list[Any]) -> None:
+        if number == 5:
+            labels[:2] = "B-LOC", "I-LOC"
+        if number == 9:
+            labels[4] = "O"
+        if number == 12:
+            labels[1] = "O"
+
+    found = checked(named(change))
+    assert found.task == "spans"
+    first = {each.sentence: each for each in found.suspects(3)}
+    assert {number: (each.start, each.stop) for number, each in first.items()} == {5: (0, 2), 9: (4, 5), 12: (0, 2)}
+    assert (first[5].given, first[5].rival) == (((0, 2, "LOC"),), (0, 2, "PER"))
+    assert (first[9].given, first[9].rival) == (((4, 5, "O"),), (4, 5, "LOC"))
+    assert (first[12].given, first[12].rival) == (((0, 1, "PER"),), (0, 2, "PER"))
+    assert first[9].given_probability + first[9].rival_probability == pytest.approx(1, abs=0.1)
+
+
+def test_words_are_judged_as_wholes() -> None:
+    words = [["北京", "大学", "在", "北京"], ["他", "在", "大学"], ["他", "看", "北京"]] * 12
+    words[4] = ["他", "在", "大", "学"]
+    corpus = tw.Corpus([(each, ["X"] * len(each)) for each in words])
+    first = checked(corpus, task="segment").suspects(1)[0]
+    assert (first.sentence, first.start, first.stop, first.rival) == (4, 2, 4, (2, 4, ""))
+    assert first.given == ((2, 3, ""), (3, 4, ""))
+
+
+def test_too_few_sentences_and_wrong_options_are_told() -> None:
+    with pytest.raises(CorpusError, match="found 3 sentences with annotation, expected at least 4"):
+        tw.check(tagged(put(0, 0, "D")).with_sentences(tagged(put(0, 0, "D"))[:3]), folds=2)
+    with pytest.raises(PlanError, match="repeats=0"):
+        tw.check(tagged(put(0, 0, "D")), repeats=0)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("check") / "names.conll"
+    tw.save(named(put(9, 4, "O")), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def spans() -> Checked:
+    return checked(named(put(9, 4, "O")))
+
+
+def test_the_command_writes_a_table(file: Path) -> None:
+    result = CliRunner().invoke(application(["check"]), ["check", str(file), "--folds", "2", "--repeats", "1"])
+    lines = [line.split("\t") for line in result.stdout.splitlines()]
+    assert lines[0][:2] == ["suspicion", "line"]
+    assert load(str(file))[9].location.line == int(lines[1][1])
+    assert lines[1][2:6] == ["5", "5", "O", f"{load(str(file))[9].forms[4]}/LOC"]
+    assert "a suspicion of 0.1 or more" in result.stderr
+
+
+def test_files_hold_the_suspects(spans: Checked, tmp_path: Path) -> None:
+    for form in ("json", "html", "label-studio", "doccano", "columns"):
+        spans.write(tmp_path / form, form, 1)
+    place = named(put(9, 4, "O"))[9].forms[4]
+    (suspect,) = json.loads((tmp_path / "json").read_text("utf-8"))["suspects"]
+    assert suspect["rival"] == {"first": 5, "last": 5, "label": "LOC", "forms": [place]}
+    assert f"{place}/LOC" in (tmp_path / "html").read_text("utf-8")
+    (task,) = json.loads((tmp_path / "label-studio").read_text("utf-8"))
+    by_version = {each["model_version"]: each["result"] for each in task["predictions"]}
+    assert [each["value"]["labels"] for each in by_version["given"]] == [["PER"]]
+    assert [each["value"]["text"] for each in by_version["rival"]] == [place]
+    (line,) = (json.loads(each) for each in (tmp_path / "doccano").read_text("utf-8").splitlines())
+    assert [label for _, _, label in line["label"]] == ["PER", "LOC"]
+    (asked,) = load(str(tmp_path / "columns"), "columns")
+    assert set(asked.layers["tag"][4] or ()) == {"O", "B-LOC"}
+    with pytest.raises(PlanError, match="output_format=csv"):
+        spans.write(tmp_path / "csv", "csv")
+
+
+def test_a_notebook_shows_the_first(spans: Checked) -> None:
+    shown = spans._repr_html_()
+    assert shown.count("<tr>") == 1 + len(spans.suspects())
+    assert "<bdi>" in shown
