@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tagweave.kernels import compiled_code
 
-PROGRAM = (sys.executable, "-c", "from tagweave.cli.main import main; main()")
+PROGRAM = (sys.executable, "-m", "tagweave")
 
 
 class Server(NamedTuple):

@@ -22,7 +22,7 @@ pty = pytest.importorskip("pty", reason="not on Windows")
 
 Run = Any
 PASSWORD = "correct horse"  # noqa: S105
-PROGRAM = [sys.executable, "-c", "from tagweave.cli.main import main; main()"]
+PROGRAM = [sys.executable, "-m", "tagweave"]
 
 
 @pytest.fixture

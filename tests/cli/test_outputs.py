@@ -10,7 +10,7 @@ import time
 import pytest
 from model_files import write
 
-MAIN = (sys.executable, "-c", "from tagweave.cli.main import main; main()")
+MAIN = (sys.executable, "-m", "tagweave")
 COMMANDS = {
     "train": "train {x} -o {x}",
     "train, with an argument": "train g={x}#tag -o {x}",

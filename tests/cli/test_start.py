@@ -93,7 +93,7 @@ def test_help_is_fast() -> None:
     def seconds() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(
-            [sys.executable, "-c", "from tagweave.cli.main import main; main()", "--help"],
+            [sys.executable, "-m", "tagweave", "--help"],
             check=True,
             capture_output=True,
         )

@@ -282,7 +282,7 @@ def test_a_long_stream_is_taken_in_blocks(run, tagger, corpora, monkeypatch):
 def test_a_reader_that_has_gone_is_no_error(tagger, corpora, tmp_path):
     lines = (corpora / "dev.seg").read_text("utf-8").splitlines() * 400
     text = write(tmp_path / "long.seg", lines)
-    command = [sys.executable, "-c", "from tagweave.cli.main import main; main()", "tag", str(tagger), str(text)]
+    command = [sys.executable, "-m", "tagweave", "tag", str(tagger), str(text)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline()
         process.stdout.close()
@@ -292,7 +292,7 @@ def test_a_reader_that_has_gone_is_no_error(tagger, corpora, tmp_path):
 
 @pytest.mark.parametrize("options", [[], ["--probabilities"]])
 def test_a_pipe_gets_every_line_before_the_next_one(tagger, options):
-    command = [sys.executable, "-c", "from tagweave.cli.main import main; main()", "tag", str(tagger), "-", *options]
+    command = [sys.executable, "-m", "tagweave", "tag", str(tagger), "-", *options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
         for _ in range(2):
             process.stdin.write(f"{TEXT}\n")

@@ -16,7 +16,7 @@ _GROUPS = ("annotate", "data", "harvest")
 
 def commands_of(*group: str) -> list[str]:
     """The commands that the help of a group lists, those of groups in it included."""
-    arguments = [sys.executable, "-c", "from tagweave.cli.main import main; main()", *group, "--help"]
+    arguments = [sys.executable, "-m", "tagweave", *group, "--help"]
     shown = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
     listed = re.findall(r"^  (\w+) ", shown.partition("--help ")[2], re.MULTILINE)
     assert listed

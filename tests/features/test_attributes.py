@@ -14,6 +14,7 @@ from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.features.attributes import AttributeEncoder, expand
 from tagweave.features.encoded import Encoded
+from tagweave.labels.space import LabelSpace
 
 TOKENS = st.lists(st.lists(st.lists(st.sampled_from(["a", "b", "w=c", "日本"]), max_size=4), max_size=4), max_size=4)
 
@@ -54,7 +55,7 @@ def test_a_frozen_encoder_keeps_frequent_attributes(
     assert encoder.names == kept
     number = {name: kept.index(name) if name in kept else -1 for name in {*seen, "a", "b", "w=c", "日本"}}
     assert features(encoded) == [[(number[names[f]], value) for f, value in token] for token in before]
-    again = AttributeEncoder.of_arrays(encoder.arrays())
+    again = AttributeEncoder.of_parts({}, LabelSpace.plain("g", ["a"]), encoder.arrays(), ())
     expected = [[(number[name], 1.0) for name in token] for sentence in fresh for token in sentence]
     assert features(encoder.encode_attributes(fresh)) == features(again.encode_attributes(fresh)) == expected
     assert again.names == encoder.names

@@ -17,11 +17,11 @@ from safetensors.numpy import save_file
 from problems import Problem, bundles, plain
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.encoder import GRAMS
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import packing, storage
 from tagweave.models.chain import ChainModel
-from tagweave.models.chain_file import GRAMS
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model

@@ -1,26 +1,36 @@
-"""A scorer that is no matrix of weights goes the whole way of a fit: size, beginning, learner, score and record."""
+"""A scorer that is no matrix of weights goes the whole way: method, fit, every learner of a loss, file, labels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import tagweave as tw
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import PlanError
+from tagweave.evidence.sequences import rows
 from tagweave.features.encoded import Encoded
+from tagweave.features.rules import Description, Rule, whole
+from tagweave.front.description import describe
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.learning.run import Iteration, Run, Schedule
+from tagweave.models.chain_file import SCORERS
+from tagweave.models.packing import Arrays
 from tagweave.models.scorer import ChainScoring, ScorerParameters
+from tagweave.structures import CHAIN
 from tagweave.structures.chain import ChainGradient
-from tagweave.structures.lockstep import TransitionScores
 from tagweave.training.chain_problem import ChainProblem, lay_out
-from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.fit import Fitted, fit_problem, prepare
+from tagweave.training.job import Job
+from tagweave.training.methods import METHODS
+from tagweave.training.methods.method import Method, Options
 from tagweave.training.recipe import LEARNERS, Recipe
 
 Floats = NDArray[Any]
@@ -29,21 +39,21 @@ TAGS = {"a": "N", "b": "V", "c": "N", "d": "O"}
 
 
 class NetworkScoring(ChainScoring):
-    """Scores tanh(U[word type]) V, and transitions."""
+    """Scores tanh(sum of U[feature] over the features of a word) V, and transitions."""
 
     def __init__(self, parameters: Network, weights: Floats) -> None:
         self.parameters = parameters
         self.U, self.V, T, start, end = parameters.split(weights)
-        self.transitions = TransitionScores.of_scores(T, start, end)
+        self.transitions = parameters.under_scheme(T.copy(), start.copy(), end.copy())
 
     def write(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
-        scores[:] = np.tanh(self._rows(encoded, first, last)) @ self.V
+        scores[:] = self._hidden(encoded, first, last) @ self.V
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
         dU, dV, *_ = self.parameters.split(gradient)
-        hidden, types = np.tanh(self._rows(encoded, first, last)), self._types(encoded, first, last)
+        hidden, (token, feature) = self._hidden(encoded, first, last), _features(encoded, first, last)
         dV += hidden.T @ emission
-        np.add.at(dU, types, emission @ self.V.T * (1 - hidden**2))
+        np.add.at(dU, feature, (emission @ self.V.T * (1 - hidden**2))[token])
 
     def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:
         _, _, dT, dstart, dend = self.parameters.split(gradient)
@@ -51,29 +61,37 @@ class NetworkScoring(ChainScoring):
         dstart += d_scores.start
         dend += d_scores.end
 
-    def _types(self, encoded: Encoded, first: int, last: int) -> NDArray[np.int32]:
-        return encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
+    def _hidden(self, encoded: Encoded, first: int, last: int) -> Floats:
+        token, feature = _features(encoded, first, last)
+        sums = np.zeros((encoded.sentence_ptr[last] - encoded.sentence_ptr[first], HIDDEN), self.U.dtype)
+        np.add.at(sums, token, self.U[feature])
+        return np.asarray(np.tanh(sums))
 
-    def _rows(self, encoded: Encoded, first: int, last: int) -> Floats:
-        return np.asarray(self.U[self._types(encoded, first, last)])
+
+def _features(encoded: Encoded, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The features of words in these sentences that the model knows: the token of each, and its number."""
+    types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
+    at, ptr = rows(encoded.type_ptr, types)
+    token, feature = np.repeat(np.arange(len(types)), np.diff(ptr)), encoded.type_features[at]
+    return token[feature >= 0], feature[feature >= 0]
 
 
 @dataclass(frozen=True)
 class Network(ScorerParameters):
-    """Two layers over word types."""
+    """Two layers over the features of words."""
 
     kind: ClassVar[str] = "network"
 
     space: LabelSpace
     scheme: TransitionScheme
-    types: int
+    features: int
     transitions: bool = True
     edges: bool = True
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
         labels = len(self.space)
-        return [(self.types, HIDDEN), (HIDDEN, labels), (labels, labels), (labels,), (labels,)]
+        return [(self.features, HIDDEN), (HIDDEN, labels), (labels, labels), (labels,), (labels,)]
 
     @property
     def size(self) -> int:
@@ -89,23 +107,36 @@ class Network(ScorerParameters):
     def scoring(self, weights: Floats) -> NetworkScoring:
         return NetworkScoring(self, weights)
 
-    def to_json(self) -> dict[str, Any]:
-        return {"types": self.types}
-
-    def arrays(self) -> dict[str, Any]:
-        return {}
+    def to_json(self) -> Description:
+        return {"features": self.features, **super().to_json()}
 
     @classmethod
-    def rules(cls) -> dict[str, Callable[..., Any]]:
-        return {}
+    def rules(cls) -> dict[str, Rule]:
+        return {"features": whole(), **super().rules()}
 
     @classmethod
-    def array_rules(cls, description: dict[str, Any], arrays: Any) -> dict[str, Any]:
-        return {}
+    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> Network:
+        features, transitions, edges = (description[name] for name in ("features", "transitions", "edges"))
+        return cls(space, cls.scheme_of(arrays), features, transitions, edges)
 
-    @classmethod
-    def of_parts(cls, description: dict[str, Any], space: LabelSpace, arrays: Any) -> Network:
-        raise NotImplementedError
+    def check_encoder(self, windows: NDArray[np.int64]) -> None:
+        if len(windows) != self.features:
+            raise ValueError(f"found a network over {self.features} features, expected {len(windows)}")
+
+
+def with_network(usual: ChainProblem, recipe: Recipe) -> ChainProblem:
+    """The same problem with a network as its scorer."""
+    model, encoded = usual.model, usual.objective.encoded
+    network = Network(model.space, model.parameters.scheme, len(model.encoder.windows))
+    return lay_out(network, model.encoder, encoded, usual.sets, recipe)
+
+
+def fit_network(job: Job) -> Fitted:
+    with job.problem(job.data.targets) as usual:
+        return fit_problem(with_network(usual, job.recipe), job.recipe, job.dev, job.run)
+
+
+METHOD = Method("network", "one model, a network", (CHAIN,), Options, fit_network, several=False)
 
 
 class Losses(list[float]):
@@ -115,17 +146,35 @@ class Losses(list[float]):
         self.append(iteration.loss)
 
 
-def problem(recipe: Recipe, known: float = 1.0) -> ChainProblem:
-    random = np.random.default_rng(3)
+def corpus(known: float = 1.0, seed: int = 3) -> Corpus:
+    random = np.random.default_rng(seed)
     sentences = []
     for number in range(40):
         forms = tuple(random.choice(list(TAGS), 5))
         layer = tuple((TAGS[form],) if random.random() < known else None for form in forms)
         sentences.append(Sentence(forms, {"g": layer}, location=Location("f", number + 1)))
-    usual = prepare([Corpus(tuple(sentences), "g", path="f")], recipe)
-    encoded = usual.objective.encoded
-    network = Network(usual.model.space, usual.model.parameters.scheme, len(encoded.type_ptr) - 1)
-    return lay_out(network, usual.model.encoder, encoded, usual.sets, recipe)
+    return Corpus(tuple(sentences), "g", path="f")
+
+
+def problem(recipe: Recipe, known: float = 1.0) -> ChainProblem:
+    return with_network(prepare([corpus(known)], recipe), recipe)
+
+
+def test_a_method_trains_it_and_its_file_is_a_model_like_any_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(SCORERS, Network.kind, Network)
+    monkeypatch.setitem(METHODS, METHOD.name, METHOD)
+    model = tw.train(corpus(), dev=corpus(seed=4), method="network", iterations=15)
+    assert model.score is not None
+    assert model.score > 0.9
+    model.save(tmp_path / "m")
+    again = tw.load_model(tmp_path / "m")
+    texts = [["d", "c", "b", "a", "unseen"], ["b"]]
+    assert again.tag(texts) == model.tag(texts)
+    assert describe(str(tmp_path / "m"))["labels"] == {"g": ["N", "O", "V"]}
+    with pytest.raises(PlanError, match="found a mistake-driven learner with network scores, expected a learner that"):
+        tw.train(corpus(), method="network", learner="perceptron")
 
 
 @pytest.mark.parametrize("learner", [name for name, each in LEARNERS.items() if not each.mistake_driven])

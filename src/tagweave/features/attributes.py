@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, repeat
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +17,32 @@ from tagweave.errors import CorpusError
 from tagweave.evidence.sequences import Evidence
 from tagweave.features.columns import FormColumns
 from tagweave.features.encoded import Encoded
-from tagweave.features.encoder import FeatureIndex
-from tagweave.features.rules import read_texts, text_array
+from tagweave.features.encoder import Encoder, FeatureIndex
+from tagweave.features.rules import BYTES, CODES, ArrayRule, Arrays, Description, read_texts, text_array
 from tagweave.kernels import hashing
+from tagweave.labels.space import LabelSpace
 
 Attributes = Iterable[str] | Mapping[str, Any]
 
 _PLAIN = {bool, int, float}  # not nested: no slow `isinstance` needed
 
 
-class AttributeEncoder:
+class AttributeEncoder(Encoder):
     """Maps attribute names to features. The features of a token are its own attributes, not those of its neighbours."""
 
     kind = "attributes"
+    has_values = True
 
     def __init__(self, index: FeatureIndex | None = None, names: Sequence[str] = ()) -> None:
         self.index = FeatureIndex() if index is None else index
         self.names = list(names)
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AttributeEncoder:
+    def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
+        return {"index.codes": ArrayRule(CODES, (None,)), "index.attributes": ArrayRule(BYTES, (None,))}
+
+    @classmethod
+    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
         names = read_texts(arrays["index.attributes"], "index.attributes")
         if len(names) != len(arrays["index.codes"]):
             raise ValueError(f"found {len(names)} attributes, expected {len(arrays['index.codes'])}")
@@ -45,9 +51,6 @@ class AttributeEncoder:
     @property
     def windows(self) -> NDArray[np.int64]:
         return np.ones(len(self.index), np.int64)
-
-    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """Return the features of sentences with a column of attributes; uses one thread."""
@@ -107,14 +110,10 @@ class AttributeEncoder:
         return features
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing; drop attributes that occurred less often, from `encoded` too."""
         new = self.index.freeze(minimum_count)
         if (new < 0).any():
             self.names = [name for name, number in zip(self.names, new.tolist(), strict=True) if number >= 0]
             hashing.renumber(encoded.type_features, new)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {"index.codes": self.index.codes(), "index.attributes": text_array(self.names)}

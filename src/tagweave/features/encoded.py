@@ -29,7 +29,9 @@ class Encoded:
     """The features of S sentences of N tokens as a struct of arrays."""
 
     evidence: Evidence  # the sentences and what is known of their labels
-    word_types: Ints  # int32[N], the word type (distinct word form, or distinct list of attributes) of every token
+    # int32[N], the word type (distinct word form, or distinct list of attributes) of every token; numbered anew for
+    # each corpus, unlike features
+    word_types: Ints
     type_ptr: NDArray[np.int64]  # [V + 1]
     type_features: Ints  # of every word type
     type_values: NDArray[np.float64]  # empty, or float64, one factor for each of `type_features`

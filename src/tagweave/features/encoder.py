@@ -1,14 +1,15 @@
-"""The template encoder: evaluates templates over columns, and looks up grams in the feature index.
+"""Encoders of sentences; and that of templates over columns, which looks up grams in the feature index.
 
 The index maps gram codes to consecutive feature ids. It grows while training data is read, then freezes.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +22,73 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.lookups import (
     GAZETTEER_COLUMNS,
     LEXICON_COLUMNS,
+    LOOKED_UP,
     NOTHING,
     GazetteerColumns,
     LexiconColumns,
     Lookups,
 )
-from tagweave.features.templates import Family, Reach, Templates, seed_of
+from tagweave.features.rules import BYTES, CODES, ArrayRule, Arrays, Description, Rule, list_of, text
+from tagweave.features.templates import MOST_TEMPLATES, Family, Reach, Templates, seed_of
 from tagweave.kernels import hashing
+from tagweave.labels.space import LabelSpace
 
 _CHUNK = 1 << 18  # codes between checks of the table's size
 _FARTHEST = 512  # longest probe accepted in a table at most half full; with 10 million codes the longest is 90
 Codes = NDArray[np.uint64]
 _BLOCK = 4096  # sentences hashed at a time, so that all codes (8 bytes) are never in memory along with ids (4 bytes)
+GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
+
+
+class Encoder(ABC):
+    """Turns sentences into features; `models.chain_file.ENCODERS` has every class that a model file may name."""
+
+    kind: ClassVar[str]  # its name in model files
+    has_values: ClassVar[bool] = False  # whether features are multiplied with values, not only present or absent
+
+    @property
+    def windows(self) -> NDArray[np.int64]:
+        """How many tokens see each of F features, int64[F]; a linear scorer lays out its weights by them."""
+        return np.zeros(0, np.int64)
+
+    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
+        """The sentences whose tokens are labelled; their `layer`, if named, is evidence and is kept."""
+        return sentences
+
+    @abstractmethod
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """The features of sentences, without evidence; slow parts use several threads."""
+
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:  # noqa: B027
+        """Stop growing; drop features that occurred less often than `minimum_count`, from `encoded` too."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the description in a model file."""
+        return {"kind": self.kind}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a model file, by name."""
+        return {}
+
+    @classmethod
+    def rules(cls, of_model: Rule) -> dict[str, Rule]:
+        """The rules for `to_json` without `kind`; `of_model` is the rule for the description of a model inside it."""
+        return {}
+
+    @classmethod
+    def models_in(cls, description: Description) -> dict[str, Description]:
+        """Return the descriptions of the models inside it, by the prefix of their arrays."""
+        return {}
+
+    @classmethod
+    def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
+        """The rules for `arrays`, without those of models inside it."""
+        return {}
+
+    @classmethod
+    @abstractmethod
+    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+        """The encoder whose `to_json` and `arrays`, which follow the rules, these are, with the models inside it."""
 
 
 class FeatureIndex:
@@ -128,7 +184,7 @@ class _Tokens:
     values: list[list[str]]
 
 
-class TemplateEncoder:
+class TemplateEncoder(Encoder):
     """Templates and their feature index (None: a growing one), and what the templates look up."""
 
     kind = "templates"
@@ -148,9 +204,6 @@ class TemplateEncoder:
     @property
     def windows(self) -> NDArray[np.int64]:
         return hashing.windows_of(self.index.codes())
-
-    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """Return the features of sentences, without evidence: every token allows every label. Uses one thread."""
@@ -191,7 +244,6 @@ class TemplateEncoder:
         return ptr, features
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing; drop features that occurred less often than `minimum_count`, from `encoded` too."""
         new = self.index.freeze(minimum_count)
         if (new < 0).any():
             hashing.renumber(encoded.grams.reshape(-1), new)
@@ -263,11 +315,23 @@ class TemplateEncoder:
         return pointers(np.bincount(all_rows, minlength=forms)), all_codes[order]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the templates, for the model's metadata; the index is saved as an array of codes."""
         return {"kind": self.kind, "templates": list(self.templates.texts)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {"index.codes": self.index.codes(), **self.lookups.arrays()}
+
+    @classmethod
+    def rules(cls, of_model: Rule) -> dict[str, Rule]:
+        return {"templates": list_of(text, 0, MOST_TEMPLATES)}
+
+    @classmethod
+    def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
+        return {"index.codes": GRAMS, **{name: ArrayRule(BYTES, (None,)) for name in LOOKED_UP if name in arrays}}
+
+    @classmethod
+    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+        templates, index = Templates(tuple(description["templates"])), FeatureIndex.of_codes(arrays["index.codes"])
+        return cls(templates, index, Lookups.of_arrays(arrays))
 
 
 def term_numbers(families: Sequence[Family], names: Sequence[str], source: Callable[[str], int]) -> NDArray[np.int64]:

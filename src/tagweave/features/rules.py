@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 Rule = Callable[[Any, str], None]
 """Takes a value and its path in the file; raises `ValueError` unless the value is as expected."""
 Arrays = Mapping[str, NDArray[Any]]
+Description = dict[str, Any]
+"""The description of a model in its file, or of a part of it."""
 
 BOOLEANS, FLOATS, BYTES, CODES = ("bool",), ("float32", "float64"), ("uint8",), ("uint64",)
 POINTERS, CELLS = ("int32", "int64"), ("uint16", "uint32", "uint64")
@@ -193,7 +195,7 @@ class ArrayRule:
             refuse(f"{array.dtype}{list(array.shape)}", where, f"{' or '.join(self.types)} of {sizes}")
         if array.dtype == bool and array.size and int(array.view(np.uint8).max()) > 1:
             refuse("bytes above 1", where, "truth values")
-        if self.is_pointer and (int(array[0]) != 0 or bool((array[1:] < array[:-1]).any())):
+        if self.is_pointer and (not len(array) or int(array[0]) != 0 or bool((array[1:] < array[:-1]).any())):
             refuse("pointers", where, "0 first, and no fall")
         if self.least is not None and self.most is not None and array.size:
             low, high = float(array.min()), float(array.max())

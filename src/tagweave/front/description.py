@@ -69,7 +69,7 @@ def describe_model(path: str) -> dict[str, Any]:
 
 def _of_chain(description: dict[str, Any]) -> dict[str, Any]:
     *sides, joint = description["space"]["views"]
-    weighted = zip([*sides, joint], description["weighted"], strict=True)
+    weighted = zip([*sides, joint], description.get("weighted") or [True] * (len(sides) + 1), strict=True)
     guide, taggers = description["encoder"].get("guide"), description["encoder"].get("taggers", [])
     return {
         "labels": {view["guideline"]: view["names"] for view in sides or [joint]},

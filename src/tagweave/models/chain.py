@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import Encoder
 from tagweave.kernels import decode
 from tagweave.labels import OF_CHARACTERS
 from tagweave.labels.sets import LabelRows
@@ -28,22 +28,6 @@ from tagweave.structures.lockstep import Batch, Sums
 from tagweave.structures.terms import best_without_rejected
 
 Masks = NDArray[Any]
-
-
-class Encoder(Protocol):
-    """Turns sentences into features: `TemplateEncoder`, `AttributeEncoder`, `GuidedEncoder` and so on."""
-
-    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens are labelled; their `layer`, if named, is evidence and is kept."""
-        ...
-
-    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences, without evidence; slow parts use several threads."""
-        ...
-
-    def to_json(self) -> dict[str, Any]: ...
-
-    def arrays(self) -> dict[str, NDArray[Any]]: ...
 
 
 @dataclass(frozen=True)

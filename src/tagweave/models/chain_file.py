@@ -16,24 +16,20 @@
 with Y labels, T tags of a view V, F features. The names of a nested model's arrays begin with the name of the part.
 Projections of labels, in the description, are below T. Files are not trusted: parts that do not fit are refused.
 
-A new scorer takes a line in `SCORERS`. A new kind of encoder takes a class with `kind`, `to_json` and `arrays`, a rule
-for its description in `_ENCODERS`, and a case in `_encoder`.
+A new scorer takes a line in `SCORERS`, a new encoder one in `ENCODERS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from tagweave.corpus import chunk_schemes
 from tagweave.features.attributes import AttributeEncoder
-from tagweave.features.encoder import FeatureIndex, TemplateEncoder
-from tagweave.features.lookups import LOOKED_UP, Lookups
+from tagweave.features.encoder import Encoder, TemplateEncoder
 from tagweave.features.rules import (
-    BYTES,
-    CODES,
     FLOATS,
     ArrayRule,
+    Description,
     Rule,
     check_arrays,
     distinct,
@@ -49,7 +45,6 @@ from tagweave.features.rules import (
     weights_of,
     whole,
 )
-from tagweave.features.templates import MOST_TEMPLATES, Templates
 from tagweave.labels import SPANS
 from tagweave.labels.coding import CODINGS_OF, LETTERS
 from tagweave.labels.space import LabelSpace
@@ -58,12 +53,13 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, PieceEncoder, ProposingEncoder
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.packing import Arrays, unnested
-from tagweave.models.scorer import Description, ScorerParameters
+from tagweave.models.scorer import ScorerParameters
 from tagweave.structures import CHAIN
 
 SCORERS: dict[str, type[ScorerParameters]] = {ChainParameters.kind: ChainParameters}
-AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
-"""The encoders of tokens; their index grows with the training data, and then freezes."""
+ENCODERS: dict[str, type[Encoder]] = {
+    each.kind: each for each in (TemplateEncoder, AttributeEncoder, GuidedEncoder, ProposingEncoder, PieceEncoder)
+}
 
 _OPTIONS = {"mapping": list_of(text), "filter": flag, "rounds": whole()}
 _FILE = {"path": text, "sha256": text, "size": whole()}
@@ -99,10 +95,8 @@ ABOUT = record(
 )
 """The rule for `about`."""
 
-GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
 _SPACE = record({"names": list_of(text, 1), "views": list_of(_VIEW, 1)})
-_TEMPLATES = list_of(text, 0, MOST_TEMPLATES)
 
 
 def check(value: Any, where: str = "") -> None:
@@ -120,7 +114,7 @@ def check(value: Any, where: str = "") -> None:
     SCORERS[value["scorer"]].check(value, where)
     if coding not in CODINGS_OF[value["task"]]:
         refuse(coding, f"{where}coding", f"a coding of the task {value['task']}")
-    for part, each in parts_of(value["encoder"]):
+    for part, each in ENCODERS[value["encoder"]["kind"]].models_in(value["encoder"]).items():
         if "taggers" in each["encoder"] or (part.startswith("taggers") and each["coding"] != coding):
             refuse(each["coding"], f"{where}{part}", "a model of the same tokens, and none of pieces")
 
@@ -138,22 +132,9 @@ def _check_labels(labels: list[str], task: str, coding: str) -> None:
         refuse(sorted(strange), "names", f"labels of the coding {coding}")
 
 
-_PROPOSALS = record({"models": list_of(check, 1), "threshold": number(0, 1)})
-
-
-_ENCODERS: dict[str, dict[str, Rule]] = {
-    "attributes": {},
-    "templates": {"templates": _TEMPLATES},
-    "guided": {"templates": _TEMPLATES, "guide": check},
-    "proposing": {"templates": _TEMPLATES, "proposals": _PROPOSALS},
-    "pieces": {"templates": _TEMPLATES, "taggers": list_of(check, 2)},
-}
-_HAS_KIND = record({"kind": one_of(*_ENCODERS)}, others=True)
-
-
 def _check_encoder(value: Any, where: str) -> None:
-    _HAS_KIND(value, where)
-    record({"kind": text, **_ENCODERS[value["kind"]]})(value, where)
+    record({"kind": one_of(*ENCODERS)}, others=True)(value, where)
+    record({"kind": text, **ENCODERS[value["kind"]].rules(check)})(value, where)
 
 
 _CHAIN: dict[str, Rule] = {
@@ -168,60 +149,20 @@ _CHAIN: dict[str, Rule] = {
 OF_A_FILE: dict[str, Rule] = {"format": whole(), "version": text}
 
 
-def parts_of(encoder: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Return the names and descriptions of all models in an encoder: a guide, proposals or taggers."""
-    if "guide" in encoder:
-        yield "guide", encoder["guide"]
-    for i, each in enumerate(encoder.get("proposals", {}).get("models", ())):
-        yield f"proposals.{i}", each
-    for i, each in enumerate(encoder.get("taggers", ())):
-        yield f"taggers.{i}", each
-
-
-def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
-    encoder = description["encoder"]
-    rules = {
-        "weights": ArrayRule(FLOATS, (None,)),  # checked when their number is known
-        "index.codes": ArrayRule(CODES, (None,)) if encoder["kind"] == "attributes" else GRAMS,
-        **SCORERS[description["scorer"]].array_rules(description, arrays),
-    }
-    if encoder["kind"] == "attributes":
-        rules["index.attributes"] = ArrayRule(BYTES, (None,))
-    else:
-        rules |= {name: ArrayRule(BYTES, (None,)) for name in LOOKED_UP if name in arrays}
-    return rules
-
-
 def assemble(description: Description, arrays: Arrays) -> ChainModel:
     """Return the model whose checked description and unchecked arrays these are, with the models inside it."""
-    of_parts = tuple(f"{part}." for part, _ in parts_of(description["encoder"]))
-    own = {name: array for name, array in arrays.items() if not name.startswith(of_parts)}
-    check_arrays(own, _rules(description, own))
+    scorer, of_encoder = SCORERS[description["scorer"]], description["encoder"]
+    kind = ENCODERS[of_encoder["kind"]]
+    inner = kind.models_in(of_encoder)
+    own = {name: array for name, array in arrays.items() if not name.startswith(tuple(f"{part}." for part in inner))}
+    of_weights = ArrayRule(FLOATS, (None,))  # checked when their number is known
+    rules = {"weights": of_weights, **kind.array_rules(own), **scorer.array_rules(description, own)}
+    check_arrays(own, rules)
     space = LabelSpace.from_json(description["space"])
-    parameters = SCORERS[description["scorer"]].of_parts(description, space, arrays)
-    encoder = _encoder(description["encoder"], arrays, space)
+    parameters = scorer.of_parts(description, space, own)
+    models = [assemble(each, unnested(arrays, part)) for part, each in inner.items()]
+    encoder = kind.of_parts(of_encoder, space, own, models)
     parameters.check_encoder(encoder.windows)
     weights_of((parameters.size,)).check(arrays["weights"], "weights")
     task, coding, about = description["task"], description["coding"], description["about"]
     return ChainModel(parameters, encoder, arrays["weights"], task, coding, about)
-
-
-def _encoder(description: Description, arrays: Arrays, space: LabelSpace) -> AnyEncoder:
-    kind = description["kind"]
-    if kind == AttributeEncoder.kind:
-        return AttributeEncoder.of_arrays(arrays)
-    models = [assemble(each, unnested(arrays, part)) for part, each in parts_of(description)]
-    templates, index = Templates(tuple(description["templates"])), FeatureIndex.of_codes(arrays["index.codes"])
-    encoder = TemplateEncoder(templates, index, Lookups.of_arrays(arrays))
-    guidelines = tuple(model.space.views[0].guideline for model in models)
-    if kind == GuidedEncoder.kind:
-        return GuidedEncoder(encoder, *models)
-    if kind == ProposingEncoder.kind:
-        if guidelines != tuple(side.guideline for side in space.sides):
-            raise ValueError("models of other guidelines than the sides of the label space")
-        return ProposingEncoder(encoder, space, models, float(description["proposals"]["threshold"]))
-    if kind == PieceEncoder.kind:
-        if space.guidelines != guidelines[:1]:
-            raise ValueError("taggers the first of which is of another guideline than the model of pieces")
-        return PieceEncoder(encoder, models)
-    return encoder

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,8 @@ from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.evidence.sequences import CandidateLabels
 from tagweave.features.columns import LIST_COLUMNS
 from tagweave.features.encoded import Encoded
-from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.encoder import Encoder, TemplateEncoder
+from tagweave.features.rules import ArrayRule, Arrays, Description, Rule, list_of, number, record
 from tagweave.features.templates import Templates
 from tagweave.labels.coding import certain_starts, joined, label_of, spans, starts
 from tagweave.labels.space import LabelSpace, is_wildcard
@@ -48,7 +49,7 @@ from tagweave.models.packing import nested
 _CELLS = 1 << 24  # tokens x labels that are held at a time
 
 
-class CascadeEncoder:
+class CascadeEncoder(Encoder):
     """Templates that may use columns which other models fill; `parts` are these models, by their names in files."""
 
     def __init__(self, encoder: TemplateEncoder, parts: Mapping[str, ChainModel]) -> None:
@@ -58,18 +59,23 @@ class CascadeEncoder:
     def windows(self) -> NDArray[np.int64]:
         return self.encoder.windows
 
-    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        return sentences
-
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
         self.encoder.freeze(encoded, minimum_count)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays stored with a model; those of a part are named `PART.NAME`."""
+        """Return the arrays of a model file; those of a part are named `PART.NAME`."""
         arrays = self.encoder.arrays()
         for part, model in self._parts.items():
             arrays |= nested(model.arrays(), part)
         return arrays
+
+    @classmethod
+    def rules(cls, of_model: Rule) -> dict[str, Rule]:
+        return TemplateEncoder.rules(of_model)
+
+    @classmethod
+    def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
+        return TemplateEncoder.array_rules(arrays)
 
 
 def proposal_column(guideline: str) -> str:
@@ -136,6 +142,26 @@ class ProposingEncoder(CascadeEncoder):
         proposals = {"models": [model.to_json() for model in self.models], "threshold": self.threshold}
         return {**self.encoder.to_json(), "kind": self.kind, "proposals": proposals}
 
+    @classmethod
+    def rules(cls, of_model: Rule) -> dict[str, Rule]:
+        proposals = record({"models": list_of(of_model, 1), "threshold": number(0, 1)})
+        return {**super().rules(of_model), "proposals": proposals}
+
+    @classmethod
+    def models_in(cls, description: Description) -> dict[str, Description]:
+        return {f"proposals.{i}": each for i, each in enumerate(description["proposals"]["models"])}
+
+    @classmethod
+    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+        if _guidelines(models) != tuple(side.guideline for side in space.sides):
+            raise ValueError("models of other guidelines than the sides of the label space")
+        encoder = TemplateEncoder.of_parts(description, space, arrays, ())
+        return cls(encoder, space, models, float(description["proposals"]["threshold"]))
+
+
+def _guidelines(models: Sequence[ChainModel]) -> tuple[str, ...]:
+    return tuple(model.space.views[0].guideline for model in models)
+
 
 def guide_column(guideline: str) -> str:
     """Return the column of a guide's labels."""
@@ -200,6 +226,18 @@ class GuidedEncoder(CascadeEncoder):
 
     def to_json(self) -> dict[str, Any]:
         return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}
+
+    @classmethod
+    def rules(cls, of_model: Rule) -> dict[str, Rule]:
+        return {**super().rules(of_model), "guide": of_model}
+
+    @classmethod
+    def models_in(cls, description: Description) -> dict[str, Description]:
+        return {"guide": description["guide"]}
+
+    @classmethod
+    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+        return cls(TemplateEncoder.of_parts(description, space, arrays, ()), *models)
 
 
 def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...] | None:
@@ -331,6 +369,20 @@ class PieceEncoder(CascadeEncoder):
     def to_json(self) -> dict[str, Any]:
         return {**self.encoder.to_json(), "kind": self.kind, "taggers": [each.to_json() for each in self.taggers]}
 
+    @classmethod
+    def rules(cls, of_model: Rule) -> dict[str, Rule]:
+        return {**super().rules(of_model), "taggers": list_of(of_model, 2)}
+
+    @classmethod
+    def models_in(cls, description: Description) -> dict[str, Description]:
+        return {f"taggers.{i}": each for i, each in enumerate(description["taggers"])}
+
+    @classmethod
+    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:
+        if space.guidelines != _guidelines(models)[:1]:
+            raise ValueError("taggers the first of which is of another guideline than the model of pieces")
+        return cls(TemplateEncoder.of_parts(description, space, arrays, ()), models)
+
 
 def of_pieces(model: ChainModel) -> bool:
     """Return whether the tokens of a model are pieces."""
@@ -345,13 +397,13 @@ def piece_lengths(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
 def _within_words(pieces: Sequence[tuple[int, int]], evidence: Layer | list[Any], begins: Sequence[bool]) -> Layer:
     """Return the evidence of pieces, unknown in a run of pieces linked by words if it is impossible at one of them."""
     runs: list[list[int]] = []
-    for number, (start, _) in enumerate(pieces):
+    for piece, (start, _) in enumerate(pieces):
         if begins[start]:
             runs.append([])
-        runs[-1].append(number)
+        runs[-1].append(piece)
     known = list(evidence)
     for run in runs:
-        if any(known[number] == () for number in run):
-            for number in run:
-                known[number] = None
+        if any(known[piece] == () for piece in run):
+            for piece in run:
+                known[piece] = None
     return tuple(known)

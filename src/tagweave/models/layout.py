@@ -80,6 +80,8 @@ def _pointers(counts: NDArray[np.int64]) -> NDArray[Any]:
 
 def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
     """Refuse a layout unless every weight has a cell inside the window of its feature; pointers must not fall."""
+    if len(layout.ptr) != len(windows) + 1:
+        refuse(f"{len(layout.ptr) - 1} features", "layout", f"{len(windows)}, as the encoder has")
     rows, dense_rows = np.diff(layout.ptr), windows * tags
     if not len(layout.cell):  # dense, or empty
         if rows.any() and not np.array_equal(rows, dense_rows):

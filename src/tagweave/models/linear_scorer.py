@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
-from tagweave.features.rules import BOOLEANS, CELLS, POINTERS, ArrayRule, Rule, flag, list_of, refuse
+from tagweave.features.rules import BOOLEANS, CELLS, POINTERS, ArrayRule, Description, Rule, flag, list_of, refuse
 from tagweave.kernels import perceptron as kernels
 from tagweave.kernels import weight_vectors
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout, check_layout
 from tagweave.models.packing import Arrays
-from tagweave.models.scorer import Blocks, ChainScoring, Description, Floats, ScorerParameters
+from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
 from tagweave.structures.chain import ChainGradient
 from tagweave.structures.lockstep import TransitionScores
 
@@ -230,12 +230,11 @@ class ChainParameters(ScorerParameters):
         return touched_by
 
     def to_json(self) -> Description:
-        weighted = [layout is not None for layout in self.layouts]
-        return {"weighted": weighted, "transitions": self.transitions, "edges": self.edges}
+        return {"weighted": [layout is not None for layout in self.layouts], **super().to_json()}
 
     @classmethod
     def rules(cls) -> dict[str, Rule]:
-        return {"weighted": list_of(flag), "transitions": flag, "edges": flag}
+        return {"weighted": list_of(flag), **super().rules()}
 
     @classmethod
     def check(cls, description: Description, where: str) -> None:
@@ -245,16 +244,10 @@ class ChainParameters(ScorerParameters):
 
     @classmethod
     def array_rules(cls, description: Description, arrays: Arrays) -> dict[str, ArrayRule]:
-        labels, features = len(description["space"]["names"]), len(arrays.get("index.codes", ()))
-        rules = {
-            "scheme.transition": ArrayRule(BOOLEANS, (labels, labels)),
-            "scheme.start": ArrayRule(BOOLEANS, (labels,)),
-            "scheme.end": ArrayRule(BOOLEANS, (labels,)),
-        }
-        weighted = 0
+        rules, weighted = super().array_rules(description, arrays), 0
         for i, (view, has) in enumerate(zip(description["space"]["views"], description["weighted"], strict=True)):
             if has:
-                rules[f"layout.{i}.ptr"] = ArrayRule(POINTERS, (features + 1,), is_pointer=True)
+                rules[f"layout.{i}.ptr"] = ArrayRule(POINTERS, (None,), is_pointer=True)
                 rules[f"layout.{i}.cell"] = ArrayRule(CELLS, (None,))
                 if "observed.0" in arrays:
                     rules[f"observed.{weighted}"] = ArrayRule(BOOLEANS, (len(view["names"]),) * 2)
@@ -268,17 +261,16 @@ class ChainParameters(ScorerParameters):
             Layout(arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"]) if has_weights else None
             for i, has_weights in enumerate(weighted)
         )
-        scheme = TransitionScheme(*(arrays[f"scheme.{part}"] for part in ("transition", "start", "end")))
         observed = tuple(arrays[f"observed.{i}"] for i in range(sum(weighted))) if "observed.0" in arrays else None
-        return cls(space, layouts, scheme, description["transitions"], description["edges"], observed)
+        transitions, edges = description["transitions"], description["edges"]
+        return cls(space, layouts, cls.scheme_of(arrays), transitions, edges, observed)
 
     def check_encoder(self, windows: NDArray[np.int64]) -> None:
         for view, layout in self.weighted:
             check_layout(layout, windows, len(view.names))
 
     def arrays(self) -> Arrays:
-        scheme = self.scheme
-        arrays: Arrays = {f"scheme.{part}": getattr(scheme, part) for part in ("transition", "start", "end")}
+        arrays = super().arrays()
         for i, layout in enumerate(self.layouts):
             if layout is not None:
                 arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"] = layout.ptr, layout.cell
@@ -310,10 +302,7 @@ class ChainParameters(ScorerParameters):
             if self.edges:
                 start += weights.start[view.projection]
                 end += weights.end[view.projection]
-        if not self.scheme.is_free:
-            score[~self.scheme.transition] = -np.inf
-            start[~self.scheme.start], end[~self.scheme.end] = -np.inf, -np.inf
-        return TransitionScores.of_scores(score, start, end)
+        return self.under_scheme(score, start, end)
 
 
 def _fold(values: Floats, view: View) -> Floats:

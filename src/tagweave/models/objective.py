@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.errors import PlanError
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import decode, weight_vectors
 from tagweave.kernels import perceptron as kernels
@@ -228,7 +229,8 @@ class ChainObjective:
     @property
     def _linear(self) -> ChainParameters:
         if not isinstance(self.parameters, ChainParameters):
-            raise ValueError(f"found a mistake-driven learner with {self.parameters.kind} scores, expected another")
+            expected = "a learner that follows the gradient of a loss"
+            raise PlanError(f"found a mistake-driven learner with {self.parameters.kind} scores, expected {expected}")
         return self.parameters
 
     def touched(self, first: int, last: int) -> Blocks:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.encoded import Encoded, EncodedArcs
-from tagweave.features.rules import ArrayRule, Rule
+from tagweave.features.rules import BOOLEANS, ArrayRule, Description, Rule, flag
 from tagweave.kernels import arcs
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
@@ -28,7 +28,7 @@ from tagweave.structures.tree import TreeBatch, layout
 Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Parts of a weight vector: start[i] .. stop[i] - 1."""
-Description = dict[str, Any]
+_OF_SCHEME = {"transition": 2, "start": 1, "end": 1}  # the arrays of a transition scheme, and how many axes they have
 
 
 class Parameters(ABC):
@@ -119,18 +119,38 @@ class ScorerParameters(Parameters):
         every = np.array([0]), np.array([self.size])
         return lambda first, last: every
 
-    @abstractmethod
+    def under_scheme(self, transition: Floats, start: Floats, end: Floats) -> TransitionScores:
+        """Return transition scores [Y, Y], [Y], [Y], which become -inf where the scheme forbids."""
+        if not self.scheme.is_free:
+            transition[~self.scheme.transition] = -np.inf
+            start[~self.scheme.start], end[~self.scheme.end] = -np.inf, -np.inf
+        return TransitionScores.of_scores(transition, start, end)
+
+    def to_json(self) -> Description:
+        return {"transitions": self.transitions, "edges": self.edges}
+
+    @classmethod
+    def rules(cls) -> dict[str, Rule]:
+        return {"transitions": flag, "edges": flag}
+
     def arrays(self) -> Arrays:
         """The arrays of a model file, by name, without the weights."""
+        return {f"scheme.{part}": getattr(self.scheme, part) for part in _OF_SCHEME}
 
     @classmethod
     def check(cls, description: Description, where: str) -> None:
         """Raise ValueError if entries of a description, each of which follows its rule, do not fit together."""
 
     @classmethod
-    @abstractmethod
     def array_rules(cls, description: Description, arrays: Arrays) -> dict[str, ArrayRule]:
         """The rules for `arrays`."""
+        labels = len(description["space"]["names"])
+        return {f"scheme.{part}": ArrayRule(BOOLEANS, (labels,) * axes) for part, axes in _OF_SCHEME.items()}
+
+    @staticmethod
+    def scheme_of(arrays: Arrays) -> TransitionScheme:
+        """The scheme in the arrays of a model file."""
+        return TransitionScheme(*(arrays[f"scheme.{part}"] for part in _OF_SCHEME))
 
     @classmethod
     @abstractmethod

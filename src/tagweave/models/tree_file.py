@@ -16,6 +16,7 @@ from typing import Any
 from tagweave.features.arc_templates import ArcTemplates, RelationTemplates
 from tagweave.features.rules import (
     ArrayRule,
+    Description,
     Rule,
     check_arrays,
     distinct,
@@ -33,7 +34,7 @@ from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.arc_scorer import ROWS, ArcFeatures
 from tagweave.models.chain_file import ABOUT, OF_A_FILE
 from tagweave.models.packing import Arrays, unnested
-from tagweave.models.scorer import ArcParameters, Description
+from tagweave.models.scorer import ArcParameters
 from tagweave.models.tree import TreeModel
 from tagweave.structures import TREE
 

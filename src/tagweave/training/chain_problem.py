@@ -19,8 +19,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.errors import CorpusError
 from tagweave.evidence.layers import OUTSIDE
-from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import Encoder
 from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels import CARRYING, SPANS
 from tagweave.labels.coding import Spread, WordCounter
@@ -32,7 +32,6 @@ from tagweave.labels.transition_scheme import TransitionScheme, split_label
 from tagweave.learning.sharded import Mixing, ShardedObjective
 from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
-from tagweave.models.chain_file import AnyEncoder
 from tagweave.models.guide import of_pieces, piece_lengths
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
@@ -123,7 +122,7 @@ class ChainProblem(Problem):
 
     def kept(self, weights: Floats) -> Floats:
         """Return the weights to store and measure: rounded, unless features have values, which multiply the error."""
-        exact = isinstance(self.model.encoder, AttributeEncoder)
+        exact = self.model.encoder.has_values
         return np.asarray(weights, self.model.weights.dtype) if exact else super().kept(weights)
 
     def dev_score(self, dev: Corpus, recipe: Recipe) -> Callable[[Floats], float]:
@@ -132,7 +131,7 @@ class ChainProblem(Problem):
     def summary(self, recipe: Recipe) -> list[str]:
         """Return lines that tell the size: sentences, tokens, labels, features, weights, and memory or shards."""
         size, model, space = self.size, self.model, self.model.space
-        features, parameters = len(model.encoder.arrays().get("index.codes", ())), model.parameters
+        features, parameters = len(model.encoder.windows), model.parameters
         labels, by_view = f"{len(space):,} labels", ""
         if len(space.views) > 1:
             sides = " and ".join(f"{len(view.names):,} of {view.guideline}" for view in space.sides)
@@ -155,7 +154,7 @@ def prepare(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     names: Sequence[str] = (),
-    encoder: AnyEncoder | None = None,
+    encoder: Encoder | None = None,
 ) -> ChainProblem:
     """Encode corpora and lay out the model's weights.
 
@@ -188,7 +187,7 @@ def prepare_in(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     weighted: Sequence[bool],
-    encoder: AnyEncoder | None = None,
+    encoder: Encoder | None = None,
 ) -> ChainProblem:
     """Encode prepared corpora, whose layers are views of a label space, and lay out the weights of these views."""
     if recipe.sample and len(recipe.sample) != len(corpora):
@@ -213,7 +212,7 @@ def prepare_in(
     return lay_out(parameters, encoder, encoded, sets, recipe, of_corpus)
 
 
-def layout_of(encoder: AnyEncoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
+def layout_of(encoder: Encoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
     """Weights of every feature for every tag of a view or, if not dense, for the tags that the evidence observes."""
     if dense:
         return Layout.dense(encoder.windows, len(view.names))
@@ -222,7 +221,7 @@ def layout_of(encoder: AnyEncoder, encoded: Encoded, sets: LabelSets, view: View
 
 def lay_out(
     parameters: ScorerParameters,
-    encoder: AnyEncoder,
+    encoder: Encoder,
     encoded: Encoded,
     sets: LabelSets,
     recipe: Recipe,
@@ -235,7 +234,7 @@ def lay_out(
     return ChainProblem(model, objective, sets)
 
 
-def empty_model(parameters: ScorerParameters, encoder: AnyEncoder, recipe: Recipe) -> ChainModel:
+def empty_model(parameters: ScorerParameters, encoder: Encoder, recipe: Recipe) -> ChainModel:
     """Return the model with the weights that training starts from."""
     task = recipe.task
     return ChainModel(parameters, encoder, parameters.initial(recipe.dtype), task.name, task.coding)

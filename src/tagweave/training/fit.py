@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.features.encoder import Encoder
 from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.learning import loop
 from tagweave.learning.loop import FitOutcome
 from tagweave.learning.run import SILENT, Run
 from tagweave.learning.trainer import Objective, Trainer
-from tagweave.models.chain_file import AnyEncoder
 from tagweave.models.packing import rounded
 from tagweave.training.recipe import Recipe
 
@@ -97,7 +97,7 @@ def prepare(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     names: Sequence[str] = (),
-    encoder: AnyEncoder | None = None,
+    encoder: Encoder | None = None,
 ) -> Any:
     """Return the `Problem` of corpora in the structure of the recipe."""
     problems: Any = import_module(f"tagweave.training.{recipe.structure}_problem")
