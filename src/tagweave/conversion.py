@@ -70,7 +70,7 @@ def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1, soft: 
 
 
 def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus:
-    """Drop the labels that no label of the model combines with those of the layer `to`, which stay."""
+    """Drop the labels that no label of the model combines with the labels of the layer `to`, which stay."""
     space, sets = model.space, LabelSets(model.space)
     others = [view.guideline for view in space.sides if view.guideline != to]
 

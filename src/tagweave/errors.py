@@ -1,6 +1,6 @@
-"""Errors that users can fix. All derive from `TagweaveError`; those of one module are defined beside it.
+"""Errors that users can fix. All derive from `TagweaveError`; errors that only one module raises are defined there.
 
-Messages say what was found and what was expected, and are never long.
+Messages say `found ..., expected ...`, and are never long.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def as_plan_error() -> Iterator[None]:
 
 
 def one_of(name: object, known: Iterable[str]) -> str:
-    """Say what was expected in place of an unknown name: the nearest known name first, if one is near."""
+    """Name the expected values in place of an unknown one: the nearest known name first, if one is near."""
     names = list(known)
     near = get_close_matches(str(name), names, 1)
     return f"{f'{near[0]!r}, or ' if near else ''}one of {', '.join(names)}"

@@ -64,7 +64,7 @@ class Declared:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What its first field tells: `metavar`, `least`, `most`, `structure`, `panel`; the range is that of all."""
+        """What its first field tells: `metavar`, `least`, `most`, `structure`, `panel`; the range covers all."""
         every = [each.metadata for each in self.fields.values()]
         least, most = ([each[name] for each in every] for name in ("least", "most"))
         limits = {"least": None if None in least else min(least), "most": None if None in most else max(most)}
@@ -72,7 +72,7 @@ class Declared:
 
     @property
     def default(self) -> Any:
-        """Its default; `None` where that of classes differs."""
+        """Its default; `None` where classes have different ones."""
         found = [
             each.default if each.default_factory is MISSING else each.default_factory() for each in self.fields.values()
         ]

@@ -311,7 +311,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Connect so that each statement sees what is committed. No transaction: its begin and end take time."""
+        """Connect so that each statement sees committed data. No transaction: its begin and end take time."""
         with self._reads.connect() as connection:
             yield connection
 
@@ -321,7 +321,7 @@ class Database:
 
 
 class StorePart:
-    """A part of a store: methods on some of its tables, each of which is one transaction."""
+    """A part of a store: methods on some of its tables; each method is one transaction."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database, self._clock = database, clock

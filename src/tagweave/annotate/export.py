@@ -45,7 +45,7 @@ def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
 
 
 def _known(guideline: str, told: Iterable[Told]) -> Corpus:
-    """Return the sentences of tasks with what is told of their positions, by location; the last one counts."""
+    """Return the sentences of tasks with the labels that their positions got, by location; the last one counts."""
     sentences: dict[SentenceKey, Sentence] = {}
     known: dict[SentenceKey, dict[int, Candidates]] = defaultdict(dict)
     for asked, labels, rejected in told:

@@ -59,7 +59,7 @@ class Progress(NamedTuple):
 
 
 class OpenPosterior(NamedTuple):
-    """An open task, its answers, and what is probably right."""
+    """An open task, its answers, and the answer that is probably right."""
 
     asked: Asked
     answers: int

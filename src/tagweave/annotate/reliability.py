@@ -218,7 +218,7 @@ Integers = NDArray[np.int64]
 
 
 class Answered(NamedTuple):
-    """A task of labels with its standing answers, and what is right if that is known."""
+    """A task of labels with its standing answers, and the right label if it is known."""
 
     guideline: str
     candidates: Sequence[Candidate]

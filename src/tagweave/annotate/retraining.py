@@ -42,7 +42,7 @@ _PAGE = 100  # tasks ranked at a time: annotators should not wait for a longer t
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained, and when."""
+    """Which model is trained, and when."""
 
     url: str  # of the store
     guideline: str

@@ -73,7 +73,7 @@ def leave(request: PageRequest) -> Response:
 
 
 def _limits(request: PageRequest, tried: str) -> dict[str, int]:
-    """Return the limits on attempts, by what is tried and by address."""
+    """Return the limits on attempts, for the name that is tried and for the address."""
     client = request.http.client
     return {tried: BY_NAME, f"address {network(client.host) if client else ''}": BY_ADDRESS}
 

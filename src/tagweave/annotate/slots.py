@@ -66,7 +66,7 @@ _FREE = (
 
 
 def free_lapsed(connection: Connection, now: float) -> None:
-    """Free the slots whose leases have lapsed, except those of tasks that others have locked."""
+    """Free the slots whose leases have lapsed, unless others have locked their tasks."""
     for number in {*connection.execute(_LAPSED, {"now": now}).scalars()}:
         this = {"this_task": number}
         if connection.execute(_TRY_TO_LOCK, this).one_or_none() is not None:

@@ -8,7 +8,7 @@
 
 Every method is one transaction. A method that writes returns once its transaction is on disk, so its result survives a
 crash of the process or the machine. Several threads and processes may use a store at once. Numbers (of tasks,
-annotators, sentences) are those of the store; times are seconds since 1970, UTC.
+annotators, sentences) count within the store; times are seconds since 1970, UTC.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ class Store(Questions, Records):
             return most_gain(connection, rule, count)
 
     def _settings(self, changes: int = 0) -> Settings:
-        """Return the settings, with what is known of how annotators answer; `changes` answers are about to change."""
+        """Return the settings, with the estimated reliability of annotators; `changes` answers are about to change."""
         if self.settings.posterior is None:
             return self.settings
         people = self._confusions.confusions(self.answered, changes)

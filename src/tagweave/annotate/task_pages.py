@@ -27,7 +27,7 @@ def show(request: PageRequest, message: str = "", status: int = 200) -> Response
 
 
 def answer(request: PageRequest) -> Response:
-    """Take an answer, and show the next task; or take a step in marking spans. What is refused changes nothing."""
+    """Take an answer, and show the next task; or take a step in marking spans. A refused step changes nothing."""
     number = request.fields.number("task")
     try:
         if "steps" not in request.fields:
@@ -182,7 +182,7 @@ def _dispute_page(
 
 
 def _draft(request: PageRequest, asked: Asked, judgements: list[Judgement]) -> Draft:
-    """Return a draft of what was decided, or else voted; disputed spans are proposed, most votes first."""
+    """Return a draft of the decision, or else of the votes; disputed spans are proposed, most votes first."""
     votes = span_votes([each.answer for each in judgements], request.site.store.settings.rule.majority)
     chances = {each.span: each.probability for each in asked.task.candidates}
     given = Counter(span for each in judgements for span in each.answer.spans)

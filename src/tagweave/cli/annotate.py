@@ -87,7 +87,7 @@ def serve(
         list[str] | None, flag("ADDRESS", "A proxy server or network whose X-Forwarded headers to trust (repeatable).")
     ] = None,
 ) -> None:
-    """Serve the pages where annotators answer what MODEL asks about RAW, and what was imported. Ctrl-C ends it."""
+    """Serve the pages where annotators answer what MODEL asks about RAW, and imported tasks. Ctrl-C ends it."""
     from tagweave.annotate.task import Admission, Settings
     from tagweave.cli.annotate_data import open_model
 

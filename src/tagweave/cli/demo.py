@@ -147,7 +147,7 @@ class _Show:
         self.say(f"The labels of the coupled model are {bundles} pairs of tags; either corpus is evidence for it.")
 
     def completion(self, model: Model) -> None:
-        """Show one sentence before and after: what is given stays."""
+        """Show one sentence before and after: given labels stay."""
         from tagweave.corpus.sample import sample
 
         test = sample("both.tsv#ctb")

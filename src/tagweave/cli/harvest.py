@@ -21,7 +21,7 @@ def selection_note(options: Mapping[str, Any], count: int) -> str:
 
 
 def mark_phrases(inputs: Sequence[str], gazetteers: Sequence[str], output: str, **options: Any) -> None:
-    """Harvest with fields of `GazetteerOptions`, and tell how each input was read, and what was found."""
+    """Harvest with fields of `GazetteerOptions`, and tell how each input was read, with counts."""
     from tagweave.front.harvest import RAW, harvest_gazetteer_files
 
     check_outputs([output], [*inputs, *gazetteers, *options.get("stop", ())])

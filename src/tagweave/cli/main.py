@@ -147,7 +147,7 @@ def main() -> None:
 def _never_fail_to_print() -> None:
     """Let words be printed that the encoding of the output lacks.
 
-    On Windows that of files and pipes lacks most, so they get UTF-8, as corpora do everywhere. Elsewhere the
+    On Windows the encoding of files and pipes lacks most, so they get UTF-8, as corpora do everywhere. Elsewhere the
     environment is obeyed, and characters that its encoding lacks are spelled out.
     """
     encoding = "utf-8" if sys.platform == "win32" else None

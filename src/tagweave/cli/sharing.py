@@ -51,7 +51,7 @@ def push(
 ) -> None:
     """Upload a model and its card to the Hugging Face hub, as one commit.
 
-    The token is that of `hf auth login`, or of the environment variable HF_TOKEN.
+    The token comes from `hf auth login`, or from the environment variable HF_TOKEN.
     """
     from tagweave.corpus.files import read_lines
     from tagweave.front.card import model_card

@@ -62,10 +62,10 @@ def label(
 ) -> None:
     """Label a text by functions: lexicons, regular expressions, models, answers of a language model, Python.
 
-    The output is a column file with a column for each function, behind those of the text. A function says nothing where
-    it finds nothing, unless it is declared with outside. A table shows how many tokens each function labels (coverage),
-    how many of these others label too (overlap) or contradict (conflict), its agreement with the others and, if FILE
-    has labels, how often it is right.
+    The output is a column file with a column for each function, after the columns of the text. A function says nothing
+    where it finds nothing, unless it is declared with outside. A table shows how many tokens each function labels
+    (coverage), how many of these others label too (overlap) or contradict (conflict), its agreement with the others
+    and, if FILE has labels, how often it is right.
     """
     from tagweave.cli.console import progress_bar
     from tagweave.corpus.files import written
@@ -230,7 +230,7 @@ def _show_sources(found: Aggregated) -> None:
 
 
 def _question_lines(found: Aggregated, count: int) -> Iterator[str]:
-    """The sentences that deserve another annotator: where they are, and the token of which least is known."""
+    """The sentences that deserve another annotator: where they are, and the least certain token."""
     for question in found.questions(count) if count else ():
         sentence = found.corpus[question.sentence]
         path, line = sentence.location

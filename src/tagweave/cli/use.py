@@ -65,7 +65,7 @@ def complete(
 ) -> None:
     """Fill in unknown and ambiguous labels of a corpus; known ones never change.
 
-    The new labels are those of the most probable sequence that the annotation allows. The format stays the same, but
+    The new labels are the most probable sequence that the annotation allows. The format stays the same, but
     text without labels becomes tagged or segmented text.
     """
     own = options.given(others, _TO_COMPLETE)

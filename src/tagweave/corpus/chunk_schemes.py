@@ -76,7 +76,7 @@ def parse(label: str) -> ChunkLabel:
 
 
 def codes_chunks(names: Iterable[str]) -> bool:
-    """Return whether labels look like those of a scheme: only `O` and letters with a type, and some of these."""
+    """Return whether labels look like a scheme's: only `O` and letters with a type, and some of these."""
     given = set(names) - {OUTSIDE.letter}
     return bool(given) and all(_TYPED.fullmatch(name) for name in given)
 
@@ -143,7 +143,7 @@ def detect(sentences: Iterable[Sentence], layer: str) -> str:
 
 
 def readable(sentences: Iterable[Sentence], layer: str) -> str:
-    """Return the scheme to read a layer by: that of `detect` or, if letters B and I break all rules, `LENIENT`.
+    """Return the scheme to read a layer by: the one of `detect` or, if letters B and I break all rules, `LENIENT`.
 
     Real corpora have such labels where sentences were cut inside a chunk. The sentences are iterated twice.
     """
@@ -172,7 +172,7 @@ def strays(sentences: Iterable[Sentence], layer: str) -> int:
 
 
 def gaps_in(sentences: Iterable[Sentence], layer: str) -> Gaps:
-    """Return what was left out at the unknown positions of a layer, judged by the sentences that have some.
+    """Return whether whole chunks or tokens were left out at unknown positions, judged by the sentences that have some.
 
     In IOB2, whole chunks have no `I` after an unknown position. Where `I` may begin a chunk, or is rare, tokens were
     left out if some are known to be `O`: annotators who mark only chunks label no other token.
@@ -212,7 +212,7 @@ def validate(sentence: Sentence, layer: str, scheme: str) -> None:
 def convert(
     corpus: Corpus, target: str, source: str | None = None, layer: str | None = None, gaps: Gaps | None = None
 ) -> Corpus:
-    """Convert a layer to another scheme, by default the corpus's own; covered labels become those of the same types.
+    """Convert a layer to another scheme, by default the corpus's own; covered labels become labels of the same types.
 
     The scheme of the layer is `source`, or else detected, and so are its `gaps`.
     """

@@ -32,7 +32,7 @@ class Corpus:
         layer: the name of the guideline's layer in the file; empty if the corpus is not from a file.
 
     Raises:
-        TypeError: anything but sentences; the message says what is accepted.
+        TypeError: anything but sentences; the message names the accepted types.
         CorpusError: tokens and labels of different numbers.
     """
 

@@ -241,8 +241,8 @@ def whole_file(path: Path | str, parts: Path | None = None) -> Iterator[Path]:
     """Make an empty temporary file, which becomes the file `path` when the block ends without an exception.
 
     A symbolic link stays, and the file that it points to is replaced. The new file has the permissions of the old one,
-    or if there was none, those of any new file. `parts` is a folder of the same file system for the temporary file,
-    instead of the one of `path`.
+    or if there was none, the usual ones of a new file. `parts` is a folder of the same file system for the temporary
+    file, instead of the one of `path`.
     """
     target = Path(os.path.realpath(path))
     try:

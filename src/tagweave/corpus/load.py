@@ -93,7 +93,7 @@ class Argument(NamedTuple):
 
 
 class CorpusStream(NamedTuple):
-    """A file being read: its format, its sentences one by one, and a note on what was assumed about it."""
+    """A file being read: its format, its sentences one by one, and a note on assumptions about it."""
 
     format: Format
     sentences: Iterator[Sentence]

@@ -64,7 +64,7 @@ class Sentence:
         comments: comment lines as they stood in the file, without the line break.
         extra_rows: rows that are not tokens (CoNLL-U multiword tokens and empty nodes), as pairs of the number of
             tokens before the row, and the row.
-        covered: the labels that the annotators of the sentence looked for; `None`: those of its corpus.
+        covered: the labels that the annotators of the sentence looked for; `None`: as in its corpus.
         confidence: T numbers in 0..1, the confidence in the evidence of a position; `None` means 1 everywhere.
         rejected: per guideline, spans that are known not to be there, with exactly these tokens and this type.
         weight: how often the sentence counts in training.

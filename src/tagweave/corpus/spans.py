@@ -1,7 +1,7 @@
 """Spans: chunks of tokens with a type (entities, phrases), as a view of a layer of labels in IOB2.
 
-A layer of spans is a sequence of groups. A group holds alternatives of label and boundary, one of which is true; most
-groups have one alternative. As evidence for labels, alternatives become sets of labels at each token, so
+A layer of spans is a sequence of groups. A group holds alternatives of label and boundary, and one of them is true;
+most groups have one alternative. As evidence for labels, alternatives become sets of labels at each token, so
 
     (Span(0, 2, "PER"),)                        B-PER   I-PER
     (Span(0, 2, "PER"), Span(0, 2, "ORG"))      B-PER|B-ORG   I-PER|I-ORG
@@ -194,7 +194,7 @@ def take_rejected(
 
 
 def rejected_comments(sentence: Sentence, names: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Yield comments on the rejected spans of a sentence; `names` maps its layers to those of the file."""
+    """Yield comments on the rejected spans of a sentence; `names` maps its layers to the names in the file."""
     for layer, spans in sentence.rejected.items():
         name = layer if names is None else names.get(layer, "")
         if spans and len(name.split()) != 1:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from tagweave.estimators.crfsuite import SentenceTagger, TrainingLog
-from tagweave.estimators.parameters import Parameters, not_fitted, picture
+from tagweave.estimators.parameters import CRFParameters, not_fitted, picture
 from tagweave.estimators.sequences import Labels, Predictions, TokenSequence, layers_of, token_sequences, weights_of
 from tagweave.options import described
 
@@ -40,7 +40,7 @@ _OWN = ("algorithm", "verbose", *_OF_PROCESS, "keep_tempfiles", "coding", "early
 
 
 @described
-class ChainCRF(Parameters):
+class ChainCRF(CRFParameters):
     """A linear-chain conditional random field over the user's own features.
 
     It can replace `sklearn_crfsuite.CRF`: X and the names of the parameters are the same, and so is the objective if

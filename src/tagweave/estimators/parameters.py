@@ -17,7 +17,7 @@ from tagweave.options import choices, declared, option
 
 
 @dataclass(eq=False, repr=False)
-class Parameters:
+class CRFParameters:
     """The parameters of `ChainCRF`; `None` is the default of the algorithm."""
 
     algorithm: str | None = option(
@@ -189,7 +189,7 @@ def check(name: str, value: Any) -> None:
         raise ValueError(f"found {name}={value!r}, expected at least {least}")
 
 
-PARAMETERS = declared({"": Parameters})
+PARAMETERS = declared({"": CRFParameters})
 
 
 _STYLE = "border:1px solid #8888;border-radius:4px;padding:.4em .8em;display:inline-block"
@@ -209,7 +209,7 @@ class _BeforeFitError(TagweaveError, AttributeError):
     """Replaces scikit-learn's `NotFittedError`, which has the same bases, if scikit-learn is not installed."""
 
 
-def not_fitted(estimator: Parameters) -> ValueError:
+def not_fitted(estimator: CRFParameters) -> ValueError:
     """Return the error for using an estimator before `fit`: scikit-learn's `NotFittedError` if it is installed."""
     try:
         from sklearn.exceptions import NotFittedError

@@ -14,7 +14,7 @@ from tagweave.corpus.sentence import Candidates, Layer
 
 
 class Predictions(np.ndarray[Any, np.dtype[np.object_]]):
-    """What was predicted for sentences: [sentences, tokens] if all have as many tokens, else [sentences] of lists.
+    """The predictions for sentences: [sentences, tokens] if all have as many tokens, else [sentences] of lists.
 
     This is the shape of sklearn-crfsuite's answers. Arrays of both kinds can be concatenated, as scikit-learn does with
     the predictions of folds: the result is again of the one kind or the other.

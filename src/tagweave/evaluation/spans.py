@@ -4,8 +4,8 @@ Labels are in IOB1, IOB2 or BIOES; gold standard and system may differ in that. 
 as conlleval and seqeval (in its default mode) read them (`labels/spans`), and the scores are theirs:
 
 - *exact*: a span of the system is right if the gold standard has a span of the same boundaries and type. The score over
-  all spans is the micro average; the macro average is the mean of the types' precisions, recalls and Fs, where what is
-  undefined counts as 0.
+  all spans is the micro average; the macro average is the mean of the types' precisions, recalls and Fs, where an
+  undefined one counts as 0.
 - *unseen*: the same over the spans whose sequence of words is not one of a span, of any type, of the training corpus.
 
 If the gold standard is partial:
@@ -19,7 +19,7 @@ If the gold standard is partial:
 - A token that the system left undecided is in no span.
 
 The looser scores pair spans that share a token, each span with one other at most, from left to right. (Spans with the
-same boundaries overlap no others.) They are those of SemEval-2013, task 9.1 (Segura-Bedmar et al. 2013, "SemEval-2013
+same boundaries overlap no others.) They follow SemEval-2013, task 9.1 (Segura-Bedmar et al. 2013, "SemEval-2013
 Task 9: Extraction of Drug-Drug Interactions from Biomedical Texts"), with the half points of MUC-5 (Chinchor and
 Sundheim 1993, "MUC-5 evaluation metrics"):
 

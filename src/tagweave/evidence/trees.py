@@ -8,8 +8,8 @@ Position 0 of a sentence is the root, so a sentence of L tokens has L + 1 positi
 head and modifier.
 
 Numbers of candidates with the chosen head, or with none, are numbers of their relations: given the head, the likelihood
-of a relation is proportional to that of both, P(what was said | head, relation), and its probability to that of both,
-P(head, relation | what was said).
+of a relation is proportional to P(what was said | head, relation), and its probability to P(head, relation | what was
+said).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""brat's standoff: a text `NAME.txt`, and beside it `NAME.ann` with what is marked in it.
+"""brat's standoff: a text `NAME.txt`, and beside it `NAME.ann` with its annotation.
 
     T1<TAB>PER 0 3<TAB>Ann
     T2<TAB>LOC 9 11;12 16<TAB>St Pölten
@@ -36,7 +36,7 @@ _OTHERS = {
 
 
 def read(path: str) -> Iterator[Document]:
-    """Yield the documents of a folder, a zip or a pair, of which either file is named."""
+    """Yield the documents of a folder, a zip or a pair of files; naming either file is enough."""
     annotator = Path(path).name.partition(".")[0] if Path(path).is_dir() or path.endswith(".zip") else "annotator"
     found = {member.name: member for member in _files(path)}
     for name, member in found.items():

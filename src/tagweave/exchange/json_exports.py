@@ -155,7 +155,7 @@ def shown(value: object) -> str:
 
 
 def document(task: Values, name: str | None = None) -> Document:
-    """Return the document of a task; `name` is that of the text in its data, by default the only one, or `text`.
+    """Return the document of a task; `name` is the key of the text in its data, by default the only one, or `text`.
 
     Raises CorpusError if it is not in this form.
     """

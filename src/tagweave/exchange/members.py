@@ -1,4 +1,4 @@
-"""The files of an export: a single file, or those of a folder or a zip, which may hold other zips; zips to write.
+"""The files of an export: a single file, or all files of a folder or a zip, which may hold other zips; zips to write.
 
 Nothing is unpacked to disk. The sizes in a zip are not trusted: reading stops at a limit. Links are not followed, so
 that an export of somebody else shows no other file.

@@ -147,7 +147,7 @@ def _in_lines(document: Document, tokenizer: Tokenizer) -> Iterator[list[Offsets
 
 
 class _Marks:
-    """The marks of an annotator in a document, of which lines ask one after the other."""
+    """The marks of an annotator in a document; lines ask for them one after the other."""
 
     def __init__(self, document: Document, name: str) -> None:
         marks = document.marks.get(name)
@@ -158,7 +158,7 @@ class _Marks:
         self.are_there, self.have_rejected = bool(marks), any(mark.rejected for mark in marks or ())
 
     def between(self, start: int, stop: int) -> list[Mark] | None:
-        """Return what is marked from start to stop; `None` if the annotator did not see the document."""
+        """Return the marks from start to stop; `None` if the annotator did not see the document."""
         while self._coming and self._coming[-1].start < stop:
             self._open.append(self._coming.pop())
         self._open = [mark for mark in self._open if mark.stop > start]
@@ -213,7 +213,7 @@ class _Aligned:
         return tuple(Span(start, stop, label) for start, stop, (label,), _ in spans)
 
     def _align(self, mark: Mark, spans: list[FoundSpan], unknown: list[tuple[int, int]]) -> None:
-        """Add the tokens of a mark to the spans of the line, or to what is unknown; a mark of other lines adds none."""
+        """Add the tokens of a mark to the spans of the line, or its unknown tokens; a mark of other lines adds none."""
         start, stop = self.places.stripped(mark.start, mark.stop)
         first = bisect_right(self.tokens, start, key=lambda token: token[1])
         last = bisect_left(self.tokens, stop, key=lambda token: token[0])

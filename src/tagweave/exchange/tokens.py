@@ -59,7 +59,7 @@ def lines(text: str) -> Iterator[Offsets]:
 
 
 class Places:
-    """The places of a text: what is not blank between two of them, and units of UTF-16, found by bisection."""
+    """The places of a text: bisection finds the text without blanks between two of them, and units of UTF-16."""
 
     def __init__(self, text: str) -> None:
         self.text = text

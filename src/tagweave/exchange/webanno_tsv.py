@@ -10,7 +10,7 @@
 A column for each feature of each layer: `_` is nothing, `*` a span without a value, a bar stands between spans of one
 token, and a number in brackets joins the tokens of a span. Offsets are units of UTF-16. Rows `1-2.1` are parts of
 tokens. Relations, chains and slots are counted as left out. Exports of projects are read as in `exchange/inception.py`;
-what both formats have is a text with layers of spans with features, of which a corpus takes one feature.
+what both formats have is a text with layers of spans with features; a corpus takes one feature.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Feature templates of a parser: of arcs, of pairs of siblings, and of relations; and the columns they look at.
 
 A template is text: terms separated by blanks, each `SIDE.COLUMN[OFFSET]`. `h.xpos[0] m.xpos[-1]`, for example, is the
-tag of the head with that of the token before the modifier. Sides of arcs are h, m, b for a token between them
+tag of the head with the tag of the token before the modifier. Sides of arcs are h, m, b for a token between them
 (`b.xpos[0]`: a feature for each distinct tag), and s for the nearest modifier of the head between them
 (`h.xpos[0] s.xpos[0] m.xpos[0]`; McDonald and Pereira 2006). Every feature is joined to the direction of the arc, and
-again to direction and binned distance, with a sibling the distance of the siblings. Columns are those of forms
+again to direction and binned distance, with a sibling the distance of the siblings. Columns come from forms
 (`features.columns`), layers of the sentence (`upos`, `xpos`), columns of the corpus (`user:NAME`), and the relations of
 a guide tree (`guide:NAME`).
 

@@ -28,7 +28,7 @@ _PLAIN = {bool, int, float}  # not nested: no slow `isinstance` needed
 
 
 class AttributeEncoder(Encoder):
-    """Maps attribute names to features. The features of a token are its own attributes, not those of its neighbours."""
+    """Maps attribute names to features. The features of a token are its own attributes, not its neighbours'."""
 
     kind = "attributes"
     has_values = True

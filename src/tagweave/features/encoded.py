@@ -1,4 +1,4 @@
-"""Encoded corpora: the features of sentences as numeric arrays, with their evidence; those of parsers by position."""
+"""Encoded corpora: the features of sentences as arrays, with their evidence; a parser's features go by position."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def encode_arcs(
     more: Sequence[str] = (),
     reading: Reading = "likelihood",
 ) -> EncodedArcs:
-    """Encode the columns of the templates, then those of `more`; with the evidence of a head layer, if one is named."""
+    """Encode the columns of the templates, then `more` columns; with the evidence of a head layer, if one is named."""
     evidence = ArcEvidence.of_layer(sentences, layer, reading)
     ptr = evidence.position_ptr
     is_token = np.ones(int(ptr[-1]), bool)

@@ -1,4 +1,4 @@
-"""Encoders of sentences; and that of templates over columns, which looks up grams in the feature index.
+"""Encoders of sentences, and the usual one: templates over columns, whose grams a feature index numbers.
 
 The index maps gram codes to consecutive feature ids. It grows while training data is read, then freezes.
 """
@@ -82,7 +82,7 @@ class Encoder(ABC):
 
     @classmethod
     def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
-        """The rules for `arrays`, without those of models inside it."""
+        """The rules for `arrays`; models inside it have their own."""
         return {}
 
     @classmethod
@@ -140,7 +140,7 @@ class FeatureIndex:
         np.add.at(self.counts, ids, times)
 
     def add(self, codes: NDArray[np.uint64], times: NDArray[np.int64]) -> None:
-        """Add the codes of another index, in their order, each of which it has counted so many times."""
+        """Add the codes of another index, in their order, with the times that it has counted each."""
         self.count(self.ids(codes), times - 1)
 
     def codes(self) -> NDArray[np.uint64]:
@@ -226,7 +226,7 @@ class TemplateEncoder(Encoder):
     def grow(self, sentences: Sequence[Sentence], grams: FeatureIndex, of_types: FeatureIndex) -> None:
         """Add the features of sentences to growing indices: grams, and features of word types.
 
-        The features of a text in parts are those of the whole, in the same order, if the grams of all parts are taken
+        A text in parts has the same features as the whole, in the same order, if the grams of all parts are taken
         one after the other, and then the features of word types of all parts.
         """
         tokens = self._tokens(sentences)

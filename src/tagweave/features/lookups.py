@@ -103,7 +103,7 @@ class _Finder:
 
 
 class LexiconColumns:
-    """The words of a lexicon, sorted, without those of one character or with a line break, and their occurrences.
+    """The words of a lexicon, sorted, without words of one character or with a line break, and their occurrences.
 
     All occurrences count, overlapping ones too. As in matching, no word begins or ends inside a run of digits or of
     letters that have case.

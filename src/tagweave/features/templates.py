@@ -1,4 +1,4 @@
-"""Feature templates of taggers, and the named ones: the defaults for any language, and those of papers.
+"""Feature templates of taggers, and the named ones: the defaults for any language, and the templates of papers.
 
 A template is text: terms separated by blanks, each a column and an offset: `form[-1] form[0]` is the bigram of the word
 and the one before it; `form[0]==form[1]` is whether a token is repeated. Columns are derived from the form of a token

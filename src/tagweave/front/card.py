@@ -221,7 +221,7 @@ def push(model: str | PathLike[str], name: str, card: str, private: bool = False
     Args:
         model: its file.
         name: the repository, `OWNER/NAME`.
-        card: the text of the card (`model_card`), which replaces that of the repository.
+        card: the text of the card (`model_card`), which replaces the card of the repository.
         private: make a new repository private.
 
     Returns the address of the commit.

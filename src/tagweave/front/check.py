@@ -122,7 +122,7 @@ class Checked:
     def questions(self, count: int | None = None) -> Corpus:
         """Return the sentences of suspects, the most suspicious first, with three layers.
 
-        The own layer of the corpus allows at suspects what is given and what the models say; the layer `given` has the
+        At suspects, the corpus's own layer allows the given label and the models' label; the layer `given` has the
         annotation, and `rival` what the models say at suspects. Raises PlanError for words of characters and trees.
         """
         from tagweave.exchange.sentences import DOCUMENT, TEXT
@@ -227,7 +227,7 @@ def check(
         repeats: how often the text is cut into other folds; probabilities are averaged.
         seed: of everything random.
         threads: how many threads share the work.
-        tell: is given notes on what was decided.
+        tell: is given notes on decisions.
         progress: is given a line after every model.
 
     Raises:

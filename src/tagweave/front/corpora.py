@@ -78,7 +78,7 @@ def corpus_of(given: Given, what: str = "corpus") -> Corpus:
 
 
 def known_corpora() -> dict[str, dict[str, Any]]:
-    """List the corpora of which more than the address is known, by name: what they hold, their terms, their splits."""
+    """List by name the corpora that are described, not only addressed: what they hold, their terms, their splits."""
     return {
         f"{prefix}:{name}": {"about": each.about, "licence": each.licence, "splits": list(each.splits)}
         for prefix, family in registry().items()
@@ -87,10 +87,10 @@ def known_corpora() -> dict[str, dict[str, Any]]:
 
 
 def describe_corpus(name: str) -> dict[str, Any]:
-    """Tell what is known of `FAMILY:CORPUS[@VERSION][/SPLIT]` without fetching it.
+    """Describe `FAMILY:CORPUS[@VERSION][/SPLIT]` without fetching it.
 
     Returns:
-        `page` and `licence` (`None`: that of the page), and for every split in `files` its `url`, `path`, whether it is
+        `page` and `licence` (`None`: see the page), and for every split in `files` its `url`, `path`, whether it is
         `kept`, its `sha256`, and who `vouches` for that: `registry`, `first use`, or nobody (`None`).
     """
     parsed = data_name(name)

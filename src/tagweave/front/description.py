@@ -97,7 +97,7 @@ _OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {CHAIN: _of_ch
 
 
 def describe_corpus(corpus: Corpus) -> dict[str, Any]:
-    """Count the known, ambiguous and unknown positions of each layer of a corpus; `covered` is what was annotated."""
+    """Count known, ambiguous and unknown positions in each layer of a corpus; `covered` lists the annotated labels."""
     from tagweave.corpus.describe import describe
 
     numbers = describe(corpus)

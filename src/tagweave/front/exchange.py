@@ -130,7 +130,7 @@ def write_documents(
         tool: a name of `tagweave.exchange.load.TOOLS`, such as `doccano` or `brat`.
         corpus: with labels of spans, or of tokens; comments of `read_documents` say which sentences are a document.
         path: the file; `-` is standard output.
-        layers: whose spans are written; by default those of the corpus's guideline, of tokens all.
+        layers: whose spans are written; by default the corpus's guideline alone, of tokens all.
         task: `spans`, or `tags`: every token that has one label is marked with it.
         texts: what `read_documents` made, if the sentences are some of its, and have no comments any more.
 

@@ -68,7 +68,7 @@ def harvest_lexicon(
     Args:
         lines: lines of raw text.
         words: the entries of each lexicon, as lines of its file; a word counts where all lexicons find it.
-        guideline: the guideline of the words: that of the corpus to train on beside them.
+        guideline: the guideline of the words: the same as of the corpus to train on beside them.
 
     Returns:
         a corpus of characters with the sentences that contain words of the lexicons; all else in them is unknown. Tags
@@ -129,8 +129,8 @@ def harvest_markup(pages: File | Iterable[File], guideline: str | None = None, *
 
     Args:
         pages: files or folders of pages in Markdown, HTML or MediaWiki's markup.
-        guideline: the guideline of the evidence: that of the corpus to train on beside it. By default `segmentation`,
-            with `words` it is `tag`.
+        guideline: the guideline of the evidence: the same as of the corpus to train on beside it. By default
+            `segmentation`, with `words` it is `tag`.
 
     Returns:
         a corpus of characters, or words, with the sentences that have evidence, each text once; all else in them is
@@ -256,7 +256,7 @@ def harvest_gazetteer(
     Args:
         text: a corpus of words, whose own labels are left out; or lines of raw text, which are cut into tokens.
         entries: the entries of each gazetteer, as lines of its file: `TYPE TAB phrase`, or `phrase`.
-        guideline: the guideline of the labels: that of the corpus to train on beside them.
+        guideline: the guideline of the labels: the same as of the corpus to train on beside them.
 
     Returns:
         a corpus of words with the sentences that have evidence.

@@ -93,7 +93,7 @@ class Given:
 
 
 def read(data: Any, cut: Cut) -> tuple[list[Given], bool]:
-    """Return what was given, and whether it was several things. Anything else, such as a dict, is a TypeError."""
+    """Return the argument, and whether it was several things. Anything else, such as a dict, is a TypeError."""
     one = _one(data, cut)
     if one is not None:
         return [one], False

@@ -141,7 +141,7 @@ def _note(answers: Answers, method: str) -> str:
 
 
 def _kinds(answers: Answers) -> str:
-    """Say which sources do not label what others do: lists, those that only exclude, those of some types."""
+    """Say which sources do not label what others do: lists, sources that only exclude, sources of some types."""
     names = answers.sources
     told = {
         "never says O": [names[k] for k in answers.lists],

@@ -85,14 +85,14 @@ def labelled_spans(
 
 
 def label_probabilities(tagger: ChainPredictor, sentence: Sentence, table: Any) -> list[float]:
-    """Return the probability of the label of each token, from those of all labels."""
+    """Return the probability of the label of each token, from the probabilities of all labels."""
     number = {name: at for at, name in enumerate(tagger.labels)}
     best = [candidates[0] for candidates in sentence.layers[tagger.guideline] if candidates]
     return [round(float(row[number[label]]), DIGITS) for row, label in zip(table, best, strict=True)]
 
 
 def in_text(text: Tokenised, spans: Sequence[Sequence[LabelledSpan]]) -> list[LabelledSpan]:
-    """Return spans of sentences as those of the text, with characters if it has them."""
+    """Return spans of sentences as spans of the text, with characters if it has them."""
     found, before = [], 0
     for at, own in enumerate(spans):
         for each in own:
@@ -124,7 +124,7 @@ class Tagger(LabelModel):
         |---|---|
         | a list of words | a list of labels |
         | a text | a text of words with labels, `word/LABEL`: a line for each of its lines |
-        | a `Sentence` | the sentence with labels in the layer that the model learned, or that of its guideline |
+        | a `Sentence` | the sentence with labels in the layer that the model learned, or its guideline's |
         | a `Corpus` | the corpus, relabelled; this layer is its own |
         | a pair (tokens, labels) | a list of labels |
         | a data frame with the columns `sentence` and `token` | a list of labels, one for each row |

@@ -205,7 +205,7 @@ def _reference(corpus: Corpus | str | CorpusFile, format: str | None = None) -> 
 
 
 def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options as fields of a plan, with those of the method in `options`."""
+    """The options as fields of a plan, with the method's own in `options`."""
     from tagweave.training.plan import LOOKUPS
 
     added = (each.name for method in METHODS.values() for each in fields(method.options))  # by a program, since import
@@ -282,7 +282,7 @@ def save_trained(training: Training, path: str | PathLike[str]) -> bool:
 
 
 def _checkpoints(path: str | PathLike[str]) -> list[Path]:
-    """Find the checkpoint of a training and those of its parts, whose names have a further extension."""
+    """Find the checkpoints of a training and of its parts, whose names have a further extension."""
     ends, numbered = (".start", ".mapping", ".source", ".plain"), (".step-", ".source-", ".target-")
     whole = Path(f"{fspath(path)}.checkpoint")
     files = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
@@ -308,7 +308,7 @@ def tune(
         search: ranges by the names of fields of the plan, of settings of its learner and of options of its method:
             `"log:0.01:1"` or `{"log": [0.01, 1]}`; also `float`, `int`, `int-log` and `choice`. By default those that
             suit the learner and the method.
-        trials: how many trainings the study is to have, those of earlier runs included. The plan itself is the first.
+        trials: how many trainings the study is to have, earlier runs included. The plan itself is the first.
         seeds: with how many other seeds the plan and the three best trials are trained at the end, to choose among
             them; 0 for none.
         prune: stop trials whose development scores fall behind the median of the others.

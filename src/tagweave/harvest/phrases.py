@@ -67,7 +67,7 @@ class PhraseMatcher:
         return {name for number in known for name in self._types[1][number]} - {_ANY}
 
     def in_text(self, cut: Pieces) -> PhraseLabels:
-        """Label the pieces of raw text, each of which is a token or the end of a sentence."""
+        """Label the pieces of raw text: tokens and ends of sentences."""
         return self._labels(cut, len(cut.ends), lambda spans: spans)
 
     def in_tokens(self, cut: Pieces, tokens: int) -> PhraseLabels:

@@ -78,7 +78,7 @@ def sampled(corpus: Corpus, size: int, seed: int = 0) -> Corpus:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is kept of a harvest from inputs. Without a choice sentences pass one by one, else all are held.
+    """Which sentences are kept of a harvest from inputs. Without a choice sentences pass one by one, else all are held.
 
     Args:
         like: files of raw text; none: every sentence is kept.

@@ -12,7 +12,7 @@ the evidence excludes it; b is the score of a pair of siblings, 0 if pairs have 
     best    = R[0, n],  or with one child of the root      max_m s[0, m] + b(0, 0, m) + L[1, m] + R[m, n]
 
 Only the upper triangles of the charts are filled, in rows from the last word to the first. A finished cell (i, j) is
-pushed at once to all cells (i, x), x > j, of which it is a part: these run along rows of the charts at the same time,
+pushed at once to all cells (i, x), x > j, that contain it: these run along rows of the charts at the same time,
 so the inner loop is one pass of vector code without a sum across its lanes. There are no back pointers: the tree is
 recovered from the top by repeating the comparisons of the cells that it uses, which is O(n^2).
 
@@ -22,7 +22,7 @@ The scores of a batch are a flat array: scores[ptr[s] : ptr[s] + (n + 1)^2] for 
 Siblings. The sibling of a modifier m of head h is the modifier of h that is nearest to m between the two; h itself
 stands for none. With i < x the ends of the arc, and i <= k < x,
 
-    right(i, k, x) is the pair of head i, sibling k and modifier x,    left(i, k, x) that of modifier i and head x,
+    right(i, k, x): the pair of head i, sibling k and modifier x,    left(i, k, x): the pair of modifier i and head x,
 
 where k = i means no sibling in both. The numbers of a sentence of n words are the rows (i, k), one behind the other, of
 x = k + 1 .. n; first all pairs to the right, then all to the left.
@@ -139,7 +139,7 @@ def recurrence(of, add, read, times, join, zero, one):
 
     @inner
     def push(cells, others, to_right, to_left, first, N, rows):
-        """Push the finished cells (i, j) to the cells (i, x), x >= first, of which they may be parts."""
+        """Push the finished cells (i, j) to the cells (i, x), x >= first, that may contain them."""
         split, left, right, outward, inward = of(rows, 0), of(rows, 1), of(rows, 2), of(rows, 3), of(rows, 4)
         rightmost, leftmost, arc, siblings = cells
         L, l, R, S = others  # noqa: E741 - the recurrence's name

@@ -97,7 +97,7 @@ _log_fill = recurrence(_tops_and_totals, _add, _log, plus, plus_both, -np.inf, 0
 
 @inner
 def _log_outside(n, single_root, step, pairs, log_z, charts, marginal, of_pairs):
-    """Pass probabilities from whole cells down to their parts; charts[6:10] receive those of R, L, l and S."""
+    """Pass probabilities from whole cells down to their parts; charts[6:10] receive them for R, L, l and S."""
     s, R, L, r, l, S = charts[0], charts[1], charts[2], charts[3], charts[4], charts[5]  # noqa: E741
     PR, PL, Pl, PS = charts[6], charts[7], charts[8], charts[9]
     charts[6:10] = 0.0

@@ -15,7 +15,7 @@ is 0 if x or y is 0, N I falls by
 A step (Liang 2005) gives the next most frequent word a class of its own, beside C others, and merges the two of these
 C + 1 classes that lose least. The words that are still to come are one more class, the rest, which is never merged; so
 I always measures a partition of the whole text. A new word changes only terms of its contexts, and a merger only
-those of the contexts of one of the two classes. So a step takes time O(C) for each of these contexts: O(C^2) at most,
+terms of the contexts of one of the two classes. So a step takes time O(C) for each of these contexts: O(C^2) at most,
 and much less for most words, which are rare.
 
 f is rounded to multiples of 1 / `SCALE`, and all else is sums of integers: losses are exact, whatever the order of

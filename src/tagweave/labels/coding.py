@@ -119,8 +119,8 @@ def letters_of(labels: Soft[str], coding: str) -> Soft[str]:
 def to_words(characters: Sequence[str], labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the words of a label sequence in any coding, and their tags ("" if labels have none).
 
-    A word begins at the start, at B and S, and after a label that ends a word (E, S, `|`); its tag is that of its first
-    character. So every label sequence gives words, even one that violates its scheme.
+    A word begins at the start, at B and S, and after a label that ends a word (E, S, `|`); its tag is the tag of its
+    first character. So every label sequence gives words, even one that violates its scheme.
     """
     words: list[str] = []
     tags: list[str] = []

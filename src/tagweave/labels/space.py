@@ -57,7 +57,7 @@ class View:
             return False
 
     def tags(self, candidate: str) -> list[int]:
-        """Return the tags that a candidate stands for: itself, or those of `B-*` (a prefix) or `!O` (all but one).
+        """Return the tags that a candidate stands for: itself, or all tags of `B-*` (a prefix) or `!O` (all but one).
 
         Raises UnknownLabelError if it is neither a tag of the view nor a wildcard that matches one.
         """

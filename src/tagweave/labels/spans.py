@@ -3,8 +3,9 @@
 Every sequence of labels has spans, even one that violates its coding. Two neighbouring tokens are in one span if both
 are inside (not `O`), the first is not labelled E or S, the second not B or S, and their types are equal; a span is a
 longest run of such neighbours. For B, I and O these are the rules of conlleval (Tjong Kim Sang and Buchholz 2000,
-"Introduction to the CoNLL-2000 shared task: chunking"), for all letters those of its versions for BIOES and of seqeval
-by default; the first conlleval has no S, and joins `E-X B-X`. A label without a type has the type `_`, as in seqeval.
+"Introduction to the CoNLL-2000 shared task: chunking"), for all letters the rules of its versions for BIOES and of
+seqeval by default; the first conlleval has no S, and joins `E-X B-X`. A label without a type has the type `_`, as in
+seqeval.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ class SplitLabels:
     Attributes:
         projection: int64[W], the label that each split label stands for.
         follows: bool[W, W], whether the second may follow the first, if the coding allows it for what they stand for.
-        ends: bool[W], whether it may be the last of a sentence, likewise; the first are those of the coding.
+        ends: bool[W], whether it may be the last of a sentence, likewise; the coding's own labels come first.
     """
 
     def __init__(self, names: Sequence[str], rejected: NDArray[np.integer]) -> None:
@@ -289,7 +290,7 @@ class SpanCounter:
     def f_score(self, gold: NDArray[np.int32], system: NDArray[np.int32]) -> float:
         """Return the F measure of the system's spans, 0 to 1, from the label of each token.
 
-        In `gold`, -1 is unknown, -2 is one of several, of which nothing is concluded. If there are such tokens, only
+        In `gold`, -1 is unknown, -2 is one of several, and nothing is concluded from it. If there are such tokens, only
         spans that are certain are scored, and of the system's spans only those that are among them or are excluded. In
         `system`, -1 is no label.
         """

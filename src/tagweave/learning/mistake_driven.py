@@ -20,8 +20,8 @@ All other sentences leave the weights alone.
 
 Adaptive regularisation of weights (Crammer, Kulesza and Dredze 2009) for structures (Mejer and Crammer 2010).
 
-Every weight has a variance, which falls with each step of its own: what was seen often moves little. A sentence whose
-best labels contradict its evidence, with d = features(best) - features(best allowed) and k wrong positions, makes
+Every weight has a variance, which falls with each step of its own: weights of frequent features move little. A sentence
+whose best labels contradict its evidence, with d = features(best) - features(best allowed) and k wrong positions, makes
 
     alpha = (w'd + k) / (gamma + sum_i d_i^2 variance_i)
     w_i -= alpha variance_i d_i           1 / variance_i += d_i^2 / gamma

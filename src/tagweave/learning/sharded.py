@@ -235,9 +235,9 @@ class Mixing(TrainerAround):
     """A trainer on shards: every iteration it goes over each shard from the mixed state, and the states are mixed.
 
     All arrays of the state are averaged, each shard with the same share (the paper's uniform mixing): weights; sums of
-    weights, whose mean is the sum of the means; and AdaGrad's squares, which are then those of one pass over one shard:
-    mixed weights have moved as far as one shard moves them, so the steps must not be as short as after all shards.
-    Numbers are steps made; the largest stands for all, as if a smaller shard had waited without updates.
+    weights, whose mean is the sum of the means; and AdaGrad's squares, which then are as large as after one pass over
+    one shard: mixed weights have moved as far as one shard moves them, so the steps must not be as short as after all
+    shards. Numbers are steps made; the largest stands for all, as if a smaller shard had waited without updates.
     """
 
     shards: ShardedObjective

@@ -76,7 +76,7 @@ def relation_scores(weights: Floats, features: NDArray[np.int32]) -> Floats:
 
 
 class LabelObjective:
-    """The loss of a classifier of arcs, by rows of weights [A, F]; those of which nothing is known are left out."""
+    """The loss of a classifier of arcs, by rows of weights [A, F]; arcs of unknown relation are left out."""
 
     threads = 1
     dtype = np.float32

@@ -38,7 +38,7 @@ def _next(members: Order, size: int, seed: int, corpus: int, iteration: int) -> 
 
 
 def of_like_length(order: Order, lengths: NDArray[np.int64], batch: int, seed: int, iteration: int) -> Order:
-    """Rearrange sentences so that those of a batch have about the same length; batches stay in random order.
+    """Rearrange sentences so that a batch has sentences of about the same length; batches stay in random order.
 
     A step of a batch is a matrix product with one row per sentence that is long enough.
     """

@@ -89,9 +89,9 @@ class ChainPredictor:
     def complete(self, corpus: Corpus) -> Corpus:
         """Fill in unknown and ambiguous labels; given labels never change. The result covers all labels.
 
-        The labels are those of the best sequence that the annotation allows, without rejected spans. If the corpus's
+        The labels are the best sequence that the annotation allows, without rejected spans. If the corpus's
         guideline is a view of the model's labels, they are projected to it, and every layer that is a view counts as
-        evidence; else they are those of the tagger's guideline.
+        evidence; else they are labels of the tagger's guideline.
         """
         done: list[Sentence] = []
         views = {view.guideline: view for view in self.model.space.views}
@@ -142,7 +142,7 @@ class ChainPredictor:
         return found
 
     def _spelled(self, view: View) -> View:
-        """Return the view whose tags are those of the output: of spans in BIOES, labels in IOB2."""
+        """Return the view whose tags are written to the output: of spans in BIOES, labels in IOB2."""
         if self.model.coding != "BIOES":
             return view
         spelled = [_IOB2[name[0]] + name[1:] for name in view.names]

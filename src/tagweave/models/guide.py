@@ -63,7 +63,7 @@ class CascadeEncoder(Encoder):
         self.encoder.freeze(encoded, minimum_count)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays of a model file; those of a part are named `PART.NAME`."""
+        """Return the arrays of a model file; arrays of a part are named `PART.NAME`."""
         arrays = self.encoder.arrays()
         for part, model in self._parts.items():
             arrays |= nested(model.arrays(), part)
@@ -272,7 +272,7 @@ def piece_templates(guideline: str) -> tuple[str, ...]:
 class PieceEncoder(CascadeEncoder):
     """Templates over pieces, and two or more taggers of characters in one coding that cut them.
 
-    The guideline of the first tagger is that of the model of pieces.
+    The model of pieces has the guideline of the first tagger.
     """
 
     kind = "pieces"

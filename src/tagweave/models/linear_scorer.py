@@ -48,7 +48,7 @@ class ViewEmission:
         return ViewEmission(self.view, self.layout, self.weights, table)
 
     def write_scores(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
-        """Set scores [n, tags] to those of this view alone."""
+        """Set scores [n, tags] to the scores of this view alone."""
         word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
         if not len(encoded.type_features):
             scores[...] = 0
@@ -69,7 +69,7 @@ class ViewEmission:
         weight_vectors.project(own, self.view.projection, *_candidates(encoded, first, last), scores)
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, difference: Floats) -> None:
-        """Add the gradient of the weights, or of the table, given that of the scores [n, Y]."""
+        """Add the gradient of the weights, or of the table, given the gradient of the scores [n, Y]."""
         own = difference
         if not self.view.is_identity:
             own = np.zeros((len(difference), self._tags), difference.dtype)
@@ -82,7 +82,7 @@ class ViewEmission:
         weight_vectors.over_grams(self.weights, *self._of_grams(encoded), first, last, own, True)
 
     def add_table_gradient(self, encoded: Encoded) -> None:
-        """Add the gradient of the weights, given that of the table."""
+        """Add the gradient of the weights, given the gradient of the table."""
         assert self.table is not None  # noqa: S101 - no caller is without one
         every = np.arange(len(self.table), dtype=np.int32)
         weight_vectors.type_gradient(self.weights, *self._of_types(encoded), every, self.table)

@@ -95,7 +95,7 @@ class ChainObjective:
         return sum(loss for loss, _, _ in parts) + penalty, gradient
 
     def _run(self, scoring: ChainScoring, thread: int, slope: float | None) -> tuple[float, Floats, ChainScoring]:
-        """Return loss and gradient over the batches of one thread, and what is to be added after a full pass."""
+        """Return loss and gradient over the batches of one thread, and the scoring that finishes the pass."""
         gradient, total, d_scores = np.zeros(self.size, self.dtype), 0.0, None
         for first, last, batch in self._full_pass()[thread]:
             scores = scoring.scores(self.encoded, first, last)
@@ -279,7 +279,7 @@ class ChainObjective:
 
 
 def views_of_kernel(parameters: ChainParameters, weights: Floats, totals: Floats) -> tuple[kernels.ViewWeights, ...]:
-    """Return the views with weights, that of whole labels first, padded to three with copies of the first."""
+    """Return the views with weights, whole labels first, padded to three with copies of the first."""
     ptr = np.result_type(*(layout.ptr for _, layout in parameters.weighted))
     cell = np.result_type(*(layout.cell for _, layout in parameters.weighted))
     weighted = []

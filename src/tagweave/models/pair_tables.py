@@ -142,7 +142,7 @@ class PairTables:
         return kernels.Slot(0, high, high - low + 1, *_flat(rows), *nothing)
 
     def _pairs(self, reach: int) -> kernels.Slot:
-        """Return the slot of pairs: the rows of pairs of classes, followed by those of pairs with features."""
+        """Return the slot of pairs: the rows of pairs of classes, followed by the rows of pairs with features."""
         grams, values = self._of_reach(reach), self._characters.values
         low, high = _bounds(grams)
         pairs = self._known_pairs([each for each in grams if each.tells_apart(self._identity)])

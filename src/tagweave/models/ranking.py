@@ -1,6 +1,6 @@
 """Rankings and probabilities beyond the best labels: the k best tag sequences, spans, entropies.
 
-Where every label is its own tag, the k best tag sequences are those of the chain. Where several labels project to one
+Where every label is its own tag, the k best tag sequences are the chain's. Where several labels project to one
 tag (a bundle of two guidelines, seen from one of them), a tag sequence t stands for many label sequences y:
 
     p(t | x) = sum over y that project to t of p(y | x) = Z(x; labels that project to t) / Z(x)

@@ -76,13 +76,13 @@ class ChainScoring(ABC):
 
     @abstractmethod
     def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
-        """Add to the gradient of the weights, given that of emission scores [n, Y]."""
+        """Add to the gradient of the weights, given the gradient of emission scores [n, Y]."""
 
     def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:  # noqa: B027
-        """Add to the gradient of the weights, given that of transition scores over several batches."""
+        """Add to the gradient of the weights, given the gradient of transition scores over several batches."""
 
     def prepared(self, encoded: Encoded) -> ChainScoring:
-        """Return the same scores, with what is worth computing once for a whole corpus."""
+        """Return the same scores, with sums that pay off over a whole corpus computed once."""
         return self
 
     def fork(self) -> ChainScoring:
@@ -139,7 +139,7 @@ class ScorerParameters(Parameters):
 
     @classmethod
     def check(cls, description: Description, where: str) -> None:
-        """Raise ValueError if entries of a description, each of which follows its rule, do not fit together."""
+        """Raise ValueError if entries of a description do not fit together; each by itself follows its rule."""
 
     @classmethod
     def array_rules(cls, description: Description, arrays: Arrays) -> dict[str, ArrayRule]:
@@ -158,7 +158,7 @@ class ScorerParameters(Parameters):
         """The parameters whose `to_json` and `arrays`, which follow the rules, these are."""
 
     def check_encoder(self, windows: NDArray[np.int64]) -> None:
-        """Raise ValueError unless the weights are those of features that so many tokens each see, int64[F]."""
+        """Raise ValueError unless the weights fit F features, each seen by so many tokens, int64[F]."""
 
 
 # Arcs
@@ -189,7 +189,7 @@ class ArcScoring(ABC):
     def add_gradient(
         self, batch: ArcBatch, d_scores: Floats, gradient: Floats, threshold: float = 0.0
     ) -> Blocks | None:
-        """Add to the gradient of the weights, given that of the scores; derivatives below the threshold may be skipped.
+        """Add the gradient of the weights, given the gradient of the scores; those below the threshold may be skipped.
 
         Return the parts of `gradient` that were 0 before; `None` if unknown.
         """

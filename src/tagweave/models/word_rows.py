@@ -125,9 +125,9 @@ class RowEmission(ViewEmission):
 class WordRows:
     """The rows of the word forms that a model has met, at most 32 MB of them; then it starts over.
 
-    Features that look at one form, that of the token or of one beside it, are looked up when the form is met for the
-    first time, and their weights added up. All others are looked up at each token, as ever. Scores are those of the
-    model, added in another order, so they may differ by rounding. Threads may share it.
+    Features that look at one form, of the token itself or of one beside it, are looked up when the form is met for the
+    first time, and their weights added up. All others are looked up at each token, as ever. Scores are
+    sums in another order than the model's, so they may differ by rounding. Threads may share it.
     """
 
     def __init__(self, encoder: TemplateEncoder, parameters: ChainParameters, weights: Floats) -> None:
@@ -142,7 +142,7 @@ class WordRows:
 
     @classmethod
     def of(cls, model: ChainModel) -> WordRows | None:
-        """Return the rows of a model; `None` if its features are not those of forms, or it has too many labels."""
+        """Return the rows of a model; `None` if its features do not depend on forms, or it has too many labels."""
         encoder, parameters = model.encoder, model.parameters
         if type(encoder) is not TemplateEncoder or not isinstance(parameters, ChainParameters):
             return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DocSentences:
-    """The sentences of a document, or else its lines, without blanks; `positions` are those of their tokens, int64."""
+    """The sentences of a document, or else its lines, without blanks; `positions`, int64, places their tokens."""
 
     def __init__(self, doc: Any) -> None:
         from spacy.attrs import ORTH, SENT_START

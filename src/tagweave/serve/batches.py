@@ -49,7 +49,7 @@ class Metrics:
         )
 
     def request(self, path: str, status: int, seconds: float) -> None:
-        """Count a request. Paths are those of routes, so there are few."""
+        """Count a request. Paths are patterns of routes, so there are few."""
         self._requests.labels(path, str(status)).inc()
         self._seconds.labels(path).observe(seconds)
 

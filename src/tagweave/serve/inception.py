@@ -1,4 +1,4 @@
-"""INCEpTION's external recommender: predictions for a document, and training on those of a user.
+"""INCEpTION's external recommender: predictions for a document, and training on the documents of a user.
 
 INCEpTION posts JSON with a document as UIMA CAS XMI and the types of its project to `NAME/predict`, and takes the
 document back with predictions in the layer and feature that it names. To `NAME/train` it posts all documents of a user.
@@ -34,7 +34,7 @@ _Number = Annotated[int | str, msgspec.Meta(description="A number, which some ve
 
 
 class Metadata(msgspec.Struct, frozen=True, rename="camel"):
-    """What is to be predicted: a feature of a layer."""
+    """The feature of a layer to predict."""
 
     layer: str
     feature: str

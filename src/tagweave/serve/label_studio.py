@@ -173,7 +173,7 @@ async def webhook(site: ServerSite, request: Request, body: bytes) -> Response:
 
 
 async def train(site: ServerSite, request: Request, body: bytes) -> Response:
-    """Train on all annotations: those that were kept, and those of the request."""
+    """Train on all annotations, kept ones and the request's."""
     sent, served = _object(body), _served(site, request)
     retrainer = site.retrainer(served.name)
     settings = site.settings.retraining

@@ -50,7 +50,7 @@ class SpanResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TextResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was found in a text. Lists have an entry for each token.
+    """The annotation of a text. Lists have an entry for each token.
 
     Offsets are of code points, heads are indices of tokens, `null` for a root.
     """

@@ -1,7 +1,7 @@
 """Training a model again on annotations from annotation tools, beside the server.
 
 A version is a file `NAME-3.model` of a folder, and appears whole. All processes of a server look for new ones, and read
-them between two batches, so an answer is that of one version. A file lock keeps two trainings from one folder.
+them between two batches, so each answer comes from one version. A file lock keeps two trainings from one folder.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def _by_label(names: Sequence[str], row: Any) -> dict[str, float]:
 
 
 def result(document: Tokenised, **found: Any) -> TextResult:
-    """Return the result of a document: its tokens, sentences and offsets, and what was found."""
+    """Return the result of a document: its tokens, sentences and offsets, and their annotation."""
     bounds, at = [], 0
     for sentence in document.sentences:
         bounds.append((at, at + len(sentence)))

@@ -32,7 +32,7 @@ class Answers:
     """The answers of K sources to the N positions of S sentences, as A rows (position, source, label).
 
     Where a source says nothing, there is no row. A source that answers with probabilities, or with a set of candidates,
-    has several rows at a position, whose shares sum to 1. Labels of spans are those of IOB2.
+    has several rows at a position, whose shares sum to 1. Labels of spans are in IOB2.
     """
 
     labels: tuple[str, ...]  # the Y labels
@@ -112,7 +112,7 @@ class Answers:
 
     @property
     def _outside(self) -> NDArray[np.float64]:
-        """float64[K]: how often each source said that there is no span; 0 where labels are not those of spans."""
+        """float64[K]: how often each source said that there is no span; 0 where labels do not code spans."""
         return np.zeros(len(self.sources)) if self.scheme.is_free else self.given[:, self.labels.index(OUTSIDE)]
 
     @cached_property

@@ -13,9 +13,9 @@
 - Bayesian sequence combination (Simpson and Gurevych 2019, BSC-seq), variational: transitions of true labels as in a
   hidden Markov model, and for every source a confusion matrix that depends on its answer before. All rows of
   probabilities have Dirichlet priors. A first answer in a sentence, or after a position without one, is treated as
-  after `O`, or, where labels are not those of spans, has a matrix of its own.
+  after `O`, or, where labels do not code spans, has a matrix of its own.
 - A blend of two models. Where few sources label everything, estimates under flat priors drift: what one source marks
-  too much becomes the truth that the others miss. So the first model, that of Dawid and Skene, begins at votes, and has
+  too much becomes the truth that the others miss. So the first model, Dawid and Skene's, begins at votes, and has
   for every source a prior that grows with its answers, and stands where MACE does:
 
       P(. | y, source k) has the prior Dirichlet((10 + 0.03 a_k(y)) ((1 - e) [l = y] + e xi_k(l))),    e = 0.1

@@ -16,7 +16,8 @@ and true label y,
     P(source k answers | true label y) = rate[k, y],     with a Beta prior of one answer and one silence,
 
 beside the confusion matrix of the answers that it gives. A source that never saw a text is silent for other reasons;
-the silence of annotators tells nothing, nor does that of a source that gives no label but `O`: it is not sure there.
+the silence of annotators tells nothing, nor does the silence of a source that gives no label but `O`: it is not sure
+there.
 """
 
 from __future__ import annotations

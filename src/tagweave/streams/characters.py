@@ -154,7 +154,7 @@ def raw_evidence(tagger: ChainPredictor, lines: Iterable[Sentence], whole_runs: 
 
 
 def _partial_sentence(words: Sentence, tags: tuple[Candidates, ...] | None, given: Sentence) -> Sentence:
-    """Return words as a sentence for KyTea's format, with the model's tags or those of the input."""
+    """Return words as a sentence for KyTea's format, with the tags of the model or of the input."""
     characters = to_characters(replace(words, layers={}), SEGMENTATION)
     ends = [end - 1 for end in accumulate(map(len, words.forms))]
     layers = dict(characters.layers)

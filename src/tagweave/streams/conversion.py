@@ -220,7 +220,7 @@ class LabelConversion(Conversion):
         return self.tagger.layer_in(form.layers, self.source) or self.source
 
     def _leads(self, form: Format) -> bool:
-        """Return whether new labels take the first field of a format with fixed fields, none of which the input has."""
+        """Return whether new labels take the first field of a format with fixed fields; the input has none of them."""
         return form.holds_several and not form.names_layers and self.input_layer not in form.layers
 
     def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

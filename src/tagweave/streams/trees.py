@@ -103,7 +103,7 @@ def tree_conversion(
 ) -> tuple[TreeConversion, str]:
     """Return the conversion of a treebank by a parser, and a note if its guideline is an assumption, or "".
 
-    Heads whose guideline is not named are taken as those of the model's guide. The options are further fields of
+    Heads whose guideline is not named are taken as heads of the model's guide. The options are further fields of
     `TreeConversion`. Raises StreamError for guidelines that do not fit the model, CorpusError for an input without
     heads.
     """

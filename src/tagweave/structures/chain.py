@@ -72,7 +72,7 @@ class ChainGradient:
 class Chain(Structure):
     """The structure of label sequences over Y labels. It keeps buffers, so each thread needs one.
 
-    Where evidence gives probabilities of labels (`labels.sets.Posteriors`), sums under evidence are those of the
+    Where evidence gives probabilities of labels (`labels.sets.Posteriors`), sums under evidence belong to the
     nearest distribution with these marginals, and their log Z is less by the logarithms of its factors, so that log Z -
     restricted log Z is its divergence from the chain.
 

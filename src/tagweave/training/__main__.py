@@ -2,7 +2,7 @@
 
 PLAN       a JSON file
 MODEL      the file of the model
-ANNOTATED  replaces the path of the last target corpus: what was annotated since the plan was made
+ANNOTATED  replaces the path of the last target corpus: the annotation made since the plan
 """
 
 from __future__ import annotations

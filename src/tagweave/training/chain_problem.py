@@ -100,7 +100,7 @@ class ChainProblem(Problem):
     def beginning(self) -> ChainProblem | None:
         """The pointwise problem if few positions have one label: the loss is not convex, and training from zero reaches
         lower scores (tsuboi-2008, 5.1 and 5.2, also begins with a model trained on less). Not for spans: a token by
-        itself says nothing of what is outside."""
+        itself does not tell what lies outside."""
         has_few = self.size.tokens > 0 and self.size.known / self.size.tokens < _MOSTLY
         starts_pointwise = has_few and self.model.task != SPANS and self.model.parameters.transitions
         return self.pointwise() if starts_pointwise else None
@@ -303,7 +303,7 @@ def estimated_bytes(problem: ChainProblem, recipe: Recipe) -> int:
 
     It consists of the learner's vectors, each as long as the weights, and a copy of its state for the checkpoint; the
     scores, potentials and counts of transitions, labels x labels; the buffers of the largest batch of sentences, tokens
-    x labels; and the encoded sentences, of which a learner has a shuffled copy.
+    x labels; and the encoded sentences, with a learner's shuffled copy.
     """
     objective, Y = problem.objective, len(problem.model.space)
     assert isinstance(objective, ChainObjective)  # noqa: S101 - workers have their own memory
@@ -345,9 +345,9 @@ _SHOWN = 8  # labels in a message
 def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
     """Return a function from weights to the score on development data.
 
-    The score is the F measure of spans for the task spans, that of words if every character of `dev` has one label,
-    otherwise the accuracy on positions with one label. A label that the model does not know counts as wrong. A wildcard
-    is not one label, nor is `O` if the corpus covers only some labels.
+    The score is the F measure of spans for the task spans, the F measure of words if every character of `dev` has one
+    label, otherwise the accuracy on positions with one label. A label that the model does not know counts as wrong. A
+    wildcard is not one label, nor is `O` if the corpus covers only some labels.
     """
     layers = []
     for sentence in dev.sentences:

@@ -132,7 +132,7 @@ def _check_rejected(
     rejected: NDArray[np.int32],
     names: Sequence[str],
 ) -> None:
-    """Refuse sentences of which bool[N, Y], the allowed labels, leave only sequences with rejected spans."""
+    """Refuse sentences whose allowed labels, bool[N, Y], leave only sequences with rejected spans."""
     ptr = pointers(np.array([len(sentence) for sentence in sentences]))
     for number in np.unique(rejected[:, 0]).tolist():
         spans = rejected[rejected[:, 0] == number] - np.array([number, 0, 0, 0, 0])

@@ -184,7 +184,7 @@ def _probable(tagger: ChainPredictor, coded: Corpus) -> Corpus:
 
 
 def believed(corpora: Sequence[Corpus], spans: float, outside: float) -> Sequence[Corpus]:
-    """Return the corpora with a confidence in labels of spans, and one in `O`, each times that of the sentence."""
+    """Return the corpora with a confidence in labels of spans, and one in `O`, each times the sentence's own."""
     if spans == outside == 1:
         return corpora
 

@@ -58,7 +58,7 @@ class Part(NamedTuple):
 class Suspect(NamedTuple):
     """Tokens start .. stop - 1 of a sentence, by its number, whose annotation may be wrong.
 
-    `given` is what is annotated, `rival` what models prefer among the rest, with their probabilities in the text.
+    `given` is the annotation, `rival` what models prefer among the rest, with their probabilities in the text.
     """
 
     suspicion: float
@@ -84,7 +84,7 @@ Spans = Mapping[Part, float]
 
 
 class _Judgement(NamedTuple):
-    """What a model says of a sentence: float[T, K], the probabilities of labels, and those of spans."""
+    """What a model says of a sentence: float[T, K], the probabilities of labels, and the probabilities of spans."""
 
     table: Floats
     spans: Spans
@@ -215,7 +215,7 @@ class _Reading:
             yield Suspect(0, 0, at, at + 1, (given,), rival, min(own, 1.0), float(others[best]))
 
     def parts(self, spans: Spans, mask: Masks) -> Iterator[Suspect]:
-        """Yield annotated spans or words beside their rivals, those of one rival together, and missing spans."""
+        """Yield annotated spans or words beside their rivals, grouped by rival, and missing spans."""
         found: dict[Part, list[tuple[Part, float]]] = {}
         for start, stop, kinds in self.units(mask):
             own = {Part(start, stop, kind) for kind in kinds}

@@ -54,7 +54,7 @@ class CorpusReference(FileReference):
 
     Attributes:
         layer: the layer of the file; `None`: the default of its format.
-        guideline: the name of the guideline; `None`: that of the layer.
+        guideline: the name of the guideline; `None`: the name of the layer.
         format: the format of the file; `None`: recognised by its name and text.
         weight: how often a sentence counts.
         sample: how many sentences an iteration visits, or `all`; `None`: the method decides.
@@ -201,7 +201,7 @@ class TrainingPlan:
 
     @property
     def corpora(self) -> tuple[CorpusReference, ...]:
-        """All training corpora, those of the target first."""
+        """All training corpora, the target's first."""
         return (*self.target, *self.sources)
 
     def to_json(self) -> dict[str, Any]:

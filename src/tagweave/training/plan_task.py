@@ -1,7 +1,8 @@
 """Training by a plan as a task: plain data in, plain data out, on any machine.
 
 The files of the plan travel with the task (`SharedFile`), and their digests are checked, so a worker that does not see
-their paths trains on copies. The model names the paths of the plan, and its weights are those of `tagweave train`.
+their paths trains on copies. The model names the paths of the plan, and has the same weights as one of
+`tagweave train`.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ which of its tags come into question, and that is evidence like any annotation. 
 the loss, so unlike pruning (`training/pruning.py`) it is not needed for new text.
 
 The tagger of the target looks at the tags that a source corpus has (the two-stage CRF), the others are plain, and so is
-that of the target for a source with one tag only, which leaves nothing to narrow and says nothing. None of them was
-trained on the text that it narrows.
+the tagger of the target for a source with one tag only, which leaves nothing to narrow and says nothing. None of them
+was trained on the text that it narrows.
 """
 
 from __future__ import annotations

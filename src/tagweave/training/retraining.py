@@ -57,7 +57,7 @@ def like(
 
 
 def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotated: CorpusReference) -> TrainingPlan:
-    """Return the plan of a model on other corpora and on a partial one, which comes last among those of its guideline.
+    """Return the plan of a model on other corpora and on a partial one, the last among the corpora of its guideline.
 
     It keeps the number of iterations of the model, because no development data select one unless the method needs
     them. Each corpus takes the weight and sample of the one it replaces, and its covered labels unless it is partial.

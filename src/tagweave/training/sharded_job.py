@@ -1,6 +1,6 @@
 """Jobs whose training sentences are on the workers of a cluster.
 
-First the worker's side: which sentences of which files it has, as plain data, and the objective over them. Then the
+First the worker's side: its files and sentences, as plain data, and the objective over them. Then the
 driver's: which plans workers can carry out, and their problem.
 """
 
@@ -124,7 +124,7 @@ class ShardReader:
                 yield prepared.map(lambda sentence, by=corpus.weight: weighted_sentence(sentence, by))  # type: ignore[misc]
 
     def _since(self, part: CorpusPart) -> Iterator[Sentence]:
-        """Yield the sentences of a file from those of a part on."""
+        """Yield the sentences of a file from a part on."""
         if self._open is None or self._open[:2] != (part.file, part.first):
             self._open = part.file, part.first, part.outline.since(part.file.local(), part.first)
         file, _, sentences = self._open

@@ -6,7 +6,7 @@ The true labels y of a text x are hidden, and sources k have said a:
 
 An E-step gives the posterior of y, a chain whose evidence is the likelihood of the answers. M-steps fit the weights w
 to it, and count the confusion matrices theta anew. A model repeats what it was told of its own training text, so the
-E-step of a sentence is that of a model of other folds; and what such models think of answers that they have not seen,
+E-step of a sentence uses a model of other folds; and what such models think of answers that they have not seen,
 the held-out log likelihood, says when to stop.
 
 Labelling functions are silent where they find nothing. If their silence is evidence, every position has it:
@@ -102,7 +102,7 @@ class SourceRounds:
         return rounds_so_far[-1]
 
     def after(self, before: Belief) -> Belief:
-        """The next round: models of folds learn what is believed, and say what they believe of the other folds."""
+        """The next round: models of folds learn the current beliefs, and say what they believe of the other folds."""
         rows = before.log_likelihoods(self.answers)
         known = np.ones_like(before.known) if self.speaks else before.known
         learned, asked = self.evidence(before), self._likelihoods(rows, known)

@@ -1,7 +1,7 @@
 """Annotation adaptation: corpora of other guidelines become training data of the target guideline (jiang-2015, 4).
 
 A transfer model annotates a text under one guideline, given its annotation under another. It learns from parallel text:
-annotation of the target guideline, guided by that of the source guideline. To make parallel text, a model of one
+annotation of the target guideline, guided by annotation of the source guideline. To make parallel text, a model of one
 guideline annotates a corpus of the other, whose own annotation never changes.
 
     Model 2 (Algorithm 3)  source model ──annotates──> target corpus ──> transfer model ──relabels──> source corpus

@@ -207,7 +207,7 @@ def fit_labels(
 
     Returns:
         the classifier, `None` if there are no relations or the evidence excludes none of several; and whether the user
-        stopped the training, which is repeated when that of heads is resumed.
+        stopped the training, which is repeated when the training of heads is resumed.
     """
     names = relation_names(sentences, layer)
     if not names:

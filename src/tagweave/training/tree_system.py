@@ -58,7 +58,7 @@ _GUIDE = "other"
 class TreeSystem(System[Tree]):
     """The system of parsers. An annotation is the tree of a sentence, an arc for every token.
 
-    A transfer model is a parser whose features include the path through another tree. Scores are those of heads, which
+    A transfer model is a parser whose features include the path through another tree. Heads are scored, and they
     determine the trees; relations are added afterwards.
     """
 
@@ -117,7 +117,7 @@ class TreeSystem(System[Tree]):
     def relabelled(self, transfer: Fitted, text: Parallel[Tree], guideline: str) -> Corpus:
         """Return the text with the probabilities of heads under the transfer model.
 
-        Relations are those of its best tree; what is unlikely as a head has none. For a perceptron, and in sentences in
+        Relations come from its best tree; an unlikely head has none. For a perceptron, and in sentences in
         which some head is unknown, the best tree is the annotation.
         """
         best = self.annotated(text.corpus, self.transform(transfer, text), guideline)

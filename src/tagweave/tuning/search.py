@@ -105,7 +105,7 @@ class Finalist:
 
     @property
     def mean(self) -> float:
-        """The mean of the scores with other seeds, none of which was chosen because it is high."""
+        """The mean of the scores with other seeds; none of these was chosen because it is high."""
         return fmean(self.scores)
 
 

@@ -1,7 +1,7 @@
 """Studies: which trials there are, what came of them, and what to try next.
 
 Optuna searches and keeps the study in memory, in SQLite or in PostgreSQL. A study is named by a digest of its plan, its
-corpora and its search space, so the same search continues what is there, and another one begins a study of its own.
+corpora and its search space, so the same search continues its study, and another one begins a study of its own.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
 
 
 def sentence_of(block: list[str], path: str, start: int) -> Sentence:
-    """Parse one block of lines, the first of which is line `start` of the file."""
+    """Parse one block of lines, which begins at line `start` of the file."""
     tokens: list[_Token] = []
     locations: list[Location] = []
     extra: list[tuple[int, str]] = []
@@ -155,7 +155,7 @@ _Value = TypeVar("_Value")
 def _merged(
     candidates: tuple[_Value, ...] | None, pieces: list[str], parse: Callable[[str], _Value], location: Location
 ) -> tuple[_Value, ...] | None:
-    """Return the candidates of the field, then the alternatives, one of which may repeat the field."""
+    """Return the candidates of the field, then the alternatives, which may repeat the field once."""
     try:
         texts, numbers = split_numbers(pieces, "/".join(pieces))
         listed = tuple(map(parse, texts))

@@ -140,7 +140,7 @@ def write(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
 
 
 class _Written(NamedTuple):
-    """The columns that are written of a sentence: those of CoNLL-U, the others, and the layer of heads."""
+    """The columns that are written of a sentence: the standard ones of CoNLL-U, the others, and the layer of heads."""
 
     names: tuple[str, ...]
     others: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Corpora by name, `FAMILY:CORPUS[@VERSION]/SPLIT`, as `ud:English-EWT@2.7/train`: what is known of public ones, and
+"""Corpora by name, `FAMILY:CORPUS[@VERSION]/SPLIT`, as `ud:English-EWT@2.7/train`: a registry of public ones, and
 their files, fetched once and kept."""
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What is known of corpora that have names (`registry.json`), and their files: fetched once, checked at every use.
+"""The registry of corpora that have names (`registry.json`), and their files: fetched once, checked at every use.
 
     <folder>/ud/English-EWT/2.7/en_ewt-ud-train.conllu
     <folder>/digests.json       of files whose digest nobody published: what they were when they were fetched
 
 The folder is `$TAGWEAVE_DATA`, or `tagweave` in the user's folder of caches. The digests in the registry are from
-elsewhere than the files: the library `datasets` of Hugging Face has published them (`dataset_infos.json`), and those of
-CoNLL-2000 were computed from a copy of the files, too. A file whose digest is not known is believed when it is fetched
-for the first time. Downloads go on where they were broken off.
+elsewhere than the files: the library `datasets` of Hugging Face has published them (`dataset_infos.json`), and the
+digests of CoNLL-2000 were computed from a copy of the files, too. A file whose digest is not known is believed when it
+is fetched for the first time. Downloads go on where they were broken off.
 """
 
 from __future__ import annotations
