@@ -21,7 +21,7 @@ from tagweave.cluster.executor import Arrays, Reply, WorkerGroup, nothing
 from tagweave.learning.trainer import UNWATCHED, Blocks, Objective, Trainer, TrainerAround, TrainerState, Watch
 
 
-class Part(NamedTuple):
+class PartialSum(NamedTuple):
     """The sum over consecutive leaves of the tree."""
 
     first: int
@@ -39,9 +39,9 @@ class PairwiseSum:
     """
 
     def __init__(self) -> None:
-        self.parts: list[Part] = []
+        self.parts: list[PartialSum] = []
 
-    def add(self, part: Part) -> None:
+    def add(self, part: PartialSum) -> None:
         """Add a part; its gradient may be overwritten if it is writable."""
         self.parts.append(part)
         while len(self.parts) > 1:
@@ -51,7 +51,7 @@ class PairwiseSum:
             del self.parts[-2:]
             out = left.gradient if left.gradient.flags.writeable else np.empty_like(left.gradient)
             np.add(left.gradient, right.gradient, out=out)
-            self.parts.append(Part(left.first, 2 * left.leaves, left.loss + right.loss, out))
+            self.parts.append(PartialSum(left.first, 2 * left.leaves, left.loss + right.loss, out))
 
     def total(self) -> tuple[float, Floats]:
         """Return the sums over all leaves; the gradient can be written."""
@@ -92,7 +92,7 @@ class BlockObjective:
             gradient += part.gradient
         return loss, gradient
 
-    def parts(self, weights: Floats, first: int) -> list[Part]:
+    def parts(self, weights: Floats, first: int) -> list[PartialSum]:
         """Return the loss and gradient of all blocks, which are the leaves of a tree from the leaf `first` on."""
         total = PairwiseSum()
         for part in self._parts(weights):
@@ -142,13 +142,13 @@ class BlockObjective:
 
         return BlockObjective(open_run, [len(members) for _, members in runs], self.size, self.dtype, self.threads)
 
-    def _parts(self, weights: Floats) -> Iterator[Part]:
+    def _parts(self, weights: Floats) -> Iterator[PartialSum]:
         for b, length in enumerate(self._lengths):
             if length:
                 loss, gradient = self._block(b).loss_and_gradient(weights)
             else:
                 loss, gradient = 0.0, np.zeros(self.size, self.dtype)
-            yield Part(b, 1, loss, gradient)
+            yield PartialSum(b, 1, loss, gradient)
 
     def _block(self, number: int) -> Any:
         if self._opened is None or self._opened[0] != number:
@@ -199,7 +199,7 @@ class ShardedObjective:
         total = PairwiseSum()
         for gradients, parts in self._call("parts", {"weights": weights}):
             for (first, leaves, loss), gradient in zip(parts, gradients.values(), strict=True):
-                total.add(Part(first, leaves, loss, gradient))
+                total.add(PartialSum(first, leaves, loss, gradient))
         return total.total()
 
     def start(self, trainer: Trainer, weights: Floats) -> TrainerState:

@@ -154,7 +154,8 @@ def assemble(description: Description, arrays: Arrays) -> ChainModel:
     scorer, of_encoder = SCORERS[description["scorer"]], description["encoder"]
     kind = ENCODERS[of_encoder["kind"]]
     inner = kind.models_in(of_encoder)
-    own = {name: array for name, array in arrays.items() if not name.startswith(tuple(f"{part}." for part in inner))}
+    of_inner = tuple(f"{part}." for part in inner)
+    own = {name: array for name, array in arrays.items() if not name.startswith(of_inner)}
     of_weights = ArrayRule(FLOATS, (None,))  # checked when their number is known
     rules = {"weights": of_weights, **kind.array_rules(own), **scorer.array_rules(description, own)}
     check_arrays(own, rules)

@@ -47,6 +47,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.packing import nested
 
 _CELLS = 1 << 24  # tokens x labels that are held at a time
+_MOST_MODELS = 1000  # in one encoder: checking a file must not take long
 
 
 class CascadeEncoder(Encoder):
@@ -144,7 +145,7 @@ class ProposingEncoder(CascadeEncoder):
 
     @classmethod
     def rules(cls, of_model: Rule) -> dict[str, Rule]:
-        proposals = record({"models": list_of(of_model, 1), "threshold": number(0, 1)})
+        proposals = record({"models": list_of(of_model, 1, _MOST_MODELS), "threshold": number(0, 1)})
         return {**super().rules(of_model), "proposals": proposals}
 
     @classmethod
@@ -371,7 +372,7 @@ class PieceEncoder(CascadeEncoder):
 
     @classmethod
     def rules(cls, of_model: Rule) -> dict[str, Rule]:
-        return {**super().rules(of_model), "taggers": list_of(of_model, 2)}
+        return {**super().rules(of_model), "taggers": list_of(of_model, 2, _MOST_MODELS)}
 
     @classmethod
     def models_in(cls, description: Description) -> dict[str, Description]:
