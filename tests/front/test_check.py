@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import tagweave as tw
 from tagweave.cli.main import application
 from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Arc
 from tagweave.errors import CorpusError, PlanError
 from tagweave.front.check import Checked
 
@@ -56,7 +57,7 @@ def put(number: int, at: int, label: Any) -> Callable[[int, list[Any]], None]:
 
 
 def checked(corpus: tw.Corpus, **options: Any) -> Checked:
-    return tw.check(corpus, folds=2, repeats=1, tell=lambda line: None, **options)
+    return tw.check(corpus, folds=2, rounds=1, tell=lambda line: None, **options)
 
 
 def test_a_wrong_tag_comes_first_with_its_rival_and_its_sentence() -> None:
@@ -117,11 +118,31 @@ def test_words_are_judged_as_wholes() -> None:
     assert first.given == ((2, 3, ""), (3, 4, ""))
 
 
+def test_heads_and_relations_are_judged() -> None:
+    relations, sentences = ("det", "amod", "nsubj", "root", "det", "obj"), []
+    for number, forms in enumerate(texts()):
+        arcs = [*zip((3, 3, 4, 0, 6, 4), relations, strict=True)]
+        if number == 3:
+            arcs[1] = (4, "amod")
+        if number == 8:
+            arcs[5] = (4, "nsubj")
+        heads: list[Any] = [None if number == 5 and at < 2 else (Arc(*arc),) for at, arc in enumerate(arcs)]
+        tags = {"upos": tuple((TAGS[form],) for form in forms)}
+        sentences.append(tw.Sentence(tuple(forms), tags, heads={"head": tuple(heads)}))
+    found = checked(tw.Corpus(sentences), task="parse")
+    first = {each.sentence: each for each in found.suspects(2)}
+    assert {number: each.start for number, each in first.items()} == {3: 1, 8: 5}
+    assert (first[3].given, first[3].rival) == (((3, 4, "amod"),), (2, 3, "amod"))
+    assert (first[8].given, first[8].rival) == (((3, 4, "nsubj"),), (3, 4, "obj"))
+    assert len(found.suspects(999)) == 40 * 6 - 2
+    assert found.rows(1)[0]["sentence"].count("[") == 1
+
+
 def test_too_few_sentences_and_wrong_options_are_told() -> None:
     with pytest.raises(CorpusError, match="found 3 sentences with annotation, expected at least 4"):
         tw.check(tagged(put(0, 0, "D")).with_sentences(tagged(put(0, 0, "D"))[:3]), folds=2)
-    with pytest.raises(PlanError, match="repeats=0"):
-        tw.check(tagged(put(0, 0, "D")), repeats=0)
+    with pytest.raises(PlanError, match="rounds=0"):
+        tw.check(tagged(put(0, 0, "D")), rounds=0)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +158,7 @@ def spans() -> Checked:
 
 
 def test_the_command_writes_a_table(file: Path) -> None:
-    result = CliRunner().invoke(application(["check"]), ["check", str(file), "--folds", "2", "--repeats", "1"])
+    result = CliRunner().invoke(application(["check"]), ["check", str(file), "--folds", "2", "--rounds", "1"])
     lines = [line.split("\t") for line in result.stdout.splitlines()]
     assert lines[0][:2] == ["suspicion", "line"]
     assert load(str(file))[9].location.line == int(lines[1][1])

@@ -106,7 +106,7 @@ def compare(
 def check(
     corpus: Annotated[str, argument("[G=]FILE[#LAYER]", "The annotation to check.")],
     output: Annotated[str, flag("FILE", "- is standard output.", "-o", "--output")] = "-",
-    task: Annotated[str | None, flag("tag|segment|segtag|spans", "As for train. Default: by the labels.")] = None,
+    task: Annotated[str | None, flag("tag|segment|segtag|spans|parse", "As for train. Default: by the labels.")] = None,
     top: Annotated[
         int | None, flag("N", "List the N most suspicious. Default: a suspicion of 0.1 or more.", least=1)
     ] = None,
@@ -118,14 +118,16 @@ def check(
         ),
     ] = None,
     folds: Annotated[int, flag("N", "Cut the text into N parts; models of the others judge each.", least=2)] = 5,
-    repeats: Annotated[int, flag("N", "Cut it N times, by other seeds, and average.", least=1)] = 2,
+    rounds: Annotated[
+        int, flag("N", "Cut it N times; each round believes labels as far as those before do.", least=1)
+    ] = 4,
     seed: options.Seed = 0,
     format: options.InputFormat = None,  # noqa: A002
     threads: options.Threads = 1,
 ) -> None:
     """List the labels of a corpus that may be wrong, the most suspicious first.
 
-    Models that have not seen a sentence judge its labels, spans or words. Each suspect comes with what the
+    Models that have not seen a sentence judge its labels, spans, words or heads. Each suspect comes with what the
     models would say, both probabilities, and the sentence. What the corpus leaves open is not judged.
     """
     from pathlib import PurePath
@@ -145,7 +147,7 @@ def check(
     check_there(corpus)
     check_outputs([output], [corpus])
     with status_line("judging") as progress:
-        found = checked(load(corpus, format), task, folds, repeats, seed, threads, say, progress)
+        found = checked(load(corpus, format), task, folds, rounds, seed, threads, say, progress)
     found.write(output, form, top)
     say(str(found))
 

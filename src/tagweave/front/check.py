@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, cast
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.sentence import Candidates
 from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
-from tagweave.front.corpora import Given, corpus_of
-from tagweave.labels import OF_WORDS, PARSE, SPANS
+from tagweave.front.corpora import Given, corpus_of, save
+from tagweave.labels import OF_CHARACTERS, OF_WORDS, SPANS
 from tagweave.streams import Tell, say
 
 if TYPE_CHECKING:
@@ -25,19 +24,11 @@ FORMS = ("tsv", "json", "html", "label-studio", "doccano", "columns")
 LEAST = 0.1
 """Suspects with a smaller suspicion are listed only if a number of suspects is asked for."""
 _SHOWN = 25  # in a notebook
-_GIVEN, _RIVAL = "given", "rival"
 _BLANKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
-_COLUMNS = (
-    "suspicion",
-    "line",
-    "first",
-    "last",
-    _GIVEN,
-    _RIVAL,
-    "given_probability",
-    "rival_probability",
-    "sentence",
-)
+_ROOT = -1
+_GIVEN, _RIVAL = "given", "rival"
+_PROBABILITIES = f"{_GIVEN}_probability", f"{_RIVAL}_probability"
+_COLUMNS = ("suspicion", "line", "first", "last", _GIVEN, _RIVAL, *_PROBABILITIES, "sentence")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,34 +52,32 @@ class Checked:
 
     def rows(self, count: int | None = None) -> list[dict[str, Any]]:
         """Return a row for each suspect; `first` and `last` count the tokens of its sentence from 1."""
-        return [dict(zip(_COLUMNS, self._cells(each), strict=True)) for each in self.suspects(count)]
+        return [self._row(each) for each in self.suspects(count)]
 
-    def _cells(self, suspect: Suspect) -> Iterator[Any]:
-        sentence, (suspicion, _, start, stop, given, rival, *probabilities) = self._sentence(suspect), suspect
-        yield from (round(suspicion, 4), sentence.location.line, start + 1, stop)
-        yield " + ".join(self._name(part, sentence) for part in given)
-        yield self._name(rival, sentence)
-        yield from (round(each, 4) for each in probabilities)
-        before, marked, after = self._parts(suspect)
-        yield self._between.join(filter(None, (before, f"[{marked}]", after)))
+    def _row(self, suspect: Suspect) -> dict[str, Any]:
+        suspicion, number, start, stop, given, rival, *probabilities = suspect
+        sentence = self.found.sentences[number]
+        names = [self._name(part, sentence.forms) for part in (*given, rival)]
+        place = sentence.location.line, start + 1, stop
+        text = self._between.join(filter(None, self._around(suspect, "[", "]")))
+        values = (suspicion, *place, " + ".join(names[:-1]), names[-1], *probabilities, text)
+        rounded = (round(each, 4) if isinstance(each, float) else each for each in values)
+        return dict(zip(_COLUMNS, rounded, strict=True))
 
-    def _sentence(self, suspect: Suspect) -> Sentence:
-        return self.found.sentences[suspect.sentence]
-
-    @cached_property
+    @property
     def _between(self) -> str:
-        return " " if self.task in (*OF_WORDS, PARSE) else ""
+        return "" if self.task in OF_CHARACTERS else " "
 
-    def _parts(self, suspect: Suspect) -> tuple[str, str, str]:
-        forms, start, stop = self._sentence(suspect).forms, suspect.start, suspect.stop
-        before, marked, after = (self._between.join(part) for part in (forms[:start], forms[start:stop], forms[stop:]))
-        return before, marked, after
+    def _around(self, suspect: Suspect, begin: str = "", end: str = "") -> tuple[str, str, str]:
+        forms, start, stop = self.found.sentences[suspect.sentence].forms, suspect.start, suspect.stop
+        before, marked, after = map(self._between.join, (forms[:start], forms[start:stop], forms[stop:]))
+        return before, f"{begin}{marked}{end}", after
 
-    def _name(self, part: Part, sentence: Sentence) -> str:
+    def _name(self, part: Part, forms: tuple[str, ...]) -> str:
         """Return a label, or a span, word or head with its label."""
         if self.task == "tag" or part.label == OUTSIDE:
             return part.label
-        words = self._between.join(sentence.forms[max(part.start, 0) : part.stop]) or "ROOT"
+        words = self._between.join(forms[max(part.start, 0) : part.stop]) or ("ROOT" if part.start == _ROOT else "_")
         return f"{words}/{part.label}" if part.label else words
 
     def write(self, path: str | PathLike[str], form: str = "tsv", count: int | None = None) -> None:
@@ -103,21 +92,18 @@ class Checked:
         """
         if form not in FORMS:
             raise PlanError(f"found `output_format={form}`, expected one of {', '.join(FORMS)}")
-        if form in ("tsv", "json", "html"):
+        if form == "columns":
+            save(self.questions(count).map(lambda each: each.with_layers_of([self.corpus.guideline])), path, form)
+        elif form in ("label-studio", "doccano"):
+            from tagweave.front.exchange import write_documents
+
+            task = cast("Marked", "tags" if self.task == "tag" else SPANS)
+            write_documents(form, self.questions(count), path, [_GIVEN, _RIVAL], task)
+        else:
             from tagweave.corpus.files import written
 
             with written(fspath(path)) as stream:
-                stream.write(getattr(self, f"_{form}")(count))
-            return
-        from tagweave.front.corpora import save
-        from tagweave.front.exchange import write_documents
-
-        questions = self.questions(count)
-        if form == "columns":
-            save(questions.map(lambda each: each.with_layers_of([self.corpus.guideline])), path, form)
-        else:
-            task = cast("Marked", "tags" if self.task == "tag" else SPANS)
-            write_documents(form, questions, path, [_GIVEN, _RIVAL], task)
+                stream.write({"tsv": self._tsv, "json": self._json, "html": self._page}[form](count))
 
     def questions(self, count: int | None = None) -> Corpus:
         """Return the sentences of suspects, the most suspicious first, with three layers.
@@ -131,21 +117,16 @@ class Checked:
         if self.task not in OF_WORDS:
             raise PlanError(f"found tasks for annotators of the task {self.task}, expected the task tag or spans")
         coded = Task(self.task, "IOB2" if self.task == SPANS else "").prepare(self.corpus)
-        by_sentence: dict[int, list[Suspect]] = {}
+        rivals: dict[int, dict[int, str]] = {}
         for suspect in self.suspects(count):
-            by_sentence.setdefault(suspect.sentence, []).append(suspect)
-        asked = []
-        for number, own in by_sentence.items():
-            sentence, rivals = coded[number], {}
-            for each in own:
-                rivals.update(_rival_labels(each, self.task))
+            rivals.setdefault(suspect.sentence, {}).update(_rival_labels(suspect, self.task))
+        asked, elsewhere = [], None if self.task == "tag" else (OUTSIDE,)
+        for number, own in rivals.items():
+            sentence = coded[number]
             given = sentence.layers[coded.guideline]
-            rival = tuple((rivals[t],) if t in rivals else None for t in range(len(sentence)))
-            layers = {
-                coded.guideline: tuple(map(_either, given, rival)),
-                _GIVEN: given,
-                _RIVAL: rival if self.task == "tag" else tuple(each or (OUTSIDE,) for each in rival),
-            }
+            rival = tuple((own[t],) if t in own else None for t in range(len(sentence)))
+            layers = {coded.guideline: tuple(map(_either, given, rival)), _GIVEN: given}
+            layers[_RIVAL] = tuple(each or elsewhere for each in rival)
             kept = [each for each in sentence.comments if each.lstrip("# ").startswith(f"{TEXT} =")]
             comments = (f"# {DOCUMENT} = {sentence.location.line or number + 1}", *kept)
             asked.append(replace(sentence, layers=layers, comments=comments, covered=None))
@@ -158,13 +139,13 @@ class Checked:
     def _json(self, count: int | None) -> str:
         """Return an object with the file, the task and a list of suspects; spans have tokens and labels."""
         rows = self.rows(count)
-        for row, suspect in zip(rows, self.suspects(count), strict=True):
-            forms = self._sentence(suspect).forms
-            row[_GIVEN], row[_RIVAL] = [_plain(each, forms) for each in suspect.given], _plain(suspect.rival, forms)
+        for row, (_, number, _, _, given, rival, *_) in zip(rows, self.suspects(count), strict=True):
+            forms = self.found.sentences[number].forms
+            row[_GIVEN], row[_RIVAL] = [_plain(each, forms) for each in given], _plain(rival, forms)
         about = {"file": self.corpus.path, "task": self.task, "suspects": rows}
         return json.dumps(about, ensure_ascii=False, indent=1) + "\n"
 
-    def _html(self, count: int | None) -> str:
+    def _page(self, count: int | None) -> str:
         return f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>check</title>\n{self._picture(count)}\n'
 
     def _picture(self, count: int | None) -> str:
@@ -173,14 +154,12 @@ class Checked:
         titles = ("suspicion", "line", _GIVEN, _RIVAL, "sentence")
         rows = [element("tr", *(element("th", title, scope="col") for title in titles))]
         for suspect, row in zip(self.suspects(count), self.rows(count), strict=True):
-            before, marked, after = self._parts(suspect)
-            mark = element("mark", word(marked), style=f"background:{heat(0.5)}")
-            text = joined([word(before), mark, word(after)], self._between)
+            before, marked, after = map(word, self._around(suspect))
+            text = joined([before, element("mark", marked, style=f"background:{heat(0.5)}"), after], self._between)
             names = (f"{row[key]} {share(row[f'{key}_probability'])}" for key in (_GIVEN, _RIVAL))
             number = element("td", share(suspect.suspicion), style=f"background:{heat(suspect.suspicion)}")
-            cells = (number, *(element("td", each) for each in (str(row["line"]), *names, text)))
-            rows.append(element("tr", *cells))
-        return picture(element("div", f"{self}"), element("div", element("table", *rows), class_="wide"))
+            rows.append(element("tr", number, *(element("td", each) for each in (str(row["line"]), *names, text))))
+        return picture(element("div", str(self)), element("div", element("table", *rows), class_="wide"))
 
     def _repr_html_(self) -> str:
         return self._picture(min(_SHOWN, len(self.suspects())))
@@ -212,19 +191,19 @@ def check(
     corpus: Given,
     task: str | None = None,
     folds: int = 5,
-    repeats: int = 2,
+    rounds: int = 4,
     seed: int = 0,
     threads: int = 1,
     tell: Tell = say,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Checked:
-    """Find labels that may be wrong: models of the other folds judge the annotation.
+    """Find labels that may be wrong: models of the other folds judge the annotation, in several rounds.
 
     Args:
         corpus: a corpus, what `Corpus` takes, or a file. What it leaves open is not judged.
         task: as for `train`.
         folds: the parts of the text; a model of the others judges each.
-        repeats: how often the text is cut into other folds; probabilities are averaged.
+        rounds: how often the text is cut; each round believes labels as far as the rounds before do.
         seed: of everything random.
         threads: how many threads share the work.
         tell: is given notes on decisions.
@@ -236,19 +215,21 @@ def check(
         OSError: the file cannot be read.
     """
     from tagweave.learning.run import Run
-    from tagweave.structures import STRUCTURES
+    from tagweave.structures import STRUCTURES, TREE
     from tagweave.training.corpora import of_corpus
-    from tagweave.training.label_errors import suspicions
+    from tagweave.training.head_errors import Heads
+    from tagweave.training.label_errors import Labels, suspicions
     from tagweave.training.methods import check_known
     from tagweave.training.plan import TrainingPlan
     from tagweave.training.recipe import Recipe
     from tagweave.training.task import guessed_task
 
-    if repeats < 1:
-        raise PlanError(f"found `repeats={repeats}`, expected 1 or more")
+    if rounds < 1:
+        raise PlanError(f"found `rounds={rounds}`, expected 1 or more")
     given = corpus_of(corpus)
     task = task or guessed_task(given, None, tell)
     check_known("task", task, tuple(STRUCTURES))
     own = of_corpus(given, task).corpus
     recipe = Recipe.of_plan(TrainingPlan((), task=task, seed=seed, threads=threads))
-    return Checked(own, task, suspicions(own, recipe, folds, repeats, seed, Run(tell=progress)))
+    judge = Heads(own) if recipe.structure == TREE else Labels(own, recipe)
+    return Checked(own, task, suspicions(own, recipe, judge, folds, rounds, seed, Run(tell=progress)))

@@ -1,4 +1,4 @@
-"""Which labels of a corpus may be wrong: models of the other folds judge the annotation.
+"""Which labels of a corpus may be wrong: models of the other folds judge the annotation, in several rounds.
 
 A model that has not seen a sentence gives each token t probabilities p(k | x) of its labels. Annotators confuse some
 labels more often than others, most often a label with "nothing here", and a model of their annotation does the same.
@@ -7,22 +7,22 @@ with the model in place of the prior (Dawid and Skene 1979, with one annotator).
 
     1 - p(a | x) c(a | a) / sum over k of p(k | x) c(a | k)
 
-The tokens of a span or word have the suspicion of the most suspicious one. A suspect is a span or word beside the most
-probable one that overlaps it, or a span that the annotation lacks.
+Each round cuts the text anew. Its models believe labels as far as the rounds before do; all are averaged. A suspect is
+a label, span or word beside the most probable one that excludes it, or a span that the annotation lacks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.errors import CorpusError, PlanError
+from tagweave.errors import CorpusError
 from tagweave.evidence.layers import OUTSIDE, allowed_sets
 from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels import SPANS
@@ -32,9 +32,8 @@ from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import probable_spans
-from tagweave.structures import TREE
 from tagweave.training.chain_problem import prepare_corpora
-from tagweave.training.jackknife import Answers, by_others, members
+from tagweave.training.jackknife import by_others, members
 from tagweave.training.recipe import Recipe, in_batches
 
 Floats = NDArray[Any]
@@ -48,7 +47,10 @@ _IOB2 = {"S": "B", "E": "I"}
 
 
 class Part(NamedTuple):
-    """The tokens start .. stop - 1 of a sentence, and their label or type; "" for words without tags."""
+    """The tokens start .. stop - 1 of a sentence, and their label or type; "" for words without tags.
+
+    For arcs it is the head: the root is -1 .. -1, and -2 .. -1 is any.
+    """
 
     start: int
     stop: int
@@ -58,7 +60,7 @@ class Part(NamedTuple):
 class Suspect(NamedTuple):
     """Tokens start .. stop - 1 of a sentence, by its number, whose annotation may be wrong.
 
-    `given` is the annotation, `rival` what models prefer among the rest, with their probabilities in the text.
+    `given` is what is annotated, `rival` what models prefer among the rest, with their probabilities in the text.
     """
 
     suspicion: float
@@ -79,156 +81,151 @@ class Suspicions(NamedTuple):
     suspects: Sequence[Suspect]
 
 
-Spans = Mapping[Part, float]
-"""The probabilities of spans; of a span of the label `O`, that no token of it is in a span."""
+class Judge(Protocol):
+    """What models say of the annotation of sentences."""
 
+    sentences: Sequence[Sentence]
+    names: Sequence[str]
 
-class _Judgement(NamedTuple):
-    """What a model says of a sentence: float[T, K], the probabilities of labels, and the probabilities of spans."""
+    def judged(self, model: Any, sentences: Sequence[Sentence], threads: int) -> list[Any]:
+        """Return what a model says of each sentence, whose annotation it does not see."""
 
-    table: Floats
-    spans: Spans
+    def doubts(self, said: Sequence[Sequence[Any]]) -> tuple[Floats, Floats]:
+        """Return float[N], float[N]: how far the tokens of all sentences are doubted, and what training is told."""
+
+    def suspects(self, number: int, said: Sequence[Any]) -> Iterator[Suspect]:
+        """Yield the suspects of a sentence by all that was said of it, without their suspicion."""
 
 
 def suspicions(
-    corpus: Corpus, recipe: Recipe, folds: int = 5, repeats: int = 2, seed: int = 0, run: Run = SILENT
+    corpus: Corpus, recipe: Recipe, judge: Judge, folds: int = 5, rounds: int = 4, seed: int = 0, run: Run = SILENT
 ) -> Suspicions:
     """Judge every annotated label, span or word, and every place where a span may be missing.
 
     Args:
         folds: the parts of the text; a model of the others judges each.
-        repeats: how often the text is cut into folds, by other seeds; probabilities are averaged.
-
-    Raises CorpusError if nothing is annotated, or fewer sentences than folds are.
+        rounds: how often the text is cut into folds, by other seeds.
     """
-    if recipe.structure == TREE:
-        raise PlanError("found the task parse, expected tag, spans, segment or segtag: heads are not judged yet")
-    (coded,) = prepare_corpora([corpus], recipe)
-    names = collect_names([each.layers.get(coded.guideline, ()) for each in coded])
-    reading = _Reading(LabelSpace.plain(coded.guideline, recipe.task.labels(sorted(names))), recipe.task.name)
-    asked = [replace(sentence, covered=coded.covered_in(sentence)) for sentence in coded]
-    every = judgements(corpus, asked, recipe, reading.judged, names, (folds, repeats, seed), run)
-    masks = reading.allowed(asked)
-    table = np.maximum(np.concatenate([np.mean([each.table for each in own], axis=0) for own in every]), _TINY)
-    doubts = _doubts(table, np.concatenate(masks) @ reading.projection > 0)
-    ends = np.cumsum([len(each) for each in asked])[:-1]
-    tables, tokens, rows = np.split(table, ends), np.split(doubts, ends), list[Suspect]()
-    for at, (own, mask, doubt) in enumerate(zip(every, masks, tokens, strict=True)):
-        for start, stop, _ in reading.units(mask):
-            doubt[start:stop] = doubt[start:stop].max()
-        spans = _averaged([each.spans for each in own])
-        found = reading.labels(tables[at], mask) if reading.task == "tag" else reading.parts(spans, mask)
-        rows += (row._replace(sentence=at, suspicion=float(doubt[row.start : row.stop].max())) for row in found)
-    return Suspicions(asked, tokens, sorted(rows, key=lambda row: (-row.suspicion, row.sentence, row.start)))
-
-
-def judgements(
-    corpus: Corpus,
-    asked: Sequence[Sentence],
-    recipe: Recipe,
-    answers: Answers,
-    names: Sequence[str],
-    cuts: tuple[int, int, int],
-    run: Run,
-) -> list[list[Any]]:
-    """Return for each sentence what models say that have not seen it; `cuts`: folds, repeats, seed."""
-    folds, repeats, seed = cuts
     layers = (sentence.layers.get(corpus.guideline) or sentence.heads.get(corpus.guideline, ()) for sentence in corpus)
     known = len(corpus) if recipe.task.of_characters else sum(any(layer) for layer in layers)
     if known < 2 * folds:
         expected = f"at least {2 * folds}, two for each of {folds} folds"
         raise CorpusError(f"{known} sentences with annotation", expected, corpus.path)
-    every: list[list[Any]] = [[] for _ in asked]
-    for number in range(repeats):
-        settings = {**recipe.settings, "seed": seed + number} if in_batches(recipe.learner) else recipe.settings
-        own, cut = replace(recipe, settings=settings), members([corpus], folds, seed + number)
-        for done, (held_out, found) in enumerate(by_others([corpus], [asked], cut, own, answers, run, names), 1):
-            for at, judgement in zip(held_out, found, strict=True):
-                every[at.sentence].append(judgement)
-            run.tell(f"{number * folds + done} of {repeats * folds} models")
-    return every
+    asked, said, believed = judge.sentences, [list[Any]() for _ in judge.sentences], corpus
+    for at in range(rounds):
+        settings = {**recipe.settings, "seed": seed + at} if in_batches(recipe.learner) else recipe.settings
+        own, cut = replace(recipe, settings=settings), members([corpus], folds, seed + at)
+        answers = by_others([believed], [asked], cut, own, judge.judged, run, judge.names)
+        for done, (held_out, found) in enumerate(answers, 1):
+            for member, judgement in zip(held_out, found, strict=True):
+                said[member.sentence].append(judgement)
+            run.tell(f"{at * folds + done} of {rounds * folds} models")
+        tokens, told = (np.split(each, np.cumsum([*map(len, asked)])[:-1]) for each in judge.doubts(said))
+        believed = corpus.with_sentences(map(_believed, corpus, told))
+    rows = [
+        row._replace(sentence=at, suspicion=float(tokens[at][row.start : row.stop].max()))
+        for at, each in enumerate(said)
+        for row in judge.suspects(at, each)
+    ]
+    return Suspicions(asked, tokens, sorted(rows, key=lambda row: (-row.suspicion, row.sentence, row.start)))
 
 
-class _Reading:
-    """How labels of a task are read: as labels of single tokens, spans in IOB2, and as spans or words."""
+def _believed(sentence: Sentence, doubts: Floats) -> Sentence:
+    """Return a sentence with the confidence that doubts of its tokens, or of the characters of its words, leave."""
+    if len(doubts) > len(sentence):
+        doubts = np.maximum.reduceat(doubts, np.cumsum([0, *map(len, sentence.forms)])[:-1])
+    own = np.array(sentence.confidence or (1.0,) * len(sentence))
+    return replace(sentence, confidence=tuple((own * (1 - doubts.clip(0, 1))).tolist()))
 
-    def __init__(self, space: LabelSpace, task: str) -> None:
-        self.space, self.task = space, task
-        parts = [split_label(name) for name in space.names]
-        self.letters = [letter for letter, _ in parts]
-        self.types = [OUTSIDE if name == OUTSIDE else kind for name, (_, kind) in zip(space.names, parts, strict=True)]
-        of_span = [f"{_IOB2.get(letter, letter)}-{kind}" if kind else letter for letter, kind in parts]
-        tokens = of_span if task == SPANS else space.names
-        names = list(dict.fromkeys(tokens))
-        self.projection = np.eye(len(names))[[names.index(name) for name in tokens]]
 
-    def allowed(self, sentences: Sequence[Sentence]) -> list[Masks]:
-        """Return bool[T, Y] of each sentence: the labels that its annotation allows."""
-        sets = LabelSets(self.space)
-        numbers = allowed_sets(sentences, sets)
-        return np.split(sets.masks[numbers] > 0, np.cumsum([len(each) for each in sentences])[:-1])
+Spans = Mapping[Part, float]
+"""The probabilities of spans."""
 
-    def judged(self, model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[_Judgement]:
-        """Return what a model says of sentences, whose annotation it does not see."""
-        encoded, found = model.encoder.encode([replace(each, layers={}) for each in sentences], threads), []
-        for number, mask in enumerate(self.allowed(sentences)):
-            with one_blas_thread():
-                gamma, pairs = model.pair_marginals(encoded, number)
-            spans = {} if self.task == "tag" else self._spans(gamma, pairs, mask)
-            found.append(_Judgement(gamma @ self.projection, spans))
-        return found
 
-    def _spans(self, gamma: Floats, pairs: Floats, mask: Masks) -> Spans:
-        coded = [
-            f"{'I' if letter == 'M' else letter}-{kind or '*'}" if kind != OUTSIDE else OUTSIDE
-            for letter, kind in zip(self.letters, self.types, strict=True)
+class Labels:
+    """Models of labels: of single tokens, spans or words. Spans are read in IOB2, and as wholes."""
+
+    def __init__(self, corpus: Corpus, recipe: Recipe) -> None:
+        (coded,) = prepare_corpora([corpus], recipe)
+        self.names: Sequence[str] = collect_names([each.layers.get(coded.guideline, ()) for each in coded])
+        self.sentences: Sequence[Sentence] = [
+            replace(sentence, covered=coded.covered_in(sentence)) for sentence in coded
         ]
-        found = probable_spans(gamma, pairs, coded, _LEAST)
-        spans = {Part(start, stop, kind.strip("*")): p for start, stop, kind, p in found}
-        if self.task != SPANS:
-            return spans
-        out = self.types.index(OUTSIDE)
-        stays = pairs[:, out, out] / np.maximum(np.roll(gamma[:, out], 1), np.finfo(gamma.dtype).tiny)
-        for start, stop in {each[:2] for each in (*spans, *self.units(mask))}:
-            spans[Part(start, stop, OUTSIDE)] = float(gamma[start, out] * stays[start + 1 : stop].prod())
-        return spans
+        self._space = LabelSpace.plain(coded.guideline, recipe.task.labels(sorted(self.names)))
+        self._task, parts = recipe.task.name, [split_label(name) for name in self._space.names]
+        self._letters = ["I" if letter == "M" else letter for letter, _ in parts]
+        self._types = [kind if letter != OUTSIDE else OUTSIDE for letter, kind in parts]
+        tokens = [f"{_IOB2.get(letter, letter)}-{kind}" if kind else letter for letter, kind in parts]
+        tokens = tokens if self._task == SPANS else list(self._space.names)
+        self._tokens = list(dict.fromkeys(tokens))
+        self._projection = np.eye(len(self._tokens))[[self._tokens.index(name) for name in tokens]]
+        sets = LabelSets(self._space)
+        numbers = allowed_sets(self.sentences, sets)
+        self._masks = np.split(sets.masks[numbers] > 0, np.cumsum([len(each) for each in coded])[:-1])
 
-    def units(self, mask: Masks) -> list[tuple[int, int, tuple[str, ...]]]:
-        """Return the spans or words that are certainly annotated, with the types that they may have."""
-        units, start = [], -1
-        for at, row in enumerate(mask if self.task != "tag" else ()):
-            letters = {self.letters[label] for label in np.flatnonzero(row)}
-            start = at if letters in ({"B"}, {"S"}) else start if letters in ({"I"}, {"M"}, {"I", "M"}, {"E"}) else -1
-            if start >= 0 and letters in ({"E"}, {"S"}):
-                kinds = [{self.types[label] for label in np.flatnonzero(each)} for each in mask[start : at + 1]]
-                units.append((start, at + 1, tuple(sorted(set.intersection(*kinds)))))
-                start = -1
-        return units
+    def judged(self, model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[Floats, Spans]]:
+        """Return float[T, K], the probabilities of labels, and those of spans."""
+        encoded = model.encoder.encode([replace(each, layers={}) for each in sentences], threads)
+        said: list[tuple[Floats, Spans]] = []
+        typed = [f"{letter}-{kind or '*'}" for letter, kind in zip(self._letters, self._types, strict=True)]
+        names = [OUTSIDE if kind == OUTSIDE else name for name, kind in zip(typed, self._types, strict=True)]
+        with one_blas_thread():
+            for number in range(len(sentences)):
+                gamma, pairs = model.pair_marginals(encoded, number)
+                found = probable_spans(gamma, pairs, names, _LEAST) if self._task != "tag" else ()
+                spans = {Part(start, stop, kind.strip("*")): p for start, stop, kind, p in found}
+                said.append((gamma @ self._projection, spans))
+        return said
 
-    def labels(self, table: Floats, mask: Masks) -> Iterator[Suspect]:
+    def doubts(self, said: Sequence[Sequence[tuple[Floats, Spans]]]) -> tuple[Floats, Floats]:
+        """Return float[N], float[N]: the suspicion of labels, and the mean of it and of 1 - p(a | x); 0: unknown."""
+        table = np.maximum(np.concatenate([_mean_table(each) for each in said]), _TINY)
+        allowed = np.concatenate(self._masks) @ self._projection > 0
+        single, size = allowed.sum(axis=1) == 1, table.shape[1]
+        given, own = allowed[single].argmax(axis=1), table[single]
+        noise = 0.9 * np.eye(size) + 0.1 / size  # [a, k]
+        for _ in range(_STEPS):
+            shares = own * noise[given]
+            shares /= shares.sum(axis=1, keepdims=True)
+            noise = _ADDED + np.array([shares[given == label].sum(axis=0) for label in range(size)])
+            noise /= noise.sum(axis=0)
+        likely = table * (allowed @ noise)
+        plain, doubt = (1 - (each * allowed).sum(axis=1) / each.sum(axis=1) for each in (table, likely))
+        is_open = allowed.all(axis=1)
+        return np.where(is_open, 0, doubt), np.where(is_open, 0, (plain + doubt) / 2)
+
+    def suspects(self, number: int, said: Sequence[tuple[Floats, Spans]]) -> Iterator[Suspect]:
+        """Yield the suspects of a sentence."""
+        table, mask = _mean_table(said), self._masks[number]
+        return self._labels(table, mask) if self._task == "tag" else self._spans(table, _mean_spans(said), mask)
+
+    def _labels(self, table: Floats, mask: Masks) -> Iterator[Suspect]:
         """Yield the annotated labels of single tokens, each beside the most probable other one."""
         for at in np.flatnonzero(~mask.all(axis=1)).tolist():
             others = np.where(mask[at], 0, table[at])
             best = int(others.argmax())
-            given = Part(at, at + 1, "|".join(self.space.names[label] for label in np.flatnonzero(mask[at])))
-            rival, own = Part(at, at + 1, self.space.names[best]), float(table[at][mask[at]].sum())
+            given = Part(at, at + 1, "|".join(self._space.names[label] for label in np.flatnonzero(mask[at])))
+            rival, own = Part(at, at + 1, self._space.names[best]), float(table[at][mask[at]].sum())
             yield Suspect(0, 0, at, at + 1, (given,), rival, min(own, 1.0), float(others[best]))
 
-    def parts(self, spans: Spans, mask: Masks) -> Iterator[Suspect]:
-        """Yield annotated spans or words beside their rivals, grouped by rival, and missing spans."""
-        found: dict[Part, list[tuple[Part, float]]] = {}
-        for start, stop, kinds in self.units(mask):
+    def _spans(self, table: Floats, spans: dict[Part, float], mask: Masks) -> Iterator[Suspect]:
+        """Yield annotated spans or words beside their rivals, those of one rival together, and missing spans."""
+        found, units = dict[Part, list[tuple[Part, float]]](), [*self._units(mask)]
+        missing, is_free = sorted(spans, key=lambda key: (-spans[key], key)), self._outside(mask)
+        if self._task == SPANS:
+            out = table[:, self._tokens.index(OUTSIDE)]
+            for start, stop in {each[:2] for each in (*spans, *units)}:
+                spans[Part(start, stop, OUTSIDE)] = float(out[start:stop].min())
+        for start, stop, kinds in units:
             own = {Part(start, stop, kind) for kind in kinds}
             others = {key: p for key, p in spans.items() if _overlap(key, start, stop) and key not in own}
             if others:
                 best = max(others, key=lambda key: (others[key], key))
-                given = Part(start, stop, "|".join(kinds))
-                found.setdefault(best, []).append((given, sum(spans.get(each, 0.0) for each in own)))
-        outside = np.array([label == OUTSIDE for label in self.types])
-        free = ~(mask & ~outside).any(axis=1)
-        for key in sorted(spans, key=lambda key: (-spans[key], key)):
-            if key.label != OUTSIDE and free[key.start : key.stop].all():
-                free[key.start : key.stop] = False
+                pair = Part(start, stop, "|".join(kinds)), sum(spans.get(each, 0.0) for each in own)
+                found.setdefault(best, []).append(pair)
+        for key in missing:
+            if is_free[key.start : key.stop].all():
+                is_free[key.start : key.stop] = False
                 nothing = key._replace(label=OUTSIDE)
                 found[key] = [(nothing, spans[nothing])]
         for rival, pairs in found.items():
@@ -236,29 +233,33 @@ class _Reading:
             start, stop = min(rival.start, parts[0].start), max(rival.stop, parts[-1].stop)
             yield Suspect(0, 0, start, stop, parts, rival, min(1.0, *(p for _, p in pairs)), min(spans[rival], 1.0))
 
+    def _outside(self, mask: Masks) -> Masks:
+        """Return bool[T]: the tokens that the annotation has outside spans."""
+        return np.asarray(~mask[:, [kind != OUTSIDE for kind in self._types]].any(axis=1))
+
+    def _units(self, mask: Masks) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Yield the spans or words that are certainly annotated, with the types that they may have."""
+        start = -1
+        for at, row in enumerate(mask):
+            letters = {self._letters[label] for label in np.flatnonzero(row)}
+            start = at if letters in ({"B"}, {"S"}) else start if letters in ({"I"}, {"E"}) else -1
+            if start >= 0 and letters in ({"E"}, {"S"}):
+                kinds = [{self._types[label] for label in np.flatnonzero(each)} for each in mask[start : at + 1]]
+                yield start, at + 1, tuple(sorted(set.intersection(*kinds)))
+                start = -1
+
 
 def _overlap(part: Part, start: int, stop: int) -> bool:
     """Return whether a part shares tokens with others; `O` only if it has the same tokens."""
     return part[:2] == (start, stop) if part.label == OUTSIDE else part.start < stop and start < part.stop
 
 
-def _averaged(every: Sequence[Spans]) -> Spans:
-    """Return the means of probabilities; a span that is missing is improbable, a missing `O` was not asked for."""
-    said: dict[Part, list[float]] = {}
-    for key, probability in ((key, p) for spans in every for key, p in spans.items()):
-        said.setdefault(key, []).append(probability)
-    return {key: sum(p) / (len(p) if key.label == OUTSIDE else len(every)) for key, p in said.items()}
+def _mean_table(said: Sequence[tuple[Floats, Spans]]) -> Floats:
+    return np.asarray(np.mean([table for table, _ in said], axis=0))
 
 
-def _doubts(table: Floats, allowed: Masks) -> Floats:
-    """Return float[N]: the suspicion of what tokens are annotated, from probabilities and bool[N, K]; 0: unknown."""
-    single = allowed.sum(axis=1) == 1
-    given, own, size = allowed[single].argmax(axis=1), table[single], table.shape[1]
-    noise = 0.9 * np.eye(size) + 0.1 / size  # [a, k]
-    for _ in range(_STEPS):
-        shares = own * noise[given]
-        shares /= shares.sum(axis=1, keepdims=True)
-        noise = _ADDED + np.array([shares[given == label].sum(axis=0) for label in range(size)])
-        noise /= noise.sum(axis=0)
-    likely = table * (allowed @ noise)
-    return np.where(allowed.all(axis=1), 0, 1 - (likely * allowed).sum(axis=1) / likely.sum(axis=1))
+def _mean_spans(said: Sequence[tuple[Floats, Spans]]) -> dict[Part, float]:
+    total: dict[Part, float] = {}
+    for key, probability in ((key, p) for _, spans in said for key, p in spans.items()):
+        total[key] = total.get(key, 0.0) + probability / len(said)
+    return total

@@ -1,0 +1,111 @@
+"""Which heads of a treebank may be wrong, by parsers of the other folds (`training.label_errors`).
+
+The suspicion of an arc is 1 - P(head | x) P(relation | head, the annotated tree, x).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.features.encoded import EncodedArcs
+from tagweave.models.arc_labels import arc_rows, relation_scores
+from tagweave.models.tree import TreeModel
+from tagweave.models.tree_predictor import TreePredictor
+from tagweave.training.label_errors import Part, Suspect
+from tagweave.training.tree_problem import relation_names
+
+Floats = NDArray[Any]
+
+
+class _Said(NamedTuple):
+    """What a parser says of a sentence of n words."""
+
+    heads: Floats  # [n + 1, n + 1], the probability of each head (0: root) of each word
+    relations: Floats  # [n, Y], the probabilities of relations to the annotated head, if one is known
+    others: Floats  # [n, Y], to the best head
+
+
+class Heads:
+    """Parsers of heads and relations."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.sentences: Sequence[Sentence] = corpus.sentences
+        self._layer = corpus.guideline
+        self.names: Sequence[str] = relation_names(corpus.sentences, corpus.guideline)
+
+    def judged(self, model: TreeModel, sentences: Sequence[Sentence], threads: int) -> list[_Said]:
+        """Return what a parser says of sentences. Heads are judged without the annotation, relations see its heads."""
+        parser = TreePredictor(model, threads)
+        encoded, tables = parser.encode(sentences, self._layer), parser.probabilities(sentences)
+        best, known = model.best(encoded, threads=threads), encoded.evidence.token_heads
+        of_both = (self._relations(model, encoded, each) for each in (np.where(known < 0, best, known), best))
+        relations, others = (np.split(each, encoded.token_ptr[1:-1]) for each in of_both)
+        return [*map(_Said, tables, relations, others)]
+
+    def _relations(self, model: TreeModel, encoded: EncodedArcs, heads: NDArray[np.int32]) -> Floats:
+        """Return float[N, Y]: the probabilities of the relations of `names`, given heads."""
+        found = np.zeros((len(heads), len(self.names)))
+        if model.labels is not None:
+            rows = arc_rows(model.labels.templates, encoded, heads, len(model.labels.weights))
+            scores = relation_scores(model.labels.weights, rows).astype(np.float64)
+            shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+            own = [self.names.index(name) for name in model.labels.names]
+            found[:, own] = shares / shares.sum(axis=1, keepdims=True)
+        return found
+
+    def doubts(self, said: Sequence[Sequence[_Said]]) -> tuple[Floats, Floats]:
+        """Return float[N], twice: the suspicion of the arc of each token; 0 where nothing is known."""
+        found = [np.zeros(len(sentence)) for sentence in self.sentences]
+        for number, each in enumerate(said):
+            for suspect in self.suspects(number, each) if each else ():
+                found[number][suspect.start] = 1 - suspect.given_probability
+        doubts = np.concatenate(found)
+        return doubts, doubts
+
+    def suspects(self, number: int, said: Sequence[_Said]) -> Iterator[Suspect]:
+        """Yield the arcs of a sentence, each beside the most probable one with another head or relation."""
+        heads, relations, others = (np.mean(each, axis=0) for each in zip(*said, strict=True))
+        for at, arcs in enumerate(self.sentences[number].heads.get(self._layer, ())):
+            if arcs is None:
+                continue
+            of_head = heads[:, at + 1]
+            own = min(1.0, sum(self._probability(arc, of_head, relations[at]) for arc in arcs))
+            rivals = [*self._rivals(arcs, of_head, relations[at], others[at])]
+            if not rivals:
+                continue
+            rival, probability = max(rivals, key=lambda pair: pair[1])
+            given = tuple(_part(arc.head, arc.relation) for arc in arcs)
+            yield Suspect(0, 0, at, at + 1, given, rival, own, min(1.0, probability))
+
+    def _probability(self, arc: Arc, heads: Floats, relations: Floats) -> float:
+        of_head = 1.0 if arc.head is None else float(heads[arc.head])
+        return of_head * (1.0 if arc.relation is None else float(relations[self.names.index(arc.relation)]))
+
+    def _rivals(
+        self, arcs: Sequence[Arc], heads: Floats, relations: Floats, others: Floats
+    ) -> Iterator[tuple[Part, float]]:
+        """Yield the most probable other head with its relation, and the most probable other relation of the head."""
+        named = [self.names.index(arc.relation) for arc in arcs if arc.relation is not None]
+        known = [arc.head for arc in arcs if arc.head is not None]
+        if known and len(known) == len(arcs):
+            left = heads.copy()
+            left[known] = 0
+            best = int(left.argmax())
+            is_best = best == heads.argmax() and self.names
+            yield _part(best, self.names[int(others.argmax())] if is_best else None), float(left[best])
+        if len(named) == len(arcs) and len({*known}) <= 1:
+            left = relations.copy()
+            left[named] = 0
+            head, best = (known or [int(heads.argmax())])[0], int(left.argmax())
+            yield _part(head, self.names[best]), float(left[best] * heads[head])
+
+
+def _part(head: int | None, relation: str | None) -> Part:
+    """Return the head, from 1 (0: root), as tokens from 0."""
+    return Part(-2 if head is None else head - 1, head or 0, relation or "")
