@@ -119,8 +119,11 @@ def check(
     ] = None,
     folds: Annotated[int, flag("N", "Cut the text into N parts; models of the others judge each.", least=2)] = 5,
     rounds: Annotated[
-        int, flag("N", "Cut it N times; each round believes labels as far as those before do.", least=1)
-    ] = 4,
+        int | None,
+        flag(
+            "N", "Cut it N times, each believing labels as far as those before. Default: 4, trees 1.", least=1
+        ),
+    ] = None,
     seed: options.Seed = 0,
     format: options.InputFormat = None,  # noqa: A002
     threads: options.Threads = 1,

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 FORMS = ("tsv", "json", "html", "label-studio", "doccano", "columns")
 LEAST = 0.1
 """Suspects with a smaller suspicion are listed only if a number of suspects is asked for."""
+ROUNDS = 4
+"""How often a text of labels is cut by default."""
 _SHOWN = 25  # in a notebook
 _BLANKS = dict.fromkeys(map(ord, "\t\n\r"), " ")
 _ROOT = -1
@@ -191,7 +193,7 @@ def check(
     corpus: Given,
     task: str | None = None,
     folds: int = 5,
-    rounds: int = 4,
+    rounds: int | None = None,
     seed: int = 0,
     threads: int = 1,
     tell: Tell = say,
@@ -203,7 +205,8 @@ def check(
         corpus: a corpus, what `Corpus` takes, or a file. What it leaves open is not judged.
         task: as for `train`.
         folds: the parts of the text; a model of the others judges each.
-        rounds: how often the text is cut; each round believes labels as far as the rounds before do.
+        rounds: how often the text is cut; each round believes labels as far as the rounds before do. By default 4,
+            and 1 for trees, which gain nothing from more.
         seed: of everything random.
         threads: how many threads share the work.
         tell: is given notes on decisions.
@@ -224,7 +227,7 @@ def check(
     from tagweave.training.recipe import Recipe
     from tagweave.training.task import guessed_task
 
-    if rounds < 1:
+    if rounds is not None and rounds < 1:
         raise PlanError(f"found `rounds={rounds}`, expected 1 or more")
     given = corpus_of(corpus)
     task = task or guessed_task(given, None, tell)
@@ -232,4 +235,5 @@ def check(
     own = of_corpus(given, task).corpus
     recipe = Recipe.of_plan(TrainingPlan((), task=task, seed=seed, threads=threads))
     judge = Heads(own) if recipe.structure == TREE else Labels(own, recipe)
+    rounds = rounds or (1 if recipe.structure == TREE else ROUNDS)
     return Checked(own, task, suspicions(own, recipe, judge, folds, rounds, seed, Run(tell=progress)))

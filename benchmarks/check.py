@@ -1,0 +1,214 @@
+"""How well `check` finds wrong labels: `python -m benchmarks.check`.
+
+NoiseBench has one text under six real noises and clean labels, which tell the wrong tokens. They are ranked by the
+suspicion of `check`, and by scores of cleanlab on probabilities of the same models, trained without beliefs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tagweave as tw
+from benchmarks.characters import corpora_folder
+from benchmarks.processes import publish
+from tagweave.corpus.corpus import Corpus
+from tagweave.front.check import ROUNDS
+from tagweave.learning.run import Silence
+from tagweave.training.label_errors import Labels, suspicions
+from tagweave.training.plan import TrainingPlan
+from tagweave.training.recipe import Recipe
+
+NOISES = ("expert", "crowdbest", "llm", "crowd", "distant", "weak")
+FIRST = 100
+"""Suspects looked at."""
+OPEN = 0.5
+"""Suspects from this suspicion on are left open in training."""
+SCORES = {
+    "self-confidence": ("self_confidence", False),
+    "self-confidence, adjusted": ("self_confidence", True),
+    "normalized margin": ("normalized_margin", False),
+    "normalized margin, adjusted": ("normalized_margin", True),
+    "confidence-weighted entropy": ("confidence_weighted_entropy", False),
+}
+"""Methods of cleanlab, and whether probabilities are adjusted to the classes."""
+
+Floats = NDArray[Any]
+
+
+class Plain(Labels):
+    """Models that believe all labels, and the means of their probabilities of labels after each round."""
+
+    def __init__(self, corpus: Corpus, recipe: Recipe) -> None:
+        super().__init__(corpus, recipe)
+        self.tables: list[Floats] = []
+        self.labels = (np.concatenate(self._masks) @ self._projection).argmax(axis=1)
+
+    def doubts(self, said: Sequence[Sequence[Any]]) -> tuple[Floats, Floats]:
+        """Keep what was said; doubt nothing."""
+        self.tables.append(np.concatenate([np.mean([table for table, _ in each], axis=0) for each in said]))
+        return np.zeros(len(self.labels)), np.zeros(len(self.labels))
+
+
+def average_precision(scores: Floats, is_wrong: NDArray[np.bool_]) -> float:
+    """Return the mean precision at the wrong tokens, by descending scores; equal scores count as one step."""
+    order = np.argsort(-scores, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
+    found = np.cumsum(is_wrong[order])[ends]
+    return float((np.diff(found, prepend=0) * found / (ends + 1)).sum() / found[-1])
+
+
+def of_cleanlab(labels: NDArray[Any], tables: Floats, is_wrong: NDArray[np.bool_]) -> dict[str, float]:
+    """Return the average precision of each score of cleanlab; {} where it is not installed."""
+    try:
+        from cleanlab.rank import get_label_quality_scores
+    except ImportError:
+        return {}
+    tables = np.maximum(tables, 1e-12)
+    tables /= tables.sum(axis=1, keepdims=True)
+    return {
+        name: average_precision(
+            1 - get_label_quality_scores(labels, tables, method=method, adjust_pred_probs=adjusted), is_wrong
+        )
+        for name, (method, adjusted) in SCORES.items()
+    }
+
+
+def read(name: str) -> Corpus:
+    """Return a file of NoiseBench."""
+    return tw.load(corpora_folder() / "en/noisebench" / f"{name}.txt")
+
+
+def labels_of(corpus: Corpus) -> list[Any]:
+    """Return the labels of all tokens."""
+    return list(chain.from_iterable(each.layers[corpus.guideline] for each in corpus))
+
+
+@cache
+def f_of_clean(seed: int) -> float:
+    """Return F of a tagger of the clean labels."""
+    return f_of(read("clean.train"), seed)
+
+
+def f_of(corpus: Corpus, seed: int) -> float:
+    """Return F of spans on the clean test set, in percent, of a tagger trained by defaults."""
+    model: Any = tw.train(corpus, seed=seed, callback=Silence())
+    (scores,) = model.evaluate(read("clean.test")).systems.values()
+    return 100 * float(scores.spans.f)
+
+
+def measured(noise: str, seed: int) -> dict[str, Any]:
+    """Return average precisions, the precision of the first suspects, and F of taggers."""
+    corpus = read(f"noise_{noise}.train")
+    given, clean = labels_of(corpus), labels_of(read("clean.train"))
+    is_wrong = np.array([one != other for one, other in zip(given, clean, strict=True)])
+    recipe = Recipe.of_plan(TrainingPlan((), task="spans"))
+    found: dict[str, Any] = {"wrong": float(is_wrong.mean())}
+    judge = Plain(corpus, recipe)
+    suspicions(corpus, recipe, judge, rounds=ROUNDS, seed=seed)
+    for rounds in (1, ROUNDS):
+        table = judge.tables[rounds - 1]
+        own = table[np.arange(len(table)), judge.labels]
+        found[f"self-confidence, {rounds}"] = average_precision(1 - own, is_wrong)
+        found[f"cleanlab, {rounds}"] = of_cleanlab(judge.labels, table, is_wrong)
+    checked = tw.check(corpus, seed=seed, tell=lambda line: None)
+    tokens = checked.found.tokens
+    found["check"] = average_precision(np.concatenate(tokens), is_wrong)
+    by_sentence = np.split(is_wrong, np.cumsum([*map(len, corpus)])[:-1])
+    first = checked.suspects(FIRST)
+    found["first"] = mean(bool(by_sentence[each.sentence][each.start : each.stop].any()) for each in first)
+    name, layers = corpus.guideline, [list(each.layers[corpus.guideline]) for each in corpus]
+    for each in checked.suspects():
+        if each.suspicion >= OPEN:
+            layers[each.sentence][each.start : each.stop] = [None] * (each.stop - each.start)
+    pairs = zip(corpus, layers, strict=True)
+    opened = corpus.with_sentences(each.with_layer(name, layer) for each, layer in pairs)
+    doubted = zip(corpus, tokens, strict=True)
+    believed = corpus.with_sentences(replace(each, confidence=tuple((1 - own).tolist())) for each, own in doubted)
+    ways = {"as it is": corpus, "suspects open": opened, "believed less": believed}
+    return {**found, "f": {**{way: f_of(each, seed) for way, each in ways.items()}, "clean": f_of_clean(seed)}}
+
+
+def _best(found: list[dict[str, Any]], key: str) -> str:
+    """Return the best of cleanlab's scores on average, and its name."""
+    if not found[0][key]:
+        return "not installed"
+    by_name = {name: mean(each[key][name] for each in found) for name in SCORES}
+    best = max(by_name, key=lambda name: by_name[name])
+    return f"{by_name[best]:.3f} ({best})"
+
+
+def page(found: dict[str, list[dict[str, Any]]], command: str) -> list[str]:
+    """Return the lines of the page."""
+    seeds, ways = len(next(iter(found.values()))), list(next(iter(found.values()))[0]["f"])
+    of_plain = f"self-confidence | cleanlab | self-confidence, {ROUNDS} | cleanlab, {ROUNDS}"
+    lines = [
+        "# Labels that are wrong",
+        "",
+        "Written by",
+        "",
+        f"    {command}",
+        "",
+        "The first half of the training text of NoiseBench (Merdjanovska et al. 2024) under six noises. A token is",
+        f"wrong if its label is not the clean one. {'One seed' if seeds == 1 else f'Means of {seeds} seeds'}.",
+        "",
+        "## Average precision by token",
+        "",
+        f"*Self-confidence* is 1 - the probability of the given label, by one cross-validation and by {ROUNDS}.",
+        "*cleanlab* is the best of its scores on the same probabilities, chosen for each noise by this very number.",
+        f"`check` trains as many models as {ROUNDS} cross-validations. *first {FIRST}*: the percentage of its first suspects",
+        "that have a wrong token.",
+        "",
+        f"| noise | wrong, % | {of_plain} | `check` | first {FIRST} |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for noise, each in found.items():
+        cells = [f"{100 * mean(one['wrong'] for one in each):.1f}"]
+        for rounds in (1, ROUNDS):
+            cells.append(f"{mean(one[f'self-confidence, {rounds}'] for one in each):.3f}")
+            cells.append(_best(each, f"cleanlab, {rounds}"))
+        cells += [f"{mean(one['check'] for one in each):.3f}", f"{100 * mean(one['first'] for one in each):.0f}"]
+        lines.append(f"| {noise} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        "## Training without what is believed wrong",
+        "",
+        "F of taggers on the clean test set, in percent. *suspects open*: the tokens of suspects with a suspicion of",
+        f"{OPEN} or more are unknown. *believed less*: the confidence of each label is 1 - its suspicion.",
+        "",
+        f"| noise | {' | '.join(ways)} |",
+        "|---|" + "---|" * len(ways),
+    ]
+    for noise, each in found.items():
+        scores = (f"{mean(one['f'][way] for one in each):.1f}" for way in ways)
+        lines.append(f"| {noise} | {' | '.join(scores)} |")
+    return [*lines, ""]
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.check", description=__doc__)
+    parser.add_argument("noises", nargs="*", metavar="NOISE", help=f"of {', '.join(NOISES)} (default: all)")
+    parser.add_argument("--seeds", type=int, default=1)
+    chosen = parser.parse_args(words)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for noise in chosen.noises or NOISES:
+        for number in range(chosen.seeds):
+            found.setdefault(noise, []).append(measured(noise, number * ROUNDS))
+            print(noise, number, found[noise][-1], file=sys.stderr, flush=True)
+    command = shlex.join(["python", "-m", "benchmarks.check", *(sys.argv[1:] if words is None else words)])
+    publish("check", page(found, command), found, quick=bool(chosen.noises))
+
+
+if __name__ == "__main__":
+    main()
