@@ -10,7 +10,6 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import chain
 from statistics import mean
@@ -133,9 +132,7 @@ def measured(noise: str, seed: int) -> dict[str, Any]:
             layers[each.sentence][each.start : each.stop] = [None] * (each.stop - each.start)
     pairs = zip(corpus, layers, strict=True)
     opened = corpus.with_sentences(each.with_layer(name, layer) for each, layer in pairs)
-    doubted = zip(corpus, tokens, strict=True)
-    believed = corpus.with_sentences(replace(each, confidence=tuple((1 - own).tolist())) for each, own in doubted)
-    ways = {"as it is": corpus, "suspects open": opened, "believed less": believed}
+    ways = {"as it is": corpus, "suspects open": opened, "believed less": checked.believed()}
     return {**found, "f": {**{way: f_of(each, seed) for way, each in ways.items()}, "clean": f_of_clean(seed)}}
 
 
@@ -166,8 +163,8 @@ def page(found: dict[str, list[dict[str, Any]]], command: str) -> list[str]:
         "",
         f"*Self-confidence* is 1 - the probability of the given label, by one cross-validation and by {ROUNDS}.",
         "*cleanlab* is the best of its scores on the same probabilities, chosen for each noise by this very number.",
-        f"`check` trains as many models as {ROUNDS} cross-validations. *first {FIRST}*: the percentage of its first suspects",
-        "that have a wrong token.",
+        f"`check` trains as many models as {ROUNDS} cross-validations. *first {FIRST}*: the percentage of its first",
+        "suspects that have a wrong token.",
         "",
         f"| noise | wrong, % | {of_plain} | `check` | first {FIRST} |",
         "|---|---|---|---|---|---|---|---|",
@@ -184,7 +181,7 @@ def page(found: dict[str, list[dict[str, Any]]], command: str) -> list[str]:
         "## Training without what is believed wrong",
         "",
         "F of taggers on the clean test set, in percent. *suspects open*: the tokens of suspects with a suspicion of",
-        f"{OPEN} or more are unknown. *believed less*: the confidence of each label is 1 - its suspicion.",
+        f"{OPEN} or more are unknown. *believed less*: the confidence in each label is 1 - suspicion (`--believed`).",
         "",
         f"| noise | {' | '.join(ways)} |",
         "|---|" + "---|" * len(ways),

@@ -113,9 +113,13 @@ def test_words_are_judged_as_wholes() -> None:
     words = [["北京", "大学", "在", "北京"], ["他", "在", "大学"], ["他", "看", "北京"]] * 12
     words[4] = ["他", "在", "大", "学"]
     corpus = tw.Corpus([(each, ["X"] * len(each)) for each in words])
-    first = checked(corpus, task="segment").suspects(1)[0]
+    found = checked(corpus, task="segment")
+    first = found.suspects(1)[0]
     assert (first.sentence, first.start, first.stop, first.rival) == (4, 2, 4, (2, 4, ""))
     assert first.given == ((2, 3, ""), (3, 4, ""))
+    trust = found.believed()[4].confidence or ()
+    assert len(trust) == 4
+    assert max(trust[2:]) < 0.5 < min(trust[:2])
 
 
 def test_heads_and_relations_are_judged() -> None:
@@ -183,6 +187,16 @@ def test_files_hold_the_suspects(spans: Checked, tmp_path: Path) -> None:
     assert set(asked.layers["tag"][4] or ()) == {"O", "B-LOC"}
     with pytest.raises(PlanError, match="output_format=csv"):
         spans.write(tmp_path / "csv", "csv")
+
+
+def test_a_corpus_to_train_from_believes_suspects_less(spans: Checked, tmp_path: Path) -> None:
+    spans.write_believed(tmp_path / "believed.conll")
+    read = load(str(tmp_path / "believed.conll"))
+    trust = read[9].confidence or ()
+    assert trust[4] == pytest.approx(1 - spans.found.tokens[9][4], abs=1e-5) == min(trust) < 0.5
+    assert [each.layers["tag"] for each in read] == [each.layers["tag"] for each in spans.corpus]
+    with pytest.raises(PlanError, match=r"believed.txt for `believed`, expected .conll"):
+        spans.write_believed(tmp_path / "believed.txt")
 
 
 def test_a_notebook_shows_the_first(spans: Checked) -> None:

@@ -117,12 +117,14 @@ def check(
             "A table, a page, or tasks: columns are for annotate import. Default: by the name of FILE, or tsv.",
         ),
     ] = None,
+    believed: Annotated[
+        str | None,
+        flag("FILE", "Also write the corpus, with the confidence 1 - suspicion in each label, to train from."),
+    ] = None,
     folds: Annotated[int, flag("N", "Cut the text into N parts; models of the others judge each.", least=2)] = 5,
     rounds: Annotated[
         int | None,
-        flag(
-            "N", "Cut it N times, each believing labels as far as those before. Default: 4, trees 1.", least=1
-        ),
+        flag("N", "Cut it N times, each believing labels as far as those before. Default: 4, trees 1.", least=1),
     ] = None,
     seed: options.Seed = 0,
     format: options.InputFormat = None,  # noqa: A002
@@ -148,10 +150,12 @@ def check(
             raise OptionError(f"found --output-format {form}, expected one of {', '.join(FORMS)}")
         form = "columns" if form in ("col", "conll", "iob", "bio") else "tsv"
     check_there(corpus)
-    check_outputs([output], [corpus])
+    check_outputs([output, believed], [corpus])
     with status_line("judging") as progress:
         found = checked(load(corpus, format), task, folds, rounds, seed, threads, say, progress)
     found.write(output, form, top)
+    if believed:
+        found.write_believed(believed)
     say(str(found))
 
 

@@ -134,6 +134,22 @@ class Checked:
             asked.append(replace(sentence, layers=layers, comments=comments, covered=None))
         return coded.with_sentences(asked)
 
+    def believed(self) -> Corpus:
+        """Return the corpus to train from: the confidence in each label is what it was, times 1 - its suspicion."""
+        from tagweave.training.label_errors import believed
+
+        return self.corpus.with_sentences(map(believed, self.corpus, self.found.tokens))
+
+    def write_believed(self, path: str | PathLike[str]) -> None:
+        """Write `believed()` as columns, CoNLL-U or CoNLL-U Plus, by the name of the file. Raises as `save`."""
+        from tagweave.corpus.formats.registry import chosen_format
+
+        form = chosen_format(None, fspath(path))
+        if form is None or form.confidence is None:
+            raise PlanError(f"found {fspath(path)} for `believed`, expected .conll, .conllu or .conllup")
+        put = form.confidence.written
+        save(self.believed().map(lambda each: put(each, each.confidence or (1.0,) * len(each))), path)
+
     def _tsv(self, count: int | None) -> str:
         rows = ("\t".join(str(each).translate(_BLANKS) for each in row.values()) for row in self.rows(count))
         return "".join(f"{line}\n" for line in ("\t".join(_COLUMNS), *rows))

@@ -111,17 +111,17 @@ def suspicions(
     if known < 2 * folds:
         expected = f"at least {2 * folds}, two for each of {folds} folds"
         raise CorpusError(f"{known} sentences with annotation", expected, corpus.path)
-    asked, said, believed = judge.sentences, [list[Any]() for _ in judge.sentences], corpus
+    asked, said, trusted = judge.sentences, [list[Any]() for _ in judge.sentences], corpus
     for at in range(rounds):
         settings = {**recipe.settings, "seed": seed + at} if in_batches(recipe.learner) else recipe.settings
         own, cut = replace(recipe, settings=settings), members([corpus], folds, seed + at)
-        answers = by_others([believed], [asked], cut, own, judge.judged, run, judge.names)
+        answers = by_others([trusted], [asked], cut, own, judge.judged, run, judge.names)
         for done, (held_out, found) in enumerate(answers, 1):
             for member, judgement in zip(held_out, found, strict=True):
                 said[member.sentence].append(judgement)
             run.tell(f"{at * folds + done} of {rounds * folds} models")
         tokens, told = (np.split(each, np.cumsum([*map(len, asked)])[:-1]) for each in judge.doubts(said))
-        believed = corpus.with_sentences(map(_believed, corpus, told))
+        trusted = corpus.with_sentences(map(believed, corpus, told))
     rows = [
         row._replace(sentence=at, suspicion=float(tokens[at][row.start : row.stop].max()))
         for at, each in enumerate(said)
@@ -130,7 +130,7 @@ def suspicions(
     return Suspicions(asked, tokens, sorted(rows, key=lambda row: (-row.suspicion, row.sentence, row.start)))
 
 
-def _believed(sentence: Sentence, doubts: Floats) -> Sentence:
+def believed(sentence: Sentence, doubts: Floats) -> Sentence:
     """Return a sentence with the confidence that doubts of its tokens, or of the characters of its words, leave."""
     if len(doubts) > len(sentence):
         doubts = np.maximum.reduceat(doubts, np.cumsum([0, *map(len, sentence.forms)])[:-1])
