@@ -60,7 +60,7 @@ class Part(NamedTuple):
 class Suspect(NamedTuple):
     """Tokens start .. stop - 1 of a sentence, by its number, whose annotation may be wrong.
 
-    `given` is what is annotated, `rival` what models prefer among the rest, with their probabilities in the text.
+    `given` is the annotation, `rival` what models prefer among the rest, with their probabilities in the text.
     """
 
     suspicion: float
@@ -164,7 +164,7 @@ class Labels:
         self._masks = np.split(sets.masks[numbers] > 0, np.cumsum([len(each) for each in coded])[:-1])
 
     def judged(self, model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[Floats, Spans]]:
-        """Return float[T, K], the probabilities of labels, and those of spans."""
+        """Return float[T, K], the probabilities of labels, and the probabilities of spans."""
         encoded = model.encoder.encode([replace(each, layers={}) for each in sentences], threads)
         said: list[tuple[Floats, Spans]] = []
         typed = [f"{letter}-{kind or '*'}" for letter, kind in zip(self._letters, self._types, strict=True)]
@@ -209,7 +209,7 @@ class Labels:
             yield Suspect(0, 0, at, at + 1, (given,), rival, min(own, 1.0), float(others[best]))
 
     def _spans(self, table: Floats, spans: dict[Part, float], mask: Masks) -> Iterator[Suspect]:
-        """Yield annotated spans or words beside their rivals, those of one rival together, and missing spans."""
+        """Yield annotated spans or words beside their rivals, grouped by rival, and missing spans."""
         found, units = dict[Part, list[tuple[Part, float]]](), [*self._units(mask)]
         missing, is_free = sorted(spans, key=lambda key: (-spans[key], key)), self._outside(mask)
         if self._task == SPANS:
