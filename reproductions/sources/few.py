@@ -21,7 +21,7 @@ from tagweave.sources.methods import AGGREGATIONS, DEFAULT
 from tagweave.sources.posterior import aggregate
 
 NOISES = ("expert", "crowdbest", "crowd", "distant", "weak", "llm")
-_FEW = ("crowd", "distant", "weak", "llm")
+FEW = ("crowd", "distant", "weak", "llm")
 _LIST = "-list"
 
 
@@ -30,19 +30,14 @@ def combined() -> dict[str, list[tuple[str, ...]]]:
     found: dict[str, list[tuple[str, ...]]] = {
         f"{count} of six": list(combinations(NOISES, count)) for count in range(2, len(NOISES) + 1)
     }
-    found[" ".join(_FEW)] = [_FEW]
+    found[" ".join(FEW)] = [FEW]
     found["one, and another as a list"] = [(one, other + _LIST) for one, other in permutations(NOISES, 2)]
     return found
 
 
 def study(sentences: int | None, say: Callable[[str], None]) -> dict[str, Any]:
     """F of every method on every combination."""
-    folder = all_corpora() / "en/noisebench"
-    gold = load(str(folder / "clean.train.txt"))
-    gold = gold.with_sentences(gold.sentences[:sentences])
-    texts = {name: load(str(folder / f"noise_{name}.train.txt")) for name in NOISES}
-    read = zip(*(text.sentences[:sentences] for text in texts.values()), strict=True)
-    many = [_with_sources(each, texts) for each in read]
+    gold, many = _read(sentences)
     rows = []
     for title, chosen in combined().items():
         for sources in chosen:
@@ -51,6 +46,21 @@ def study(sentences: int | None, say: Callable[[str], None]) -> dict[str, Any]:
             say(f"{' '.join(sources)}: {scores[DEFAULT]:.2f}")
             rows.append({"title": title, "sources": sources, "f": scores})
     return {"rows": rows, "sentences": len(gold), "tokens": gold.tokens()}
+
+
+def answers_and_gold(sentences: int | None) -> tuple[Answers, Corpus]:
+    """The answers of the cheap noises, and clean labels."""
+    gold, many = _read(sentences)
+    return Answers.of_sentences(many, FEW), gold
+
+
+def _read(sentences: int | None) -> tuple[Corpus, list[Sentence]]:
+    """Clean labels, and the text with a layer for each noise, and for each as a list."""
+    folder = all_corpora() / "en/noisebench"
+    gold = load(str(folder / "clean.train.txt"))
+    texts = {name: load(str(folder / f"noise_{name}.train.txt")) for name in NOISES}
+    read = zip(*(text.sentences[:sentences] for text in texts.values()), strict=True)
+    return gold.with_sentences(gold.sentences[:sentences]), [_with_sources(each, texts) for each in read]
 
 
 def _with_sources(sentences: Sequence[Sentence], texts: dict[str, Corpus]) -> Sentence:

@@ -9,7 +9,7 @@ import numpy as np
 
 from reproductions.lab.page import opening, significance, table
 from reproductions.sources.aggregation import DAWID_SKENE, MAJORITY
-from reproductions.sources.crowd_training import BY_TURNS, HARD, ROUNDS
+from reproductions.sources.crowd_training import BY_TURNS, ROUNDS, USUAL
 from reproductions.sources.rivals import VERSIONS
 
 _HEAD = ["method", "F", "P", "R", "labels right", "calibration error", "CPU s"]
@@ -65,16 +65,17 @@ def _of(row: dict[str, Any]) -> list[str]:
 
 def training_lines(found: dict[str, Any], trials: int) -> Iterator[str]:
     """The page of taggers trained on what real people marked."""
-    yield from opening("Taggers of what 47 people marked", found["command"])
-    yield f"Trained on the {found['sentences']:,} sentences of `en/crowd-ner/val.txt`, scored on the test data of"
-    yield "CoNLL-2003; the iteration is the best on its dev data. `best labels` are certain, `probabilities` are"
-    yield f"posteriors. `{BY_TURNS}` is `train --method sources` with {ROUNDS} rounds at most. `gold` is the limit: no"
-    yield "other row sees it.\n"
+    yield from opening("Taggers of what 47 people marked, and of four noisy sources", found["command"])
+    yield f"`best labels` are certain, `probabilities` are posteriors: `{USUAL}` is what `aggregate` and `train` do"
+    yield f"by default. `{BY_TURNS}` is `train --method sources` with {ROUNDS} rounds at most. `gold` is the limit:"
+    yield "no other row sees it. The iteration is the best on dev data.\n"
     yield "F of exact spans, in percent; in brackets each seed. The F of labels is that of the most probable labels of"
     yield "the training text.\n"
     yield from [significance(trials), ""]
-    head = ["trained on", "F of labels", "dev", "test", "seeds", "P", "R", "CPU s", f"against {HARD}", "p"]
-    yield from table(head, map(_of_training, found["rows"]))
+    head = ["trained on", "F of labels", "dev", "test", "seeds", "P", "R", "CPU s", f"against {USUAL}", "p"]
+    for each in found["texts"]:
+        yield f"{each['what']}: {each['sentences']:,} sentences.\n"
+        yield from [*table(head, map(_of_training, each["rows"])), ""]
 
 
 def _of_training(row: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from reproductions.lab.cache import Cache
 from reproductions.lab.comparison import TRIALS
@@ -78,16 +79,17 @@ def _aggregation(python: Path | None, sentences: int | None, out: Path) -> None:
 def _training(seeds: int, sentences: int | None, cache: Path, out: Path) -> None:
     folder = all_corpora() / "en"
     crowd = load_sources([str(folder / "crowd-ner/val.txt")], "3:", gold="2")
-    answers, gold = answers_and_gold(crowd, sentences)
-    dev, test = (load(str(folder / f"conll2003/{name}.txt")) for name in ("dev", "test"))
-    kept = (dev.with_sentences(dev.sentences[:sentences]), test.with_sentences(test.sentences[:sentences]))
-    texts = crowd_training.Texts(answers, gold, *kept)
-    about = {"version": __version__, "sentences": sentences}
-    found = {
-        "command": f"python -m reproductions sources --only training --seeds {seeds}",
-        "sentences": len(gold),
-        "rows": list(crowd_training.rows(texts, seeds, Cache(cache), TRIALS, _say, about)),
-    }
+    found: dict[str, Any] = {"command": f"python -m reproductions sources --only training --seeds {seeds}", "texts": []}
+    for what, name, (answers, gold) in (
+        ("`en/crowd-ner/val.txt`, 47 people", "conll2003/", answers_and_gold(crowd, sentences)),
+        (f"`en/noisebench`, the noises {', '.join(few.FEW)}", "noisebench/clean.", few.answers_and_gold(sentences)),
+    ):
+        dev, test = (load(str(folder / f"{name}{part}.txt")) for part in ("dev", "test"))
+        kept = (each.with_sentences(each.sentences[:sentences]) for each in (dev, test))
+        about = {"version": __version__, "sentences": sentences, "text": what}
+        texts = crowd_training.Texts(answers, gold, *kept)
+        rows = list(crowd_training.rows(texts, seeds, Cache(cache), TRIALS, _say, about))
+        found["texts"].append({"what": what, "sentences": len(gold), "rows": rows})
     write_page(out, "sources-training", found, page.training_lines(found, TRIALS))
 
 

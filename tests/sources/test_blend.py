@@ -69,7 +69,8 @@ def test_the_blend_is_the_mean_of_two_models_of_which_one_goes_on_from_the_other
     few = BlendOptions(iterations=10)
     second = in_turns(answers, chain, prior, few, AggregationRun(), variational=True, start=first.gamma)
     found = AGGREGATIONS["blend"].estimate(answers, BlendOptions(), AggregationRun())
-    assert np.allclose(found.gamma, (first.gamma + second.gamma) / 2)
+    mean = np.sqrt(first.gamma * second.gamma)
+    assert np.allclose(found.gamma, mean / mean.sum(axis=1, keepdims=True))
     assert not np.allclose(first.gamma, second.gamma, atol=0.01)
 
 
@@ -107,6 +108,20 @@ def test_two_careful_sources_are_not_taken_to_miss_what_a_third_one_marks_too_mu
     for k in (1, 2):
         rows += [(t, k, 1 if random.random() < 0.15 else truth[t]) for t in range(3000)]
     assert (aggregate(answers_of(rows, "abc", 3000)).best == truth).mean() > 0.97
+
+
+def test_a_list_beside_one_source_does_not_show_that_this_source_invents_what_the_list_lacks():
+    """The source misses a few names and invents none, the list has half of them: two answers do not tell, three do."""
+    random = np.random.default_rng(4)
+    truth = named(random, 700)
+    names = np.flatnonzero(truth == 0)
+    rows = [(t, 0, 1 if random.random() < 0.15 else truth[t]) for t in range(700)]
+    rows += [(t, 1, 0) for t in names if random.random() < 0.5]
+    answers = answers_of(rows, ("model", "list"), 700)
+    assert answers.overlap() == 0
+    assert (aggregate(answers).best == truth).mean() > 0.97
+    third = answers_of([*rows, *((t, 2, 0) for t in names)], ("model", "list", "rule"), 700)
+    assert third.overlap() == pytest.approx((third.answered == 3).sum() / 700)
 
 
 def test_sources_that_hardly_meet_keep_their_labels():

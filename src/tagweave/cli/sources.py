@@ -157,8 +157,8 @@ def aggregate(
     """Combine what many sources say of a text into labels with probabilities, and tell how reliable each source is.
 
     Methods: majority; dawid-skene, a confusion matrix for every source; mace, who either knows or guesses; hmm, with
-    transitions between true labels; bsc, with confusion matrices that depend on what a source said before; blend, the
-    mean of the second and the last, with priors that grow with the answers.
+    transitions between true labels; bsc, with confusion matrices that depend on what a source said before; blend,
+    dawid-skene, under priors that grow with the answers, bsc, which goes on from it, and the mean of both.
     """
     from tagweave.cli.console import status_line
     from tagweave.corpus.files import written

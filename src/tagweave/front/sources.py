@@ -135,7 +135,8 @@ def _note(answers: Answers, method: str) -> str:
     """Warn where hardly any token has several answers."""
     if not answers.hardly_overlap:
         return ""
-    found = f"{100 * answers.overlap():.1f} % of the labelled tokens have answers of several sources"
+    beside = ", one list not counted" if answers.lists else ""
+    found = f"{100 * answers.overlap():.1f} % of the labelled tokens have answers of several sources{beside}"
     advice = "votes decide; `known` helps" if method == DEFAULT else "take `method=majority`, or give `known`"
     return f"{found}, too few to tell which source is right: {advice}"
 

@@ -83,9 +83,14 @@ class Answers:
         return answered
 
     def overlap(self) -> float:
-        """Return the share of answered positions that several sources answer; others do not show who is right."""
-        sources = self.answered[self.answered > 0]
-        return float((sources > 1).mean()) if len(sources) else 0.0
+        """Return the share of answered positions where answers can show who is right: several sources meet.
+
+        Beside a list, which two answers do not tell from one that misses names, three are needed.
+        """
+        needed = np.full(self.positions, 2)
+        needed[self.position[np.isin(self.source, self.lists)]] = 3
+        meets = (self.answered >= needed)[self.answered > 0]
+        return float(meets.mean()) if len(meets) else 0.0
 
     @property
     def hardly_overlap(self) -> bool:

@@ -22,10 +22,13 @@
 
   a_k(y) is how often source k says y, xi_k(l) the share of l among its answers. For a y that it never says, e is 1: a
   source that marks places alone tells nothing of people. Bayesian sequence combination goes on from the labels of this
-  model for a few turns, and the probabilities of both are averaged (a linear opinion pool, Stone 1961): the one takes
-  every token by itself, the other knows what follows what, but needs sources that meet. Where these hardly do, votes
-  under the priors are all: one turn of the first model. A source of spans that never says `O`, while another one does,
-  is a list: that it answers at all is evidence, and so it is of a source that says nothing but `O`.
+  model for a few turns, and the result is the geometric mean of the probabilities of both (a logarithmic opinion pool,
+  Genest and Zidek 1986): the one takes every token by itself, the other knows what follows what.
+
+  A source of spans that never says `O`, while another one does, is a list: that it answers at all is evidence, and so
+  it is of a source that says nothing but `O`. With such sources the first model is all, under a flat prior of labels.
+  Where sources hardly meet, or only one of them meets one list, which may miss names as well as the other may invent
+  them, it takes one turn: votes under the priors.
 """
 
 from __future__ import annotations
@@ -226,15 +229,17 @@ def _blend(answers: Answers, options: BlendOptions, run: AggregationRun) -> Esti
     flat, known = np.ones(len(answers.labels)), dict(run.known)
     speaks = (*answers.lists, *answers.excluders)
     votes, believed = from_votes(answers, known, more=1e-9), guessing_prior(answers, known)
-    if answers.hardly_overlap:  # one turn, in which all labels that anybody gives are equally likely
+    if speaks or answers.hardly_overlap:
+        turns = replace(options, iterations=1) if answers.hardly_overlap else options
         truth = IndependentLabels((answers.given.sum(axis=0) > 0).astype(np.float64), flat)
-        return in_turns(answers, truth, believed, replace(options, iterations=1), run, speaks=speaks, start=votes)
+        return in_turns(answers, truth, believed, turns, run, speaks=speaks, start=votes)
     truth = IndependentLabels(flat + votes.sum(axis=0), flat)
-    first = in_turns(answers, truth, believed, options, run, speaks=speaks, start=votes)
+    first = in_turns(answers, truth, believed, options, run, start=votes)
     chain = LabelChain.of(answers.sentence_ptr, answers.scheme, 1.0, variational=True)
     later, prior = replace(options, iterations=_LATER_TURNS), sequential_prior(answers, 10.0, 1.0, known)
-    second = in_turns(answers, chain, prior, later, run, variational=True, speaks=speaks, start=first.gamma)
-    gamma = (first.gamma + second.gamma) / 2
+    second = in_turns(answers, chain, prior, later, run, variational=True, start=first.gamma)
+    gamma = np.sqrt(np.maximum(first.gamma * second.gamma, np.finfo(np.float64).tiny))
+    gamma /= gamma.sum(axis=1, keepdims=True)
     return Estimate(gamma, updated(answers, gamma, prior))
 
 

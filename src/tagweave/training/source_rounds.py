@@ -75,20 +75,13 @@ class SourceRounds:
     speaks: bool = False
 
     def first(self) -> Belief:
-        """What the answers say without the text: Bayesian sequence combination, or votes where sources hardly meet."""
+        """What the answers say without the text, by the default of aggregation."""
         answers, answered = self.answers, self.answers.answered > 0
-        if answers.hardly_overlap:
-            self.run.tell(f"several sources answer {100 * answers.overlap():.1f} % of the positions: votes come first")
-            # the labels that have most votes are taken as certain: shares of votes are no probabilities
-            labels = np.eye(len(answers.labels))[aggregate(answers, "majority", known=self.known).best]
-            defaults = BayesianSequenceOptions()
-            prior = sequential_prior(answers, defaults.right, defaults.wrong, self.known)
-            reliability = updated(answers, labels, prior)
-        else:
-            found = aggregate(answers, "bsc", known=self.known, seed=self.seed)
-            labels, reliability = found.probabilities.astype(np.float64), found.reliability
+        labels = aggregate(answers, known=self.known, seed=self.seed).probabilities.astype(np.float64)
+        defaults = BayesianSequenceOptions()
+        prior = sequential_prior(answers, defaults.right, defaults.wrong, self.known)
         silence = SilenceRates.of(answers, labels * answered[:, None]) if self.speaks else None
-        return Belief(labels, reliability, answered, silence)
+        return Belief(labels, updated(answers, labels, prior), answered, silence)
 
     def best(self, rounds: int) -> Belief:
         """Return the round after which answers are most likely; at most so many rounds."""
