@@ -37,7 +37,7 @@ NORMS = {
     "subword": 7.5343748,
     "transform": 14.8764782,
     "iterate": 15.4080598,
-    "sources": 9.7740897,
+    "sources": 9.6775927,
     "single parser": 3.4118142,
     "stacked parser": 5.4373265,
 }

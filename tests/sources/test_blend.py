@@ -40,9 +40,10 @@ def test_a_source_knows_the_label_or_guesses_as_it_answers_on_the_whole():
         assert counts[0, 0, label, truth] == pytest.approx(expected, rel=0.02)
 
 
-def test_a_source_that_never_gives_a_label_tells_nothing_of_it():
-    answers = answers_of([(0, 0, 0), (1, 0, 1), (2, 0, 1), (3, 0, 1), (0, 1, 1)], "ab", 5, TAGS)
-    assert guessing_prior(answers).counts[1, 0, :, 0] == pytest.approx([0.1, 9.9], abs=0.1)
+def test_a_source_that_never_marks_a_kind_of_span_tells_nothing_of_it_and_one_of_tags_excludes_it():
+    rows = [(0, 0, 0), (1, 0, 1), (2, 0, 1), (3, 0, 1), (0, 1, 1)]
+    assert guessing_prior(answers_of(rows, "ab", 5)).counts[1, 0, :, 0] == pytest.approx([0.1, 9.8, 0.1], abs=0.1)
+    assert guessing_prior(answers_of(rows, "ab", 5, TAGS)).counts[1, 0, :, 0] == pytest.approx([9, 1], abs=0.1)
 
 
 def test_priors_of_sources_are_those_of_each_one():

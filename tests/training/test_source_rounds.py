@@ -66,7 +66,7 @@ def test_where_sources_hardly_meet_votes_come_first() -> None:
     said = [c[0] for each in alone for layer in each.layers.values() for c in layer if c]
     first = rounds.first()
     assert [rounds.answers.labels[at] for at in first.labels.argmax(axis=1)] == said
-    assert set(first.labels.ravel()) == {0, 1} and first.silence is None
+    assert first.silence is None
 
 
 def test_the_silence_of_functions_is_evidence() -> None:

@@ -20,10 +20,11 @@
 
       P(. | y, source k) has the prior Dirichlet((10 + 0.03 a_k(y)) ((1 - e) [l = y] + e xi_k(l))),    e = 0.1
 
-  a_k(y) is how often source k says y, xi_k(l) the share of l among its answers. For a y that it never says, e is 1: a
-  source that marks places alone tells nothing of people. Bayesian sequence combination goes on from the labels of this
-  model for a few turns, and the result is the geometric mean of the probabilities of both (a logarithmic opinion pool,
-  Genest and Zidek 1986): the one takes every token by itself, the other knows what follows what.
+  a_k(y) is how often source k says y, xi_k(l) the share of l among its answers. Where labels are those of spans, e is 1
+  for a y that it never says: a source that marks places alone tells nothing of people. Bayesian sequence combination
+  goes on from the labels of this model for a few turns, and the result is the geometric mean of the probabilities of
+  both (a logarithmic opinion pool, Genest and Zidek 1986): the one takes every token by itself, the other knows what
+  follows what.
 
   A source of spans that never says `O`, while another one does, is a list: that it answers at all is evidence, and so
   it is of a source that says nothing but `O`. With such sources the first model is all, under a flat prior of labels.
@@ -212,7 +213,7 @@ def guessing_prior(answers: Answers, known: dict[str, float] | None = None) -> P
     size, given = len(answers.labels), answers.given
     guesses = given + 1e-2  # a source may say what it never did
     guesses /= guesses.sum(axis=1, keepdims=True)
-    knows = (1 - _DOUBT) * (given > 0)
+    knows = (1 - _DOUBT) * ((given > 0) | answers.scheme.is_free)
     shares = guesses[:, :, None] * (1 - knows)[:, None, :] + np.eye(size) * knows[:, None, :]
     strength = _BELIEF + _SHARE * given
     return Prior((shares * strength[:, None, :])[:, None], 0, known or {})
