@@ -53,14 +53,17 @@ class Checked:
         return [each for each in every if each.suspicion >= LEAST] if count is None else [*every[:count]]
 
     def rows(self, count: int | None = None) -> list[dict[str, Any]]:
-        """Return a row for each suspect; `first` and `last` count the tokens of its sentence from 1."""
+        """Return a row for each suspect; `first` and `last` count the tokens of its sentence from 1.
+
+        `line` is where its sentence begins in the file, or of sentences in memory their number.
+        """
         return [self._row(each) for each in self.suspects(count)]
 
     def _row(self, suspect: Suspect) -> dict[str, Any]:
         suspicion, number, start, stop, given, rival, *probabilities = suspect
         sentence = self.found.sentences[number]
         names = [self._name(part, sentence.forms) for part in (*given, rival)]
-        place = sentence.location.line, start + 1, stop
+        place = sentence.location.line or number + 1, start + 1, stop
         text = self._between.join(filter(None, self._around(suspect, "[", "]")))
         values = (suspicion, *place, " + ".join(names[:-1]), names[-1], *probabilities, text)
         rounded = (round(each, 4) if isinstance(each, float) else each for each in values)

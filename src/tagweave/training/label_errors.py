@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError
@@ -131,10 +132,15 @@ def suspicions(
 
 
 def believed(sentence: Sentence, doubts: Floats) -> Sentence:
-    """Return a sentence with the confidence that doubts of its tokens, or of the characters of its words, leave."""
+    """Return a sentence with the confidence that doubts of its tokens, or of the characters of its words, leave.
+
+    Candidates with numbers have none.
+    """
     if len(doubts) > len(sentence):
         doubts = np.maximum.reduceat(doubts, np.cumsum([0, *map(len, sentence.forms)])[:-1])
     own = np.array(sentence.confidence or (1.0,) * len(sentence))
+    layers = (*sentence.layers.values(), *sentence.heads.values())
+    doubts = np.where([any(isinstance(each, Soft) for each in said) for said in zip(*layers, strict=True)], 0, doubts)
     return replace(sentence, confidence=tuple((own * (1 - doubts.clip(0, 1))).tolist()))
 
 
@@ -154,11 +160,12 @@ class Labels:
         self._space = LabelSpace.plain(coded.guideline, recipe.task.labels(sorted(self.names)))
         self._task, parts = recipe.task.name, [split_label(name) for name in self._space.names]
         self._letters = ["I" if letter == "M" else letter for letter, _ in parts]
-        self._types = [kind if letter != OUTSIDE else OUTSIDE for letter, kind in parts]
-        tokens = [f"{_IOB2.get(letter, letter)}-{kind}" if kind else letter for letter, kind in parts]
-        tokens = tokens if self._task == SPANS else list(self._space.names)
+        self._types = [OUTSIDE if letter == OUTSIDE else kind for letter, kind in parts]
+        tokens = [*self._space.names]
+        if self._task == SPANS:
+            tokens = [_IOB2.get(name[0], name[0]) + name[1:] for name in tokens]
         self._tokens = list(dict.fromkeys(tokens))
-        self._projection = np.eye(len(self._tokens))[[self._tokens.index(name) for name in tokens]]
+        self._projection = np.eye(len(self._tokens), dtype=np.float32)[[self._tokens.index(name) for name in tokens]]
         sets = LabelSets(self._space)
         numbers = allowed_sets(self.sentences, sets)
         self._masks = np.split(sets.masks[numbers] > 0, np.cumsum([len(each) for each in coded])[:-1])
@@ -167,12 +174,12 @@ class Labels:
         """Return float[T, K], the probabilities of labels, and the probabilities of spans."""
         encoded = model.encoder.encode([replace(each, layers={}) for each in sentences], threads)
         said: list[tuple[Floats, Spans]] = []
-        typed = [f"{letter}-{kind or '*'}" for letter, kind in zip(self._letters, self._types, strict=True)]
-        names = [OUTSIDE if kind == OUTSIDE else name for name, kind in zip(typed, self._types, strict=True)]
+        pairs = zip(self._letters, self._types, strict=True)
+        names = [OUTSIDE if kind == OUTSIDE else f"{letter}-{kind or '*'}" for letter, kind in pairs]
         with one_blas_thread():
             for number in range(len(sentences)):
-                gamma, pairs = model.pair_marginals(encoded, number)
-                found = probable_spans(gamma, pairs, names, _LEAST) if self._task != "tag" else ()
+                gamma, steps = model.pair_marginals(encoded, number)
+                found = probable_spans(gamma, steps, names, _LEAST) if self._task != "tag" else ()
                 spans = {Part(start, stop, kind.strip("*")): p for start, stop, kind, p in found}
                 said.append((gamma @ self._projection, spans))
         return said
