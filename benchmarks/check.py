@@ -146,9 +146,8 @@ def page(found: dict[str, list[dict[str, Any]]], command: str) -> list[str]:
     """Return the lines of the page."""
     seeds, ways = len(next(iter(found.values()))), list(next(iter(found.values()))[0]["f"])
     above = sum(mean(one["check"] for one in each) > _best(each, f"cleanlab, {ROUNDS}")[0] for each in found.values())
-    gains = {
-        way: mean(one["f"][way] - one["f"][ways[0]] for each in found.values() for one in each) for way in ways[1:3]
-    }
+    every = [one["f"] for each in found.values() for one in each]
+    gains = {way: mean(each[way] - each[ways[0]] for each in every) for way in ways[1:3]}
     of_plain = f"self-confidence | cleanlab | self-confidence, {ROUNDS} | cleanlab, {ROUNDS}"
     lines = [
         "# Labels that are wrong",
@@ -167,8 +166,8 @@ def page(found: dict[str, list[dict[str, Any]]], command: str) -> list[str]:
         f"`check` trains as many models as {ROUNDS} cross-validations. *first {FIRST}*: the percentage of its first",
         "suspects that have a wrong token.",
         "",
-        f"`check` is above the best score of cleanlab for {above} of {len(found)} noises. How many rounds there are, and how far",
-        "each believes the ones before, were chosen on these noises.",
+        f"`check` is above the best score of cleanlab for {above} of {len(found)} noises. The number of rounds,",
+        "and how far each believes the ones before, were chosen on these noises.",
         "",
         f"| noise | wrong, % | {of_plain} | `check` | first {FIRST} |",
         "|---|---|---|---|---|---|---|---|",
