@@ -107,11 +107,7 @@ def suspicions(
         folds: the parts of the text; a model of the others judges each.
         rounds: how often the text is cut into folds, by other seeds.
     """
-    layers = (sentence.layers.get(corpus.guideline) or sentence.heads.get(corpus.guideline, ()) for sentence in corpus)
-    known = len(corpus) if recipe.task.of_characters else sum(any(layer) for layer in layers)
-    if known < 2 * folds:
-        expected = f"at least {2 * folds}, two for each of {folds} folds"
-        raise CorpusError(f"{known} sentences with annotation", expected, corpus.path)
+    _check_size(corpus, recipe, folds)
     asked, said, trusted = judge.sentences, [list[Any]() for _ in judge.sentences], corpus
     for at in range(rounds):
         settings = {**recipe.settings, "seed": seed + at} if in_batches(recipe.learner) else recipe.settings
@@ -131,6 +127,14 @@ def suspicions(
     return Suspicions(asked, tokens, sorted(rows, key=lambda row: (-row.suspicion, row.sentence, row.start)))
 
 
+def _check_size(corpus: Corpus, recipe: Recipe, folds: int) -> None:
+    layers = (sentence.layers.get(corpus.guideline) or sentence.heads.get(corpus.guideline, ()) for sentence in corpus)
+    known = len(corpus) if recipe.task.of_characters else sum(any(layer) for layer in layers)
+    if known < 2 * folds:
+        expected = f"at least {2 * folds}, two for each of {folds} folds"
+        raise CorpusError(f"{known} sentences with annotation", expected, corpus.path)
+
+
 def believed(sentence: Sentence, doubts: Floats) -> Sentence:
     """Return a sentence with the confidence that doubts of its tokens, or of the characters of its words, leave.
 
@@ -146,6 +150,8 @@ def believed(sentence: Sentence, doubts: Floats) -> Sentence:
 
 Spans = Mapping[Part, float]
 """The probabilities of spans."""
+Unit = tuple[int, int, tuple[str, ...]]
+"""An annotated span or word: first token, token after the last, types."""
 
 
 class Labels:
@@ -217,34 +223,21 @@ class Labels:
 
     def _spans(self, table: Floats, spans: dict[Part, float], mask: Masks) -> Iterator[Suspect]:
         """Yield annotated spans or words beside their rivals, grouped by rival, and missing spans."""
-        found, units = dict[Part, list[tuple[Part, float]]](), [*self._units(mask)]
-        missing, is_free = sorted(spans, key=lambda key: (-spans[key], key)), self._outside(mask)
+        units, inside = [*self._units(mask)], mask[:, [kind != OUTSIDE for kind in self._types]].any(axis=1)
+        missing = [*_apart(sorted(spans, key=lambda key: (-spans[key], key)), np.asarray(~inside))]
         if self._task == SPANS:
             out = table[:, self._tokens.index(OUTSIDE)]
             for start, stop in {each[:2] for each in (*spans, *units)}:
                 spans[Part(start, stop, OUTSIDE)] = float(out[start:stop].min())
-        for start, stop, kinds in units:
-            own = {Part(start, stop, kind) for kind in kinds}
-            others = {key: p for key, p in spans.items() if _overlap(key, start, stop) and key not in own}
-            if others:
-                best = max(others, key=lambda key: (others[key], key))
-                pair = Part(start, stop, "|".join(kinds)), sum(spans.get(each, 0.0) for each in own)
-                found.setdefault(best, []).append(pair)
+        found = _by_rival(units, spans)
         for key in missing:
-            if is_free[key.start : key.stop].all():
-                is_free[key.start : key.stop] = False
-                nothing = key._replace(label=OUTSIDE)
-                found[key] = [(nothing, spans[nothing])]
+            found[key] = [(key._replace(label=OUTSIDE), spans[key._replace(label=OUTSIDE)])]
         for rival, pairs in found.items():
             parts = tuple(part for part, _ in pairs)
             start, stop = min(rival.start, parts[0].start), max(rival.stop, parts[-1].stop)
             yield Suspect(0, 0, start, stop, parts, rival, min(1.0, *(p for _, p in pairs)), min(spans[rival], 1.0))
 
-    def _outside(self, mask: Masks) -> Masks:
-        """Return bool[T]: the tokens that the annotation has outside spans."""
-        return np.asarray(~mask[:, [kind != OUTSIDE for kind in self._types]].any(axis=1))
-
-    def _units(self, mask: Masks) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    def _units(self, mask: Masks) -> Iterator[Unit]:
         """Yield the spans or words that are certainly annotated, with the types that they may have."""
         start = -1
         for at, row in enumerate(mask):
@@ -254,6 +247,27 @@ class Labels:
                 kinds = [{self._types[label] for label in np.flatnonzero(each)} for each in mask[start : at + 1]]
                 yield start, at + 1, tuple(sorted(set.intersection(*kinds)))
                 start = -1
+
+
+def _by_rival(units: Sequence[Unit], spans: Spans) -> dict[Part, list[tuple[Part, float]]]:
+    """Return units with their probabilities, by the most probable span that excludes them."""
+    found = dict[Part, list[tuple[Part, float]]]()
+    for start, stop, kinds in units:
+        own = {Part(start, stop, kind) for kind in kinds}
+        others = {key: p for key, p in spans.items() if _overlap(key, start, stop) and key not in own}
+        if others:
+            best = max(others, key=lambda key: (others[key], key))
+            pair = Part(start, stop, "|".join(kinds)), sum(spans.get(each, 0.0) for each in own)
+            found.setdefault(best, []).append(pair)
+    return found
+
+
+def _apart(spans: Sequence[Part], is_free: Masks) -> Iterator[Part]:
+    """Yield spans of free tokens that do not overlap, the first ones first."""
+    for key in spans:
+        if is_free[key.start : key.stop].all():
+            is_free[key.start : key.stop] = False
+            yield key
 
 
 def _overlap(part: Part, start: int, stop: int) -> bool:
