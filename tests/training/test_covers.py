@@ -71,6 +71,20 @@ def test_workers_know_it(files: list[str]) -> None:
     assert np.array_equal(here, there)
 
 
+def test_many_sentences_get_a_smaller_rate_that_is_told(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in (("people", PEOPLE), ("places", PLACES)):
+        Path(f"{name}.conll").write_text(text * 500)
+    on_workers = {"cluster": "local", "workers": 1}
+    usual, large = weights(files, covers=["all"] * 2), weights(files, covers=COVERS)
+    assert np.array_equal(large, weights(files, covers=COVERS, settings={"rate": 0.1}))
+    assert np.array_equal(large, weights(files, covers=COVERS, **on_workers))
+    assert not np.array_equal(large, weights(files, covers=COVERS, settings={"rate": 0.2}))
+    assert np.array_equal(usual, weights(files, covers=["all"] * 2, settings={"rate": 0.2}))
+    options = {**QUICK, "callback": None}
+    tw.train(files, covers=COVERS, **options)
+    assert "so the rate is 0.1 (`settings=rate=NUMBER` sets another)" in capsys.readouterr().err
+
+
 def test_a_parser_has_no_such_labels(files: list[str]) -> None:
     Path("x.conllu").write_text("1\tAnn\t_\tPROPN\t_\t_\t0\troot\t_\t_\n\n")
     with pytest.raises(ValueError, match="found `covers`"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -39,8 +39,10 @@ _SPAN = re.compile(r"[bieslu][-_:.]\S+|\S+[-_:.][bieslu]|o", re.IGNORECASE)
 _PLACES = re.compile(r"[BIESLU]-.+|O")
 
 
-def inspection(data: TrainingData, dev: CorpusFile | None, task: str, gaps: Gaps | None = None) -> Iterator[str]:
-    """Yield warnings and notes about the corpora of a job."""
+def inspection(
+    data: TrainingData, dev: CorpusFile | None, task: str, gaps: Gaps | None = None, told: Container[int] = ()
+) -> Iterator[str]:
+    """Yield warnings and notes about the corpora of a job; a plan says what the corpora of the numbers `told` cover."""
     files = [*data.files, *([dev] if dev else [])]
     for file in files:
         yield from suspicions(file.corpus, task)
@@ -51,7 +53,7 @@ def inspection(data: TrainingData, dev: CorpusFile | None, task: str, gaps: Gaps
             yield from unknown_labels(data, dev, task)
             yield from _missing_labels(data, dev, task)
     if task == SPANS:
-        yield from uncovered_types([SpanCounts.of(corpus) for corpus in data.corpora])
+        yield from uncovered_types([SpanCounts.of(each, number in told) for number, each in enumerate(data.corpora)])
         yield from (note for f in files if (note := stray_labels(f.corpus, f.guideline, f.corpus.path)))
         yield from (note for f in files if (note := gap_line(f.corpus, gaps)))
 
@@ -202,25 +204,25 @@ class SpanCounts(NamedTuple):
     tokens: int
     outside: int  # tokens known to be in no span
     spans: Mapping[str, int]
-    is_partial: bool  # whether it says which types were annotated
+    is_told: bool  # whether somebody says which types were annotated
 
     @classmethod
-    def of(cls, corpus: Corpus) -> SpanCounts:
+    def of(cls, corpus: Corpus, is_told: bool) -> SpanCounts:
         own = describe(corpus.map(lambda each: each.with_layers_of([corpus.guideline]))).layers.get(corpus.guideline)
-        is_partial = any(corpus.covered_in(sentence) is not None for sentence in corpus)
+        is_told = is_told or any(corpus.covered_in(sentence) is not None for sentence in corpus)
         outside, spans = (own.labels.get(OUTSIDE, 0), own.spans) if own else (0, {})
-        return cls(corpus.path, corpus.guideline, corpus.tokens(), outside, spans, is_partial)
+        return cls(corpus.path, corpus.guideline, corpus.tokens(), outside, spans, is_told)
 
     @classmethod
     def described(cls, corpus: Mapping[str, Any]) -> SpanCounts:
         """Take the counts from the description of a corpus as plain data."""
         own = corpus["layers"].get(corpus["guideline"], {"labels": {}})
-        outside, is_partial = own["labels"].get(OUTSIDE, 0), corpus["covered"] is not None
-        return cls(corpus["file"], corpus["guideline"], corpus["tokens"], outside, own.get("spans", {}), is_partial)
+        outside, is_told = own["labels"].get(OUTSIDE, 0), corpus["covered"] is not None
+        return cls(corpus["file"], corpus["guideline"], corpus["tokens"], outside, own.get("spans", {}), is_told)
 
     def lacks(self, other: SpanCounts) -> set[str]:
         """Return the types that never occur, and should by their share in another corpus of the guideline."""
-        if self.is_partial or self.guideline != other.guideline:
+        if self.is_told or self.guideline != other.guideline:
             return set()
         expected = {name: count * self.outside / other.tokens for name, count in other.spans.items()}
         return {name for name, count in expected.items() if name not in self.spans and count >= _EXPECTED}

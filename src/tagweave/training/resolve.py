@@ -63,7 +63,8 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
     _check_sample(plan, data)
     every = [*data.files, *([dev] if dev else [])]
     notes = [*data.notes, *left_out(every), *(file.note for file in every if file.note)]
-    for note in [*notes, *inspection(data, dev, plan.task, plan.gaps), *overlap_lines(data, plan.task)]:
+    told = {number for number, each in enumerate(plan.corpora) if each.covers is not None}
+    for note in [*notes, *inspection(data, dev, plan.task, plan.gaps, told), *overlap_lines(data, plan.task)]:
         run.tell(note)
     schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
     job = Job(plan, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule))

@@ -79,6 +79,7 @@ def _fit(job: Job) -> Any:
     from tagweave.training.incomplete import (
         FoldCompletion,
         believed,
+        careful,
         leaves_out_spans,
         ratio_from,
         ratio_of_data,
@@ -92,7 +93,8 @@ def _fit(job: Job) -> Any:
         share = ratio_of_data(given, job.dev, job.run.tell)
     ratio = ratio_from(share, options.ratio_margin, options.ratio_weight, job.run.tell)
     with as_plan_error():
-        recipe = replace(job.recipe, ratio=ratio)
+        size = sum(each.size or 0 for each in job.plan.corpora)
+        recipe = careful(replace(job.recipe, ratio=ratio), given, size, job.run.tell)
     corpora, recipe = treated(
         options.incomplete,
         believed(given, options.span_confidence, options.outside_confidence),
