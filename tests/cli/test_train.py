@@ -202,7 +202,9 @@ def test_a_checkpoint_of_another_run_is_refused_and_without_resume_announced(run
     model = tmp_path / "m"
     with interrupted(1):
         run("train", corpora / "train.txt", "-o", model, *RUN, code=130)
-    for change in (("--seed", 1), ("--weights", "2"), ("--min-count", 2), ("--dev", corpora / "dev.txt")):
+    changes = [("--seed", 1), ("--weights", "2"), ("--covers", "NN"), ("--min-count", 2)]
+    changes.append(("--dev", corpora / "dev.txt"))
+    for change in changes:
         result = run("train", corpora / "train.txt", "-o", model, *RUN, *change, "--resume", code=2)
         told = f"tagweave: {model}.checkpoint: a checkpoint of another training run; delete it to start anew"
         assert result.stderr.splitlines()[-1] == told

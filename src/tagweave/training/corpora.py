@@ -242,7 +242,7 @@ def _by_heads(corpus: Corpus) -> Corpus:
 
 def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: dict[str, Any], *settings: Any) -> str:
     """A digest of everything that influences the weights of an iteration: corpora, dev data, recipe, settings."""
-    corpora = [[file.sha256, file.guideline, file.corpus.weight, file.corpus.covered] for file in files]
+    corpora = [[file.sha256, file.guideline, file.corpus.weight] for file in files]
     text = json.dumps([corpora, dev and [dev.sha256, dev.argument, dev.guideline], recipe, settings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

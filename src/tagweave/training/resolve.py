@@ -68,7 +68,7 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
         run.tell(note)
     schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
     job = Job(plan, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule))
-    identity = run_identity(data.files, dev, *job.identity())
+    identity = run_identity(data.files, dev, *job.identity(), [each.covers for each in plan.corpora])
     return replace(job, run=replace(run, schedule=replace(schedule, identity=identity)))
 
 
