@@ -98,7 +98,6 @@ def test_every_way_of_training_keeps_the_words(run, corpora, lexicons, tmp_path,
         ("--task tag --lexicon {}", "found --lexicon with the task tag, expected segment or segtag"),
         ("--lexicon -", "found standard input as a lexicon, expected a file"),
         ("--lexicon {}.none", "No such file"),
-        ("--task segtag --source b={c}/train.txt --lexicon {}", "found --lexicon with the method coupled"),
         ("--lexicon {}.one", "found templates over lexicon_begins, lexicon_inside, lexicon_ends, expected a lexicon"),
         ("--lexicon {}.bad", ":1: found the fields 'a b c'"),
     ],
@@ -106,7 +105,7 @@ def test_every_way_of_training_keeps_the_words(run, corpora, lexicons, tmp_path,
 def test_options_that_do_not_fit(run, corpora, lexicons, tmp_path, options, message):
     write(lexicons[0].with_name("a.txt.one"), ["的"])
     write(lexicons[0].with_name("a.txt.bad"), ["a b c"])
-    given = options.format(lexicons[0], c=corpora).split()
+    given = options.format(lexicons[0]).split()
     task = () if "--task" in given else ("--task", "segment")
     result = run("train", corpora / "words.txt", *task, *given, "-o", tmp_path / "m", code=2)
     assert message in result.stderr.splitlines()[-1]

@@ -58,7 +58,7 @@ def bundles(model):
 # Steps
 
 
-def test_coupled_is_the_default(couple):
+def test_coupled_is_the_default_for_few_sentences(couple):
     """Narrowed by taggers, which also give the mapping."""
     model, lines = couple()
     assert model.space.guidelines == ("ctb", "pd", "ctb&pd") and not isinstance(model.encoder, ProposingEncoder)
@@ -67,6 +67,25 @@ def test_coupled_is_the_default(couple):
     assert lines[-2].startswith("no --dev: nothing tells whether the sources made the model better or worse")
     iterations = [line.split("  ")[0] for line in lines if line.startswith("iteration")]
     assert iterations == ["iteration 1/2", "iteration 2/2"] * 3
+
+
+@pytest.mark.parametrize("dev", [(), ("--dev", f"{sample.path('both.tsv')}#ctb")], ids=["held out", "dev"])
+def test_a_race_of_the_methods_is_the_default_from_fifty_sentences_on(run, tmp_path, dev):
+    corpora = [f"{name}={sample.path(f'{name}.txt')}" for name in ("ctb", "pd")]
+    lines = run("train", corpora[0], "--source", corpora[1], *dev, "-o", tmp_path / "m", *RUN).stderr.splitlines()
+    about = describe_model(tmp_path / "m")["about"]
+    race, method = about["race"], about["plan"]["method"]
+    assert list(race) == ["single", "stacked", "coupled", "transform"]
+    assert all(any(line.startswith(f"{name}: {score:.4f}") for line in lines) for name, score in race.items())
+    first = next(line for line in lines if line.startswith("methods race on"))
+    assert first.endswith("the development data" if dev else "sentences of TRAIN that are held out")
+    best = max(race, key=race.get)
+    assert f"method {best} (--method would name another)" in lines
+    if dev:  # the plain model is kept where the race was wrong
+        assert method in (best, "single")
+    else:
+        assert method == best
+        assert not any(line.startswith("no --dev") for line in lines)
 
 
 @pytest.mark.parametrize(

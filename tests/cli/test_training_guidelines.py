@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -74,6 +75,16 @@ def test_without_names_and_method_the_tags_tell(files, source, foreign):
         assert told.method == "single" and names(told) == ["tag", "tag"]
         how = "(corpora can be named: GUIDELINE=FILE)"
         assert told.notes == (f"{file} is taken as of the guideline of {files.a} {how}",)
+
+
+def test_other_types_of_spans_are_another_guideline_unless_it_is_told_what_was_looked_for(tmp_path):
+    paths = [tmp_path / "a.conll", tmp_path / "b.conll"]
+    for path, name in zip(paths, ("PER", "ORG"), strict=True):
+        write(path, ["in\tO", "at\tO", f"Ann\tB-{name}", ""])
+    assert names(data(paths[:1], paths[1:], task="spans")) == ["target", "source"]
+    target, source = (read_corpus(str(path), "spans", None) for path in paths)
+    source = replace(source, corpus=source.corpus.covering("ORG"))
+    assert names(training_data([target], [source], None)) == ["tag", "tag"]
 
 
 def test_a_source_of_each_kind(files):

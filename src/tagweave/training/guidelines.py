@@ -12,19 +12,22 @@ Drops sentences of partial sources that TRAIN annotates in full: they can only r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from tagweave.corpus import chunk_schemes
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import PlanError
+from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.arc_templates import LONGEST
 from tagweave.labels import OF_WORDS, PARSE
 from tagweave.training.corpora import CorpusFile, TrainingData
 from tagweave.training.incomplete import is_complete
 from tagweave.training.inspection import label_counts
-from tagweave.training.methods import COUPLED, METHODS, SINGLE
+from tagweave.training.methods import AUTO, COUPLED, METHODS, SINGLE
 from tagweave.training.methods.adaptation import MERGED
 from tagweave.training.task import TASKS
 from tagweave.training.tree_problem import tag_layers
@@ -63,7 +66,7 @@ def training_data(
 
 def development_data(data: TrainingData, dev: CorpusFile, training: CorpusFile) -> CorpusFile:
     """Development data with a guideline of the model; if they name none, it is the target."""
-    known = data.guidelines if data.method == COUPLED else (data.target,)
+    known = data.guidelines if data.method in (AUTO, COUPLED) else (data.target,)
     if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
         if {dev.corpus.layer, training.corpus.layer} != {UPOS, XPOS}:
             return dev.called(data.target)
@@ -86,8 +89,25 @@ def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> b
         return False
     if method is not None:
         return True
-    tags, known = label_counts(source.corpus), label_counts(target.corpus)
+    if source.corpus.covered is not None or target.corpus.covered is not None:
+        return False  # it is known why their types differ
+    tags, known = _tags(source.corpus), _tags(target.corpus)
     return bool(known) and 2 * sum(count for tag, count in tags.items() if tag in known) < tags.total()
+
+
+def _has_spans(corpus: Corpus) -> bool:
+    return chunk_schemes.codes_chunks(label_counts(corpus))
+
+
+def _tags(corpus: Corpus) -> Counter[str]:
+    """Count the labels of a corpus; of spans their types, since all spans have O and letters of places in common."""
+    counts, types = label_counts(corpus), Counter[str]()
+    if not _has_spans(corpus):
+        return counts
+    for label, count in counts.items():
+        if label != OUTSIDE:
+            types[str(chunk_schemes.parse(label).type)] += count
+    return types
 
 
 def _with_distinct_names(
@@ -115,7 +135,10 @@ def _notes(
         if file.guideline == data.target:
             notes.append(f"{file.corpus.path} is taken as of the guideline of {own.corpus.path} ({_HOW})")
         else:
-            notes.append(f"{file.corpus.path} is taken as of another guideline: its tags are not {own.corpus.path}'s")
+            how = "; types that annotators did not look for are told by `covers`" if _has_spans(file.corpus) else ""
+            notes.append(
+                f"{file.corpus.path} is taken as of another guideline: its tags are not {own.corpus.path}'s{how}"
+            )
     if data.target != own.guideline:
         notes.append(f"the guidelines are called {data.target!r} and {SOURCE!r} ({_HOW})")
     if not method and data.method != SINGLE:

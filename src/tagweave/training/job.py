@@ -6,7 +6,7 @@ A model that learned from sources is compared with a plain one of TRAIN alone: n
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,6 +26,7 @@ from tagweave.training.coupled import refuse_contradictions
 from tagweave.training.fit import Fitted, Problem, fit_problem, prepare
 from tagweave.training.guided import fit_stages, shared_templates
 from tagweave.training.methods import METHODS, SINGLE
+from tagweave.training.methods.auto import decided
 from tagweave.training.methods.method import Options
 from tagweave.training.plan import LOOKUPS, with_names
 from tagweave.training.recipe import Recipe, by_words, in_batches
@@ -55,6 +56,7 @@ class Job:
     run: Run = field(default_factory=Run)
     plain: Fitted | None = None  # the model of the target corpora alone, if there is one
     shards: Shards | None = None  # the sentences on workers; `None` if they are here
+    race: Mapping[str, float] = field(default_factory=dict)  # the scores of the race that decided on the method
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
         assert isinstance(self.plan.options, kind)  # noqa: S101 - plans are resolved before a method sees them
@@ -64,6 +66,14 @@ class Job:
     def method(self) -> str:
         assert self.plan.method is not None  # noqa: S101 - as above
         return self.plan.method
+
+    def with_method(self, name: str) -> Job:
+        """Return the job with a method and its default options; one for a single guideline gets TRAIN alone."""
+        method, data, plan = METHODS[name], replace(self.data, method=name), self.plan
+        if not method.several:
+            target = tuple(replace(each, sample=None) for each in plan.target)
+            data, plan = self.data.alone(name), replace(plan, target=target, sources=())
+        return replace(self, data=data, plan=replace(plan, method=name, options=method.options().for_task(plan.task)))
 
     @property
     def incomparable(self) -> str:
@@ -176,6 +186,7 @@ class Training:
             # the mixture of weights depends on the number of workers
             **({"workers": job.shards.workers} if job.shards else {}),
             **({"dev_scores": self.scores} if self.scores else {}),
+            **({"race": dict(job.race)} if job.race else {}),
         }
 
     def save(self, path: Path) -> None:
@@ -194,20 +205,22 @@ def train(job: Job, compare: bool = True) -> Training:
 
     If `compare`, a model that learned from sources is compared on the development data with one of TRAIN alone, which
     is trained first and has its own checkpoint. A method that the user named is not overruled, but a warning says that
-    it did worse.
+    it did worse. Where no method is named, a race decides (`methods.auto`).
 
     Raises:
         KeyboardInterrupt: the user stopped training before the model itself was begun.
     """
-    begin, tell, data, method = time.perf_counter(), job.run.tell, job.data, METHODS[job.method]
+    begin, tell = time.perf_counter(), job.run.tell
+    job = decided(job)
+    data, method = job.data, METHODS[job.method]
     method.check(job)
     if not compare or job.incomparable:
         fitted = method.fit(job)
-        if compare and data.has_sources:
+        if compare and data.has_sources and not job.race:
             what = "nothing tells whether the sources made the model better or worse than one of TRAIN alone"
             tell(f"{job.incomparable}: {what}")
         return Training(job, fitted, {}, time.perf_counter() - begin)
-    alone = _alone(job)
+    alone = replace(job.with_method(SINGLE), run=job.run.part(PLAIN))
     tell(f"first a plain model of {data.target}, of TRAIN alone, to compare with")
     plain = METHODS[alone.method].fit(alone)
     plain.outcome.check_finished()
@@ -227,10 +240,3 @@ def train(job: Job, compare: bool = True) -> Training:
             return Training(alone, plain, scores, seconds)
         tell(f"warning: the sources made the model worse; it is kept because of `method={job.method}`")
     return Training(job, fitted, scores, seconds)
-
-
-def _alone(job: Job) -> Job:
-    """Return the job of a plain model of the target corpora."""
-    target = tuple(replace(each, sample=None) for each in job.plan.target)
-    plan = replace(job.plan, target=target, sources=(), method=SINGLE, options=METHODS[SINGLE].options())
-    return replace(job, plan=plan, data=job.data.alone(SINGLE), run=job.run.part(PLAIN))

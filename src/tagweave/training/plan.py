@@ -24,7 +24,7 @@ from tagweave.errors import PlanError
 from tagweave.learning import LEARNERS
 from tagweave.options import described, option
 from tagweave.structures import CHAIN, TREE
-from tagweave.training.methods import METHODS, SINGLE, serving, typed, usual
+from tagweave.training.methods import AUTO, METHODS, SINGLE, serving, typed
 
 SCHEMA = 1
 """The version of the JSON form of plans."""
@@ -182,8 +182,7 @@ class TrainingPlan:
     method: str | None = option(
         None,
         f"How to combine corpora. {'; '.join(f'{each.name}: {each.summary}' for each in METHODS.values())}."
-        f" For parsers: {', '.join(serving(TREE))}. Default: {SINGLE}, and with `sources` of another guideline"
-        f" {usual(CHAIN)}, for parsers {usual(TREE)}.",
+        f" For parsers: {', '.join(serving(TREE))}. Default: {SINGLE}, and with `sources` of another guideline {AUTO}.",
         "|".join(METHODS),
         panel="Corpora",
     )

@@ -21,7 +21,7 @@ from tagweave.training.guidelines import (
 from tagweave.training.incomplete import corpus_of
 from tagweave.training.inspection import inspection
 from tagweave.training.job import Job
-from tagweave.training.methods import METHODS, SINGLE, check_known, serving, typed, usual, with_option
+from tagweave.training.methods import AUTO, METHODS, SINGLE, check_known, serving, typed, usual, with_option
 from tagweave.training.methods.method import Options
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from tagweave.learning.run import Run
     from tagweave.training.corpora import CorpusFile, TrainingData
     from tagweave.training.job import Job
+
+
+_RACED = 50
+"""Sentences of TRAIN from which methods race."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
     lookup_files = read_lookups(plan)
     corpora = corpora or read(plan)
     own, files = len(plan.target), list(corpora.training)
-    data = training_data(files[:own], files[own:], plan.method, usual(STRUCTURES[plan.task]))
+    data = training_data(files[:own], files[own:], plan.method, _default_method(plan, files[:own]))
     data = without_repeated(data, plan.task)
     dev = development_data(data, corpora.dev, files[0]) if corpora.dev else None
     references = [_reference(*pair) for pair in zip(plan.corpora, data.files, strict=True)]
@@ -70,6 +74,12 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job:
     job = Job(plan, data, dev.corpus if dev else None, lookup_files, replace(run, schedule=schedule))
     identity = run_identity(data.files, dev, *job.identity(), [each.covers for each in plan.corpora])
     return replace(job, run=replace(run, schedule=replace(schedule, identity=identity)))
+
+
+def _default_method(plan: TrainingPlan, targets: Sequence[CorpusFile]) -> str:
+    """Return the method for corpora of several guidelines: a race, unless TRAIN is too small or options name one."""
+    is_named = plan.options or any(each.sample is not None for each in plan.corpora)
+    return usual(STRUCTURES[plan.task]) if is_named or sum(len(each.corpus) for each in targets) < _RACED else AUTO
 
 
 def read(plan: TrainingPlan) -> Corpora:

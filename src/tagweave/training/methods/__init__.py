@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 from tagweave.errors import PlanError, as_plan_error, one_of
 from tagweave.options import choices
 from tagweave.structures import TREE
-from tagweave.training.methods import adaptation, coupled, single, sources
+from tagweave.training.methods import adaptation, auto, coupled, single, sources
 from tagweave.training.methods.method import Method, Options
 
 _ALL = (
@@ -21,13 +21,14 @@ _ALL = (
     adaptation.TRANSFORM,
     adaptation.ITERATE,
     sources.METHOD,
+    auto.METHOD,
 )
 
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 """Methods by name; the one for a single guideline comes first."""
 
-SINGLE, COUPLED, TRANSFORM = single.METHOD.name, coupled.METHOD.name, adaptation.TRANSFORM.name
-"""The defaults: for corpora of one guideline, and for taggers and parsers of several."""
+SINGLE, COUPLED, TRANSFORM, AUTO = single.METHOD.name, coupled.METHOD.name, adaptation.TRANSFORM.name, auto.METHOD.name
+"""The defaults: for corpora of one guideline; for few sentences of several, of taggers and parsers; else a race."""
 
 
 def serving(structure: str) -> tuple[str, ...]:
@@ -36,7 +37,7 @@ def serving(structure: str) -> tuple[str, ...]:
 
 
 def usual(structure: str) -> str:
-    """Return the default method for corpora of several guidelines."""
+    """Return the default method for corpora of several guidelines that are too small for a race."""
     return TRANSFORM if structure == TREE else COUPLED
 
 

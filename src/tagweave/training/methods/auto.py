@@ -1,0 +1,129 @@
+"""The method `auto`: methods race on a part of the corpora, and the winner trains on all.
+
+Which method is best differs by corpora, and so does whether sources help at all. Models of a part of the corpora, after
+few iterations, come in the same order as those of all, or nearly (docs/results/race.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tagweave.errors import TagweaveError
+from tagweave.structures import CHAIN, TREE
+from tagweave.training.methods.method import Method, Options
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.training.corpora import CorpusFile
+    from tagweave.training.job import Job
+
+NAME = "auto"
+_ENTRANTS = ("single", "stacked", "coupled", "transform")
+"""The methods that race, the cheapest first: of equally good ones, it wins."""
+_ITERATIONS = 4
+_TARGET, _SOURCE, _DEV = 15_000, 40_000, 30_000  # tokens of a race
+_HELD_OUT = 5  # without development data, every fifth sentence of TRAIN
+
+
+def decided(job: Job) -> Job:
+    """Return the job with the method that wins the race, or the same job if its method is another.
+
+    Development data of another guideline cannot judge a race.
+
+    Raises:
+        TagweaveError: no method can train on the corpora.
+    """
+    from tagweave.training.methods import usual
+
+    if job.method != NAME:
+        return job
+    if job.dev is not None and job.dev.guideline != job.data.target:
+        return job.with_method(usual(job.recipe.structure))
+    tell, small, scores, error = job.run.tell, _small(job), {}, None
+    tokens = [f"{sum(corpus.tokens() for corpus in each):,}" for each in (small.data.targets, small.data.sources)]
+    judge = "the development data" if job.dev else "sentences of TRAIN that are held out"
+    tell(f"methods race on {' and '.join(tokens)} tokens of {' and '.join(small.data.guidelines)}, judged by {judge}")
+    for name in _entrants(job):
+        begin = job.run.clock()
+        try:
+            scores[name] = _score(small.with_method(name))
+        except TagweaveError as found:
+            error = found
+            tell(f"{name}: {found}")
+        else:
+            tell(f"{name}: {scores[name]:.4f} (after {job.run.clock() - begin:.0f} s)")
+    if not scores:
+        assert error is not None  # noqa: S101 - somebody raced
+        raise error
+    best = max(scores, key=scores.__getitem__)
+    tell(f"method {best} (`method` would name another)")
+    return replace(job.with_method(best), race=scores)
+
+
+def _entrants(job: Job) -> Iterator[str]:
+    from tagweave.training.methods import METHODS
+
+    two = len(job.data.guidelines) == 2
+    for name in _ENTRANTS:
+        method = METHODS[name]
+        if job.recipe.structure in method.structures and (two or not method.of_two):
+            yield name
+
+
+def _score(job: Job) -> float:
+    """Return the score of a model on the development data of the job."""
+    from tagweave.training.methods import METHODS
+
+    method = METHODS[job.method]
+    method.check(job)
+    fitted = method.fit(job)
+    fitted.outcome.check_finished()
+    score: float = fitted.outcome.score
+    return score
+
+
+def _small(job: Job) -> Job:
+    """Return the job with a part of its corpora and few iterations."""
+    data, dev, files = job.data, job.dev, job.data.files
+    if dev is None:
+        held_out = (sentence for corpus in data.targets for sentence in corpus.sentences[::_HELD_OUT])
+        dev = data.targets[0].with_sentences(held_out)
+        files = tuple(_without_held_out(each) if each.guideline == data.target else each for each in files)
+    of_target = _TARGET / max(1, sum(corpus.tokens() for corpus in data.targets))
+    of_sources = _SOURCE / max(1, sum(corpus.tokens() for corpus in data.sources))
+    parts = [
+        replace(each, corpus=_part(each.corpus, of_target if each.guideline == data.target else of_sources))
+        for each in files
+    ]
+    dev = _part(dev, _DEV / max(1, dev.tokens()))
+    schedule = replace(job.run.schedule, iterations=_ITERATIONS, patience=_ITERATIONS)
+    return replace(job, data=replace(data, files=tuple(parts)), dev=dev, run=job.run.aside(schedule))
+
+
+def _without_held_out(file: CorpusFile) -> CorpusFile:
+    """Return a file without the sentences that judge a race."""
+    sentences = (sentence for at, sentence in enumerate(file.corpus) if at % _HELD_OUT)
+    return replace(file, corpus=file.corpus.with_sentences(sentences))
+
+
+def _part(corpus: Corpus, share: float) -> Corpus:
+    """Return sentences from everywhere in a corpus, about this share of it."""
+    if share >= 1:
+        return corpus
+    return corpus.with_sentences(
+        sentence for at, sentence in enumerate(corpus) if int((at + 1) * share) > int(at * share)
+    )
+
+
+def _fit(job: Job) -> Any:
+    from tagweave.training.methods import METHODS
+
+    chosen = decided(job)
+    return METHODS[chosen.method].fit(chosen)
+
+
+METHOD = Method(
+    NAME, "the method that is best on a part of the corpora", (CHAIN, TREE), Options, _fit, check=lambda job: None
+)
