@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
+from benchmarks.gaps import score
 from benchmarks.processes import publish
 from tagweave.learning.run import Silence
 
@@ -77,10 +78,8 @@ def trained(pair: Pair, method: str | None) -> Result:
     sources = [] if method == "single" else [source]
     model: Any = tw.train(target, sources, dev=dev, task=pair.task, method=method, callback=Silence())
     seconds, about = process_time() - begin, model.about
-    (scores,) = model.evaluate(test).systems.values()
-    found = 100 * float(scores.f if hasattr(scores, "f") else scores.value)
     race = {name: 100 * score for name, score in about.get("race", {}).items()}
-    return Result(100 * about["dev_score"], found, seconds, about["plan"]["method"], race)
+    return Result(100 * about["dev_score"], score(model, test), seconds, about["plan"]["method"], race)
 
 
 def page(found: dict[str, dict[str, Result]], command: str) -> list[str]:
@@ -105,9 +104,9 @@ def page(found: dict[str, dict[str, Result]], command: str) -> list[str]:
         f"    {command}",
         "",
         "F of entities and words, accuracy of tags, in percent. Where corpora of two guidelines meet and no method is",
-        "named, methods race on a part of the corpora: at most 15,000 tokens of the target and 40,000 of the sources, for",
-        "four iterations. *By default* is the model that `train` returns: that of the winner, or a plain one where that is",
-        "better on dev. *single* is a plain model of the target alone. Models of a named method are not replaced.",
+        "named, methods race on a part of the corpora: at most 15,000 tokens of the target and 40,000 of the sources,",
+        "for four iterations. *By default* is the model that `train` returns: that of the winner, or a plain one where",
+        "that is better on dev. *single* is a plain model of the target alone. Models of a named method are not replaced.",
         "",
         f"| corpora | | {' | '.join(METHODS)} | by default |",
         "|---|---|" + "---|" * (len(METHODS) + 1),
