@@ -193,8 +193,13 @@ class TrainingPlan:
     )
     patience: int = option(5, "Stop after this many iterations without a better development score.", "N", 1)
     seed: int = option(0, "The seed of everything random.", "N", 0)
-    average_seeds: int = option(
-        1, "Train with N seeds side by side, and keep the mean of their weights.", "N", 1, panel="Learning"
+    average_seeds: int | None = option(
+        None,
+        "Train with N seeds side by side, and keep the mean of their weights. Default: 3 for the task spans with few"
+        " tokens, else 1.",
+        "N",
+        1,
+        panel="Learning",
     )
     threads: int = option(1, "How many threads share the work.", "N", 1)
 

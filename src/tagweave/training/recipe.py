@@ -80,7 +80,7 @@ ARC_SETTINGS: dict[str, Any] = {"rate": 0.05, "batch": 16, "initial": 1.0}
 three."""
 DROP_COLUMNS = 0.5
 """Chosen on development sets of four languages: see docs/parsing.md."""
-_OF_PLAN = ("learner", "minimum_count", "precision", "threads", "soft_labels", "average_seeds")
+_OF_PLAN = ("learner", "minimum_count", "precision", "threads", "soft_labels")
 _OF_CHAINS = ("task", "features", "minimum_count", "transitions", "edges", "sample", "ratio", "guide")
 _OF_TREES = ("bits", "drop_columns", "projective")
 
@@ -160,6 +160,7 @@ class Recipe:
                 features=plan.weights,
                 sample=sample,
                 guide=getattr(plan.options, "guide", None),
+                average_seeds=plan.average_seeds or 1,
                 drop_columns=DROP_COLUMNS if plan.drop_columns is None else plan.drop_columns,
                 projective=not plan.non_projective,
                 **{name: getattr(plan, name) for name in _OF_PLAN},

@@ -99,7 +99,8 @@ def _small(job: Job) -> Job:
     ]
     dev = _part(dev, _DEV / max(1, dev.tokens()))
     schedule = replace(job.run.schedule, iterations=_ITERATIONS, patience=_ITERATIONS)
-    return replace(job, data=replace(data, files=tuple(parts)), dev=dev, run=job.run.aside(schedule))
+    data, plan = replace(data, files=tuple(parts)), replace(job.plan, average_seeds=1)
+    return replace(job, plan=plan, data=data, dev=dev, run=job.run.aside(schedule))
 
 
 def _without_held_out(file: CorpusFile) -> CorpusFile:
