@@ -106,7 +106,7 @@ def page(found: dict[str, dict[str, Result]], command: str) -> list[str]:
         "F of entities and words, accuracy of tags, in percent. Where corpora of two guidelines meet and no method is",
         "named, methods race on a part of the corpora: at most 15,000 tokens of the target and 40,000 of the sources,",
         "for four iterations. *By default* is the model that `train` returns: that of the winner, or a plain one where",
-        "that is better on dev. *single* is a plain model of the target alone. Models of a named method are not replaced.",
+        "that is better on dev. *single* is a plain model of the target alone. A named method is not overruled.",
         "",
         f"| corpora | | {' | '.join(METHODS)} | by default |",
         "|---|---|" + "---|" * (len(METHODS) + 1),
