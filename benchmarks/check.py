@@ -24,7 +24,7 @@ from benchmarks.processes import publish
 from tagweave.corpus.corpus import Corpus
 from tagweave.front.check import ROUNDS
 from tagweave.learning.run import Silence
-from tagweave.training.label_errors import Labels, suspicions
+from tagweave.training.label_errors import LabelJudge, suspicions
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.recipe import Recipe
 
@@ -45,7 +45,7 @@ SCORES = {
 Floats = NDArray[Any]
 
 
-class Plain(Labels):
+class Plain(LabelJudge):
     """Models that believe all labels, and the means of their probabilities of labels after each round."""
 
     def __init__(self, corpus: Corpus, recipe: Recipe) -> None:

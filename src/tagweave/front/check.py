@@ -239,8 +239,8 @@ def check(
     from tagweave.learning.run import Run
     from tagweave.structures import STRUCTURES, TREE
     from tagweave.training.corpora import of_corpus
-    from tagweave.training.head_errors import Heads
-    from tagweave.training.label_errors import Labels, suspicions
+    from tagweave.training.head_errors import HeadJudge
+    from tagweave.training.label_errors import LabelJudge, suspicions
     from tagweave.training.methods import check_known
     from tagweave.training.plan import TrainingPlan
     from tagweave.training.recipe import Recipe
@@ -253,6 +253,6 @@ def check(
     check_known("task", task, tuple(STRUCTURES))
     own = of_corpus(given, task).corpus
     recipe = Recipe.of_plan(TrainingPlan((), task=task, seed=seed, threads=threads))
-    judge = Heads(own) if recipe.structure == TREE else Labels(own, recipe)
+    judge = HeadJudge(own) if recipe.structure == TREE else LabelJudge(own, recipe)
     rounds = rounds or (1 if recipe.structure == TREE else ROUNDS)
     return Checked(own, task, suspicions(own, recipe, judge, folds, rounds, seed, Run(tell=progress)))

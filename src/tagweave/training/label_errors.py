@@ -154,7 +154,7 @@ Unit = tuple[int, int, tuple[str, ...]]
 """An annotated span or word: first token, token after the last, types."""
 
 
-class Labels:
+class LabelJudge:
     """Models of labels: of single tokens, spans or words. Spans are read in IOB2, and as wholes."""
 
     def __init__(self, corpus: Corpus, recipe: Recipe) -> None:
