@@ -43,7 +43,7 @@ class HeadJudge:
         self.names: Sequence[str] = relation_names(corpus.sentences, corpus.guideline)
 
     def judged(self, model: TreeModel, sentences: Sequence[Sentence], threads: int) -> list[_Said]:
-        """Return what a parser says of sentences. HeadJudge are judged without the annotation, relations see its heads."""
+        """Return what a parser says of sentences. Heads are judged without the annotation, relations see its heads."""
         parser = TreePredictor(model, threads)
         encoded, tables = parser.encode(sentences, self._layer), parser.probabilities(sentences)
         best, known = model.best(encoded, threads=threads), encoded.evidence.token_heads
