@@ -16,7 +16,7 @@ from reproductions.lab.cache import Cache
 from reproductions.lab.comparison import TRIALS
 from reproductions.lab.corpora import ROOT, all_corpora
 from reproductions.lab.page import write_page
-from reproductions.sources import aggregation, crowd_training, few, page, priors, weak
+from reproductions.sources import aggregation, alone, crowd_training, few, page, priors, weak
 from reproductions.sources.weak_page import weak_lines
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
@@ -24,7 +24,8 @@ from tagweave.corpus.load import load
 from tagweave.sources.answers import Answers
 from tagweave.sources.layers import SourceCorpus, load_sources
 
-PARTS = ("aggregation", "few", "priors", "training", "weak")
+_VERSION = {"version": __version__}
+PARTS = ("aggregation", "alone", "few", "priors", "training", "weak")
 
 
 def main(words: Sequence[str]) -> None:
@@ -42,6 +43,10 @@ def main(words: Sequence[str]) -> None:
     for part in options.only or PARTS:
         if part == "aggregation":
             _aggregation(options.rivals, options.sentences, options.out)
+        elif part == "alone":
+            command = f"python -m reproductions sources --only alone --seeds {options.seeds}"
+            numbers = {"command": command, "rows": alone.study(options.seeds, Cache(options.cache), _VERSION, _say)}
+            write_page(options.out, "sources-alone", numbers, alone.lines(numbers))
         elif part == "few":
             numbers = {"command": "python -m reproductions sources --only few", **few.study(options.sentences, _say)}
             write_page(options.out, "sources-few", numbers, few.few_lines(numbers))

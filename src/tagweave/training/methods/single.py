@@ -45,8 +45,14 @@ class SingleOptions(Options):
         0.02, "How far the expected share may be from `entity_ratio` at no cost.", "SHARE", 0, 1, structure=CHAIN
     )
     ratio_weight: float = option(0.1, "How much a token beyond the margin costs.", "WEIGHT", 0, structure=CHAIN)
-    span_confidence: float = option(
-        1.0, "How far labels of spans are believed: distant annotation is often wrong.", "P", 0, 1, structure=CHAIN
+    span_confidence: float | None = option(
+        None,
+        "How far labels of spans are believed: distant annotation is often wrong. Default: 1; but if a model misses"
+        " much of complete development data, a second one learns from them how far labels are wrong.",
+        "P",
+        0,
+        1,
+        structure=CHAIN,
     )
     outside_confidence: float = option(
         1.0, "How far O is believed, also where `incomplete=outside` puts it.", "P", 0, 1, structure=CHAIN
@@ -97,7 +103,9 @@ def _fit(job: Job) -> Any:
         recipe = careful(replace(job.recipe, ratio=ratio), given, size, job.run.tell)
     corpora, recipe = treated(
         options.incomplete,
-        believed(given, options.span_confidence, options.outside_confidence),
+        believed(
+            given, 1.0 if options.span_confidence is None else options.span_confidence, options.outside_confidence
+        ),
         recipe,
         job.dev,
         job.run,
@@ -105,7 +113,12 @@ def _fit(job: Job) -> Any:
         FoldCompletion(options.completion_folds, options.completion_rounds, options.soft, job.plan.seed),
     )
     with job.problem(corpora, recipe) as problem:
-        return fit_problem(problem, recipe, job.dev, job.run)
+        fitted = fit_problem(problem, recipe, job.dev, job.run)
+    if options != SingleOptions() or ratio is not None or job.shards is not None:
+        return fitted
+    from tagweave.training.noise import corrected
+
+    return corrected(job, fitted)
 
 
 METHOD = Method(

@@ -1,0 +1,134 @@
+"""Labels of TRAIN that are wrong by habit: what development data tell of them (task spans).
+
+Noisy labels are wrong in systematic ways, and a model that learns from them repeats these on other text. Where
+development data are right, the mean probability of what such a model says of tokens of a true type estimates
+P(said | true). A second model takes each label of TRAIN as evidence with these likelihoods (forward correction with an
+estimated matrix: Patrini et al. 2017), and expects as many tokens inside spans as development data have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.candidates import Soft
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Candidates
+from tagweave.evidence.layers import OUTSIDE
+from tagweave.labels import SPANS
+from tagweave.labels.transition_scheme import split_label
+from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.sources.layers import in_iob2
+from tagweave.training.fit import Fitted, fit_problem
+from tagweave.training.incomplete import is_complete, ratio_of
+from tagweave.training.job import Job
+from tagweave.training.recipe import EntityRatio
+
+Floats = NDArray[np.float64]
+_PSEUDO = 5.0  # tokens of each type that are said right
+_NOISY = 0.12  # of clean labels of NoiseBench a model misses 0.07, of five of six noisy ones 0.16 to 0.33
+_LEAST = 1e-6  # of the largest likelihood of a label, below which another is excluded
+
+
+class Habits(NamedTuple):
+    """What is said where a type is true; a type is that of a span, or `O`."""
+
+    labels: tuple[str, ...]  # in IOB2
+    said: Floats  # float64[T, T]: by the true type, how many tokens are said to be of each type
+
+    @property
+    def types(self) -> list[str]:
+        return sorted({_type(label) for label in self.labels})
+
+    @property
+    def missed(self) -> float:
+        """How often a token inside a span is said to be outside."""
+        inside = np.array([kind != OUTSIDE for kind in self.types])
+        return float(self.said[inside][:, ~inside].sum() / max(self.said[inside].sum(), 1))
+
+    def likelihoods(self) -> dict[str, Soft[str]]:
+        """By the label that is said, the likelihoods of true ones.
+
+        A right type has a right letter (`B`, `I`); a wrong one has each letter as often.
+        """
+        counts, types = self.said + _PSEUDO * np.eye(len(self.types)), self.types
+        chance = counts / counts.sum(axis=1, keepdims=True)
+        kinds = [types.index(_type(label)) for label in self.labels]
+        letters = np.bincount(kinds)
+        found = {}
+        for label, kind in zip(self.labels, kinds, strict=True):
+            row = np.array([chance[true, kind] / letters[kind] for true in kinds])
+            row[np.array(kinds) == kind] = 0
+            row[self.labels.index(label)] = chance[kind, kind]
+            kept = np.flatnonzero(row > _LEAST * row.max())
+            found[label] = Soft((self.labels[at] for at in kept.tolist()), row[kept] / row.max())
+        return found
+
+
+def corrected(job: Job, fitted: Fitted) -> Fitted:
+    """Return the better on development data: the model, or a second one if the first shows that labels of TRAIN err."""
+    dev, tell, score = job.dev, job.run.tell, fitted.outcome.score
+    if dev is None or score is None or fitted.outcome.interrupted or not _is_learnable(job, dev):
+        return fitted
+    known = habits(ChainPredictor(fitted.model, job.recipe.threads), dev)
+    if known.missed < _NOISY:
+        return fitted
+    tell(
+        f"the model misses {100 * known.missed:.0f} % of the tokens inside spans of the development data, so labels of"
+        " TRAIN may be wrong: a second model learns how far (`span_confidence=1` would not)"
+    )
+    recipe = replace(job.recipe, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
+    run = job.run.without_checkpoint().phase("noise")
+    with job.problem(as_evidence(job.data.corpora, known), recipe) as problem:
+        second = fit_problem(problem, recipe, dev, run)
+    found = second.outcome.score or 0.0
+    tell(f"on the development data: labels as they are {score:.4f}, labels that may err {found:.4f}")
+    if found > score:
+        return second
+    return replace(fitted, outcome=replace(fitted.outcome, interrupted=second.outcome.interrupted))
+
+
+def _is_learnable(job: Job, dev: Corpus) -> bool:
+    """Return whether TRAIN and development data have one label everywhere, for a model of spans with probabilities."""
+    recipe, corpora = job.recipe, job.data.corpora
+    if job.plan.task != SPANS or recipe.mistake_driven or recipe.soft_labels != "posterior":
+        return False
+    if any(each.confidence is not None or each.rejected for corpus in corpora for each in corpus):
+        return False
+    return all(is_complete(each, own.guideline, own.covered_in(each)) for own in (*corpora, dev) for each in own)
+
+
+def habits(tagger: ChainPredictor, dev: Corpus) -> Habits:
+    """What a model says of complete development data."""
+    types = sorted({_type(label) for label in tagger.labels})
+    columns = np.array([types.index(_type(label)) for label in tagger.labels])
+    said = np.zeros((len(types), len(types)))
+    tables = tagger.probabilities(dev.sentences)
+    for sentence, table in zip(dev, tables, strict=True):
+        for candidates, row in zip(sentence.layers[dev.guideline], table, strict=True):
+            kind = _type(candidates[0]) if candidates else ""
+            if kind in types:
+                said[types.index(kind)] += np.bincount(columns, row, len(types))
+    return Habits(tagger.labels, said)
+
+
+def as_evidence(corpora: Sequence[Corpus], known: Habits) -> list[Corpus]:
+    """Return the corpora with the likelihoods of true labels in place of what is said."""
+    likelihoods = known.likelihoods()
+
+    def heard(candidates: Candidates) -> Candidates:
+        return likelihoods.get(candidates[0], candidates) if candidates and len(candidates) == 1 else candidates
+
+    def step(corpus: Corpus) -> Corpus:
+        name, coded = corpus.guideline, in_iob2(corpus, (corpus.guideline,))
+        return coded.map(lambda each: each.with_layer(name, [heard(label) for label in each.layers[name]]))
+
+    return [step(corpus) for corpus in corpora]
+
+
+def _type(label: str) -> str:
+    return OUTSIDE if label == OUTSIDE else split_label(label)[1]

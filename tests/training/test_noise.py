@@ -1,0 +1,66 @@
+"""Labels of TRAIN that are wrong by habit, learnt from development data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tagweave as tw
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.training.noise import Habits, as_evidence
+
+LABELS = ("B-LOC", "I-LOC", "B-PER", "I-PER", "O")
+
+
+def habits() -> Habits:
+    return Habits(LABELS, np.array([[60.0, 40, 0], [0, 900, 0], [10, 5, 85]]))
+
+
+def test_what_is_said_tells_what_may_be_true() -> None:
+    found = habits().likelihoods()
+    outside = dict(found["O"].numbered())
+    assert outside["B-LOC"] == outside["I-LOC"] == pytest.approx(40 / 105)
+    assert outside["B-PER"] == pytest.approx(5 / 105) and outside["O"] == 1
+    place = dict(found["B-LOC"].numbered())
+    assert place["B-PER"] == place["I-PER"] == pytest.approx((10 / 105 / 2) / (65 / 105))
+    assert {*place} == {"B-LOC", "B-PER", "I-PER"}  # a right type has a right letter, and `O` is never said to be one
+
+
+def test_missed_are_tokens_inside_spans_said_to_be_outside() -> None:
+    assert habits().missed == pytest.approx(45 / 200)
+
+
+def test_evidence_is_in_iob2_and_leaves_strange_labels() -> None:
+    sentence = Sentence(tuple("abc"), {"tag": (("S-LOC",), ("O",), ("S-ORG",))})
+    (corpus,) = as_evidence([Corpus((sentence,), "tag")], habits())
+    first, second, third = corpus[0].layers["tag"]
+    assert first[0] == "B-LOC" and "B-PER" in first and "B-LOC" in second and third == ("B-ORG",)
+
+
+def names(seed: int, size: int, missed: float) -> Corpus:
+    """Names are words in capitals after `to`; annotators miss some."""
+    random = np.random.default_rng(seed)
+    sentences = []
+    for _ in range(size):
+        words, labels = [], []
+        for _ in range(4):
+            is_name = random.random() < 0.4
+            words += ["to", "".join(random.choice(list("ABCDE"), 4))] if is_name else ["he", random.choice(list("xyz"))]
+            labels += ["O", "B-LOC" if is_name and random.random() >= missed else "O"]
+        sentences.append(Sentence(tuple(words), {"tag": tuple((each,) for each in labels)}))
+    return Corpus(tuple(sentences), "tag")
+
+
+def test_a_second_model_finds_names_that_annotators_missed(capsys: pytest.CaptureFixture[str]) -> None:
+    train, dev = names(0, 80, 0.55), names(1, 40, 0.0)
+    usual = tw.train(train, dev=dev, task="spans", iterations=6)
+    assert "a second model learns how far" in capsys.readouterr().err
+    plain = tw.train(train, dev=dev, task="spans", iterations=6, span_confidence=1.0)
+    assert "a second model" not in capsys.readouterr().err
+    assert usual.about["dev_score"] > plain.about["dev_score"] + 0.1
+
+
+def test_right_labels_need_no_second_model(capsys: pytest.CaptureFixture[str]) -> None:
+    tw.train(names(0, 80, 0.0), dev=names(1, 40, 0.0), task="spans", iterations=6)
+    assert "a second model" not in capsys.readouterr().err
