@@ -97,6 +97,8 @@ def _is_learnable(job: Job, dev: Corpus) -> bool:
     recipe, corpora = job.recipe, job.data.corpora
     if job.plan.task != SPANS or recipe.mistake_driven or recipe.soft_labels != "posterior":
         return False
+    if not job.run.schedule.selects:  # development data are only to be reported
+        return False
     if any(each.confidence is not None or each.rejected for corpus in corpora for each in corpus):
         return False
     return all(is_complete(each, own.guideline, own.covered_in(each)) for own in (*corpora, dev) for each in own)
