@@ -26,7 +26,7 @@ from tagweave.sources.layers import in_iob2
 from tagweave.training.fit import Fitted, fit_problem
 from tagweave.training.incomplete import is_complete, ratio_of
 from tagweave.training.job import Job
-from tagweave.training.recipe import EntityRatio
+from tagweave.training.recipe import EntityRatio, Recipe
 
 Floats = NDArray[np.float64]
 _PSEUDO = 5.0  # tokens of each type that are said right
@@ -69,19 +69,19 @@ class Habits(NamedTuple):
         return found
 
 
-def corrected(job: Job, fitted: Fitted) -> Fitted:
+def corrected(job: Job, recipe: Recipe, fitted: Fitted) -> Fitted:
     """Return the better on development data: the model, or a second one if the first shows that labels of TRAIN err."""
     dev, tell, score = job.dev, job.run.tell, fitted.outcome.score
     if dev is None or score is None or fitted.outcome.interrupted or not _is_learnable(job, dev):
         return fitted
-    known = habits(ChainPredictor(fitted.model, job.recipe.threads), dev)
+    known = habits(ChainPredictor(fitted.model, recipe.threads), dev)
     if known.missed < _NOISY:
         return fitted
     tell(
         f"the model misses {100 * known.missed:.0f} % of the tokens inside spans of the development data, so labels of"
         " TRAIN may be wrong: a second model learns how far (`span_confidence=1` would not)"
     )
-    recipe = replace(job.recipe, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
+    recipe = replace(recipe, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
     run = job.run.without_checkpoint().phase("noise")
     with job.problem(as_evidence(job.data.corpora, known), recipe) as problem:
         second = fit_problem(problem, recipe, dev, run)

@@ -118,7 +118,7 @@ def _fit(job: Job) -> Any:
         return fitted
     from tagweave.training.noise import corrected
 
-    return corrected(job, fitted)
+    return corrected(job, recipe, fitted)
 
 
 METHOD = Method(
