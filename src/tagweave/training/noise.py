@@ -78,8 +78,8 @@ def corrected(job: Job, recipe: Recipe, fitted: Fitted) -> Fitted:
     if known.missed < _NOISY:
         return fitted
     tell(
-        f"the model misses {100 * known.missed:.0f} % of the tokens inside spans of the development data, because TRAIN is"
-        " small or its labels are wrong: a second model learns how far they are (`span_confidence=1` would not)"
+        f"the model misses {100 * known.missed:.0f} % of the tokens inside spans of the development data, because TRAIN"
+        " is small or its labels are wrong: a second model learns how far they are (`span_confidence=1` would not)"
     )
     recipe = replace(recipe, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
     run = job.run.without_checkpoint().phase("noise")
