@@ -173,6 +173,8 @@ def test_a_posterior_is_a_set_with_probabilities() -> None:
     assert sets.posteriors.group.tolist() == [[0, 1, 1, 1]]
     assert sets.posteriors.share.tolist() == [[0.7, 0.3]]
     assert sets.posteriors.of_set.tolist() == [-1, 0]
+    two = sets.of_candidates("g", Soft("AB", (0.7, 0.3)))
+    assert sets.masks[two].tolist() == [1, 1, 0, 0]
 
 
 def test_a_certain_posterior_is_a_set() -> None:
