@@ -7,15 +7,13 @@ complete, and with one of the first half with all types.
 
 from __future__ import annotations
 
-import argparse
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from statistics import mean
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
-from benchmarks.processes import publish
+from benchmarks.processes import by_seeds
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import OUTSIDE
@@ -104,13 +102,7 @@ def page(found: dict[str, dict[str, list[dict[str, float]]]], command: str, seed
 
 def main(words: Sequence[str] | None = None) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.covers", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SETTINGS)} (default: all)")
-    parser.add_argument("--seeds", type=int, default=3)
-    chosen = parser.parse_args(words)
-    found = {name: measured(name, chosen.seeds) for name in chosen.names or SETTINGS}
-    command = shlex.join(["python", "-m", "benchmarks.covers", *(sys.argv[1:] if words is None else words)])
-    publish("covers", page(found, command, chosen.seeds), found, quick=bool(chosen.names))
+    by_seeds("covers", __doc__, SETTINGS, measured, page, words)
 
 
 if __name__ == "__main__":

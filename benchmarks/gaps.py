@@ -6,9 +6,7 @@ of the sentences, complete, which cost as many labels, and with one of all label
 
 from __future__ import annotations
 
-import argparse
 import random
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,7 +16,7 @@ from typing import NamedTuple
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
-from benchmarks.processes import publish
+from benchmarks.processes import by_seeds
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.front.label_model import LabelModel
@@ -178,13 +176,7 @@ def page(found: dict[str, dict[str, list[float]]], command: str, seeds: int) -> 
 
 def main(words: Sequence[str] | None = None) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.gaps", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SETTINGS)} (default: all)")
-    parser.add_argument("--seeds", type=int, default=3)
-    chosen = parser.parse_args(words)
-    found = {name: measured(name, chosen.seeds) for name in chosen.names or SETTINGS}
-    command = shlex.join(["python", "-m", "benchmarks.gaps", *(sys.argv[1:] if words is None else words)])
-    publish("gaps", page(found, command, chosen.seeds), found, quick=bool(chosen.names))
+    by_seeds("gaps", __doc__, SETTINGS, measured, page, words)
 
 
 if __name__ == "__main__":

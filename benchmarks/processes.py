@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,33 @@ def publish(name: str, lines: list[str], numbers: Any, quick: bool) -> None:
         DATA.mkdir(parents=True, exist_ok=True)
         (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
         (DATA / f"{name}.json").write_text(json.dumps(numbers, indent=1), encoding="utf-8")
+
+
+def by_seeds(
+    name: str,
+    about: str | None,
+    settings: Iterable[str],
+    measured: Callable[[str, int], Any],
+    page: Callable[[dict[str, Any], str, int], list[str]],
+    words: Sequence[str] | None = None,
+) -> None:
+    """The command `python -m benchmarks.NAME [SETTING ...] [--seeds N]`: measure settings, and publish their page.
+
+    Args:
+        name: the module, and the name of its page.
+        about: its description.
+        settings: the names of all settings; a page of some is printed only.
+        measured: takes a setting and the number of seeds to its numbers.
+        page: takes the numbers by setting, the command and the number of seeds to the lines of the page.
+        words: the arguments; `None` for those of the process.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=about)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(settings)} (default: all)")
+    parser.add_argument("--seeds", type=int, default=3)
+    chosen = parser.parse_args(words)
+    found = {each: measured(each, chosen.seeds) for each in chosen.names or settings}
+    command = shlex.join(["python", "-m", f"benchmarks.{name}", *(sys.argv[1:] if words is None else words)])
+    publish(name, page(found, command, chosen.seeds), found, quick=bool(chosen.names))
 
 
 def measured(module: str, *words: str) -> dict[str, Any]:

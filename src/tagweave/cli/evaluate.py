@@ -142,7 +142,6 @@ def check(
     from tagweave.front.check import FORMS
     from tagweave.front.check import check as checked
     from tagweave.front.corpora import load
-    from tagweave.streams import say
 
     form = output_format or PurePath(output).suffix.removeprefix(".")
     if form not in FORMS:

@@ -95,14 +95,10 @@ def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> b
     return bool(known) and 2 * sum(count for tag, count in tags.items() if tag in known) < tags.total()
 
 
-def _has_spans(corpus: Corpus) -> bool:
-    return chunk_schemes.codes_chunks(label_counts(corpus))
-
-
 def _tags(corpus: Corpus) -> Counter[str]:
     """Count the labels of a corpus; of spans their types, since all spans have O and letters of places in common."""
     counts, types = label_counts(corpus), Counter[str]()
-    if not _has_spans(corpus):
+    if not chunk_schemes.codes_chunks(counts):
         return counts
     for label, count in counts.items():
         if label != OUTSIDE:
@@ -135,7 +131,8 @@ def _notes(
         if file.guideline == data.target:
             notes.append(f"{file.corpus.path} is taken as of the guideline of {own.corpus.path} ({_HOW})")
         else:
-            how = "; types that annotators did not look for are told by `covers`" if _has_spans(file.corpus) else ""
+            has_spans = chunk_schemes.codes_chunks(label_counts(file.corpus))
+            how = "; types that annotators did not look for are told by `covers`" if has_spans else ""
             notes.append(
                 f"{file.corpus.path} is taken as of another guideline: its tags are not {own.corpus.path}'s{how}"
             )

@@ -140,9 +140,10 @@ def treated(
 
 def careful(recipe: Recipe, corpora: Sequence[Corpus], sentences: int, tell: Callable[[str], None]) -> Recipe:
     """Return the recipe with a smaller rate, unless one is given, for many sentences in which O leaves types open."""
-    leaves_open = any(each.covered is not None or any(s.covered is not None for s in each) for each in corpora)
     is_usual = recipe.learner == "adagrad" and "rate" not in recipe.settings and recipe.ratio is None
-    if not leaves_open or not is_usual or recipe.task.name != SPANS or sentences < _LARGE:
+    if not is_usual or recipe.task.name != SPANS or sentences < _LARGE:
+        return recipe
+    if all(each.covered is None and all(s.covered is None for s in each) for each in corpora):
         return recipe
     tell(f"not all corpora cover all types of spans, so the rate is {_CAREFUL:g} (`settings=rate=NUMBER` sets another)")
     return replace(recipe, settings={**recipe.settings, "rate": _CAREFUL})

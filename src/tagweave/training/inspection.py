@@ -53,7 +53,9 @@ def inspection(
             yield from unknown_labels(data, dev, task)
             yield from _missing_labels(data, dev, task)
     if task == SPANS:
-        yield from uncovered_types([SpanCounts.of(each, number in told) for number, each in enumerate(data.corpora)])
+        if len(data.corpora) > 1:
+            counts = [SpanCounts.of(each, number in told) for number, each in enumerate(data.corpora)]
+            yield from uncovered_types(counts)
         yield from (note for f in files if (note := stray_labels(f.corpus, f.guideline, f.corpus.path)))
         yield from (note for f in files if (note := gap_line(f.corpus, gaps)))
 
