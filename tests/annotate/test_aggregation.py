@@ -181,11 +181,11 @@ def test_the_posterior_and_what_an_answer_gains_by_counting(given: list[GivenAns
 
     def uncertainty(answers: list[GivenAnswer]) -> float:
         every = np.array([*joint(answers).values()])
-        return -float(every @ np.log2(every / every.sum()))  # times P(answers)
+        return -float(every @ np.log(every / every.sum()))  # times P(answers)
 
     ways = [joint([*given, GivenAnswer(asked or NEW, said)]) for said in PR]  # type: ignore[list-item]
     rest = {y: weights[y] * chance(asked or NEW, y, None) for y in weights}
-    after = sum(-float((each := np.array([*way.values()])) @ np.log2(each / each.sum())) for way in [*ways, rest])
+    after = sum(-float((each := np.array([*way.values()])) @ np.log(each / each.sum())) for way in [*ways, rest])
     gain = (uncertainty(given) - after) / sum(weights.values())
     assert expected_gain(found, people(), asked) == pytest.approx(gain)
 

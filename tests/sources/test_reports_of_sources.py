@@ -47,13 +47,13 @@ def test_gains_are_the_mutual_information_of_label_and_answer(result):
     assert np.allclose(expected_gains(np.eye(3), reliability), 0)
 
 
-def test_the_sentences_asked_for_have_the_largest_sums_of_gains(result):
+def test_the_sentences_asked_for_have_the_largest_mean_gains(result):
     answers = random_answers(2)
     gains = expected_gains(result.probabilities.astype(float), result.reliability)
-    sums = [gains[a:b].sum() for a, b in zip(answers.sentence_ptr, answers.sentence_ptr[1:], strict=False)]
+    means = [gains[a:b].mean() for a, b in zip(answers.sentence_ptr, answers.sentence_ptr[1:], strict=False)]
     asked = questions(result, answers.sentence_ptr, 2)
-    assert [each.sentence for each in asked] == list(np.argsort(sums)[::-1][:2])
-    assert asked[0].gain == pytest.approx(max(sums))
+    assert [each.sentence for each in asked] == list(np.argsort(means)[::-1][:2])
+    assert asked[0].gain == pytest.approx(max(means))
 
 
 def test_reports_have_a_row_for_every_source_and_label(result):

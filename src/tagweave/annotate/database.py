@@ -110,7 +110,7 @@ tasks = Table(
     Column("candidates", sql.JSON, nullable=False),
     Column("model", ForeignKey("models.version")),
     Column("uncertainty", Double, nullable=False),
-    Column("gain", Double, nullable=False),  # expected of another answer, in bits, where posteriors decide
+    Column("gain", Double, nullable=False),  # expected of another answer, in nats, where posteriors decide
     Column("wanted", Integer, nullable=False),  # number of slots; 0: everybody may answer
     Column("free", Integer, nullable=False),  # slots that nobody holds
     Column("status", String, nullable=False),

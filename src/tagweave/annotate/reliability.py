@@ -2,8 +2,8 @@
 
 The right answer has a prior, the probabilities of the model that proposed the candidates. Each answer is worth what its
 annotator's confusion matrix says. A task is agreed on once an answer is sure enough, and dropped after a maximum of
-answers. The next annotator is asked where their answer is expected to reduce entropy most. Confusion matrices are
-learned by EM from all answers; planted gold and what a curator decided are known.
+answers. The next annotator is asked where their answer is expected to tell most (`sources.gain`). Confusion matrices
+are learned by EM from all answers; planted gold and what a curator decided are known.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.annotate.task import CANNOT_TELL, Answer, Candidate, Status, TaskOutcome, label
+from tagweave.sources.gain import gain_of_answer
 
 Floats = NDArray[np.float64]
 REST = None
@@ -162,16 +163,8 @@ def prior(candidates: Sequence[Candidate], given: Sequence[Answer]) -> tuple[tup
 
 
 def expected_gain(found: Posterior, people: Confusions, annotator: int | None = None) -> float:
-    """Return the expected reduction of entropy, in bits, by an answer of an annotator, or of the average one."""
-    joint = found.probabilities[:, None] * people.restricted([annotator], found.answers, found.prior)[0]
-    # mutual information of the answer and the right answer
-    return max(_entropy(found.probabilities) + _entropy(joint.sum(0)) - _entropy(joint), 0.0)
-
-
-def _entropy(probabilities: Floats) -> float:
-    """Return the entropy in bits."""
-    positive = probabilities[probabilities > 0]
-    return -float(positive @ np.log2(positive))
+    """Return what an answer of an annotator, or of the average one, is expected to tell, in nats."""
+    return float(gain_of_answer(found.probabilities, people.restricted([annotator], found.answers, found.prior)[0]))
 
 
 @dataclass(frozen=True)
@@ -195,7 +188,7 @@ class PosteriorRule:
         return self.people.get(guideline, _NOBODY)
 
     def gain(self, guideline: str, candidates: Sequence[Candidate]) -> float:
-        """Return the expected gain of a first answer by the average annotator, in bits."""
+        """Return the expected gain of a first answer by the average annotator, in nats."""
         people = self.confusions(guideline)
         return expected_gain(posterior(candidates, (), people), people)
 

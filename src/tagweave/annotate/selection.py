@@ -3,7 +3,8 @@
 Words of a list are seen in their contexts (KWIC; Mori 2006), the most uncertain occurrences first, and of those with
 the same neighbourhood only one (tsuboi-2008, 5.1).
 
-The uncertainty of a token is 1 minus the probability of its best label, or the entropy of its labels. The most
+The uncertainty of a token is what a right answer would tell (`sources.gain`): 1 minus the probability of its best
+label, if that is what is recorded, or the entropy of its labels, if these are with their probabilities. The most
 uncertain fifth is asked for, with the two or three most probable labels as candidates (li-2015, section 4).
 
 Spans are asked for by sentence, with the spans that a model finds probable or a corpus has as candidates. Sentences are
@@ -20,7 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
 
 from tagweave.annotate.questions import Asked, Ranking
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, marked
@@ -35,6 +35,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import of_pieces
 from tagweave.models.ranking import span_entropies, word_probabilities
+from tagweave.sources.gain import gain_of_answer, gain_over_labels, of_sentences
 
 WORD_STRATEGIES = ("entropy", "marginal", "random")
 """By the entropy of the labels of the span; by how improbable the model finds it that the span is a word; at random."""
@@ -261,9 +262,9 @@ def _all_tokens(
             best.append(top.astype(np.int32))
             probabilities.append(np.take_along_axis(table, top, 1).astype(np.float32))
             if strategy == "entropy":
-                uncertainty.append(np.asarray(np.maximum(entr(table).sum(axis=1), 0), np.float32))
+                uncertainty.append(gain_of_answer(table))
             else:
-                uncertainty.append(1 - probabilities[-1][:, 0])
+                uncertainty.append(gain_over_labels(table, np.arange(table.shape[1]) == top[:, :1]))
     begins = _begins(sentences)
     sentence = np.repeat(np.arange(len(sentences)), np.diff(begins))
     position = np.arange(len(sentence)) - begins[sentence]
@@ -398,11 +399,8 @@ def _is_known(sentence: Sentence, guideline: str) -> bool:
 
 def _means(tagger: ChainPredictor, sentences: Sequence[Sentence], strategy: str) -> NDArray[np.float64]:
     """Return the mean uncertainty of the tokens of each sentence, float64[S]."""
-    if not sentences:
-        return np.zeros(0)
     tokens = _all_tokens(tagger, _with_known_types(tagger, sentences), tagger.guideline, strategy)
-    sums = np.add.reduceat(tokens.uncertainty, _begins(sentences)[:-1])
-    return np.asarray(sums / [len(each) for each in sentences], np.float64)
+    return of_sentences(tokens.uncertainty, _begins(sentences))
 
 
 def _model_proposals(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> Iterator[tuple[Candidate, ...]]:

@@ -252,7 +252,7 @@ class TaskOutcome(NamedTuple):
     status: Status  # OPEN while an annotator who is needed has not answered
     answer: Answer | None  # agreed on
     wanted: int  # annotators
-    gain: float = 0.0  # expected of another answer of the average annotator, in bits, where posteriors decide
+    gain: float = 0.0  # expected of another answer of the average annotator, in nats, where posteriors decide
 
 
 def aggregate(answers: Sequence[Answer | None], rule: Rule) -> TaskOutcome:

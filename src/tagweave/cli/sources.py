@@ -236,4 +236,5 @@ def _question_lines(found: Aggregated, count: int) -> Iterator[str]:
         path, line = sentence.location
         label = sentence.layers[found.corpus.guideline][question.position]
         told = "|".join(label) if label else "nobody labelled it"
-        yield f"ask {path}:{line}: {question.gain:.2f} nats; {sentence.forms[question.position]!r} may be {told}"
+        where = f"{path}:{line}: {question.gain:.2f} nats a token"
+        yield f"ask {where}; {sentence.forms[question.position]!r} may be {told}"

@@ -1,11 +1,4 @@
-"""Combines the answers of many sources, and finds where another annotator would tell most.
-
-An answer l of a source with the confusion matrix theta tells, of a true label with the probabilities p,
-
-    I = H(sum over y of p(y) theta(. | y)) - sum over y of p(y) H(theta(. | y))
-
-nats on average: much where p is undecided between labels that the source tells apart, and nothing where it is certain.
-"""
+"""Combines the answers of many sources, and finds where another annotator would tell most (`sources.gain`)."""
 
 from __future__ import annotations
 
@@ -13,10 +6,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import xlogy
 
 from tagweave.errors import SourceError
 from tagweave.kernels.compiled_code import one_blas_thread
+from tagweave.sources.gain import gain_of_answer, of_sentences
 from tagweave.sources.methods import AGGREGATIONS, DEFAULT, AggregationRun
 from tagweave.structures.chain import ChainScores, best_labels
 from tagweave.structures.lockstep import TransitionScores
@@ -96,26 +89,22 @@ class Question(NamedTuple):
     """A sentence that deserves another annotator."""
 
     sentence: int  # its number, from 0
-    gain: float  # how much an answer of an average source would tell of all its labels, in nats
+    gain: float  # how much an answer of an average source would tell of a label, in nats
     position: int  # where it would tell most, from 0
 
 
 def expected_gains(probabilities: NDArray[np.floating], reliability: Reliability) -> Floats:
     """Return float64[N]: how much an answer of an average source would tell at each position, in nats."""
     answers = reliability.expected[~reliability.is_known].sum(axis=0) + 1 / len(reliability.labels)
-    theta = answers / answers.sum(axis=1, keepdims=True)
-    own = -xlogy(theta, theta).sum(axis=1)
-    answer = probabilities @ theta
-    gains: Floats = np.maximum(-xlogy(answer, answer).sum(axis=1) - probabilities @ own, 0)
-    return gains
+    return gain_of_answer(probabilities, answers / answers.sum(axis=1, keepdims=True))
 
 
 def questions(result: Aggregate, sentence_ptr: NDArray[np.int64], count: int) -> list[Question]:
     """Return the sentences with the largest expected gains, the largest first."""
     gains = expected_gains(result.probabilities.astype(np.float64), result.reliability)
-    sums = np.diff(np.concatenate([[0.0], np.cumsum(gains)])[sentence_ptr])
-    order = np.argsort(-sums, kind="stable")[:count]
+    means = of_sentences(gains, sentence_ptr)
+    order = np.argsort(-means, kind="stable")[:count]
     order = order[np.diff(sentence_ptr)[order] > 0]
     return [
-        Question(s, float(sums[s]), int(gains[sentence_ptr[s] : sentence_ptr[s + 1]].argmax())) for s in order.tolist()
+        Question(s, float(means[s]), int(gains[sentence_ptr[s] : sentence_ptr[s + 1]].argmax())) for s in order.tolist()
     ]

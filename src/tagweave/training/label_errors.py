@@ -5,8 +5,9 @@ labels more often than others, most often a label with "nothing here", and a mod
 So the noise c(a | k), how often a token of the label k is annotated a, is estimated first, by expectation maximisation
 with the model in place of the prior (Dawid and Skene 1979, with one annotator). The suspicion of an annotation a is
 
-    1 - p(a | x) c(a | a) / sum over k of p(k | x) c(a | k)
+    1 - p(a | x) c(a | a) / sum over k of p(k | x) c(a | k),
 
+what asking somebody about a recorded label would gain (`sources.gain`).
 Each round cuts the text anew. Its models believe labels as far as the rounds before do; all are averaged. A suspect is
 a label, span or word beside the most probable one that excludes it, or a span that the annotation lacks.
 """
@@ -33,6 +34,7 @@ from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import probable_spans
+from tagweave.sources.gain import gain_over_labels
 from tagweave.training.chain_problem import prepare_corpora
 from tagweave.training.jackknife import by_others, members
 from tagweave.training.recipe import Recipe, in_batches
@@ -203,7 +205,8 @@ class LabelJudge:
             noise = _ADDED + np.array([shares[given == label].sum(axis=0) for label in range(size)])
             noise /= noise.sum(axis=0)
         likely = table * (allowed @ noise)
-        plain, doubt = (1 - (each * allowed).sum(axis=1) / each.sum(axis=1) for each in (table, likely))
+        beliefs = (each / each.sum(axis=1, keepdims=True) for each in (table, likely))
+        plain, doubt = (gain_over_labels(each, allowed) for each in beliefs)
         is_open = allowed.all(axis=1)
         return np.where(is_open, 0, doubt), np.where(is_open, 0, (plain + doubt) / 2)
 
