@@ -128,5 +128,5 @@ def test_a_file_that_is_read_in_parts_has_one_comment(path: Path) -> None:
 
 def test_covered_labels_that_no_label_has_are_refused(path: Path) -> None:
     path.write_text(TEXT.replace("LOC PER", "LOC PRE"), encoding="utf-8")
-    with pytest.raises(CorpusError, match="the covered label 'PRE'"):
+    with pytest.raises(CorpusError, match="the covered type 'PRE'"):
         prepare([load(str(path))], Recipe(Task("tag")))

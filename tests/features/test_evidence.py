@@ -106,9 +106,9 @@ def test_outside_of_covered_types_is_unknown(covered: Any, label: tuple[str, ...
 @pytest.mark.parametrize(
     ("covered", "message"),
     [
-        (("PER", "PERS"), r"ner.txt: found the covered label 'PERS', .* types of labels, .*LOC.*PER \(perhaps PER\)"),
-        (("B-XYZ",), r"ner.txt: found the covered label 'B-XYZ', expected labels or types of labels, B-LOC"),
-        (("per",), "ner.txt: found the covered label 'per'"),
+        (("PER", "PERS"), r"ner.txt: found the covered type 'PERS', expected one of LOC O PER \(perhaps PER\)"),
+        (("B-XYZ",), r"ner.txt: found the covered type 'XYZ', expected one of LOC O PER"),
+        (("per",), "ner.txt: found the covered type 'per'"),
     ],
 )
 def test_an_unknown_covered_label(covered: tuple[str, ...], message: str) -> None:

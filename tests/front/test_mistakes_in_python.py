@@ -220,7 +220,7 @@ MISTAKES: list[tuple[str, Any, type[Exception], str]] = [
     ("covers of one", lambda m: tw.train(PAIRS, covers="PER"), TypeError, "found .* as covers, expected a list"),
     ("covers", lambda m: tw.train(PAIRS, covers=[3]), TypeError, "found int as covers, expected labels or types"),
     ("too many covers", lambda m: tw.train(PAIRS, covers=["PER", "all"]), ValueError, "found 2 values as covers, expe"),
-    ("covers no type", lambda m: tw.train(PAIRS, covers=["PRE"]), ValueError, "found the covered label 'B-PRE'"),
+    ("covers no type", lambda m: tw.train(PAIRS, covers=["PRE"]), ValueError, "found the covered type 'PRE'"),
     ("templates", lambda m: tw.train(PAIRS, templates=[1]), TypeError, "found 1 as a line, expected text"),
     ("layers", lambda m: tw.Sentence(("a",), "NN"), TypeError, "found 'NN' as layers, expected a dict"),
     ("column", lambda m: tw.Sentence(("a", "b"), {}, {"lemma": "ab"}), TypeError, "'lemma', expected a tuple of text"),

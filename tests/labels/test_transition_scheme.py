@@ -6,7 +6,7 @@ from itertools import pairwise, product
 
 import pytest
 
-from tagweave.labels.transition_scheme import SCHEMES, TransitionScheme
+from tagweave.labels.transition_scheme import SCHEMES, TransitionScheme, type_of
 
 LONGEST = 4
 TYPES = ("", "X", "Y")
@@ -83,3 +83,7 @@ def test_tags_with_hyphens_are_one_tag() -> None:
 def test_a_label_outside_the_scheme_or_an_unknown_scheme_raises(name: str, label: str) -> None:
     with pytest.raises(ValueError, match=f"do not belong to the scheme {name}|unknown scheme 'BILOU', expected one of"):
         TransitionScheme.of(name, [label])
+
+
+def test_the_type_of_outside_is_its_own() -> None:
+    assert [*map(type_of, ("O", "B-X", "B", "--NN", "-", "B-NP-SBJ"))] == ["O", "X", "", "NN", "", "NP-SBJ"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tagweave as tw
@@ -109,6 +110,16 @@ def test_every_way_to_learn_from_what_is_missing(options: dict[str, Any]) -> Non
     model = tw.train(corpus(6, None), task="spans", callback=Silence(), **options)
     [labelled] = model.tag([("we", "live", "in", "Bern", "now")])
     assert labelled == ["O", "O", "O", "B-LOC", "O"]
+
+
+def test_a_ratio_makes_steps_smaller_unless_a_rate_is_given() -> None:
+    def weights(**options: Any) -> Any:
+        quick = {"iterations": 2, "callback": Silence(), "average_seeds": 1}
+        return tw.train(corpus(6, None), task="spans", entity_ratio=0.2, **quick, **options).trained.weights
+
+    usual = weights()
+    assert np.array_equal(usual, weights(settings={"rate": 0.3 * 0.2}))
+    assert not np.array_equal(usual, weights(settings={"rate": 0.2}))
 
 
 def test_a_ratio_is_counted_in_a_corpus(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tagweave.errors import CorpusError
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.spans import span_types
-from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.labels.transition_scheme import TransitionScheme, codes_spans, type_of
 
 OUTSIDE = "O"
 """The label of tokens outside all chunks."""
@@ -87,15 +87,21 @@ def rejected_spans(sentences: Sequence[Sentence], space: LabelSpace) -> NDArray[
 
 
 def _check_known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Sentence]) -> None:
-    """Raise unless each covered label is a label of some guideline, or has the type of one."""
-    known = {name for view in space.sides for label in view.names for name in (label, label.partition("-")[2] or label)}
+    """Raise unless each covered label is a label of some guideline, or has the type of one; of spans, types are told.
+
+    Covered types of spans have become labels of the coding of the space.
+    """
+    names = [name for view in space.sides for name in view.names]
+    types = {type_of(name) or name for name in names}
+    known, what = (types, "type") if codes_spans(names) else (types.union(names), "label or type")
     for label in covered:
-        if label not in known and label.partition("-")[2] not in known:
-            near = get_close_matches(label, sorted(known), 1, 0.5)
+        if known.union(names).isdisjoint({label, type_of(label)}):
+            said = type_of(label) or label if what == "type" else label
+            near = get_close_matches(said, sorted(known), 1, 0.5)
             hint = f" (perhaps {near[0]})" if near else ""
             path = sentences[0].location.path if sentences else ""
-            names = " ".join(sorted(known)[:_SHOWN]) + (" ..." if len(known) > _SHOWN else "")
-            raise CorpusError(f"the covered label {label!r}", f"labels or types of labels, {names}{hint}", path)
+            listed = " ".join(sorted(known)[:_SHOWN]) + (" ..." if len(known) > _SHOWN else "")
+            raise CorpusError(f"the covered {what} {said!r}", f"one of {listed}{hint}", path)
 
 
 class _Resolver:
@@ -143,7 +149,7 @@ class _Resolver:
         if covered is None or candidates is None or OUTSIDE not in candidates:
             return candidates
         names = self._sets.space.view(guideline).names
-        others = [name for name in names if name != OUTSIDE and {name, name.partition("-")[2]}.isdisjoint(covered)]
+        others = [name for name in names if name != OUTSIDE and {name, type_of(name)}.isdisjoint(covered)]
         if isinstance(candidates, Soft):
             return candidates.spelled([*candidates, *others], [*candidates, *[OUTSIDE] * len(others)])
         return tuple(dict.fromkeys([*candidates, *others]))

@@ -44,6 +44,11 @@ def split_label(label: str) -> tuple[str, str]:
     return letter, kind
 
 
+def type_of(label: str) -> str:
+    """Return the type of a label, that of `O` being itself."""
+    return label if label == _OUTSIDE else split_label(label)[1]
+
+
 def codes_spans(labels: Sequence[str]) -> bool:
     """Return whether labels code spans with types: O, and B, I, E or S with a type, one of them B."""
     parts = [split_label(name) for name in labels if name != _OUTSIDE]

@@ -16,7 +16,7 @@ from tagweave.errors import CorpusError, SourceError
 from tagweave.evidence.sequences import pointers, rows
 from tagweave.kernels.distributions import link_previous
 from tagweave.labels.space import LabelSpace, View, collect_names
-from tagweave.labels.transition_scheme import TransitionScheme, split_label
+from tagweave.labels.transition_scheme import TransitionScheme, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -125,8 +125,8 @@ class Answers:
         """By number, the types of spans that a source marks if it never marks others, where ten would be expected."""
         if self.scheme.is_free:
             return {}
-        kinds = [split_label(label)[1] if label != OUTSIDE else None for label in self.labels]
-        types = sorted({kind for kind in kinds if kind is not None})
+        kinds = [*map(type_of, self.labels)]
+        types = sorted({*kinds} - {OUTSIDE})
         columns = [[y for y, kind in enumerate(kinds) if kind == each] for each in types]
         given = np.stack([self.given[:, own].sum(axis=1) for own in columns], axis=1)
         expected = given.sum(axis=1, keepdims=True) * given.sum(axis=0) / max(given.sum(), 1)

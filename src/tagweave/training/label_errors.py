@@ -30,7 +30,7 @@ from tagweave.kernels.compiled_code import one_blas_thread
 from tagweave.labels import SPANS
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, collect_names
-from tagweave.labels.transition_scheme import split_label
+from tagweave.labels.transition_scheme import split_label, type_of
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import probable_spans
@@ -166,9 +166,9 @@ class LabelJudge:
             replace(sentence, covered=coded.covered_in(sentence)) for sentence in coded
         ]
         self._space = LabelSpace.plain(coded.guideline, recipe.task.labels(sorted(self.names)))
-        self._task, parts = recipe.task.name, [split_label(name) for name in self._space.names]
-        self._letters = ["I" if letter == "M" else letter for letter, _ in parts]
-        self._types = [OUTSIDE if letter == OUTSIDE else kind for letter, kind in parts]
+        self._task, letters = recipe.task.name, (split_label(name)[0] for name in self._space.names)
+        self._letters = ["I" if letter == "M" else letter for letter in letters]
+        self._types = [*map(type_of, self._space.names)]
         tokens = [*self._space.names]
         if self._task == SPANS:
             tokens = [_IOB2.get(name[0], name[0]) + name[1:] for name in tokens]

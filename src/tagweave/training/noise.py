@@ -20,7 +20,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.labels import SPANS
-from tagweave.labels.transition_scheme import split_label
+from tagweave.labels.transition_scheme import type_of
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.layers import in_iob2
 from tagweave.training.fit import Fitted, fit_problem
@@ -42,7 +42,7 @@ class Habits(NamedTuple):
 
     @property
     def types(self) -> list[str]:
-        return sorted({_type(label) for label in self.labels})
+        return sorted({type_of(label) for label in self.labels})
 
     @property
     def missed(self) -> float:
@@ -57,7 +57,7 @@ class Habits(NamedTuple):
         """
         counts, types = self.said + _PSEUDO * np.eye(len(self.types)), self.types
         chance = counts / counts.sum(axis=1, keepdims=True)
-        kinds = [types.index(_type(label)) for label in self.labels]
+        kinds = [types.index(type_of(label)) for label in self.labels]
         letters = np.bincount(kinds)
         found = {}
         for label, kind in zip(self.labels, kinds, strict=True):
@@ -106,13 +106,13 @@ def _is_learnable(job: Job, dev: Corpus) -> bool:
 
 def habits(tagger: ChainPredictor, dev: Corpus) -> Habits:
     """What a model says of complete development data."""
-    types = sorted({_type(label) for label in tagger.labels})
-    columns = np.array([types.index(_type(label)) for label in tagger.labels])
+    types = sorted({type_of(label) for label in tagger.labels})
+    columns = np.array([types.index(type_of(label)) for label in tagger.labels])
     said = np.zeros((len(types), len(types)))
     tables = tagger.probabilities(dev.sentences)
     for sentence, table in zip(dev, tables, strict=True):
         for candidates, row in zip(sentence.layers[dev.guideline], table, strict=True):
-            kind = _type(candidates[0]) if candidates else ""
+            kind = type_of(candidates[0]) if candidates else ""
             if kind in types:
                 said[types.index(kind)] += np.bincount(columns, row, len(types))
     return Habits(tagger.labels, said)
@@ -130,7 +130,3 @@ def as_evidence(corpora: Sequence[Corpus], known: Habits) -> list[Corpus]:
         return coded.map(lambda each: each.with_layer(name, [heard(label) for label in each.layers[name]]))
 
     return [step(corpus) for corpus in corpora]
-
-
-def _type(label: str) -> str:
-    return OUTSIDE if label == OUTSIDE else split_label(label)[1]

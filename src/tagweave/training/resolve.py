@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from tagweave.errors import PlanError, as_plan_error, one_of
 from tagweave.features.arc_templates import ArcTemplates
@@ -116,7 +116,8 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
 
 def _check_numbers(plan: TrainingPlan) -> None:
     """Raise if a number of a plan is out of range, or is none."""
-    for field in (field for field in fields(plan) if str(field.type).startswith("int")):
+    kinds = get_type_hints(TrainingPlan)
+    for field in (field for field in fields(plan) if kinds[field.name] in (int, int | None)):
         value, least = getattr(plan, field.name), field.metadata["least"]
         if (value is not None or field.default is not None) and (type(value) is not int or value < least):
             raise PlanError(f"found `{field.name}={value!r}`, expected a whole number from {least}")

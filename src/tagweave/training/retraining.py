@@ -49,10 +49,14 @@ def like(
     path: str, target: Sequence[CorpusReference], sources: Sequence[CorpusReference], dev: CorpusReference | None
 ) -> TrainingPlan:
     """The plan of the model in a file on other corpora. What features look up is found by name and digest: here, beside
-    the model, or beside the corpora."""
+    the model, or beside the corpora. Where methods raced, they race again.
+    """
     from tagweave.models.storage import describe_model
 
-    plan = _on_corpora(plan_of(describe_model(path)["about"]), target, sources, dev)
+    about = describe_model(path)["about"]
+    plan = _on_corpora(plan_of(about), target, sources, dev)
+    if about.get("race"):
+        plan = replace(plan, method=None, options=None)
     return with_files(plan, [Path(path).parent, *(Path(each.path).parent for each in plan.corpora)])
 
 
