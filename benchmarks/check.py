@@ -6,9 +6,6 @@ suspicion of `check`, and by scores of cleanlab on probabilities of the same mod
 
 from __future__ import annotations
 
-import argparse
-import shlex
-import sys
 from collections.abc import Sequence
 from functools import cache
 from itertools import chain
@@ -20,7 +17,7 @@ from numpy.typing import NDArray
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
-from benchmarks.processes import publish
+from benchmarks.processes import by_seeds
 from tagweave.corpus.corpus import Corpus
 from tagweave.front.check import ROUNDS
 from tagweave.learning.run import Silence
@@ -106,8 +103,12 @@ def f_of(corpus: Corpus, seed: int) -> float:
     return 100 * float(scores.spans.f)
 
 
-def measured(noise: str, seed: int) -> dict[str, Any]:
-    """Return average precisions, the precision of the first suspects, and F of taggers."""
+def measured(noise: str, seeds: int) -> list[dict[str, Any]]:
+    """Return for each seed average precisions, the precision of the first suspects, and F of taggers."""
+    return [_measured(noise, number * ROUNDS) for number in range(seeds)]
+
+
+def _measured(noise: str, seed: int) -> dict[str, Any]:
     corpus = read(f"noise_{noise}.train")
     given, clean = labels_of(corpus), labels_of(read("clean.train"))
     is_wrong = np.array([one != other for one, other in zip(given, clean, strict=True)])
@@ -142,9 +143,9 @@ def _best(found: list[dict[str, Any]], key: str) -> tuple[float, str]:
     return max(by_name.items(), default=(0.0, "not installed"))
 
 
-def page(found: dict[str, list[dict[str, Any]]], command: str) -> list[str]:
+def page(found: dict[str, list[dict[str, Any]]], command: str, seeds: int) -> list[str]:
     """Return the lines of the page."""
-    seeds, ways = len(next(iter(found.values()))), list(next(iter(found.values()))[0]["f"])
+    ways = list(next(iter(found.values()))[0]["f"])
     above = sum(mean(one["check"] for one in each) > _best(each, f"cleanlab, {ROUNDS}")[0] for each in found.values())
     every = [one["f"] for each in found.values() for one in each]
     gains = {way: mean(each[way] - each[ways[0]] for each in every) for way in ways[1:3]}
@@ -199,17 +200,7 @@ def page(found: dict[str, list[dict[str, Any]]], command: str) -> list[str]:
 
 def main(words: Sequence[str] | None = None) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.check", description=__doc__)
-    parser.add_argument("noises", nargs="*", metavar="NOISE", help=f"of {', '.join(NOISES)} (default: all)")
-    parser.add_argument("--seeds", type=int, default=1)
-    chosen = parser.parse_args(words)
-    found: dict[str, list[dict[str, Any]]] = {}
-    for noise in chosen.noises or NOISES:
-        for number in range(chosen.seeds):
-            found.setdefault(noise, []).append(measured(noise, number * ROUNDS))
-            print(noise, number, found[noise][-1], file=sys.stderr, flush=True)
-    command = shlex.join(["python", "-m", "benchmarks.check", *(sys.argv[1:] if words is None else words)])
-    publish("check", page(found, command), found, quick=bool(chosen.noises))
+    by_seeds("check", __doc__, NOISES, measured, page, words, seeds=1)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ def by_seeds(
     measured: Callable[[str, int], Any],
     page: Callable[[dict[str, Any], str, int], list[str]],
     words: Sequence[str] | None = None,
+    seeds: int = 3,
 ) -> None:
     """The command `python -m benchmarks.NAME [SETTING ...] [--seeds N]`: measure settings, and publish their page.
 
@@ -44,10 +45,11 @@ def by_seeds(
         measured: takes a setting and the number of seeds to its numbers.
         page: takes the numbers by setting, the command and the number of seeds to the lines of the page.
         words: the arguments; `None` for those of the process.
+        seeds: how many by default.
     """
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(settings)} (default: all)")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=seeds)
     chosen = parser.parse_args(words)
     found = {each: measured(each, chosen.seeds) for each in chosen.names or settings}
     command = shlex.join(["python", "-m", f"benchmarks.{name}", *(sys.argv[1:] if words is None else words)])

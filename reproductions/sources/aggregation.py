@@ -19,6 +19,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import f_of_counts
 from tagweave.evaluation.spans import span_scores
 from tagweave.sources.answers import Answers
+from tagweave.sources.methods import DEFAULT
 from tagweave.sources.posterior import aggregate
 
 OURS = "BSC-seq"
@@ -42,6 +43,7 @@ WAYS = (
     Way("MACE", "mace"),
     Way("HMM", "hmm"),
     Way(OURS, "bsc"),
+    Way(DEFAULT, DEFAULT),
     *(Way(name, rival=rival) for rival, name in RIVALS.items()),
 )
 
