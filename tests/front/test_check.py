@@ -58,7 +58,7 @@ def put(number: int, at: int, label: Any) -> Callable[[int, list[Any]], None]:
 
 
 def checked(corpus: tw.Corpus, **options: Any) -> Checked:
-    return tw.check(corpus, folds=2, tell=lambda line: None, **{"rounds": 1, **options})
+    return tw.check(corpus, folds=2, **{"rounds": 1, "tell": lambda line: None, **options})
 
 
 def test_a_wrong_tag_comes_first_with_its_rival_and_its_sentence() -> None:
@@ -206,3 +206,19 @@ def test_a_notebook_shows_the_first(spans: Checked) -> None:
     shown = spans._repr_html_()
     assert shown.count("<tr>") == 1 + len(spans.suspects())
     assert "<bdi>" in shown
+
+
+def test_spans_alone_are_judged_by_models_that_expect_the_share_of_complete_sentences() -> None:
+    def without_outside(first: int) -> tw.Corpus:
+        def change(number: int, labels: list[Any]) -> None:
+            if number >= first:
+                labels[:] = [None if label == "O" else label for label in labels]
+
+        return named(change)
+
+    told: list[str] = []
+    found = checked(without_outside(30), task="spans", tell=told.append)
+    assert told == ["models expect 50.0 % of the tokens inside spans, as in the 30 complete sentences"]
+    assert not found.suspects()
+    with pytest.raises(CorpusError, match="no token beside them that is known to be outside spans"):
+        checked(without_outside(0), task="spans")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates
 from tagweave.corpus.spans import OUTSIDE
-from tagweave.errors import PlanError
+from tagweave.errors import CorpusError, PlanError
 from tagweave.front.corpora import Given, corpus_of, save
 from tagweave.labels import OF_CHARACTERS, OF_WORDS, SPANS
 from tagweave.streams import Tell, say
@@ -240,10 +240,11 @@ def check(
     from tagweave.structures import STRUCTURES, TREE
     from tagweave.training.corpora import of_corpus
     from tagweave.training.head_errors import HeadJudge
+    from tagweave.training.incomplete import leaves_out_spans, ratio_of_complete
     from tagweave.training.label_errors import LabelJudge, suspicions
     from tagweave.training.methods import check_known
     from tagweave.training.plan import TrainingPlan
-    from tagweave.training.recipe import Recipe
+    from tagweave.training.recipe import EntityRatio, Recipe
     from tagweave.training.task import guessed_task
 
     if rounds is not None and rounds < 1:
@@ -253,6 +254,13 @@ def check(
     check_known("task", task, tuple(STRUCTURES))
     own = of_corpus(given, task).corpus
     recipe = Recipe.of_plan(TrainingPlan((), task=task, seed=seed, threads=threads))
+    if task == SPANS and leaves_out_spans([(own, own.guideline)]):
+        share, count = ratio_of_complete([own])
+        if not count:
+            found = "spans, and no token beside them that is known to be outside spans"
+            raise CorpusError(found, "some complete sentences", own.path)
+        tell(f"models expect {100 * share:.1f} % of the tokens inside spans, as in the {count:,} complete sentences")
+        recipe = replace(recipe, ratio=EntityRatio(share))
     judge = HeadJudge(own) if recipe.structure == TREE else LabelJudge(own, recipe)
     rounds = rounds or (1 if recipe.structure == TREE else ROUNDS)
     return Checked(own, task, suspicions(own, recipe, judge, folds, rounds, seed, Run(tell=progress)))

@@ -291,16 +291,21 @@ def ratio_of_data(corpora: Sequence[Corpus], dev: Corpus | None, tell: Callable[
     if dev is not None and all(is_complete(sentence, dev.guideline, dev.covered_in(sentence)) for sentence in dev):
         share, source = ratio_of(dev), dev.path or "the development data"
     else:
-        known = [corpus.with_sentences(filter(partial(_is_known, corpus), corpus)) for corpus in corpora]
-        count, tokens = sum(map(len, known)), sum(corpus.tokens() for corpus in known)
+        share, count = ratio_of_complete(corpora)
         if not count:
             found = "spans in TRAIN, and no token beside them that is known to be outside spans"
             wanted = "complete development data (`dev`), some complete sentences in TRAIN"
             raise PlanError(f"found {found}, expected {wanted}, or the share of tokens inside spans (`entity_ratio`)")
-        share = sum(ratio_of(corpus) * corpus.tokens() for corpus in known if len(corpus)) / tokens
         source = f"the {count:,} complete sentences of TRAIN"
     tell(f"{source}: {100 * share:.1f} % of the tokens are inside spans: {expected}")
     return share
+
+
+def ratio_of_complete(corpora: Sequence[Corpus]) -> tuple[float, int]:
+    """Return the share of tokens inside spans in the complete sentences of corpora, and the number of these."""
+    known = [corpus.with_sentences(filter(partial(_is_known, corpus), corpus)) for corpus in corpora]
+    inside = sum(ratio_of(corpus) * corpus.tokens() for corpus in known if len(corpus))
+    return inside / max(1, sum(corpus.tokens() for corpus in known)), sum(map(len, known))
 
 
 def _is_known(corpus: Corpus, sentence: Sentence) -> bool:
