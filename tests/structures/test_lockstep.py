@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import naive
 from batches import EXACT, Case, Sums, cases, check
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.structures.chain import Chain
+from tagweave.structures.chain import Chain, ChainGradient
 from tagweave.structures.lockstep import Batch, TransitionScores, sum_in_logarithms
 from tagweave.structures.loss import ContradictionError, loss
 
@@ -72,6 +72,21 @@ def test_sums_in_logarithms(case: Case) -> None:
         np.testing.assert_allclose(sums.gamma, naive.state_marginals(twin), **EXACT)
         for mine, pairs in zip(sums.pairs(), naive.pair_marginals(twin), strict=True):
             np.testing.assert_allclose(mine, pairs, **EXACT)
+
+
+@pytest.mark.parametrize("factor", [0.25, -0.5, 3.0, -1.0])
+def test_expected_counts_are_in_proportion_to_their_factor(factor: float) -> None:
+    case, chain = segments([[1.0, 0.5, -1.0, 0.2]] * 4), Chain()
+    scores, batch = case.scores_as(np.float64), Batch.of(case.evidence)
+
+    def gradient(times: float) -> ChainGradient:
+        found = ChainGradient.zeros(scores)
+        chain.add_expectations(chain.sums(scores, batch), scores, batch, times, found)
+        return found
+
+    once, often = gradient(1.0), gradient(factor)
+    for name in ("emission", "pairs"):
+        np.testing.assert_allclose(getattr(often, name), factor * getattr(once, name), **EXACT)
 
 
 def segments(scores: list[list[float]], allow: list[int] | None = None) -> Case:
