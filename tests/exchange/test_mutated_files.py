@@ -13,8 +13,17 @@ from benchmarks.exchange_formats import MEGABYTES, SECONDS, Kind, kept, kinds, o
 
 KINDS = {each.name: each for each in kinds()}
 NEEDS = {"inception": "cassis", "datasets": "pyarrow", "spacy": "spacy"}
-BY_OFFSETS = {"doccano", "label-studio", "prodigy", "brat", "inception", "inception, CAS JSON", "webanno-tsv"}
-SCORED = {"label-studio", "inception", "inception, CAS JSON", "conllu", "conllu-plus", "columns"}
+BY_OFFSETS = {
+    "doccano",
+    "label-studio",
+    "prodigy",
+    "answers",
+    "brat",
+    "inception",
+    "inception, CAS JSON",
+    "webanno-tsv",
+}
+SCORED = {"label-studio", "answers", "inception", "inception, CAS JSON", "conllu", "conllu-plus", "columns"}
 
 
 @pytest.fixture(params=KINDS)

@@ -136,7 +136,7 @@ class TestAnswers:
                 _spans(end=8, label="PER"),
                 "found the span 4:8, 'Smit', expected whole tokens of 'Mr. Smith of New York'",
             ),
-            (_spans(), "found the span"),
+            (_spans(), "found no 'label', expected \"label\", a text"),
             (_spans(label="X"), "found the label 'X', expected one of PER, LOC"),
             (_spans(label="PER", probability=2), r"found the probability 2\.0, expected a number above 0"),
             ({"tokens": TEXT.forms, "labels": ["B-X"] * 5}, "found the label 'X', expected one of PER, LOC"),

@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 
 from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.errors import CorpusError
+from tagweave.exchange.quotations import Tally
 
 
 class Mark(NamedTuple):
@@ -44,6 +45,7 @@ class Document:
     sentences: tuple[tuple[int, int], ...] | None = None
     # what else was marked and cannot be kept, such as relations, and how often
     left_out: Mapping[str, int] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)  # of quotations that were found in the text, or not
 
     def __post_init__(self) -> None:
         end = 0

@@ -10,10 +10,11 @@ import json
 import shlex
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tagweave.corpus import load as files
 from tagweave.corpus.candidates import format_candidates
@@ -26,7 +27,7 @@ from tagweave.corpus.formats.registry import format_of_name
 from tagweave.corpus.load import CorpusStream, parse_argument
 from tagweave.corpus.sentence import Sentence
 from tagweave.errors import CorpusError, ExchangeError, shortened
-from tagweave.exchange import brat, datasets, docbin, inception, webanno_tsv
+from tagweave.exchange import answers, brat, datasets, docbin, inception, webanno_tsv
 from tagweave.exchange.document import Document, TokenTool, Tool
 from tagweave.exchange.inception import CONTENT, TYPES
 from tagweave.exchange.json_exports import DOCCANO, LABEL_STUDIO, LISTS, PRODIGY
@@ -35,7 +36,8 @@ from tagweave.exchange.sentences import Notes, annotators, joined, sentences
 from tagweave.exchange.tokens import tokenizer
 
 TOOLS: dict[str, Tool] = {
-    tool.name: tool for tool in (DOCCANO, LABEL_STUDIO, PRODIGY, brat.TOOL, inception.TOOL, webanno_tsv.TOOL)
+    tool.name: tool
+    for tool in (DOCCANO, LABEL_STUDIO, PRODIGY, answers.TOOL, brat.TOOL, inception.TOOL, webanno_tsv.TOOL)
 }
 TOKEN_TOOLS: dict[str, TokenTool] = {tool.name: tool for tool in (datasets.TOOL, docbin.TOOL)}
 NAMES = (*TOOLS, *TOKEN_TOOLS)
@@ -109,19 +111,35 @@ def _by_first_value(text: str) -> str | None:
     """Return the tool by the first object of a file of JSON, of JSON Lines, or of one list."""
     if any(f'"{name}"' in text[: 1 << 10] for name in (TYPES, CONTENT)):
         return inception.TOOL.name
-    try:
-        first, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
-    except (ValueError, RecursionError):
+    objects = list(islice(_objects(text), _LOOKED_AT))
+    if not objects:
         return None
+    first, quoted = objects[0], (answers.is_quoted(each) for each in objects)
     has_text = isinstance(first.get("text"), str)
     tokens = (value for name in datasets.TOKENS if isinstance(value := first.get(name), list))
     signs: dict[Tool | TokenTool, object] = {
         LABEL_STUDIO: isinstance(first.get("data"), dict),
         datasets.TOOL: any(all(isinstance(token, str) for token in value) for value in tokens),
+        answers.TOOL: {"answer", "_input_hash", "_task_hash"}.isdisjoint(first) and next(filter(None, quoted), False),
         PRODIGY: has_text and first.keys() & {"spans", "answer", "_input_hash", "_task_hash"},
         DOCCANO: has_text and first.keys() & {*LISTS, "entities"},
     }
     return next((tool.name for tool, is_there in signs.items() if is_there), None)
+
+
+_LOOKED_AT = 1000  # objects at the beginning of a file
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects at the beginning of a file, and after objects or line breaks."""
+    decoder, at = json.JSONDecoder(), text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+            yield value
+        except (ValueError, RecursionError):
+            end = text.find("\n", at) if "\n" in text[at:] else len(text)
+        at = text.find("{", end)
 
 
 _CELL, _ROW = 20, 160  # characters shown
@@ -144,18 +162,25 @@ def load(
     format: str | None = None,  # noqa: A002
     unnamed: str | None = None,
     trained: Sequence[str] = (),
+    tell: Callable[[str], None] = lambda line: None,
 ) -> Corpus:
-    """Load a corpus as `corpus.load.load`, or the export of an annotation tool as `tagweave import`."""
+    """Load a corpus as `corpus.load.load`, or the export of an annotation tool as `tagweave import`.
+
+    `tell` receives what was decided about answers of a language model.
+    """
     if (export := _export(argument, format)) is None:
         return files.load(argument, format, unnamed, trained)
-    return files.assembled(argument, columns.FORMAT, _sentences(export), unnamed, trained)
+    return files.assembled(argument, columns.FORMAT, _sentences(export, tell), unnamed, trained)
 
 
 def stream(argument: str, format: str | None = None, labels: ModelLabels | None = None) -> CorpusStream:  # noqa: A002
     """Open a file as `corpus.load.stream`, or an export as `load`."""
     if (export := _export(argument, format)) is None:
         return files.stream(argument, format, labels)
-    return CorpusStream(columns.FORMAT, iter(_sentences(export)), f"read as an export of {export.tool}")
+    told: list[str] = []
+    read = _sentences(export, told.append)
+    how = "answers of a language model" if export.tool == answers.TOOL.name else f"an export of {export.tool}"
+    return CorpusStream(columns.FORMAT, iter(read), f"read as {how}{''.join(f' ({line})' for line in told)}")
 
 
 def reading(argument: str, layer: str, format: str | None = None) -> str:  # noqa: A002
@@ -189,7 +214,7 @@ def _export(argument: str, format: str | None) -> _Export | None:  # noqa: A002
     return export
 
 
-def _sentences(export: _Export) -> Sequence[Sentence]:
+def _sentences(export: _Export, tell: Callable[[str], None] = lambda line: None) -> Sequence[Sentence]:
     if export.tool in TOKEN_TOOLS:
         left_out: Counter[str] = Counter()
         given = TOKEN_TOOLS[export.tool].read(export.path, lambda what: left_out.update([what]))
@@ -202,6 +227,8 @@ def _sentences(export: _Export) -> Sequence[Sentence]:
     if len(names) > 1 and export.layer is None:
         expected = f"one of them, {export.path}#{names[0]}, or a corpus of all: {{}}"
         raise export.error(f"annotation by {' and '.join(names)}", expected)
+    if export.tool == answers.TOOL.name:
+        return _answers(documents, memory, notes, tell)
     read = [*memory.sentences(sentences(documents, tokenizer("words"), "unknown", "outside", notes))]
     if notes.misaligned:
         found = f"{notes.misaligned:,} spans that are not whole tokens of a line: {notes.shown[0]}"
@@ -216,12 +243,28 @@ def _sentences(export: _Export) -> Sequence[Sentence]:
     return read
 
 
+def _answers(
+    documents: Sequence[Document], memory: Memory, notes: Notes, tell: Callable[[str], None]
+) -> Sequence[Sentence]:
+    """Return the sentences of answers: O where nothing is marked, spans widened to whole tokens; tell what was done."""
+    cut = "blanks" if answers.at_blanks(each.text for each in documents) else "words"
+    read = [*memory.sentences(sentences(documents, tokenizer(cut), "widen", "outside", notes))]
+    how = {"blanks": "tokens end at blanks", "words": "tokens end at blanks and punctuation"}[cut]
+    lines = [
+        *answers.told(notes),
+        f"{how}, and those in no span are O (`tagweave import answers` reads it in other ways)",
+    ]
+    tell("; ".join(lines))
+    return read
+
+
 def documents_of(tool: Tool, paths: Sequence[str], notes: Notes) -> tuple[list[Document], Memory]:
     """Return the documents of a tool's files, and what counts the memory for them. Raises CorpusError if it is much."""
 
     def counted() -> Iterator[Document]:
         for document in memory.documents(document for path in paths for document in tool.read(path)):
             notes.left_out.update(document.left_out)
+            notes.tally.update(document.tally, f"line {document.location.line}: ")
             yield document
 
     memory = Memory([webanno_tsv.split_argument(path)[0] for path in paths])

@@ -21,6 +21,7 @@ from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import ANY, OUTSIDE, SPANS, TAGS, FoundSpan, Span, layer_of, spans_of
 from tagweave.errors import shortened
 from tagweave.exchange.document import Document, Mark
+from tagweave.exchange.quotations import Tally
 from tagweave.exchange.tokens import Offsets, Places, Tokenizer, TokenOffsets, lines
 
 Misalignment = Literal["error", "widen", "unknown"]
@@ -49,6 +50,7 @@ class Notes:
     shown: list[str] = field(default_factory=list)
     overlapping: int = 0  # spans that were left out because they overlap longer ones of the same annotator
     left_out: Counter[str] = field(default_factory=Counter)  # what else was marked and is not kept
+    tally: Tally = field(default_factory=Tally)  # of quotations
     documents: int = 0
     empty: int = 0  # documents that somebody saw, but nobody marked
     unseen: int = 0  # documents that nobody saw, or rightly marked

@@ -140,6 +140,11 @@ class TokenOffsets:
             return None
         return self.starts[start], self.stops[stop]
 
+    def around(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the tokens start .. stop - 1 that have some characters, of which the first is no blank."""
+        first = bisect_right([*self.starts], start) - 1
+        return first, max(bisect_left([*self.stops], stop), first) + 1
+
 
 def without_blanks(text: str) -> str:
     """Return a text without blanks, to compare texts that were cut into tokens differently."""

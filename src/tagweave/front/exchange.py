@@ -100,6 +100,8 @@ def _report(notes: Notes, how: DocumentOptions, tell: Callable[[str], None]) -> 
         tell(f"{notes.misaligned:,} of {notes.spans:,} spans are not whole tokens of a line and were {became}:")
         for each in notes.shown:
             tell(f"  {each}")
+    for line in notes.tally.lines():
+        tell(line)
     if notes.left_out:
         tell(f"not kept: {', '.join(f'{count:,} {what}' for what, count in sorted(notes.left_out.items()))}")
     if notes.overlapping:

@@ -14,6 +14,7 @@ from tagweave.corpus.sentence import kind_of
 from tagweave.front.corpora import corpus_of
 from tagweave.sources.functions import PythonFunction, labelling_function
 from tagweave.sources.methods import DEFAULT
+from tagweave.streams import say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,8 +35,8 @@ class Aggregated:
         corpus: the text with one layer, labels with their probabilities, the best one first.
         result: probabilities, best labels, and the reliability of every source.
         sentence_ptr: int64[S + 1], the first position of every sentence in `result`.
-        note: what keeps the reliability of sources from being estimated, and which sources never say `O`, say only `O`,
-            or mark only some of the types; "" if there is nothing to say.
+        note: how answers of language models were read, what keeps the reliability of sources from being estimated,
+            which sources never say `O`, say only `O`, or mark only some of the types; "" if there is nothing to say.
     """
 
     corpus: Corpus
@@ -127,7 +128,7 @@ def aggregate(
     result = combine(answers, method, options, known, seed, tell)
     labelled = corpus.with_sentences(with_aggregate(corpus, answers, result, layer, hard))
     doubt = "" if method == "majority" or known else _note(answers, method)
-    note = "; ".join(each for each in (doubt, _kinds(answers)) if each)
+    note = "; ".join(each for each in (*loaded.notes, doubt, _kinds(answers)) if each)
     return Aggregated(replace(labelled, guideline=layer), result, answers.sentence_ptr, note)
 
 
@@ -163,6 +164,7 @@ def apply_functions(
     workers: int | None = None,
     cache: str | PathLike[str] | None = None,
     progress: Progress | None = None,
+    tell: Callable[[str], None] = say,
 ) -> Corpus:
     """Apply labelling functions to a corpus: each becomes a layer of its name.
 
@@ -175,6 +177,7 @@ def apply_functions(
         workers: with a cluster, how many.
         cache: a folder for what functions say, where it is found again until function or sentence change.
         progress: hears how many calls are done, and how many there are.
+        tell: receives notes on what functions read.
 
     Raises:
         FunctionError: a function that cannot be read, fails, or has a name that is in use.
@@ -187,7 +190,7 @@ def apply_functions(
     found = [function for each in functions for function in _functions(each)]
     with executor_at(cluster, workers) as executor:
         folder = None if cache is None else Path(cache)
-        return apply_functions(corpus_of(corpus), found, executor, folder, progress or (lambda done, total: None))
+        return apply_functions(corpus_of(corpus), found, executor, folder, progress or (lambda done, total: None), tell)
 
 
 def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:

@@ -20,16 +20,19 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from msgspec import Meta, Struct, ValidationError, convert
+from msgspec import ValidationError, convert
 
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.files import read_lines
 from tagweave.corpus.gazetteer import read
-from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import OUTSIDE, SPANS, TAGS, FoundSpan, layer_of
 from tagweave.errors import CorpusError
+from tagweave.exchange import answers as quoting
+from tagweave.exchange.json_exports import Values
+from tagweave.exchange.quotations import Tally
 from tagweave.exchange.tokens import TokenOffsets, without_blanks
 from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
 from tagweave.models.chain import ChainModel
@@ -51,10 +54,11 @@ class LexiconFunction(DeclaredFunction):
     fold: bool = False  # whether upper and lower case are alike, and all digits
     stop: tuple[str, ...] = ()  # phrases that are not looked for
 
-    def check(self, sentences: Sequence[Sentence]) -> None:
+    def check(self, sentences: Sequence[Sentence]) -> str:
         """Raise unless every phrase has a type. Raises also CorpusError as `tagweave.corpus.gazetteer.read`."""
         if self.label is None and None in read(self.file).types:
             raise FunctionError(f"{self.name}: found phrases without a type in {self.file}, expected label")
+        return ""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         harvest = PhraseHarvest(_matcher(self, stamp(self.file)), everything=True, layer=_LAYER)
@@ -128,8 +132,9 @@ class SpacyModel(DeclaredFunction):
         parts = (super().digest().encode(), metadata.version("spacy").encode(), _pipeline(self.model).to_bytes())
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
-    def check(self, sentences: Sequence[Sentence]) -> None:
+    def check(self, sentences: Sequence[Sentence]) -> str:
         _pipeline(self.model)
+        return ""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         from spacy.tokens import Doc
@@ -174,9 +179,10 @@ class TagweaveModel(DeclaredFunction):
     labels: Mapping[str, str] | None = None
     probabilities: bool = False  # whether to give all probable labels with their probabilities
 
-    def check(self, sentences: Sequence[Sentence]) -> None:
+    def check(self, sentences: Sequence[Sentence]) -> str:
         """Raise unless the file is a model of words, under this guideline."""
         self._predictor()
+        return ""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         predictor = self._predictor()
@@ -245,7 +251,8 @@ class AnswerFile(DeclaredFunction):
         {"tokens": ["Ann", "left"], "labels": ["B-PER", "O"], "probabilities": [0.9, 0.8]}
         {"text": "Ann left", "spans": [{"start": 0, "end": 3, "label": "PER", "probability": 0.9}]}
 
-    Offsets count characters (code points) from 0; `null` is an unknown label. `probabilities` belong to the labels;
+    Quotations stand in place of offsets as in `tagweave.exchange.answers`, widened to whole tokens. Offsets count
+    characters (code points) from 0; `null` is an unknown label. `probabilities` belong to the labels;
     `O` has the rest. In place of a label and its number, `labels` may have an object `{"B-PER": 0.9, "O": 0.1}`.
     """
 
@@ -254,26 +261,29 @@ class AnswerFile(DeclaredFunction):
     file: str
     labels: tuple[str, ...] | None = None  # the labels, or types of spans, that may occur; by default any
 
-    def check(self, sentences: Sequence[Sentence]) -> None:
-        """Raise unless every line is about a sentence of the text, and fits it."""
-        texts = {without_blanks("".join(each.forms)): each for each in sentences}
+    def check(self, sentences: Sequence[Sentence]) -> str:
+        """Say which quotations are found. Raises unless every line is about a sentence of the text, and fits it."""
+        texts, tally = {without_blanks("".join(each.forms)): each for each in sentences}, Tally()
         for key, answer in _answers(self.file, stamp(self.file)).items():
             if key not in texts:
                 raise answer.error(f"the sentence {answer.text!r}", "one of the text that is labelled")
-            self._layer(answer, texts[key])
+            own = Tally()
+            self._layer(answer, texts[key], own)
+            tally.update(own, f"line {answer.line}: ")
+        return "; ".join(tally.lines())
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         answers = _answers(self.file, stamp(self.file))
         found = ((each, answers.get(without_blanks("".join(each.forms)))) for each in sentences)
-        return [self._layer(answer, each) if answer else (None,) * len(each) for each, answer in found]
+        return [self._layer(answer, each, Tally()) if answer else (None,) * len(each) for each, answer in found]
 
-    def _layer(self, answer: _Answer, sentence: Sentence) -> Layer:
+    def _layer(self, answer: _Answer, sentence: Sentence, tally: Tally) -> Layer:
         if "labels" in answer.values:
             layer = answer.token_labels(sentence)
             names = {name for candidates in layer for name in candidates or ()} - {OUTSIDE}
             self._check_known(names if self.task == "tags" else {name[2:] for name in names}, answer)
             return layer if self.outside else tuple(None if each == (OUTSIDE,) else each for each in layer)
-        spans = list(answer.spans(sentence))
+        spans = list(answer.spans(sentence, tally))
         self._check_known({each.types[0] for each in spans}, answer)
         try:
             return layer_of(spans, len(sentence), self.outside, self.task)
@@ -283,15 +293,6 @@ class AnswerFile(DeclaredFunction):
     def _check_known(self, names: set[str], answer: _Answer) -> None:
         if self.labels is not None and (other := sorted(names - {*self.labels})):
             raise answer.error(f"the label {other[0]!r}", f"one of {', '.join(self.labels)}")
-
-
-class _MarkedSpan(Struct):
-    """A span in a line of a file."""
-
-    start: int
-    end: int
-    label: Annotated[str, Meta(min_length=1)]
-    probability: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -344,22 +345,18 @@ class _Answer:
         except (TypeError, ValueError):
             raise self.error(f"the labels {numbers!r}", "labels with numbers from 0 to 1, not all 0") from None
 
-    def spans(self, sentence: Sentence) -> Iterator[FoundSpan]:
+    def spans(self, sentence: Sentence, tally: Tally) -> Iterator[FoundSpan]:
         offsets = TokenOffsets.in_text(self.text, sentence.forms)
-        spans = self.values.get("spans")
-        if offsets is None or not isinstance(spans, list):
+        if offsets is None or not any(isinstance(self.values.get(each), list | dict) for each in quoting.ANSWERS):
             raise self.error("no labels and no spans", '"labels", one for each token, or "spans" in "text"')
-        for each in spans:
-            try:
-                span = convert(each, _MarkedSpan)
-            except ValidationError as error:
-                expected = '"start" and "end", offsets in the text, and "label"'
-                raise self.error(f"the span {each!r} ({error})", expected) from None
-            tokens = offsets.tokens(span.start, span.end)
-            if tokens is None:
-                found = f"the span {span.start}:{span.end}, {self.text[max(span.start, 0) : max(span.end, 0)]!r}"
-                raise self.error(found, f"whole tokens of {self.text!r}")
-            yield FoundSpan(*tokens, (span.label,), span.probability)
+        given, found = quoting.spans(Values(self.values, Location(self.path, self.line)), self.text, tally)
+        for mark in given:
+            if (tokens := offsets.tokens(mark.start, mark.stop)) is None:
+                wrong = f"the span {mark.start}:{mark.stop}, {self.text[max(mark.start, 0) : max(mark.stop, 0)]!r}"
+                raise self.error(wrong, f"whole tokens of {self.text!r}")
+            yield FoundSpan(*tokens, (mark.label,), mark.probability)
+        for mark in found:
+            yield FoundSpan(*offsets.around(mark.start, mark.stop), (mark.label,), mark.probability)
 
 
 @lru_cache(maxsize=8)

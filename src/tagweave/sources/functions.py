@@ -53,8 +53,9 @@ class LabellingFunction:
         """Return a digest of all that determines its answers; `None` if nobody knows: nothing can be kept."""
         raise NotImplementedError
 
-    def check(self, sentences: Sequence[Sentence]) -> None:
-        """Raise unless the function fits the text as a whole."""
+    def check(self, sentences: Sequence[Sentence]) -> str:
+        """Return a note on its answers to the text as a whole, or "". Raises unless it fits the text."""
+        return ""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         """Label sentences, which have forms and columns, and no labels."""
@@ -107,6 +108,7 @@ def apply_functions(
     executor: Executor = IN_PROCESS,
     cache: Path | None = None,
     progress: Progress = lambda done, total: None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> Corpus:
     """Add a layer for each function to a corpus. Sentences with the same content are labelled once.
 
@@ -118,6 +120,7 @@ def apply_functions(
         executor: calls them.
         cache: a folder for their answers, which are found again while function and sentence stay the same.
         progress: hears of finished calls.
+        tell: receives notes on what functions read.
     """
     taken = {"form", *(name for each in corpus for name in (*each.layers, *each.columns))}
     for function in functions:
@@ -130,7 +133,8 @@ def apply_functions(
     keys = [_key(each) for each in bare]
     by_key = dict(zip(keys, bare, strict=True))
     for function in functions:
-        function.check(bare)
+        if note := function.check(bare):
+            tell(f"{function.name}: {note}")
     kept = [_KeptAnswers.of(function.name, function.digest(), cache) for function in functions]
     calls = []
     for number, (function, own) in enumerate(zip(functions, kept, strict=True)):

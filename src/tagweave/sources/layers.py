@@ -44,6 +44,7 @@ class SourceCorpus(NamedTuple):
     corpus: Corpus  # its sentences have the layers of the sources, and keep the other layers and columns of their file
     sources: tuple[str, ...]  # the names of the layers that are sources, in order
     gold: str | None = None  # the name of the layer with gold annotation, if there is one
+    notes: tuple[str, ...] = ()  # on how files were read
 
 
 def load_sources(
@@ -104,7 +105,8 @@ def _of_columns(argument: str, selection: str, gold: str | None, format: str | N
         raise CorpusError(f"the gold column {gold!r}", "one column that is no source", path)
     called = {**sources, **gold_names}
     kept = tuple(each.renamed(called) for each in with_column_layers(chain([first], read), called))
-    return SourceCorpus(Corpus(kept, unit=form.unit, path=path), tuple(sources.values()), *gold_names.values())
+    gold_name = next(iter(gold_names.values()), None)
+    return SourceCorpus(Corpus(kept, unit=form.unit, path=path), tuple(sources.values()), gold_name)
 
 
 def _chosen(
@@ -135,16 +137,21 @@ def _chosen(
 def _of_files(arguments: Sequence[str], gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002
     """Read sources that have a file each."""
     corpora: dict[str, Corpus] = {}
+    notes: list[str] = []
     for argument in [*arguments, *([gold] if gold else [])]:
         path, name, _ = parse_argument(argument)
-        corpus, name = load(argument, format), name or PurePath(path.removesuffix(".gz")).stem
+        told: list[str] = []
+        corpus = load(argument, format, tell=told.append)
+        notes += (f"{path}: {line}" for line in told)
+        name = name or PurePath(path.removesuffix(".gz")).stem
         if name in corpora:
             raise CorpusError(f"two files called {name!r}", "names of their own, as in NAME=PATH", corpus.path)
         corpora[name] = corpus
     columns = [_matched(corpora, sentences) for sentences in zip_longest(*corpora.values())]
     names = tuple(corpora)
     first = next(iter(corpora.values()))
-    return SourceCorpus(first.with_sentences(columns), names[: len(arguments)], *names[len(arguments) :])
+    gold_name = names[-1] if gold else None
+    return SourceCorpus(first.with_sentences(columns), names[: len(arguments)], gold_name, tuple(notes))
 
 
 def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]) -> Sentence:

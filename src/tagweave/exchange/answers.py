@@ -1,0 +1,185 @@
+"""Answers of a language model: JSON Lines, each with a text or its tokens, and the names that it has.
+
+    {"text": "Ann Bell left Graz .", "spans": [{"text": "Ann Bell", "label": "PER"}, {"text": "Graz", "label": "LOC"}]}
+    {"tokens": ["Ann", "left"], "entities": {"PER": ["Ann"], "LOC": []}}
+
+A span is quoted, since language models hardly count characters, or has offsets, `start` and `end`, and perhaps a
+`probability`; offsets at which something else stands than what is quoted do not count. Lines that are no answer, such
+as those that were cut off, are left out and counted, unless they are many.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+from tagweave.corpus.files import read_lines
+from tagweave.corpus.sentence import Location
+from tagweave.errors import CorpusError
+from tagweave.exchange.document import Document, Mark, Tool
+from tagweave.exchange.json_exports import Values, shown
+from tagweave.exchange.quotations import Quotation, Tally, located
+from tagweave.exchange.sentences import Notes
+from tagweave.exchange.tokens import Offsets
+
+ANSWERS = ("spans", "entities")
+"""Under which names a line has its spans."""
+_KIND, _OTHER = "label", "type"
+_MOST_BROKEN = 0.1  # of the lines
+_FEW = 10  # lines that may be broken, whatever their share
+
+
+def read(path: str) -> Iterator[Document]:
+    """Yield the texts of a file with what is marked in them. Raises CorpusError if many lines are no answers."""
+    broken: list[CorpusError] = []
+    last: Document | None = None
+    count = 0
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        count += 1
+        try:
+            found = _document(line, Location(path, number))
+        except CorpusError as error:
+            broken.append(error)
+            continue
+        if last is not None:
+            yield last
+        last = found
+    if broken and (last is None or len(broken) > max(_FEW, _MOST_BROKEN * count)):
+        first = broken[0]
+        many = f"{first.found}; {len(broken):,} of {count:,} lines are no answers" if count > 1 else first.found
+        raise CorpusError(many, first.expected, first.path, first.line)
+    if last is not None:
+        yield replace(last, left_out={f"lines that are no answers ({broken[0]})": len(broken)} if broken else {})
+
+
+def _document(line: str, location: Location) -> Document:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"no JSON ({error})", "an answer in JSON", *location) from None
+    values, tally = Values.of(value, location), Tally()
+    text, tokens = _text(values)
+    marks = tuple(chain(*spans(values, text, tally)))
+    return Document(
+        text, {Path(location.path).name.partition(".")[0]: marks}, values.name("id"), tokens, location, tally=tally
+    )
+
+
+def _text(line: Values) -> tuple[str, tuple[Offsets, ...] | None]:
+    """Return the text of a line, and its tokens if it has any."""
+    tokens = line.values.get("tokens")
+    if not isinstance(tokens, list) or not all(isinstance(each, str) and each.strip() for each in tokens):
+        return line.get("text", str), None
+    text = " ".join(tokens)
+    return text, tuple(match.span() for match in re.finditer(r"\S+", text))
+
+
+def spans(line: Values, text: str, tally: Tally) -> tuple[list[Mark], list[Mark]]:
+    """Return what a line marks in its text by offsets, and by quotations, and count these.
+
+    Raises CorpusError if it has no such list.
+    """
+    quoted: list[Quotation] = []
+    marks: list[Mark] = []
+    for label, value in _given(line):
+        match value:
+            case str():
+                quoted.append(Quotation(value, label))
+            case [str(part), str(kind)]:
+                quoted.append(Quotation(part, kind))
+            case dict():
+                found = _span(Values(value, line.location), label, text)
+                (marks if isinstance(found, Mark) else quoted).append(found)  # type: ignore[arg-type]
+            case _:
+                raise line.error(f"the span {shown(value)}", 'a quotation with its label, {"text": ..., "label": ...}')
+    if empty := next((each for each in quoted if not each.text.strip() or not each.label.strip()), None):
+        raise line.error(f"the quotation {empty.text!r} with the label {empty.label!r}", "a quotation and its label")
+    try:
+        places = located(text, quoted, tally)
+    except CorpusError as error:
+        raise error.at(*line.location) from None
+    return marks, [Mark(start, stop, each.label, each.probability) for start, stop, each in places]
+
+
+def _given(line: Values) -> Iterator[tuple[str, object]]:
+    """Yield each span, with its label if spans are given by label."""
+    value = next((line.values[name] for name in ANSWERS if name in line), None)
+    if isinstance(value, dict):
+        for label, found in value.items():
+            yield from ((label, each) for each in (found if isinstance(found, list) else [found]))
+    elif isinstance(value, list):
+        yield from (("", each) for each in value)
+    else:
+        raise line.error(f"no answer ({shown(value)})", '"spans", a list of quotations with their labels')
+
+
+def _span(span: Values, label: str, text: str) -> Mark | Quotation:
+    label = label or span.get(_OTHER if _OTHER in span and _KIND not in span else _KIND, str)
+    probability = span.get("probability", float) if "probability" in span else 1.0
+    if not 0 < probability <= 1:
+        raise span.error(f"the probability {probability}", "a number above 0, and at most 1")
+    if "start" in span and "end" in span:
+        start, stop = span.get("start", int), span.get("end", int)
+        if "text" not in span or (0 <= start < stop and text[start:stop] == span.values["text"]):
+            return Mark(start, stop, label, probability)
+    return Quotation(span.get("text", str), label, probability)
+
+
+def is_quoted(line: dict[str, Any]) -> bool | None:
+    """Return whether an object has spans as answers have them, and not as annotation tools do; `None` without spans."""
+    given = next((line[name] for name in ANSWERS if line.get(name)), None)
+    if isinstance(given, dict):
+        return True
+    first = given[0] if isinstance(given, list) and given else None
+    if isinstance(first, dict):
+        places = {"start", "start_offset"} & first.keys()
+        return ("text" in first and not places) or "probability" in first
+    return None if first is None else isinstance(first, list) and [*map(type, first)] == [str, str]
+
+
+def told(notes: Notes) -> Iterator[str]:
+    """Yield what became of quotations and spans, and of lines that are no answers."""
+    yield from notes.tally.lines()
+    if notes.misaligned:
+        yield f"widened to whole tokens: {notes.misaligned:,}, such as {notes.shown[0]}"
+    if notes.overlapping:
+        yield f"left out, as they overlap longer ones: {notes.overlapping:,}"
+    if notes.empty:
+        yield f"texts without any: {notes.empty:,} of {notes.documents:,}"
+    yield from (f"left out: {count:,} {what}" for what, count in sorted(notes.left_out.items()))
+
+
+def at_blanks(texts: Iterable[str]) -> bool:
+    """Return whether texts have been cut into tokens before: nearly all signs stand between blanks."""
+    cut = whole = 0
+    for text in texts:
+        cut += len(re.findall(r"\s[.,;:!?。，](?=\s|$)", text))
+        whole += len(re.findall(r"\w[,;:!?](?=\s|$)|\w\.$", text))
+    return cut > 3 * whole
+
+
+def write(documents: Iterable[Document], stream: IO[str]) -> None:
+    """Write documents with the spans of all annotators, quoted and with their offsets."""
+    for each in documents:
+        marks: Sequence[Mark] = [mark for own in each.marks.values() for mark in own or ()]
+        listed = [
+            {
+                "text": each.text[mark.start : mark.stop],
+                "label": mark.label,
+                "start": mark.start,
+                "end": mark.stop,
+                "probability": mark.probability,
+            }
+            for mark in marks
+        ]
+        stream.write(json.dumps({"text": each.text, "spans": listed}, ensure_ascii=False) + "\n")
+
+
+TOOL = Tool("answers", read, write, ".jsonl")
