@@ -55,7 +55,9 @@ def names(seed: int, size: int, missed: float) -> Corpus:
 def test_a_second_model_finds_names_that_annotators_missed(capsys: pytest.CaptureFixture[str]) -> None:
     train, dev = names(0, 80, 0.55), names(1, 40, 0.0)
     usual = tw.train(train, dev=dev, task="spans", iterations=6)
-    assert "a second model learns how far" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "a second model learns how far" in said
+    assert "as TRAIN, with these labels" not in said
     plain = tw.train(train, dev=dev, task="spans", iterations=6, span_confidence=1.0)
     assert "a second model" not in capsys.readouterr().err
     assert usual.about["dev_score"] > plain.about["dev_score"] + 0.1
@@ -64,3 +66,12 @@ def test_a_second_model_finds_names_that_annotators_missed(capsys: pytest.Captur
 def test_right_labels_need_no_second_model(capsys: pytest.CaptureFixture[str]) -> None:
     tw.train(names(0, 80, 0.0), dev=names(1, 40, 0.0), task="spans", iterations=6)
     assert "a second model" not in capsys.readouterr().err
+
+
+def test_development_data_that_teach_more_than_wrong_labels_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the words before names are marked, no likelihood of a label says where names are."""
+    train = names(0, 80, 0.0)
+    before = [[*each.layers["tag"][1:], ("O",)] for each in train]
+    wrong = train.with_sentences(each.with_layer("tag", row) for each, row in zip(train, before, strict=True))
+    tw.train(wrong, dev=names(1, 40, 0.0), task="spans", iterations=6)
+    assert "tagweave train DEV --source noisy=TRAIN" in capsys.readouterr().err
