@@ -85,6 +85,19 @@ attacks(
     ),
 )
 
+attacks(
+    "answers",
+    "a.jsonl",
+    quotations_in_each_other=lambda: quoting("ab " * 300_000, *("ab " * each for each in range(3000))),
+    quotations_of_signs=lambda: quoting("!" * 1_000_000, *("!" * each for each in range(1, 3000))),
+    labels_that_contradict=lambda: lines({"text": "ab " * 30_000, "spans": [["ab", f"{at}"] for at in range(100_000)]}),
+    misspelt_everywhere=lambda: quoting("abcdefgh " * 20_000, *(f"abxdefgh{'i' * (at % 2)}" for at in range(9000))),
+)
+
+
+def quoting(text: str, *quoted: str) -> str:
+    return lines({"text": text, "spans": {"X": quoted}})
+
 
 def task(text: str, *results: object, **more: object) -> dict[str, object]:
     return {"id": 1, "data": {"text": text}, "annotations": [{"result": results, **more}]}

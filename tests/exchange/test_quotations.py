@@ -111,22 +111,17 @@ def test_distances(one: str, other: str, most: int) -> None:
     assert apart(one, other, most) == min(row[-1], most + 1)
 
 
-@pytest.mark.parametrize("absent", [False, True])
-def test_long_texts_and_many_quotations_take_seconds_or_are_refused(absent: bool) -> None:
-    words = [
-        f"{chr(97 + at % 23)}{at * 7919 % 99991:x}".translate(dict(zip(b"0123456789", "qwertyuiop", strict=True)))
-        for at in range(140_000)
-    ]
+@pytest.mark.parametrize(("size", "absent"), [(10_000, False), (1000, True)])
+def test_long_texts_and_many_quotations_take_seconds(size: int, absent: bool) -> None:
+    letters = dict(zip(b"0123456789", "qwertyuiop", strict=True))
+    words = [f"{chr(97 + at % 23)}{at * 7919 % 99991:x}".translate(letters) for at in range(140_000)]
     text = " ".join(words)
-    quoted = [Quotation(" ".join(words[at : at + 2]) + "qqjxq" * absent, "X") for at in range(0, 140_000, 14)]
-    assert len(text) > 800_000 and len(quoted) == 10_000
+    quoted = [Quotation(" ".join(words[at : at + 2]) + "qqjxq" * absent, "X") for at in range(0, 14 * size, 14)]
+    assert len(text) > 800_000 and len(quoted) == size
     began, tally = time.process_time(), Tally()
-    try:
-        located(text, quoted, tally)
-        assert tally.counts == {ABSENT if absent else AS_IT_IS: 10_000}
-    except CorpusError as error:
-        assert "so many quotations" in str(error) and absent
-    assert time.process_time() - began < 30
+    located(text, quoted, tally)
+    assert tally.counts == {ABSENT if absent else AS_IT_IS: size}
+    assert time.process_time() - began < 20
 
 
 def test_a_text_of_one_letter_is_refused() -> None:

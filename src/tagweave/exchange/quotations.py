@@ -24,7 +24,7 @@ AS_IT_IS, MENDED, ABSENT, COVERED = "found as they are", "mended", "absent", "co
 _GRAM = 3  # letters by which places are looked up
 _SHORT = 4  # letters below which case and signs but dots count
 _LONG = (6, 10)  # letters from which one other letter, and two others, are mended
-_STEPS = 10_000_000  # places that are looked at in a text: a few seconds
+_STEPS = (200_000, 64, 10_000_000)  # places that are looked at: in any text, for each character, and at most
 _HIT = 20  # as many steps as a place takes where a quotation is
 _SCAN = 1000  # letters that are searched in the time of such a step
 _LABELS = 12  # shown
@@ -101,8 +101,9 @@ def located(text: str, quotations: Iterable[Quotation], tally: Tally) -> list[Fo
         else:
             pairs = list(zip(free, own, strict=False))
         marked.add(pairs)
+        there = marked.labels(places)
         for at, each in enumerate(own):
-            is_there = at < len(pairs) or marked.has(places, each.label)
+            is_there = at < len(pairs) or each.label in there
             tally.add(ABSENT if not places else how if is_there else COVERED, each, shown)
     return sorted(marked.found)
 
@@ -111,7 +112,7 @@ class _Marked:
     """The places of a text that are taken."""
 
     def __init__(self, text: str) -> None:
-        self._taken, self._labels = bytearray(len(text)), set[tuple[int, int, str]]()
+        self._taken, self._labels = bytearray(len(text)), dict[tuple[int, int], str]()
         self.found: list[Found] = []
 
     def free(self, places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -125,18 +126,20 @@ class _Marked:
     def add(self, pairs: Iterable[tuple[tuple[int, int], Quotation]]) -> None:
         for (start, stop), quotation in pairs:
             self._taken[start:stop] = b"\1" * (stop - start)
-            self._labels.add((start, stop, quotation.label))
+            self._labels[start, stop] = quotation.label
             self.found.append(Found(start, stop, quotation))
 
-    def has(self, places: Iterable[tuple[int, int]], label: str) -> bool:
-        return any((*place, label) in self._labels for place in places)
+    def labels(self, places: Iterable[tuple[int, int]]) -> set[str]:
+        """Return the labels that some of these places have."""
+        return {self._labels[place] for place in places if place in self._labels}
 
 
 class _Letters:
     """The letters and digits of a text, in one case and without accents, and where they stand in it."""
 
     def __init__(self, text: str) -> None:
-        self.text, self._left = text, _STEPS
+        least, rate, most = _STEPS
+        self.text, self._left = text, min(least + rate * len(text), most)
         letters: list[str] = []
         self._places, self._begins = array("l"), bytearray()  # a word may begin, or one before it end, at this letter
         broken, before = True, ""
@@ -170,8 +173,10 @@ class _Letters:
         return places or [self._place(*each, head, tail) for each in self._near(needle)], MENDED
 
     def _verbatim(self, quoted: str) -> Iterator[tuple[int, int]]:
+        self._take(len(self.text) // _SCAN)
         at = self.text.find(quoted)
         while at >= 0:
+            self._take(_HIT)
             yield at, at + len(quoted)
             at = self.text.find(quoted, at + len(quoted))
 
