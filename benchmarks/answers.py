@@ -165,7 +165,8 @@ def page(found: dict[str, Scores], command: str, seeds: int) -> list[str]:
         f"come with their last word as another one, {100 * INVENTED:.0f} % with one that is not in the text, and"
         f" {100 * CUT:.0f} % of the lines are cut off.",
         f"F of exact spans in percent, the mean of {seeds} seeds, which draw these mistakes, the checked sentences and",
-        "the order of training. The columns *dev* are the clean development sentences that are not among the checked ones,",
+        "the order of training. The columns *dev* are the clean development sentences that are not among the checked"
+        " ones,",
         "or all of them where all are checked; *test* is the clean test set.",
         "",
         f"| trained on the answers | {' | '.join(f'{name}: {part}' for name in found for part in ('dev', 'test'))} |",

@@ -101,11 +101,15 @@ def corrected(job: Job, recipe: Recipe, fitted: Fitted) -> Fitted:
 
 
 def _alone(dev: Corpus, job: Job) -> float:
-    """Return the mean score of models of development data on parts of these that they have not seen; 0 if too few."""
+    """Return the mean score of models of development data on parts of these that they have not seen; 0 if too few.
+
+    Parts are stretches of sentences: names are repeated within a document, which would make models look better.
+    """
     recipe, scores = replace(job.recipe, sample=()), []
-    for part in range(min(_PARTS, len(dev) // _PARTS)):
-        rest = dev.with_sentences(each for at, each in enumerate(dev) if at % _PARTS != part)
-        held_out = dev.with_sentences(dev.sentences[part::_PARTS])
+    for part in range(_PARTS if len(dev) >= _PARTS else 0):
+        start, stop = (len(dev) * at // _PARTS for at in (part, part + 1))
+        rest = dev.with_sentences([*dev.sentences[:start], *dev.sentences[stop:]])
+        held_out = dev.with_sentences(dev.sentences[start:stop])
         scores.append(fit_problem(prepare([rest], recipe), recipe, held_out, job.run.aside()).outcome.score or 0.0)
     return sum(scores) / max(len(scores), 1)
 
