@@ -75,7 +75,7 @@ def test_a_race_of_the_methods_is_the_default_from_fifty_sentences_on(run, tmp_p
     lines = run("train", corpora[0], "--source", corpora[1], *dev, "-o", tmp_path / "m", *RUN).stderr.splitlines()
     about = describe_model(tmp_path / "m")["about"]
     race, method = about["race"], about["plan"]["method"]
-    assert list(race) == ["single", "stacked", "coupled", "transform"]
+    assert list(race) == ["single", "stacked", "coupled"]
     assert all(any(line.startswith(f"{name}: {score:.4f}") for line in lines) for name, score in race.items())
     first = next(line for line in lines if line.startswith("methods race on"))
     assert first.endswith("the development data" if dev else "sentences of TRAIN that are held out")

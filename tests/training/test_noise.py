@@ -75,3 +75,17 @@ def test_development_data_that_teach_more_than_wrong_labels_are_told(capsys: pyt
     wrong = train.with_sentences(each.with_layer("tag", row) for each, row in zip(train, before, strict=True))
     tw.train(wrong, dev=names(1, 40, 0.0), task="spans", iterations=6)
     assert "tagweave train DEV --source noisy=TRAIN" in capsys.readouterr().err
+
+
+def test_a_race_compares_plain_models_that_are_not_corrected_and_its_winner_one_that_is() -> None:
+    train, dev, theirs = names(0, 80, 0.55), names(1, 40, 0.0), names(2, 80, 0.0)
+    source = Corpus(tuple(each.renamed({"tag": "theirs"}) for each in theirs), "theirs")
+    about = tw.train(train, [source], dev=dev, task="spans", iterations=4).about
+    alone = [
+        tw.train(train, dev=dev, task="spans", iterations=4, **options).about["dev_score"]
+        for options in (
+            {"span_confidence": 1.0, "average_seeds": 1},
+            {},
+        )
+    ]
+    assert [about["race"]["single"], about["dev_scores"]["plain"]] == alone and alone[0] < alone[1]

@@ -55,6 +55,7 @@ class Job:
     lookup_files: LookupFiles = field(default_factory=LookupFiles)  # what features look up
     run: Run = field(default_factory=Run)
     plain: Fitted | None = None  # the model of the target corpora alone, if there is one
+    guided: Fitted | None = None  # the model that looks at the labels of one of the sources, if there is one
     shards: Shards | None = None  # the sentences on workers; `None` if they are here
     race: Mapping[str, float] = field(default_factory=dict)  # the scores of the race that decided on the method
 

@@ -30,7 +30,7 @@ from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import ProposingEncoder, likely_tags, proposal_column, proposals
-from tagweave.training.fit import fit
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import in_characters, jackknifed
 from tagweave.training.recipe import Recipe
@@ -164,11 +164,17 @@ class _Fill:
 
 
 def fit_narrowing(
-    corpora: Sequence[Corpus], recipe: Recipe, threshold: float, dev: Corpus | None = None, run: Run = SILENT
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    threshold: float,
+    dev: Corpus | None = None,
+    run: Run = SILENT,
+    guided: Fitted | None = None,
 ) -> Narrowing:
     """Fit the taggers for corpora of words of several guidelines, the target's first. `run`: the run; taggers of
     sources have a short schedule of their own. Each has its own checkpoint, a part of the run, which stays, so that a
-    resumed coupled fit has the same evidence. Remove them after that fit."""
+    resumed coupled fit has the same evidence. Remove them after that fit. `guided`: a tagger of the target that looks
+    at the labels of the only source, if there is one."""
     recipe = replace(recipe, sample=(), average_seeds=1)
     target, *sources = guidelines_of(corpora)
     of = {name: [corpus for corpus in corpora if corpus.guideline == name] for name in (target, *sources)}
@@ -179,6 +185,9 @@ def fit_narrowing(
         if len({tag for layer in layers for candidates in layer for tag in candidates or ()}) == 1:
             run.tell(f"a tagger of {target}; {name} has one tag only")
             taggers[name, target] = fit(of[target], recipe, dev, of_target).finished_model()
+            continue
+        if guided is not None:
+            taggers.update({(target, name): guided.model.encoder.guide, (name, target): guided.model})
             continue
         run.tell(f"a tagger of {name}, then one of {target} that looks at its labels")
         schedule = of_source.schedule

@@ -149,7 +149,7 @@ def _fit(job: Job) -> Any:
     target_dev = job.dev if job.dev and job.dev.guideline == data.target else None
     if options.narrow:
         run.tell(f"first taggers, which allow labels with a probability of at least {options.narrow:g}")
-        narrowing = fit_narrowing(corpora, job.recipe, options.narrow, target_dev, run)
+        narrowing = fit_narrowing(corpora, job.recipe, options.narrow, target_dev, run, job.guided)
     is_automatic = AUTOMATIC in options.mapping
     coupling = _coupling(job, _automatic(job, narrowing, target_dev) if is_automatic else ())
     if options.prune is not None:
