@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 import tagweave as tw
 from benchmarks.characters import corpora_folder
 from benchmarks.gaps import score
-from benchmarks.processes import DATA, publish
+from benchmarks.processes import publish
 from tagweave.learning.run import Silence
 
 METHODS = ("single", "stacked", "coupled", "transform")
@@ -110,7 +109,6 @@ def page(found: dict[str, dict[str, Result]], command: str) -> list[str]:
         "named, methods race on a part of the corpora: at most 15,000 tokens of the target and 40,000 of the sources,",
         "for three iterations. *By default* is the model that `train` returns: that of the winner, or a plain one",
         "where that is better on dev. *single* is a plain model of the target alone. A named method is not overruled.",
-        "With `--only`, results of the other methods are those of an earlier run.",
         "",
         f"| corpora | | {' | '.join(METHODS)} | by default |",
         "|---|---|" + "---|" * (len(METHODS) + 1),
@@ -130,15 +128,11 @@ def main(words: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.race", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PAIRS)} (default: all)")
-    known = "train by these alone; docs/results/data/race.json has the results of the others"
-    parser.add_argument("--only", nargs="+", choices=[*METHODS, "default"], metavar="METHOD", help=known)
     chosen = parser.parse_args(words)
-    earlier = json.loads((DATA / "race.json").read_text(encoding="utf-8")) if chosen.only else {}
     found: dict[str, dict[str, Result]] = {}
     for name in chosen.names or PAIRS:
         for method in (*METHODS, "default"):
-            is_known = chosen.only and method not in chosen.only
-            result = Result(**earlier[name][method]) if is_known else trained(PAIRS[name], method)
+            result = trained(PAIRS[name], method)
             found.setdefault(name, {})[method] = result
             print(name, method, result, file=sys.stderr, flush=True)
     command = shlex.join(["python", "-m", "benchmarks.race", *(sys.argv[1:] if words is None else words)])
