@@ -74,7 +74,7 @@ def test_development_data_that_teach_more_than_wrong_labels_are_told(capsys: pyt
     before = [[*each.layers["tag"][1:], ("O",)] for each in train]
     wrong = train.with_sentences(each.with_layer("tag", row) for each, row in zip(train, before, strict=True))
     tw.train(wrong, dev=names(1, 40, 0.0), task="spans", iterations=6)
-    assert "tagweave train DEV --source noisy=TRAIN" in capsys.readouterr().err
+    assert "train on DEV with `sources=noisy=TRAIN`" in capsys.readouterr().err
 
 
 def test_a_race_compares_plain_models_that_are_not_corrected_and_its_winner_one_that_is() -> None:

@@ -92,8 +92,8 @@ def corrected(job: Job, recipe: Recipe, fitted: Fitted) -> Fitted:
         paths = [each.path if each else "" for each in (job.plan.dev, job.plan.target[0])]
         tell(
             f"models of three quarters of the development data reach {alone:.4f} on the rest, which is better: they"
-            " teach more as TRAIN, with these labels as those of another guideline: tagweave train"
-            f" {paths[0] or 'DEV'} --source noisy={paths[1] or 'TRAIN'}"
+            f" teach more as TRAIN, with these labels as those of another guideline: train on {paths[0] or 'DEV'}"
+            f" with `sources=noisy={paths[1] or 'TRAIN'}`"
         )
     if found > score:
         return second
