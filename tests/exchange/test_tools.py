@@ -34,6 +34,15 @@ def test_the_help_of_commands_names_every_tool() -> None:
     assert TOOL_NAMES == NAMES
 
 
+@pytest.mark.timeout(5)
+def test_braces_that_begin_no_object_are_looked_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "braces.jsonl"
+    path.write_text("{\n" * 400_000)
+    assert recognized(str(path)) is None
+    path.write_text('{"text": "Ann le\n{"text": "Ann left", "spans": [["Ann", "PER"]]}\n')
+    assert recognized(str(path)) == "answers"
+
+
 def test_doccano(tmp_path: Path) -> None:
     spans = [[each.start, each.stop, each.label] for each in MARKS]
     relational = [{"id": 1, "label": a.label, "start_offset": a.start, "end_offset": a.stop} for a in MARKS]

@@ -12,7 +12,6 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -111,7 +110,7 @@ def _by_first_value(text: str) -> str | None:
     """Return the tool by the first object of a file of JSON, of JSON Lines, or of one list."""
     if any(f'"{name}"' in text[: 1 << 10] for name in (TYPES, CONTENT)):
         return inception.TOOL.name
-    objects = list(islice(_objects(text), _LOOKED_AT))
+    objects = list(_objects(text))
     if not objects:
         return None
     first, quoted = objects[0], (answers.is_quoted(each) for each in objects)
@@ -127,19 +126,21 @@ def _by_first_value(text: str) -> str | None:
     return next((tool.name for tool, is_there in signs.items() if is_there), None)
 
 
-_LOOKED_AT = 1000  # objects at the beginning of a file
+_LOOKED_AT = 1000  # braces at the beginning of a file
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects at the beginning of a file, and after objects or line breaks."""
-    decoder, at = json.JSONDecoder(), text.find("{")
-    while at >= 0:
+    """Yield the objects at the beginning of a file; where none can be read, the next one is in another line."""
+    decoder, end = json.JSONDecoder(), 0
+    for _ in range(_LOOKED_AT):
+        if end < 0 or (at := text.find("{", end)) < 0:
+            return
         try:
             value, end = decoder.raw_decode(text, at)
-            yield value
         except (ValueError, RecursionError):
-            end = text.find("\n", at) if "\n" in text[at:] else len(text)
-        at = text.find("{", end)
+            end = text.find("\n", at)
+        else:
+            yield value
 
 
 _CELL, _ROW = 20, 160  # characters shown
