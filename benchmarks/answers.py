@@ -18,11 +18,11 @@ from typing import Any
 
 import tagweave as tw
 from benchmarks.characters import corpora_folder
+from benchmarks.gaps import score
 from benchmarks.processes import by_seeds
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import OUTSIDE, spans_of
-from tagweave.evaluation.spans import span_scores
 from tagweave.learning.run import Silence
 from tagweave.training.incomplete import ratio_of
 
@@ -117,14 +117,6 @@ def runs(seed: int, count: int, folder: Path) -> Iterator[tuple[str, dict[str, A
 def read(name: str) -> Corpus:
     found: Corpus = tw.load(str(corpora_folder() / "en" / "noisebench" / name))
     return found
-
-
-def score(model: Any, gold: Corpus) -> float:
-    """Return F of spans, in percent."""
-    found = model.tag(gold.with_sentences(Sentence(each.forms) for each in gold))
-    pairs = zip(gold, found, strict=True)
-    own = gold.with_sentences(each.with_layer(gold.guideline, said.layers[found.guideline]) for each, said in pairs)
-    return 100 * float(span_scores(gold, own).spans.f)
 
 
 Scores = dict[str, dict[str, list[float]]]

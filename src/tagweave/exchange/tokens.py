@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -140,10 +140,12 @@ class TokenOffsets:
             return None
         return self.starts[start], self.stops[stop]
 
-    def around(self, start: int, stop: int) -> tuple[int, int]:
-        """Return the tokens start .. stop - 1 that have some characters, of which the first is no blank."""
-        first = bisect_right([*self.starts], start) - 1
-        return first, max(bisect_left([*self.stops], stop), first) + 1
+    def around(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Yield the tokens start .. stop - 1 that overlap each place, whose first character is no blank."""
+        starts, stops = [*self.starts], [*self.stops]
+        for start, stop in places:
+            first = bisect_right(starts, start) - 1
+            yield first, max(bisect_left(stops, stop), first) + 1
 
 
 def without_blanks(text: str) -> str:

@@ -54,11 +54,10 @@ class LexiconFunction(DeclaredFunction):
     fold: bool = False  # whether upper and lower case are alike, and all digits
     stop: tuple[str, ...] = ()  # phrases that are not looked for
 
-    def check(self, sentences: Sequence[Sentence]) -> str:
+    def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise unless every phrase has a type. Raises also CorpusError as `tagweave.corpus.gazetteer.read`."""
         if self.label is None and None in read(self.file).types:
             raise FunctionError(f"{self.name}: found phrases without a type in {self.file}, expected label")
-        return ""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         harvest = PhraseHarvest(_matcher(self, stamp(self.file)), everything=True, layer=_LAYER)
@@ -132,9 +131,8 @@ class SpacyModel(DeclaredFunction):
         parts = (super().digest().encode(), metadata.version("spacy").encode(), _pipeline(self.model).to_bytes())
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
-    def check(self, sentences: Sequence[Sentence]) -> str:
+    def check(self, sentences: Sequence[Sentence]) -> None:
         _pipeline(self.model)
-        return ""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         from spacy.tokens import Doc
@@ -179,10 +177,9 @@ class TagweaveModel(DeclaredFunction):
     labels: Mapping[str, str] | None = None
     probabilities: bool = False  # whether to give all probable labels with their probabilities
 
-    def check(self, sentences: Sequence[Sentence]) -> str:
+    def check(self, sentences: Sequence[Sentence]) -> None:
         """Raise unless the file is a model of words, under this guideline."""
         self._predictor()
-        return ""
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         predictor = self._predictor()
@@ -355,8 +352,8 @@ class _Answer:
                 wrong = f"the span {mark.start}:{mark.stop}, {self.text[max(mark.start, 0) : max(mark.stop, 0)]!r}"
                 raise self.error(wrong, f"whole tokens of {self.text!r}")
             yield FoundSpan(*tokens, (mark.label,), mark.probability)
-        for mark in found:
-            yield FoundSpan(*offsets.around(mark.start, mark.stop), (mark.label,), mark.probability)
+        for mark, tokens in zip(found, offsets.around(mark[:2] for mark in found), strict=True):
+            yield FoundSpan(*tokens, (mark.label,), mark.probability)
 
 
 @lru_cache(maxsize=8)

@@ -53,9 +53,9 @@ class LabellingFunction:
         """Return a digest of all that determines its answers; `None` if nobody knows: nothing can be kept."""
         raise NotImplementedError
 
-    def check(self, sentences: Sequence[Sentence]) -> str:
-        """Return a note on its answers to the text as a whole, or "". Raises unless it fits the text."""
-        return ""
+    def check(self, sentences: Sequence[Sentence]) -> str | None:
+        """Return a note on its answers to the text as a whole, if any. Raises unless it fits the text."""
+        return None
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         """Label sentences, which have forms and columns, and no labels."""
