@@ -68,6 +68,22 @@ def test_prodigy(tmp_path: Path) -> None:
     assert found[1].left_out == {"rejected answers with several spans": 1}
 
 
+def test_probabilities_of_prodigy_are_of_spans(tmp_path: Path) -> None:
+    """A task says it of all its spans; that of a text without any, or of a rejected span, has no place."""
+    span = {"start": 0, "end": 3, "label": "PER"}
+    tasks = [
+        {"text": TEXT, "spans": [{**span, "probability": 0.75}], "answer": "accept"},
+        {"text": TEXT, "spans": [span, {**span, "probability": 1}], "answer": "accept", "probability": 0.5},
+        {"text": TEXT, "spans": [span], "answer": "reject", "probability": 0.5},
+        {"text": TEXT, "spans": [], "answer": "accept", "probability": 0.5},
+    ]
+    found = read("prodigy", tmp_path / "a.jsonl", "\n".join(map(json.dumps, tasks)))
+    marks = [[mark.probability for own in each.marks.values() for mark in own or ()] for each in found]
+    assert marks == [[0.75], [0.5, 1], [1], []]
+    lost = {"probabilities of rejected spans, or of texts without spans": 1}
+    assert [each.left_out for each in found] == [{}, {}, lost, lost]
+
+
 @pytest.mark.parametrize("misaligned", ["widen", "unknown"])
 def test_a_rejected_span_of_prodigy_says_nothing_of_the_rest(tmp_path: Path, misaligned: Misalignment) -> None:
     """One within a token is no span of tokens anyway, and a wider one may be right."""

@@ -22,14 +22,15 @@ Prodigy writes JSON Lines; its tokens are kept:
 
     {"text": "Ann left.", "spans": [{"start": 0, "end": 3, "label": "PER"}], "answer": "accept", "_annotator_id": "ann"}
 
-The answer `reject` says that something is wrong: a single span is rejected, of several nothing is known. Tasks with the
-answer `ignore` are left out.
+A span or its task may have a `probability`. The answer `reject` says that something is wrong: a single span is
+rejected, of several nothing is known. Tasks with the answer `ignore` are left out.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -258,6 +259,8 @@ def prediction(document: Document, name: str, control: str = "label", text: str 
 
 LABEL_STUDIO = Tool("label-studio", lambda path: map(document, read_json_list(path)), _write_label_studio, ".json")
 LISTS = ("label", "labels")
+_PROBABILITY = "probability"
+_WITHOUT_PLACE = "probabilities of rejected spans, or of texts without spans"
 
 
 def _read_doccano(path: str) -> Iterator[Document]:
@@ -298,17 +301,28 @@ def _read_prodigy(path: str) -> Iterator[Document]:
         if answer == "ignore":
             continue
         who = next((line.get(key, str) for key in ("_annotator_id", "_session_id") if key in line), "annotator")
-        marks = tuple(
-            Mark(span.get("start", int), span.get("end", int), span.get("label", str), rejected=answer == "reject")
-            for span in (line.objects("spans") if "spans" in line else ())
-        )
+        marks, is_rejected = tuple(_prodigy_marks(line)), answer == "reject"
+        certainty: list[object] = [mark.probability for mark in marks] or [line.values.get(_PROBABILITY)]
+        if is_rejected:
+            marks = tuple(mark._replace(probability=1.0, rejected=True) for mark in marks)
         tokens = None
         if "tokens" in line:
             tokens = tuple((token.get("start", int), token.get("end", int)) for token in line.objects("tokens"))
-        usable = answer == "accept" or len(marks) == 1
-        left_out = {} if usable or not marks else {"rejected answers with several spans": 1}
+        usable = not is_rejected or len(marks) == 1
+        without_place = sum(each not in (None, 1) for each in certainty) if is_rejected or not marks else 0
+        left_out = Counter(
+            {_WITHOUT_PLACE: without_place, "rejected answers with several spans": not usable and bool(marks)}
+        )
         text, given = line.get("text", str), {who: marks if usable else None}
-        yield Document(text, given, line.name("_task_hash"), tokens, line.location, left_out=left_out)
+        yield Document(text, given, line.name("_task_hash"), tokens, line.location, left_out=+left_out)
+
+
+def _prodigy_marks(line: Values) -> Iterator[Mark]:
+    """Yield the spans of a task; those without a probability have that of the task, if it has one."""
+    for span in line.objects("spans") if "spans" in line else ():
+        source = next((each for each in (span, line) if _PROBABILITY in each), None)
+        probability = source.get(_PROBABILITY, float) if source else 1.0
+        yield Mark(span.get("start", int), span.get("end", int), span.get("label", str), probability)
 
 
 def _write_prodigy(documents: Iterable[Document], stream: IO[str]) -> None:
