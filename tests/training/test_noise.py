@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tagweave as tw
+from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.training.noise import Habits, as_evidence
@@ -19,12 +20,12 @@ def habits() -> Habits:
 
 def test_what_is_said_tells_what_may_be_true() -> None:
     found = habits().likelihoods()
-    outside = dict(found["O"].numbered())
+    outside = dict(zip(LABELS, found["O"], strict=True))
     assert outside["B-LOC"] == outside["I-LOC"] == pytest.approx(40 / 105)
     assert outside["B-PER"] == pytest.approx(5 / 105) and outside["O"] == 1
-    place = dict(found["B-LOC"].numbered())
-    assert place["B-PER"] == place["I-PER"] == pytest.approx((10 / 105 / 2) / (65 / 105))
-    assert {*place} == {"B-LOC", "B-PER", "I-PER"}  # a right type has a right letter, and `O` is never said to be one
+    place = dict(zip(LABELS, found["B-LOC"], strict=True))
+    assert place["B-PER"] == place["I-PER"] == pytest.approx(10 / 105 / 2)
+    assert place["I-LOC"] == place["O"] == 0  # a right type has a right letter, and `O` is never said to be one
 
 
 def test_missed_are_tokens_inside_spans_said_to_be_outside() -> None:
@@ -36,6 +37,15 @@ def test_evidence_is_in_iob2_and_leaves_strange_labels() -> None:
     (corpus,) = as_evidence([Corpus((sentence,), "tag")], habits())
     first, second, third = corpus[0].layers["tag"]
     assert first[0] == "B-LOC" and "B-PER" in first and "B-LOC" in second and third == ("B-ORG",)
+
+
+def test_what_is_said_with_a_probability_is_each_label_with_its_share() -> None:
+    said = (Soft(("B-LOC", "O"), (0.7, 0.3)), ("B-LOC",))
+    (corpus,) = as_evidence([Corpus((Sentence(("a", "b"), {"tag": said}),), "tag")], habits())
+    first, second = (dict(each.numbered()) for each in corpus[0].layers["tag"])
+    chance = {"B-LOC": 0.7 * 65 / 105 + 0.3 * 40 / 105, "O": 0.3}
+    assert first["O"] / first["B-LOC"] == pytest.approx(chance["O"] / chance["B-LOC"])
+    assert "O" not in second
 
 
 def names(seed: int, size: int, missed: float) -> Corpus:
@@ -61,6 +71,12 @@ def test_a_second_model_finds_names_that_annotators_missed(capsys: pytest.Captur
     plain = tw.train(train, dev=dev, task="spans", iterations=6, span_confidence=1.0)
     assert "a second model" not in capsys.readouterr().err
     assert usual.about["dev_score"] > plain.about["dev_score"] + 0.1
+    uncertain = Soft(("B-LOC", "O"), (0.9, 0.1))
+    rows = [[uncertain if label == ("B-LOC",) else label for label in each.layers["tag"]] for each in train]
+    train = train.with_sentences(each.with_layer("tag", row) for each, row in zip(train, rows, strict=True))
+    soft = tw.train(train, dev=dev, task="spans", iterations=6)
+    assert "a second model learns how far" in capsys.readouterr().err
+    assert soft.about["dev_score"] > plain.about["dev_score"] + 0.1
 
 
 def test_right_labels_need_no_second_model(capsys: pytest.CaptureFixture[str]) -> None:

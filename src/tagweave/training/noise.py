@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Candidates
+from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.evidence.layers import OUTSIDE
 from tagweave.labels import SPANS
 from tagweave.labels.transition_scheme import type_of
@@ -51,8 +52,8 @@ class Habits(NamedTuple):
         inside = np.array([kind != OUTSIDE for kind in self.types])
         return float(self.said[inside][:, ~inside].sum() / max(self.said[inside].sum(), 1))
 
-    def likelihoods(self) -> dict[str, Soft[str]]:
-        """By the label that is said, the likelihoods of true ones.
+    def likelihoods(self) -> dict[str, Floats]:
+        """By the label that is said, float64[labels]: the likelihoods of true ones.
 
         A right type has a right letter (`B`, `I`); a wrong one has each letter as often.
         """
@@ -65,8 +66,7 @@ class Habits(NamedTuple):
             row = np.array([chance[true, kind] / letters[kind] for true in kinds])
             row[np.array(kinds) == kind] = 0
             row[self.labels.index(label)] = chance[kind, kind]
-            kept = np.flatnonzero(row > _LEAST * row.max())
-            found[label] = Soft((self.labels[at] for at in kept.tolist()), row[kept] / row.max())
+            found[label] = row
         return found
 
 
@@ -115,7 +115,10 @@ def _alone(dev: Corpus, job: Job) -> float:
 
 
 def _is_learnable(job: Job, dev: Corpus) -> bool:
-    """Return whether TRAIN and development data have one label everywhere, for a model of spans with probabilities."""
+    """Return whether TRAIN says one label everywhere, perhaps with a probability, and development data for certain.
+
+    The task is spans, and the learner's models have probabilities.
+    """
     recipe, corpora = job.recipe, job.data.corpora
     if job.plan.task != SPANS or recipe.mistake_driven or recipe.soft_labels != "posterior":
         return False
@@ -123,7 +126,19 @@ def _is_learnable(job: Job, dev: Corpus) -> bool:
         return False
     if any(each.confidence is not None or each.rejected for corpus in corpora for each in corpus):
         return False
-    return all(is_complete(each, own.guideline, own.covered_in(each)) for own in (*corpora, dev) for each in own)
+    pairs = [(corpus, _without_probabilities(each, corpus.guideline)) for corpus in corpora for each in corpus]
+    pairs += [(dev, each) for each in dev]
+    return all(is_complete(each, own.guideline, own.covered_in(each)) for own, each in pairs)
+
+
+def _without_probabilities(sentence: Sentence, guideline: str) -> Sentence:
+    """Return the sentence with one label where labels have probabilities: `O`, which may leave types open, or else
+    the first."""
+    layer = sentence.layers.get(guideline, ())
+    if not any(isinstance(each, Soft) for each in layer):
+        return sentence
+    only = [((OUTSIDE,) if OUTSIDE in each else each[:1]) if isinstance(each, Soft) else each for each in layer]
+    return sentence.with_layer(guideline, only)
 
 
 def habits(tagger: ChainPredictor, dev: Corpus) -> Habits:
@@ -141,11 +156,18 @@ def habits(tagger: ChainPredictor, dev: Corpus) -> Habits:
 
 
 def as_evidence(corpora: Sequence[Corpus], known: Habits) -> list[Corpus]:
-    """Return the corpora with the likelihoods of true labels in place of what is said."""
+    """Return the corpora with the likelihoods of true labels in place of what is said, or said with a probability."""
     likelihoods = known.likelihoods()
 
+    @cache
     def heard(candidates: Candidates) -> Candidates:
-        return likelihoods.get(candidates[0], candidates) if candidates and len(candidates) == 1 else candidates
+        said = candidates.numbered() if isinstance(candidates, Soft) else ((each, 1.0) for each in candidates or ())
+        rows = [number * likelihoods.get(label, np.zeros(len(known.labels))) for label, number in said]
+        row = np.sum(rows, axis=0)
+        if not np.any(row):
+            return candidates
+        kept = np.flatnonzero(row > _LEAST * row.max())
+        return Soft((known.labels[at] for at in kept.tolist()), row[kept] / row.max())
 
     def step(corpus: Corpus) -> Corpus:
         name, coded = corpus.guideline, in_iob2(corpus, (corpus.guideline,))
