@@ -62,7 +62,7 @@ def test_a_model_asks_and_the_next_one_learns(run: Run, files: Path) -> None:
     assert {each.task.asks for each in store.tasks(Status.OPEN)} == {Asks.SPANS}
     assert people(store, files / "new.conll") == 6
     tagger = load_model(str(first), 1).under(())
-    plan = training_plan(url, tagger, [str(files / "known.conll")], str(files / "models"))
+    plan = training_plan(url, tagger, [str(files / "known.conll")], str(files / "models"), print)
     plan = replace(plan, dev=str(files / "new.conll"), corpus=str(files / "more.conll"), share=1.0)
     write(files / "more.conll", rows(("Grace|B-PER sings|O", "Hopper|B-PER rains|O"), known=False))
     model = retraining.retrain(store, plan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,9 +42,11 @@ def trained_again(run: Run, model: Path, train: list[object], annotated: Path, g
     return load_model(made)
 
 
-def plan_again(tagger: ChainPredictor, train: Sequence[object]) -> TrainingPlan:
+def plan_again(
+    tagger: ChainPredictor, train: Sequence[object], tell: Callable[[str], None] = lambda line: None
+) -> TrainingPlan:
     annotated = exported(tagger.guideline, "kytea" if tagger.model.of_characters else "conllu", "")
-    return again(tagger.model.about, tagger.guideline, list(map(str, train)), annotated)
+    return again(tagger.model.about, tagger.guideline, list(map(str, train)), annotated, tell)
 
 
 def trained(run: Run, folder: Path, *words: object) -> Path:
@@ -120,6 +122,14 @@ def test_a_corpus_of_another_guideline_is_a_source(
     under_pd.write_text(annotated.read_text("utf-8").replace("= ctb", "= pd").replace("NN", "n"), "utf-8")
     new = trained_again(run, model, [*both], under_pd, "pd")
     assert [each["guideline"] for each in corpora_of(new.about)] == ["pd", "pd", "ctb"]
+
+
+def test_options_that_a_model_of_several_guidelines_lacks_are_told(run: Run, tmp_path: Path, corpora: Path) -> None:
+    both, told = (f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"), list[str]()
+    tagger = ChainPredictor(load_model(trained(run, tmp_path, both[0], "--incomplete", "posterior", "--iterations", 1)))
+    assert plan_again(tagger, both[:1], told.append).options.incomplete == "posterior" and told == []
+    assert plan_again(tagger, both, told.append).options is None
+    assert told == ["`incomplete=posterior` is left out: it is for a model of one guideline, and pd is another one"]
 
 
 def test_a_segmenter_with_its_lexicon(run: Run, tmp_path: Path, corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,7 +92,9 @@ def word_list(words: str, corpus: str, guideline: str, tell: Callable[[str], Non
     return WordList(concordance, present, guideline, corpus)
 
 
-def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder: str) -> Plan:
+def training_plan(
+    url: str, tagger: ChainPredictor, train: Sequence[str], folder: str, tell: Callable[[str], None]
+) -> Plan:
     """Return a plan to train as a model was trained, on corpora (`train`) and the agreed answers.
 
     New models and the training plan go into the folder, which is created if needed.
@@ -103,7 +105,7 @@ def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder
     words_form = columns.FORMAT.name if codes_spans(tagger.labels) else conllu.FORMAT.name
     form = kytea.FORMAT.name if tagger.model.of_characters else words_form
     annotated = exported(tagger.guideline, form, "")
-    plan = again(tagger.model.about, tagger.guideline, train, annotated)
+    plan = again(tagger.model.about, tagger.guideline, train, annotated, tell)
     Path(folder).mkdir(parents=True, exist_ok=True)
     return Plan(url, tagger.guideline, command(plan, Path(folder, "plan.json")), folder, form=form)
 

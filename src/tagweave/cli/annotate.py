@@ -22,7 +22,7 @@ from tagweave.cli.annotate_data import (
     opened,
 )
 from tagweave.cli.commands import group
-from tagweave.cli.console import OptionError, as_option_error
+from tagweave.cli.console import OptionError, as_option_error, in_flags
 from tagweave.cli.options import flag, switch
 from tagweave.streams import say
 
@@ -115,7 +115,7 @@ def serve(
         from tagweave.annotate.serving import training_plan
 
         with as_option_error():
-            plan = training_plan(store, tagger, train, models)
+            plan = training_plan(store, tagger, train, models, lambda line: say(in_flags(line)))
         sentences = None if words else corpus
         plan = replace(plan, every=every, dev=dev, corpus=sentences, share=share, strategy=uncertain, settings=settings)
     with opened(store, settings) as answers:

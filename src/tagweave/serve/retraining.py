@@ -132,7 +132,7 @@ class Retrainer:
         self._folder = Path(settings.folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         annotated = exported(tagger.guideline, _FORM, "")
-        self._plan = again(tagger.model.about, tagger.guideline, settings.train, annotated)
+        self._plan = again(tagger.model.about, tagger.guideline, settings.train, annotated, LOG.warning)
         self.annotations = Annotations(self._folder / f"{name}.annotations.jsonl")
         self._ended, self._thread = Event(), Thread()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -158,11 +158,7 @@ def _check_structure(plan: TrainingPlan, structure: str) -> None:
             raise PlanError(f"found `{given[0]}` without the task parse, expected it with `task=parse`")
         return
     given += [name for each in plan.corpora for name in ("sample", "covers") if getattr(each, name) is not None]
-    options: Iterable[str] = plan.options or {}
-    if isinstance(options, Options):
-        usual_options = type(options)()
-        names = [each.name for each in fields(options)]
-        options = [name for name in names if getattr(options, name) != getattr(usual_options, name)]
+    options = plan.options.chosen() if isinstance(plan.options, Options) else plan.options or {}
     of_chains = {f.name for m in METHODS.values() for f in fields(m.options) if f.metadata["structure"] == CHAIN}
     given += [name for name in options if name in of_chains or not with_option(name, TREE)]
     if given:

@@ -60,11 +60,18 @@ def like(
     return with_files(plan, [Path(path).parent, *(Path(each.path).parent for each in plan.corpora)])
 
 
-def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotated: CorpusReference) -> TrainingPlan:
+def again(
+    about: dict[str, Any],
+    guideline: str,
+    corpora: Sequence[str],
+    annotated: CorpusReference,
+    tell: Callable[[str], None],
+) -> TrainingPlan:
     """Return the plan of a model on other corpora and on a partial one, the last among the corpora of its guideline.
 
     It keeps the number of iterations of the model, because no development data select one unless the method needs
     them. Each corpus takes the weight and sample of the one it replaces, and its covered labels unless it is partial.
+    `tell` receives which options of a model of one guideline are left out, if there are others now.
     """
     plan = plan_of(about)
     own, others = _by_guideline(corpora, guideline, about.get("layers", {}).get(guideline, ()))
@@ -75,6 +82,9 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
     plan = _on_corpora(plan, [*own, annotated], others, plan.dev if method.needs_dev else None)
     plan = replace(plan, target=(*plan.target[:-1], replace(plan.target[-1], covers=annotated.covers)))
     if not method.several and others:  # leave the method open: the default for several guidelines
+        for name, value in plan.options.chosen().items() if plan.options else ():
+            other = others[0].guideline or others[0].argument
+            tell(f"`{name}={value}` is left out: it is for a model of one guideline, and {other} is another one")
         plan = replace(plan, method=None, options=None)
     plan = replace(plan, iterations=about.get("iterations") or plan.iterations, threads=1)
     return with_files(plan, [Path(each.path).parent for each in plan.corpora if each.path])

@@ -19,6 +19,11 @@ class Options:
     def __post_init__(self) -> None:
         check_ranges(self)
 
+    def chosen(self) -> dict[str, Any]:
+        """The options that are not as by default."""
+        usual = asdict(type(self)())
+        return {name: value for name, value in asdict(self).items() if value != usual[name]}
+
     def check_files(self) -> None:
         """Raise if a file that an option names cannot be read: before minutes of loading corpora."""
 
