@@ -1,6 +1,7 @@
 """`tagweave aggregate`, and `tw.aggregate`."""
 
 import json
+import random
 
 import pytest
 
@@ -53,10 +54,12 @@ def test_a_file_for_each_source_and_hard_labels(crowd, tmp_path, run):
         (["--method", "bsc", "--set", "right=much"], "found right=much, expected a number"),
         (["--known", "zoe=1"], "a known reliability of 'zoe', expected one of ann, bob, eve"),
         (["--method", "bsc", "--set", "wrong=0"], "bsc: found wrong 0, expected 1e-09 or more"),
+        (["--dev", "{}#ann", "--set", "iterations=3"], "found options and --dev without --method"),
         (["--report", "r.txt"], "expected a name that ends in .csv or .json"),
     ],
 )
 def test_mistakes_are_told(crowd, tmp_path, run, options, message):
+    options = [each.format(crowd) for each in options]
     told = run("aggregate", str(crowd), "--sources", "2:", "-o", str(tmp_path / "out.conll"), *options, code=2).stderr
     assert message in told
 
@@ -79,3 +82,36 @@ def test_sources_that_hardly_meet_get_a_warning(tmp_path, run):
     for options, is_told in (((), True), (("--method", "majority"), False), (("--known", "ann=0.9"), False)):
         told = run("aggregate", str(apart), "--sources", "2:", "-o", str(tmp_path / "out.conll"), *options).stderr
         assert (said in " ".join(told.split())) == is_told
+
+
+def test_gold_labels_of_some_sentences_say_which_method_is_kept(capsys):
+    draw = random.Random(0).random
+    text = []
+    for s in range(30):
+        gold = ["B-PER" if draw() < 0.3 else "O" for _ in range(6)]
+        bob = ["O" if draw() < 0.3 else label for label in gold]
+        layers = {name: [(each,) for each in labels] for name, labels in {"ann": gold, "bob": bob}.items()}
+        text.append(tw.Sentence(tuple(f"w{s}-{t}" for t in range(6)), layers))
+    corpus = tw.Corpus(text)
+    dev = [(each.forms, [label for (label,) in each.layers["ann"]]) for each in (*text[20:], *text[:20], text[0])]
+    for count, kept, why in (
+        (31, "hmm", "better than blend, p = 0."),
+        (3, "blend", "no other is better at p < 0.2"),
+    ):
+        found = tw.aggregate(corpus, "ann,bob", dev=dev[:count])
+        assert (found.method, next(iter(found.scores)), len(found.scores)) == (kept, "blend", 6)
+        again = tw.aggregate(corpus, "ann,bob", kept)
+        assert found.corpus.sentences == again.corpus.sentences
+        told = capsys.readouterr().err
+        assert told.startswith(f"F in {min(count, 30)} sentences: blend 0.")
+        assert f"; method {kept}: {why}" in told
+    assert tw.aggregate(corpus, "ann,bob", "mace", dev=dev).scores.keys() == {"mace"}
+    assert "method" not in capsys.readouterr().err
+    with pytest.raises(tw.TagweaveError, match="found none of its 1 sentences with labels among the 30 of the sources"):
+        tw.aggregate(corpus, "ann,bob", dev=[(("w0-0",), ("O",))])
+
+
+def test_gold_labels_may_be_a_column(crowd, tmp_path, run):
+    told = run("aggregate", str(crowd), "--sources", "2:3", "--dev", f"{crowd}#eve", "-o", str(tmp_path / "out.conll"))
+    assert f"F in 2 sentences of {crowd}: blend " in " ".join(told.stderr.split())
+    assert "(--method would name another)" in " ".join(told.stderr.split())

@@ -138,7 +138,14 @@ def aggregate(
     sources: Annotated[
         str, flag("COLUMNS", "Which columns are sources: 3:, 2,4:6, names; or files: every FILE is one.")
     ] = "files",
-    method: Annotated[str, flag("|".join(AGGREGATIONS), "How to combine what they say.")] = DEFAULT,
+    method: Annotated[
+        str | None,
+        flag("|".join(AGGREGATIONS), f"How to combine what they say. Default: {DEFAULT}, or the best by --dev."),
+    ] = None,
+    dev: Annotated[
+        str | None,
+        flag("GOLD", f"Gold labels of some sentences: a method that is better there than {DEFAULT} is kept."),
+    ] = None,
     settings: Annotated[list[str] | None, flag("NAME=VALUE", "An option of the method (repeatable).", "--set")] = None,
     known: Annotated[
         list[str] | None,
@@ -167,12 +174,21 @@ def aggregate(
     from tagweave.sources.reliability import write_csv, write_json
 
     _check_report(report)
-    check_outputs([output, report, plot], files)
-    own = _settings(method, options.pairs("set", settings))
+    check_outputs([output, report, plot], [*files, dev])
+    own = _settings(method or DEFAULT, options.pairs("set", settings))
     reliabilities = {name: _number(name, value, float) for name, value in options.pairs("known", known).items()}
     with status_line("aggregating") as tell:
         found = combine(
-            files, sources, method, options=own, known=reliabilities, hard=hard, seed=seed, format=format, tell=tell
+            files,
+            sources,
+            method,
+            dev=dev,
+            options=own,
+            known=reliabilities,
+            hard=hard,
+            seed=seed,
+            format=format,
+            tell=tell,
         )
     save(found.corpus, output, output_format or implied_format(output, files[0], format))
     _show_sources(found)

@@ -8,6 +8,7 @@ subsequence of their forms, ignoring case. Blanks inside words are ignored.
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category, combining, name, normalize
@@ -16,7 +17,7 @@ from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.evaluation.words import Segmentation
@@ -61,6 +62,14 @@ def check_tokens(gold: Texts, system: Texts, gold_path: str = "", system_path: s
                 found.location.path or system_path,
                 found.location.line,
             )
+
+
+def paired(first: Iterable[Sentence], second: Iterable[Sentence]) -> list[tuple[Sentence, Sentence]]:
+    """Pair sentences with the same tokens, in the order of the first corpus; repeated ones in the order of both."""
+    waiting: dict[tuple[str, ...], deque[Sentence]] = defaultdict(deque)
+    for sentence in second:
+        waiting[sentence.forms].append(sentence)
+    return [(sentence, waiting[sentence.forms].popleft()) for sentence in first if waiting[sentence.forms]]
 
 
 def _first_difference(one: Sequence[str], other: Sequence[str]) -> int:

@@ -28,7 +28,7 @@ A token does not count if it does not have exactly one head in both trees, or is
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.describe import Context
 from tagweave.errors import CorpusError
 from tagweave.evaluation.accuracy import only_label
-from tagweave.evaluation.alignment import check_tokens
+from tagweave.evaluation.alignment import check_tokens, paired
 from tagweave.evaluation.attachment import arcs_of
 from tagweave.evaluation.score import Share
 from tagweave.evidence.trees import only_head
@@ -365,7 +365,7 @@ def counted_trees(first: Corpus, second: Corpus) -> TreeDivergence:
         check_lengths(corpus)
         if not any(corpus.guideline in sentence.heads for sentence in corpus):
             raise CorpusError("no heads", "a head layer (FILE#head), as the other corpus has", corpus.path)
-    names, sentences = (first.guideline, second.guideline), _paired(first, second)
+    names, sentences = (first.guideline, second.guideline), paired(first, second)
     of_relations, of_positions = TagPairs(), (TagPairs(), TagPairs())
     tokens = both_heads = same_heads = both_arcs = same_arcs = 0
     for number, pair in enumerate(sentences):
@@ -412,14 +412,6 @@ def counted_trees(first: Corpus, second: Corpus) -> TreeDivergence:
         len(sentences),
         (len(first) - len(sentences), len(second) - len(sentences)),
     )
-
-
-def _paired(first: Corpus, second: Corpus) -> list[tuple[Sentence, Sentence]]:
-    """Pair sentences with the same tokens, in the order of the first corpus; repeated ones in the order of both."""
-    waiting: dict[tuple[str, ...], deque[Sentence]] = defaultdict(deque)
-    for sentence in second:
-        waiting[sentence.forms].append(sentence)
-    return [(sentence, waiting[sentence.forms].popleft()) for sentence in first if waiting[sentence.forms]]
 
 
 def head_positions(heads: Sequence[int], tree: Sequence[int]) -> list[str]:

@@ -151,15 +151,14 @@ def _comparisons(scores: Mapping[str, Scores], executor: Executor) -> tuple[Comp
 
 def _compare(pair: _Pair) -> Comparison | None:
     ours, theirs = pair.ours, pair.theirs
-    metric = ours.metric
-    one, other = (metric(item.counts.sum(axis=0)) for item in (ours, theirs))
-    if np.isnan(one) or np.isnan(other):
+    metric, difference = ours.metric, theirs.score - ours.score
+    if np.isnan(difference):
         return None
     return Comparison(
         pair.first,
         pair.second,
         pair.metric,
-        float(other - one),
+        difference,
         randomisation_test(ours.counts, theirs.counts, metric),
         wilcoxon_test(metric(ours.counts.astype(np.float64)), metric(theirs.counts.astype(np.float64))),
     )

@@ -34,6 +34,11 @@ class Measure(NamedTuple):
     counts: Counts
     metric: Metric
 
+    @property
+    def score(self) -> float:
+        """The score of all sentences together; `nan` if it is undefined."""
+        return float(self.metric(self.counts.sum(axis=0)))
+
 
 def ratio(part: float, whole: float) -> float:
     """Return `part / whole`, or `nan` if `whole` is 0."""

@@ -59,7 +59,7 @@ def score_on(model: str, argument: str, threads: int = 1) -> Scored:
     measures = evaluate(gold, {"model": output}).systems["model"].measures()
     if not measures:
         raise CorpusError("nothing to score", "a corpus with annotation", gold.path)
-    metrics = {name: (float(each.metric(each.counts.sum(axis=0))), *interval(each)) for name, each in measures.items()}
+    metrics = {name: (each.score, *interval(each)) for name, each in measures.items()}
     return Scored(gold.path, len(gold), metrics, gold.tokens() / seconds, threads)
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import check_there
 from tagweave.corpus.sentence import kind_of
-from tagweave.front.corpora import corpus_of
+from tagweave.errors import CorpusError, SourceError
+from tagweave.front.corpora import Given, corpus_of
 from tagweave.sources.functions import PythonFunction, labelling_function
-from tagweave.sources.methods import DEFAULT
+from tagweave.sources.methods import AGGREGATIONS, DEFAULT
 from tagweave.streams import say
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 60  # sources in a picture
 _NAMED = 5  # sources in a line
+_CHANCE = 0.2  # p of the paired test from which on another method is not taken to be better than the default
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Aggregated:
         corpus: the text with one layer, labels with their probabilities, the best one first.
         result: probabilities, best labels, and the reliability of every source.
         sentence_ptr: int64[S + 1], the first position of every sentence in `result`.
+        method: the method that combined them.
+        scores: with `dev`, the score of every method that was tried.
         note: how answers of language models were read, what keeps the reliability of sources from being estimated,
             which sources never say `O`, say only `O`, or mark only some of the types; "" if there is nothing to say.
     """
@@ -42,6 +46,8 @@ class Aggregated:
     corpus: Corpus
     result: Aggregate
     sentence_ptr: NDArray[Any]
+    method: str
+    scores: Mapping[str, float]
     note: str = ""
 
     def questions(self, count: int) -> list[Question]:
@@ -81,8 +87,9 @@ class Aggregated:
 def aggregate(
     files: Corpus | str | PathLike[str] | Sequence[str | PathLike[str]],
     sources: str | Sequence[str] = "files",
-    method: str = DEFAULT,
+    method: str | None = None,
     *,
+    dev: Given | None = None,
     options: Mapping[str, Any] | None = None,
     known: Mapping[str, float] | None = None,
     hard: bool = False,
@@ -97,7 +104,9 @@ def aggregate(
         files: files, or a corpus in which every source has a layer.
         sources: of files, which columns are sources, as `--sources`: `3:`, `ann,bob`, or `files` if each is one. Of a
             corpus, the names of the layers.
-        method: `majority`, `dawid-skene`, `mace`, `hmm`, `bsc` or `blend`.
+        method: `majority`, `dawid-skene`, `mace`, `hmm`, `bsc` or `blend`; by default `blend`, or the best by `dev`.
+        dev: gold labels of some sentences of the text, which say how good a method is. All methods are tried if none is
+            named, and another than `blend` is kept if it is better by more than chance.
         options: of the method; the others keep their defaults.
         known: by the name of a source, the probability that its answers are right, where it is known: gold has 1.
         hard: the best label alone, without probabilities.
@@ -107,8 +116,8 @@ def aggregate(
         tell: is given a line after every iteration.
 
     Raises:
-        CorpusError: a file that does not follow its format, or texts that differ.
-        SourceError: an unknown method, option or source, or sources without labels.
+        CorpusError: a file that does not follow its format, texts that differ, or `dev` of another text.
+        SourceError: an unknown method, option or source, sources without labels, or options beside `dev` of no method.
         OSError: a file cannot be read.
     """
     paths = [] if isinstance(files, Corpus) else [files] if isinstance(files, str | PathLike) else list(files)
@@ -125,11 +134,53 @@ def aggregate(
         loaded = load_sources([fspath(each) for each in paths], selection, format=format)
     corpus = in_iob2(loaded.corpus, loaded.sources)
     answers = Answers.of_sentences(corpus, loaded.sources)
-    result = combine(answers, method, options, known, seed, tell)
-    labelled = corpus.with_sentences(with_aggregate(corpus, answers, result, layer, hard))
-    doubt = "" if method == "majority" or known else _note(answers, method)
+    if dev is not None and options and method is None:
+        raise SourceError("found options and `dev` without `method`, expected the method that has these options")
+    gold = None if dev is None else _gold(corpus_of(dev, "gold standard"), corpus)
+    tried = [method] if method else [*dict.fromkeys((DEFAULT, *AGGREGATIONS))] if gold else [DEFAULT]
+    results = {name: combine(answers, name, options, known, seed, tell) for name in tried}
+
+    def labelled(name: str, hard: bool) -> Corpus:
+        sentences = with_aggregate(corpus, answers, results[name], layer, hard)
+        return replace(corpus.with_sentences(sentences), guideline=layer)
+
+    best, scores = _best(gold, {name: labelled(name, hard=True) for name in tried}) if gold else (tried[0], {})
+    doubt = "" if best == "majority" or known else _note(answers, best)
     note = "; ".join(each for each in (*loaded.notes, doubt, _kinds(answers)) if each)
-    return Aggregated(replace(labelled, guideline=layer), result, answers.sentence_ptr, note)
+    return Aggregated(labelled(best, hard), results[best], answers.sentence_ptr, best, scores, note)
+
+
+def _gold(dev: Corpus, text: Corpus) -> Corpus:
+    """Return the sentences of `dev` with labels that are in a text. Raises CorpusError if there are none."""
+    from tagweave.evaluation.alignment import paired
+
+    known = [sentence for sentence in dev if any(sentence.layers.get(dev.guideline, ()))]
+    if found := [sentence for sentence, _ in paired(known, text)]:
+        return dev.with_sentences(found)
+    counts = f"none of its {len(known):,} sentences with labels among the {len(text):,} of the sources"
+    raise CorpusError(counts, "gold labels of some of them, with the same tokens", dev.path)
+
+
+def _best(gold: Corpus, systems: Mapping[str, Corpus]) -> tuple[str, dict[str, float]]:
+    """Return the first system, or the best of those that are hardly better by chance, and all scores; tell it."""
+    from tagweave.evaluation.alignment import paired
+    from tagweave.evaluation.report import evaluate
+
+    found = evaluate(
+        gold, {name: each.with_sentences(own for _, own in paired(gold, each)) for name, each in systems.items()}
+    )
+    first, *others = found.systems
+    metric = next(iter(found.systems[first].measures()))
+    scores = {name: each.measures()[metric].score for name, each in found.systems.items()}
+    chance = {each.second: each.randomisation for each in found.comparisons if each.metric == metric}
+    better = [name for name, p in chance.items() if p < _CHANCE and scores[name] > scores[first]]
+    best = max(better, key=scores.__getitem__, default=first)
+    told = ", ".join(f"{name} {score:.4f}" for name, score in scores.items())
+    where = f" of {gold.path}" if gold.path else ""
+    why = f"better than {first}, p = {chance[best]:.4f}" if better else f"no other is better at p < {_CHANCE}"
+    kept = f"; method {best}: {why} (`method` would name another)" if others else ""
+    say(f"{metric} in {len(gold):,} sentences{where}: {told}{kept}")
+    return best, scores
 
 
 def _note(answers: Answers, method: str) -> str:
