@@ -71,18 +71,10 @@ def test_workers_know_it(files: list[str]) -> None:
     assert np.array_equal(here, there)
 
 
-def test_many_sentences_get_a_smaller_rate_that_is_told(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    for name, text in (("people", PEOPLE), ("places", PLACES)):
-        Path(f"{name}.conll").write_text(text * 500)
-    on_workers = {"cluster": "local", "workers": 1}
-    usual, large = weights(files, covers=["all"] * 2), weights(files, covers=COVERS)
-    assert np.array_equal(large, weights(files, covers=COVERS, settings={"rate": 0.1}))
-    assert np.array_equal(large, weights(files, covers=COVERS, **on_workers))
-    assert not np.array_equal(large, weights(files, covers=COVERS, settings={"rate": 0.2}))
-    assert np.array_equal(usual, weights(files, covers=["all"] * 2, settings={"rate": 0.2}))
-    options = {**QUICK, "callback": None}
-    tw.train(files, covers=COVERS, **options)
-    assert "so the rate is 0.1 (`settings=rate=NUMBER` sets another)" in capsys.readouterr().err
+def test_spans_have_a_rate_of_their_own(files: list[str]) -> None:
+    usual = weights(files, covers=["all"] * 2)
+    assert np.array_equal(usual, weights(files, covers=["all"] * 2, settings={"rate": 0.1}))
+    assert not np.array_equal(usual, weights(files, covers=["all"] * 2, settings={"rate": 0.2}))
 
 
 def test_a_parser_has_no_such_labels(files: list[str]) -> None:

@@ -96,11 +96,6 @@ def _relabelled(corpus: Corpus, answers: Sequence[tuple[str, ...]]) -> Corpus:
     return replace(corpus, sentences=tuple(done), covered=None)
 
 
-_CAREFUL, _LARGE = 0.1, 2000
-"""The rate where O leaves types open, from so many sentences on. Dev F of halves with other types each, with 0.2 and
-0.1: 87.6, 87.8 and 88.0, 88.2 in English, for two ways to share types out; 74.0, 75.0 and 73.8, 74.3 in Spanish; 89.0,
-88.9 of chunks. Of 2,000 sentences 71.3, 72.0 in English and 64.6, 65.5 in Spanish; of 600 sentences 53.1, 52.2 and
-55.1, 56.3; of 150 sentences 33.1, 26.0 and 41.8, 40.8."""
 _ENOUGH = 0.1  # of all sentences
 _ENOUGH_TOKENS = 500  # with a list found in 2,000 raw sentences, 25 complete ones are a better first model than all
 
@@ -136,17 +131,6 @@ def treated(
         corpora = completed(corpora, recipe, completion or FoldCompletion(), dev, run)
         recipe = replace(recipe, ratio=None)
     return corpora, recipe
-
-
-def careful(recipe: Recipe, corpora: Sequence[Corpus], sentences: int, tell: Callable[[str], None]) -> Recipe:
-    """Return the recipe with a smaller rate, unless one is given, for many sentences in which O leaves types open."""
-    is_usual = recipe.learner == "adagrad" and "rate" not in recipe.settings and recipe.ratio is None
-    if not is_usual or recipe.task.name != SPANS or sentences < _LARGE:
-        return recipe
-    if all(each.covered is None and all(s.covered is None for s in each) for each in corpora):
-        return recipe
-    tell(f"not all corpora cover all types of spans, so the rate is {_CAREFUL:g} (`settings=rate=NUMBER` sets another)")
-    return replace(recipe, settings={**recipe.settings, "rate": _CAREFUL})
 
 
 def is_complete(sentence: Sentence, guideline: str, covered: Sequence[str] | None = None) -> bool:

@@ -85,7 +85,6 @@ def _fit(job: Job) -> Any:
     from tagweave.training.incomplete import (
         FoldCompletion,
         believed,
-        careful,
         leaves_out_spans,
         ratio_from,
         ratio_of_data,
@@ -99,8 +98,7 @@ def _fit(job: Job) -> Any:
         share = ratio_of_data(given, job.dev, job.run.tell)
     ratio = ratio_from(share, options.ratio_margin, options.ratio_weight, job.run.tell)
     with as_plan_error():
-        size = sum(each.size or 0 for each in job.plan.corpora)
-        recipe = careful(replace(job.recipe, ratio=ratio), given, size, job.run.tell)
+        recipe = replace(job.recipe, ratio=ratio)
     corpora, recipe = treated(
         options.incomplete,
         believed(
