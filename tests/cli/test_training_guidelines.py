@@ -67,14 +67,27 @@ def test_without_names_and_method_the_tags_tell(files, source, foreign):
     if foreign:
         assert told.method == "coupled" and names(told) == ["target", "source"]
         assert told.notes == (
-            f"{file} is taken as of another guideline: its tags are not {files.a}'s",
+            f"{file} is taken as of another guideline: its labels are not {files.a}'s",
             "the guidelines are called 'target' and 'source' (corpora can be named: GUIDELINE=FILE)",
             "method coupled, for corpora of target and source",
         )
     else:
         assert told.method == "single" and names(told) == ["tag", "tag"]
-        how = "(corpora can be named: GUIDELINE=FILE)"
-        assert told.notes == (f"{file} is taken as of the guideline of {files.a} {how}",)
+        how = " (corpora can be named: GUIDELINE=FILE)"
+        if source in "bd":
+            strange = {"b": "A, 33 %", "d": "n v, 50 %"}[source]
+            how = f", which has no label {strange} of its labels; it is another guideline with `sources=NAME={file}`"
+        assert told.notes == (f"{file} is taken as of the guideline of {files.a}{how}",)
+
+
+def test_relations_of_trees_tell_as_tags_do(tmp_path):
+    own, other = tree_rows(("x", "N"), deprel="nsubj"), tree_rows(("x", "N"), deprel="subj")
+    trees = {"own": own, "other": other, "both": own + other}
+    own, other, both = (write(tmp_path / f"{name}.conllu", rows) for name, rows in trees.items())
+    assert names(data([own], [other], task="parse")) == ["target", "source"]
+    told = data([own], [both], task="parse")
+    assert names(told) == ["head", "head"]
+    assert f" of {own}, which has no label subj, 50 % of its labels; it is another" in told.notes[0]
 
 
 def test_other_types_of_spans_are_another_guideline_unless_it_is_told_what_was_looked_for(tmp_path):
@@ -229,8 +242,8 @@ def overlap(tmp_path, task, first, second, method=None):
     return [line.replace(f"{tmp_path}/", "") for line in found]
 
 
-def tree_rows(*tokens):
-    return [*(f"{n}\t{form}\t_\t{tag}\t_\t_\t{n - 1}\tdep\t_\t_" for n, (form, tag) in enumerate(tokens, 1)), ""]
+def tree_rows(*tokens, deprel="dep"):
+    return [*(f"{n}\t{form}\t_\t{tag}\t_\t_\t{n - 1}\t{deprel}\t_\t_" for n, (form, tag) in enumerate(tokens, 1)), ""]
 
 
 @pytest.mark.parametrize(

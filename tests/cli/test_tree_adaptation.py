@@ -251,11 +251,11 @@ def test_rounds_are_judged_by_development_data(train: Train) -> None:
 
 
 def test_sources_that_nobody_names_follow_the_method(run: Run, files: Path, tmp_path: Path) -> None:
-    common = ("train", "--task", "parse", files / "mine.conllu", "--source", files / "theirs.conllu", "--iterations", 1)
-    one = run(*common, "-o", tmp_path / "one")
-    assert f"{files / 'theirs.conllu'} is taken as of the guideline of {files / 'mine.conllu'}" in one.stderr
+    common = ("train", "--task", "parse", files / "mine.conllu", "--iterations", 1, "--source")
+    one = run(*common, files / "gold.conllu", "-o", tmp_path / "one")
+    assert f"{files / 'gold.conllu'} is taken as of the guideline of {files / 'mine.conllu'}" in one.stderr
     assert load_model(tmp_path / "one").about["plan"]["method"] == "single"
-    run(*common, "-o", tmp_path / "two", "--method", "stacked")
+    run(*common, files / "theirs.conllu", "-o", tmp_path / "two", "--method", "stacked")
     two = load_model(tmp_path / "two")
     assert two.guide is not None
     assert (two.guideline, two.guide.guideline) == ("target", "source")
