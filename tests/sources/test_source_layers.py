@@ -79,6 +79,26 @@ def test_texts_that_differ_are_an_error_that_names_the_line(tmp_path, text, mess
         load_sources(files)
 
 
+def test_answers_of_models_may_lack_lines_and_are_aligned_by_their_text(tmp_path):
+    def answer(text):
+        return f'{{"text": "{text} .", "entities": {{"PER": ["{text}"]}}}}\n'
+
+    cut = '{"text": "Hm\n'
+    first = _file(tmp_path, "a.jsonl", answer("Ann") + cut + answer("May") + answer("Ann"))
+    second = _file(tmp_path, "b.jsonl", answer("Ann") + answer("Bob") + cut + answer("Ann"))
+    found = load_sources([first, second])
+    assert [each.forms[0] for each in found.corpus] == ["Ann", "May", "Ann", "Bob"]
+    said, silent = (("B-PER",), ("O",)), (None, None)
+    assert _said(found) == {"a": [said, said, said, silent], "b": [said, silent, said, said]}
+    assert found.lacking == (
+        f"{first} lacks 1 of 4 sentences, such as that at {second}:2",
+        f"{second} lacks 1 of 4 sentences, such as that at {first}:3",
+    )
+    third = _file(tmp_path, "c.jsonl", answer("Eve"))
+    with pytest.raises(CorpusError, match=r"found no sentence of the other files, expected some, .*c\.jsonl:1"):
+        load_sources([first, third])
+
+
 @pytest.mark.parametrize(
     ("selection", "gold", "message"),
     [

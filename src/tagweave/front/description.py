@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tagweave.streams import say
 from tagweave.structures import CHAIN, TREE
 
 if TYPE_CHECKING:
@@ -127,6 +128,8 @@ def describe_sources(files: Sequence[str], selection: str, format: str | None = 
     from tagweave.sources.layers import load_sources
 
     found = load_sources(files, selection, format=format)
+    for line in (*found.notes, *found.lacking):
+        say(line)
     about = {"files": list(files), "kind": "sources", "unit": found.corpus.unit, "sentences": len(found.corpus)}
     return about | compare_sources(found.corpus, found.sources)
 

@@ -39,8 +39,9 @@ class Aggregated:
         sentence_ptr: int64[S + 1], the first position of every sentence in `result`.
         method: the method that combined them.
         scores: with `dev`, the score of every method that was tried.
-        note: how answers of language models were read, what keeps the reliability of sources from being estimated,
-            which sources never say `O`, say only `O`, or mark only some of the types; "" if there is nothing to say.
+        note: how answers of language models were read, which sentences they lack, what keeps the reliability of sources
+            from being estimated, which sources never say `O`, say only `O`, or mark only some of the types; "" if there
+            is nothing to say.
     """
 
     corpus: Corpus
@@ -146,7 +147,7 @@ def aggregate(
 
     best, scores = _best(gold, {name: labelled(name, hard=True) for name in tried}) if gold else (tried[0], {})
     doubt = "" if best == "majority" or known else _note(answers, best)
-    note = "; ".join(each for each in (*loaded.notes, doubt, _kinds(answers)) if each)
+    note = "; ".join(each for each in (*loaded.notes, *loaded.lacking, doubt, _kinds(answers)) if each)
     return Aggregated(labelled(best, hard), results[best], answers.sentence_ptr, best, scores, note)
 
 

@@ -7,7 +7,7 @@ text. A position of a source's layer is `None` if the source said nothing there.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise, zip_longest
@@ -19,7 +19,7 @@ from tagweave.corpus.candidates import with_probabilities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.columns import with_column_layers
 from tagweave.corpus.load import parse_argument
-from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.errors import CorpusError
 from tagweave.exchange.load import load, stream
 from tagweave.labels.transition_scheme import split_label
@@ -45,6 +45,7 @@ class SourceCorpus(NamedTuple):
     sources: tuple[str, ...]  # the names of the layers that are sources, in order
     gold: str | None = None  # the name of the layer with gold annotation, if there is one
     notes: tuple[str, ...] = ()  # on how files were read
+    lacking: tuple[str, ...] = ()  # on files that lack sentences of others
 
 
 def load_sources(
@@ -147,11 +148,43 @@ def _of_files(arguments: Sequence[str], gold: str | None, format: str | None) ->
         if name in corpora:
             raise CorpusError(f"two files called {name!r}", "names of their own, as in NAME=PATH", corpus.path)
         corpora[name] = corpus
-    columns = [_matched(corpora, sentences) for sentences in zip_longest(*corpora.values())]
+    lacking: list[str] = []
+    # only answers of language models have notes, and only these may lack lines
+    rows = _aligned(corpora, lacking) if notes else zip_longest(*corpora.values())
+    columns = [_matched(corpora, sentences) for sentences in rows]
     names = tuple(corpora)
-    first = next(iter(corpora.values()))
-    gold_name = names[-1] if gold else None
-    return SourceCorpus(first.with_sentences(columns), names[: len(arguments)], gold_name, tuple(notes))
+    first = next(iter(corpora.values())).with_sentences(columns)
+    return SourceCorpus(first, names[: len(arguments)], names[-1] if gold else None, tuple(notes), tuple(lacking))
+
+
+def _aligned(corpora: Mapping[str, Corpus], lines: list[str]) -> Iterator[list[Sentence]]:
+    """Yield sentences with the same tokens, repeated ones in order; a corpus that lacks one says nothing of it.
+
+    `lines` gets one for each such corpus.
+    """
+    found: dict[tuple[tuple[str, ...], int], dict[str, Sentence]] = defaultdict(dict)
+    for name, corpus in corpora.items():
+        times: Counter[tuple[str, ...]] = Counter()
+        for sentence in corpus:
+            times[sentence.forms] += 1
+            found[sentence.forms, times[sentence.forms]][name] = sentence
+    for name, corpus in corpora.items():
+        lacking = [next(iter(row.values())).location for row in found.values() if name not in row]
+        if lacking and all(len(row) == 1 for row in found.values() if name in row):
+            raise CorpusError(
+                "no sentence of the other files", f"some, such as that at {_place(lacking[0])}", corpus.path
+            )
+        if lacking:
+            counts = f"{len(lacking):,} of {len(found):,} sentences"
+            lines.append(f"{corpus.path} lacks {counts}, such as that at {_place(lacking[0])}")
+    for row in found.values():
+        known = next(iter(row.values()))
+        silent = (None,) * len(known)
+        yield [row.get(name) or replace(known, layers={own.guideline: silent}) for name, own in corpora.items()]
+
+
+def _place(location: Location) -> str:
+    return f"{location.path}:{location.line}"
 
 
 def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]) -> Sentence:
@@ -171,10 +204,8 @@ def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]
             found, expected = (
                 f"{each.forms[at]!r}" if at < len(each) else "the end of the sentence" for each in (sentence, first)
             )
-            where = f"{first.location.path}:{first.location.line}"
-            raise CorpusError(
-                f"{found} as token {at + 1}", f"{expected}, as in the sentence at {where}", *sentence.location
-            )
+            expected += f", as in the sentence at {_place(first.location)}"
+            raise CorpusError(f"{found} as token {at + 1}", expected, *sentence.location)
         layers[name] = sentence.layers[corpus.guideline]
     return replace(first, layers=layers)
 

@@ -77,7 +77,10 @@ def _read(job: Job) -> SourceCorpus:
         )
     if all(each.path for each in job.plan.target):
         paths, form = [each.path for each in job.plan.target], job.plan.target[0].format
-        return load_sources(paths, options.source_columns, options.gold, form)
+        found = load_sources(paths, options.source_columns, options.gold, form)
+        for line in found.lacking:
+            job.run.tell(line)
+        return found
     (corpus,) = job.data.corpora
     own = {corpus.layer: corpus.guideline}  # by its name in the file
     names = tuple(own.get(name, name) for name in options.source_columns.split(","))
