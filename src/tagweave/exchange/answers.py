@@ -24,7 +24,6 @@ from tagweave.errors import CorpusError
 from tagweave.exchange.document import Document, Mark, Tool
 from tagweave.exchange.json_exports import Values, shown
 from tagweave.exchange.quotations import Quotation, Tally, located
-from tagweave.exchange.sentences import Notes
 from tagweave.exchange.tokens import Offsets
 
 ANSWERS = ("spans", "entities")
@@ -142,18 +141,6 @@ def is_quoted(line: dict[str, Any]) -> bool | None:
         places = {"start", "start_offset"} & first.keys()
         return ("text" in first and not places) or "probability" in first
     return None if first is None else isinstance(first, list) and [*map(type, first)] == [str, str]
-
-
-def told(notes: Notes) -> Iterator[str]:
-    """Yield what became of quotations and spans, and of lines that are no answers."""
-    yield from notes.tally.lines()
-    if notes.misaligned:
-        yield f"widened to whole tokens: {notes.misaligned:,}, such as {notes.shown[0]}"
-    if notes.overlapping:
-        yield f"left out, as they overlap longer ones: {notes.overlapping:,}"
-    if notes.empty:
-        yield f"texts without any: {notes.empty:,} of {notes.documents:,}"
-    yield from (f"left out: {count:,} {what}" for what, count in sorted(notes.left_out.items()))
 
 
 def at_blanks(texts: Iterable[str]) -> bool:

@@ -252,7 +252,7 @@ def _answers(
     read = [*memory.sentences(sentences(documents, tokenizer(cut), "widen", "outside", notes))]
     how = {"blanks": "tokens end at blanks", "words": "tokens end at blanks and punctuation"}[cut]
     lines = [
-        *answers.told(notes),
+        *notes.lines("widen", "outside"),
         f"{how}, and those in no span are O (`tagweave import answers` reads it in other ways)",
     ]
     tell("; ".join(lines))

@@ -61,6 +61,31 @@ class Notes:
         self.unseen += not seen
         self.empty += bool(seen) and not any(seen)
 
+    def lines(
+        self, misaligned: Misalignment = "widen", unmarked: Unmarked = "outside", task: Task = SPANS
+    ) -> Iterator[str]:
+        """Yield lines on what became of spans and documents; the arguments as in `sentences`."""
+        if self.misaligned:
+            became = {"widen": "widened", "unknown": "taken for unknown"}.get(misaligned, misaligned)
+            found = f"{self.misaligned:,} of {self.spans:,} spans are not whole tokens of a line and were {became}"
+            yield f"{found}, such as {', '.join(self.shown)}"
+        yield from self.tally.lines()
+        if self.left_out:
+            yield f"not kept: {', '.join(f'{count:,} {what}' for what, count in sorted(self.left_out.items()))}"
+        if self.overlapping:
+            found = f"{self.overlapping:,} of {self.spans:,} spans"
+            yield f"{found} overlap longer ones of the same annotator and are left out"
+        if self.empty:
+            given = unmarked if task == SPANS else "unknown"
+            taken, other = ("outside of spans", "empty-unknown") if given == "outside" else ("unknown", "outside")
+            yield (
+                f"{self.empty:,} of {self.documents:,} documents have no span: their tokens were taken to be {taken}"
+                f" (`unmarked={given}`; otherwise: `unmarked={other}`)"
+            )
+        if self.unseen:
+            found = f"{self.unseen:,} of {self.documents:,} documents"
+            yield f"{found} have no usable annotation: their tokens are unknown"
+
 
 def annotators(documents: Iterable[Document]) -> list[str]:
     """Return the annotators of documents, in the order of their first appearance."""

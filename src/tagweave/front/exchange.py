@@ -56,7 +56,8 @@ def read_documents(tool: str, *paths: str | PathLike[str], tell: Callable[[str],
     read = tuple(
         memory.sentences(sentences(documents, _tokenizer(how.tokens), how.misaligned, how.unmarked, notes, how.task))
     )
-    _report(notes, how, tell)
+    for line in notes.lines(how.misaligned, how.unmarked, how.task):
+        tell(line)
     names = [name for sentence in read[-1:] for name in sentence.layers]
     return Corpus(read, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
 
@@ -73,7 +74,8 @@ def _read_tokens(
 
     found = (sentence for path in paths for sentence in tool.read(fspath(path), leave_out))
     kept = known_layers([*Memory([fspath(path) for path in paths]).sentences(found)])
-    _report(notes, DocumentOptions(), tell)
+    for line in notes.lines():
+        tell(line)
     names = [name for each in kept[:1] for name in (*each.heads, *each.layers)]
     return Corpus(kept, names[-1] if names else "tag", path=fspath(paths[0]) if paths else "")
 
@@ -92,30 +94,6 @@ def _tokenizer(tokens: str | Callable[[str], list[str]]) -> Tokenizer:
     if not isinstance(model, Segmenter):
         raise ExchangeError(f"found {tokens}, a model that does not segment, expected a segmenter")
     return of_words(model.cut)
-
-
-def _report(notes: Notes, how: DocumentOptions, tell: Callable[[str], None]) -> None:
-    if notes.misaligned:
-        became = {"widen": "widened", "unknown": "taken for unknown"}.get(how.misaligned, how.misaligned)
-        tell(f"{notes.misaligned:,} of {notes.spans:,} spans are not whole tokens of a line and were {became}:")
-        for each in notes.shown:
-            tell(f"  {each}")
-    for line in notes.tally.lines():
-        tell(line)
-    if notes.left_out:
-        tell(f"not kept: {', '.join(f'{count:,} {what}' for what, count in sorted(notes.left_out.items()))}")
-    if notes.overlapping:
-        found = f"{notes.overlapping:,} of {notes.spans:,} spans"
-        tell(f"{found} overlap longer ones of the same annotator and are left out")
-    if notes.empty:
-        unmarked = how.unmarked if how.task == "spans" else "unknown"
-        taken, other = ("outside of spans", "empty-unknown") if unmarked == "outside" else ("unknown", "outside")
-        tell(
-            f"{notes.empty:,} of {notes.documents:,} documents have no span: their tokens were taken to be {taken}"
-            f" (`unmarked={unmarked}`; otherwise: `unmarked={other}`)"
-        )
-    if notes.unseen:
-        tell(f"{notes.unseen:,} of {notes.documents:,} documents have no usable annotation: their tokens are unknown")
 
 
 def write_documents(
