@@ -176,16 +176,21 @@ def test_a_file_of_broken_answers_is_refused(tmp_path: Path) -> None:
         load(str(file))
 
 
-def test_answers_of_a_labelling_function_quote_too(tmp_path: Path) -> None:
+def test_answers_of_a_labelling_function_quote_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quotation is looked up once, and told."""
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
+    from tagweave.exchange import answers as quoting
 
+    looked_up, look_up = list[str](), quoting.located
+    monkeypatch.setattr(quoting, "located", lambda text, *rest: looked_up.append(text) or look_up(text, *rest))
     answers = {"text": "Ann Bell left Graz's.", "spans": {"PER": ["Anne Bell"], "LOC": ["Graz"]}}
     write(tmp_path / "answers.jsonl", answers)
     functions = write(tmp_path / "f.json", {"functions": [{"name": "llm", "type": "answers", "file": "answers.jsonl"}]})
     told: list[str] = []
     text = Corpus((Sentence(("Ann", "Bell", "left", "Graz's", ".")),))
     (sentence,) = tw.apply_functions(text, functions, tell=told.append)
+    assert looked_up == [answers["text"]]
     assert sentence.layers["llm"] == (("B-PER",), ("I-PER",), None, ("B-LOC",), None)
     assert told[0].startswith(
         "llm: 2 quotations, 1 found as they are, 1 after mending their spelling (line 1: 'Anne Bell'"

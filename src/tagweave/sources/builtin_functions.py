@@ -16,8 +16,8 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 from tagweave.corpus.spans import OUTSIDE, SPANS, TAGS, FoundSpan, layer_of
 from tagweave.errors import CorpusError
 from tagweave.exchange import answers as quoting
+from tagweave.exchange.document import Mark
 from tagweave.exchange.json_exports import Values
 from tagweave.exchange.quotations import Tally
 from tagweave.exchange.tokens import TokenOffsets, without_blanks
@@ -264,23 +265,22 @@ class AnswerFile(DeclaredFunction):
         for key, answer in _answers(self.file, stamp(self.file)).items():
             if key not in texts:
                 raise answer.error(f"the sentence {answer.text!r}", "one of the text that is labelled")
-            own = Tally()
-            self._layer(answer, texts[key], own)
-            tally.update(own, f"line {answer.line}: ")
+            self._layer(answer, texts[key])
+            tally.update(answer.tally, f"line {answer.line}: ")
         return "; ".join(tally.lines())
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         answers = _answers(self.file, stamp(self.file))
         found = ((each, answers.get(without_blanks("".join(each.forms)))) for each in sentences)
-        return [self._layer(answer, each, Tally()) if answer else (None,) * len(each) for each, answer in found]
+        return [self._layer(answer, each) if answer else (None,) * len(each) for each, answer in found]
 
-    def _layer(self, answer: _Answer, sentence: Sentence, tally: Tally) -> Layer:
+    def _layer(self, answer: _Answer, sentence: Sentence) -> Layer:
         if "labels" in answer.values:
             layer = answer.token_labels(sentence)
             names = {name for candidates in layer for name in candidates or ()} - {OUTSIDE}
             self._check_known(names if self.task == "tags" else {name[2:] for name in names}, answer)
             return layer if self.outside else tuple(None if each == (OUTSIDE,) else each for each in layer)
-        spans = list(answer.spans(sentence, tally))
+        spans = list(answer.spans(sentence))
         self._check_known({each.types[0] for each in spans}, answer)
         try:
             return layer_of(spans, len(sentence), self.outside, self.task)
@@ -299,6 +299,7 @@ class _Answer:
     path: str
     line: int
     values: Mapping[str, Any]
+    tally: Tally = field(default_factory=Tally)  # of quotations, once they have been looked up
 
     def error(self, found: str, expected: str) -> CorpusError:
         return CorpusError(found, expected, self.path, self.line)
@@ -342,11 +343,15 @@ class _Answer:
         except (TypeError, ValueError):
             raise self.error(f"the labels {numbers!r}", "labels with numbers from 0 to 1, not all 0") from None
 
-    def spans(self, sentence: Sentence, tally: Tally) -> Iterator[FoundSpan]:
+    @cached_property
+    def _marks(self) -> tuple[list[Mark], list[Mark]]:
+        return quoting.spans(Values(self.values, Location(self.path, self.line)), self.text, self.tally)
+
+    def spans(self, sentence: Sentence) -> Iterator[FoundSpan]:
         offsets = TokenOffsets.in_text(self.text, sentence.forms)
         if offsets is None or not any(isinstance(self.values.get(each), list | dict) for each in quoting.ANSWERS):
             raise self.error("no labels and no spans", '"labels", one for each token, or "spans" in "text"')
-        given, found = quoting.spans(Values(self.values, Location(self.path, self.line)), self.text, tally)
+        given, found = self._marks
         for mark in given:
             if (tokens := offsets.tokens(mark.start, mark.stop)) is None:
                 wrong = f"the span {mark.start}:{mark.stop}, {self.text[max(mark.start, 0) : max(mark.stop, 0)]!r}"
