@@ -23,7 +23,7 @@ from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.packing import Arrays
 from tagweave.models.scorer import ChainScoring, Floats, ScorerParameters
 from tagweave.structures import CHAIN
-from tagweave.structures.chain import Chain, ChainScores, best_labels, pair_marginals
+from tagweave.structures.chain import Chain, ChainScores, best_labels, log_partitions, pair_marginals
 from tagweave.structures.lockstep import Batch, Sums
 from tagweave.structures.terms import best_without_rejected
 
@@ -109,9 +109,7 @@ class ChainModel:
             batch, sums = self._sums(encoded, first, last, scores, masks)
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
             gamma[tokens] = sums.marginals()[batch.rows]
-            transitions = scores.transitions
-            scaled = (batch.evidence.lengths[batch.order] - 1) * transitions.step + transitions.edge
-            log_z[first + batch.order] = sums.log_z + scaled  # what the scaling of potentials took out
+            log_z[first:last] = log_partitions(sums, batch, scores.transitions)
 
         self._over_chunks(encoded, run, threads)
         return gamma, log_z

@@ -121,14 +121,15 @@ class Chain(Structure):
     def restricted_sums(self, scores: ChainScores, batch: Batch) -> Sums | NDArray[np.int32]:
         """Sum over the label sequences that the evidence allows; return their labels [n] if each sentence has one."""
         evidence = batch.evidence
-        if not len(evidence.noise):
+        log_scales = _rows_of(evidence).log_scales
+        of_token = np.zeros(0) if log_scales is None else log_scales[evidence.sets]
+        if not len(evidence.noise) and not of_token.any():
             labels: NDArray[np.int32] = _rows_of(evidence).only[evidence.sets]
             if len(labels) and labels.min() >= 0:
                 return labels
         sums = self.restricted_product(scores, batch)
-        if (log_scales := _rows_of(evidence).log_scales) is not None:
-            of_token = np.append(log_scales[evidence.sets], 0)
-            sums.log_z[...] += np.add.reduceat(of_token, evidence.sentence_ptr[:-1])[batch.order]
+        if len(of_token):
+            sums.log_z[...] += np.add.reduceat(np.append(of_token, 0), evidence.sentence_ptr[:-1])[batch.order]
         return sums
 
     def restricted_product(self, scores: ChainScores, batch: Batch) -> Sums:
@@ -326,6 +327,32 @@ def _rows_of(evidence: Evidence) -> LabelRows:
 def pair_marginals(sums: Sums, batch: Batch, transitions: TransitionScores) -> Floats:
     """[n, Y, Y]: the marginals of each token's label and the one before; 0 at the first token of a sentence."""
     return sums.pairs(transitions.potential)[batch.rows]
+
+
+def log_partitions(sums: Sums, batch: Batch, transitions: TransitionScores) -> NDArray[np.float64]:
+    """float64[S]: log Z of each sentence, with what the scaling of transitions took out; 0 of an empty one."""
+    log_z, lengths = np.zeros(len(batch.evidence)), batch.evidence.lengths[batch.order]
+    log_z[batch.order] = sums.log_z + (lengths - 1) * transitions.step + transitions.edge
+    return log_z
+
+
+def entropies(sums: Sums, batch: Batch, scores: ChainScores) -> NDArray[np.float64]:
+    """float64[S]: the entropy of the label sequences of each sentence, log Z - E[score], by the sums of all of them."""
+    t, ptr = scores.transitions, batch.evidence.sentence_ptr
+    gamma = sums.marginals()[batch.rows].astype(np.float64)
+    expected, filled = sums.expected(t.potential, t.score)[batch.rows], ptr[1:] > ptr[:-1]
+    expected += _expectation(gamma, scores.emission)
+    for at, of_edge in ((ptr[:-1][filled], t.start_score), (ptr[1:][filled] - 1, t.end_score)):
+        expected[at] += _expectation(gamma[at], of_edge)
+    found = log_partitions(sums, batch, t)
+    found[filled] -= np.add.reduceat(expected, ptr[:-1][filled]) if len(expected) else 0
+    return found
+
+
+def _expectation(gamma: Floats, scores: Floats) -> Floats:
+    """[n]: the expected scores, those of impossible labels aside."""
+    expected: Floats = (gamma * np.where(gamma > 0, scores, 0)).sum(axis=1)
+    return expected
 
 
 def allowed_scores(

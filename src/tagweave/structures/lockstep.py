@@ -186,15 +186,30 @@ class Sums:
 
     def pairs(self, potential: Floats) -> Floats:
         """Return [n, Y, Y]: the marginals of the label of each row and of the row before; 0 in the first step."""
-        alpha, beyond = self._spread(self.alpha), self._spread(self.beyond)
-        before = np.zeros_like(alpha)
-        for first, low, high in zip(self.steps[:-2], self.steps[1:-1], self.steps[2:], strict=True):
-            before[low:high] = alpha[first : first + high - low]
+        before, beyond = self._before(), self._spread(self.beyond)
         pairs: Floats = before[:, :, None] * beyond[:, None, :] * potential
         for batch_row, exact in self.exact.items():
             for row, each in zip(self.rows_of(batch_row)[1:], exact.pairs(), strict=True):
                 pairs[row] = each
         return pairs
+
+    def expected(self, potential: Floats, values: Floats) -> NDArray[np.float64]:
+        """Return float64[n]: by row, the expectation of values [Y, Y] of the label before and the label; 0 at first."""
+        beyond, finite = self._spread(self.beyond), np.where(potential > 0, values, 0)
+        product: Floats = self._before() @ (potential * finite)
+        expected: NDArray[np.float64] = (product * beyond).sum(axis=1, dtype=np.float64)
+        for batch_row, exact in self.exact.items():
+            for row, pairs in zip(self.rows_of(batch_row)[1:], exact.pairs(), strict=True):
+                expected[row] = (pairs * finite).sum()
+        return expected
+
+    def _before(self) -> Floats:
+        """Return alpha of the row before, [n, Y]; 0 in the first step."""
+        alpha = self._spread(self.alpha)
+        before = np.zeros_like(alpha)
+        for first, low, high in zip(self.steps[:-2], self.steps[1:-1], self.steps[2:], strict=True):
+            before[low:high] = alpha[first : first + high - low]
+        return before
 
     def rows_of(self, batch_row: int) -> NDArray[np.int64]:
         """int64[L]: the rows of the sentence in a batch row."""
