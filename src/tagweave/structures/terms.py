@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.evidence.layers import OUTSIDE
 from tagweave.evidence.sequences import Evidence, rows
 from tagweave.labels.sets import LabelRows
 from tagweave.labels.spans import SplitLabels
@@ -53,6 +54,11 @@ class LabelShare:
     target: float  # the share that is expected, 0..1
     margin: float  # how far the share may be from it
     weight: float  # of the penalty, for each token
+
+    @classmethod
+    def inside(cls, names: Sequence[str], target: float, margin: float = 0.02, weight: float = 0.1) -> LabelShare:
+        """Return the penalty on the share of tokens inside spans, whose labels are all but `O`."""
+        return cls(np.array([name != OUTSIDE for name in names]), target, margin, weight)
 
     def loss(self, share: float) -> float:
         return self.weight * max(0.0, abs(share - self.target) - self.margin)

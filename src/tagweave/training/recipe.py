@@ -13,7 +13,6 @@ import numpy as np
 from tagweave import learning
 from tagweave.corpus.corpus import Corpus
 from tagweave.errors import PlanError, as_plan_error
-from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.encoder import FeatureIndex, TemplateEncoder
 from tagweave.features.lookups import NOTHING, Lookups
@@ -68,8 +67,7 @@ class EntityRatio:
     weight: float = 0.1
 
     def penalty(self, names: Sequence[str]) -> LabelShare:
-        inside = np.array([name != OUTSIDE for name in names])
-        return LabelShare(inside, self.target, self.margin, self.weight)
+        return LabelShare.inside(names, self.target, self.margin, self.weight)
 
 
 GUIDES = ("window", "joined")
