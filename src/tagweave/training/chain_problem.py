@@ -60,6 +60,12 @@ class ProblemSize(NamedTuple):
     evidence: int
     known: int
 
+    @classmethod
+    def of(cls, encoded: Encoded, sets: LabelSets) -> ProblemSize:
+        """Count sentences, tokens, tokens with evidence, and those with one label or probabilities of labels."""
+        allow = encoded.evidence.sets
+        return cls(len(encoded), len(allow), int(np.count_nonzero(allow)), count_known(sets, allow))
+
 
 class Aspect(NamedTuple):
     """Which objective over the sentences on workers is meant. `layout`: a file with the layout of weights, `ptr` and
@@ -92,9 +98,7 @@ class ChainProblem(Problem):
         if self.counted is not None:
             return self.counted
         assert isinstance(self.objective, ChainObjective)  # noqa: S101 - workers count
-        encoded = self.objective.encoded
-        known = count_known(self.sets, encoded.evidence.sets)
-        return ProblemSize(len(encoded), encoded.tokens, int(np.count_nonzero(encoded.evidence.sets)), known)
+        return ProblemSize.of(self.objective.encoded, self.sets)
 
     @property
     def beginning(self) -> ChainProblem | None:

@@ -198,7 +198,8 @@ def read_outline(reference: CorpusReference, task: str) -> tuple[CorpusFile, Cor
     outline = load_outline(argument, form, None if task in OF_WORDS else _OF_CHARACTERS)
     layer = "" if task == "segment" else outline.corpus.layer
     corpus = replace(outline.corpus.covering(reference.covers), layer=layer, weight=reference.weight)
-    return CorpusFile(argument, corpus, digest(corpus.path), note=reading(argument, layer, form)), outline
+    file = CorpusFile(argument, corpus, digest(corpus.path), note=reading(argument, layer, form))
+    return file, outline._replace(corpus=corpus)
 
 
 def _check_is_file(argument: str) -> None:

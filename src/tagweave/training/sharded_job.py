@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -45,22 +45,20 @@ from tagweave.training.chain_problem import (
     ChainProblem,
     ProblemSize,
     ShardedChainObjective,
-    count_known,
     empty_model,
     scheme_of,
     weighted_sentence,
 )
 from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
-from tagweave.training.corpora import CorpusFile, names_own_layer, read_corpus, read_outline
+from tagweave.training.corpora import CorpusFile, names_own_layer, read_outline
 from tagweave.training.incomplete import leaves_out_spans
 from tagweave.training.inspection import stray_labels
 from tagweave.training.job import Job
 from tagweave.training.methods import SINGLE
 from tagweave.training.methods.method import Options
-from tagweave.training.methods.single import SingleOptions
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
-from tagweave.training.resolve import Corpora, checked, job_of
+from tagweave.training.resolve import Corpora, checked, job_of, read
 from tagweave.training.task import Task
 
 _SLICE = 1 << 16  # characters of sentences that are objects at a time
@@ -68,7 +66,10 @@ _SLICE = 1 << 16  # characters of sentences that are objects at a time
 
 @dataclass(frozen=True)
 class CorpusPart:
-    """Sentences first .. last - 1 of a corpus file; `scheme`, `gaps`: of the spans of the whole corpus, if any."""
+    """Sentences first .. last - 1 of a corpus file, which is read each time that they are iterated.
+
+    `scheme`, `gaps`: of the spans of the whole corpus, if any.
+    """
 
     file: SharedFile
     outline: CorpusOutline
@@ -77,6 +78,13 @@ class CorpusPart:
     own_layer: bool = False
     scheme: str | None = None
     gaps: Gaps | None = None
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return islice(self.on(), self.last - self.first)
+
+    def on(self) -> Iterator[Sentence]:
+        """Yield the sentences of the file from the first on."""
+        return self.outline.since(self.file.local(), self.first)
 
 
 Block = tuple[CorpusPart, ...]
@@ -112,24 +120,16 @@ class ShardReader:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._open: tuple[SharedFile, int, Iterator[Sentence]] | None = None
+        self._open: dict[tuple[SharedFile, int], Iterator[Sentence]] = {}  # of one file, by the next sentence
 
     def slices(self, block: Block) -> Iterator[Corpus]:
         for part in block:
-            sentences = islice(self._since(part), part.last - part.first)
-            corpus = part.outline.corpus
-            for some in _in_slices(sentences):
+            sentences = self._open.get((part.file, part.first)) or part.on()
+            self._open, corpus = {(part.file, part.last): sentences}, part.outline.corpus
+            for some in _in_slices(islice(sentences, part.last - part.first)):
                 own = [each.with_layers_of([corpus.guideline]) for each in some] if part.own_layer else some
                 prepared = replace(self._task, gaps=part.gaps).prepare(corpus.with_sentences(own), part.scheme)
                 yield prepared.map(lambda sentence, by=corpus.weight: weighted_sentence(sentence, by))  # type: ignore[misc]
-
-    def _since(self, part: CorpusPart) -> Iterator[Sentence]:
-        """Yield the sentences of a file from a part on."""
-        if self._open is None or self._open[:2] != (part.file, part.first):
-            self._open = part.file, part.first, part.outline.since(part.file.local(), part.first)
-        file, _, sentences = self._open
-        self._open = file, part.last, sentences
-        return sentences
 
 
 def _in_slices(sentences: Iterator[Sentence]) -> Iterator[list[Sentence]]:
@@ -145,17 +145,8 @@ def _in_slices(sentences: Iterator[Sentence]) -> Iterator[list[Sentence]]:
         yield some
 
 
-Codes = NDArray[np.uint64]
-Counts = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class ShardContent:
-    """The labels and features of a shard, from which the driver makes the label space and the feature index."""
-
-    names: tuple[str, ...]
-    grams: tuple[Codes, Counts]
-    of_types: tuple[Codes, Counts]
+Counts = tuple[NDArray[np.uint64], NDArray[np.int64]]
+"""The codes of features, and how often each occurs."""
 
 
 @dataclass(frozen=True)
@@ -168,8 +159,11 @@ class TrainingShardTask:
     features: SharedFile | None = None  # a file with the codes of all features, `codes`; `None` while they are unknown
 
 
-def content_of(task: TrainingShardTask) -> ShardContent:
-    """What a shard contains. Raises CorpusError, OSError: as `ShardReader.slices`, `TemplateEncoder.encode`."""
+def content_of(task: TrainingShardTask) -> tuple[set[str], Counts, Counts]:
+    """Return the labels of a shard, its grams, and its features of word types.
+
+    Raises CorpusError, OSError: as `ShardReader.slices`, `TemplateEncoder.encode`.
+    """
     reader, encoder = ShardReader(task.recipe.task), task.recipe.encoder()
     names: set[str] = set()
     grams, of_types = FeatureIndex(), FeatureIndex()
@@ -177,11 +171,8 @@ def content_of(task: TrainingShardTask) -> ShardContent:
         for corpus in reader.slices(block):
             names.update(collect_names(each.layers.get(corpus.guideline, ()) for each in corpus))
             encoder.grow(corpus.sentences, grams, of_types)
-    return ShardContent(tuple(sorted(names)), _counted(grams), _counted(of_types))
-
-
-def _counted(index: FeatureIndex) -> tuple[Codes, Counts]:
-    return index.codes(), index.counts[: len(index)]
+    counts = [(index.codes(), index.counts[: len(index)]) for index in (grams, of_types)]
+    return names, counts[0], counts[1]
 
 
 class TrainingShard:
@@ -198,14 +189,7 @@ class TrainingShard:
         self._objective: tuple[Aspect, BlockObjective] | None = None
 
     def size(self, arrays: Arrays) -> Reply:
-        allow = [block.evidence.sets for block in self._blocks]
-        sizes = (
-            sum(map(len, self._blocks)),
-            sum(map(len, allow)),
-            sum(int(np.count_nonzero(each)) for each in allow),
-            sum(count_known(self._sets, each) for each in allow),
-        )
-        return {}, ProblemSize(*sizes)
+        return {}, [ProblemSize.of(block, self._sets) for block in self._blocks]
 
     def observed(self, arrays: Arrays) -> Reply:
         """Return the layout of the pairs of features and labels that the evidence observes."""
@@ -312,43 +296,43 @@ class Shards:
     @contextmanager
     def problem(self, recipe: Recipe, run: Run) -> Iterator[ChainProblem]:
         """Open the problem of all corpora, on workers until the end of the block."""
-        files, executor, workers = self.parts, self.executor, self.workers
-        shards, first = shards_of(files, block_count(files, recipe, workers), workers), files[0].outline.corpus
-        tasks = [TrainingShardTask(shard, recipe) for shard in shards]
-        found = {task.shard.first: content for task, content in results(executor, content_of, tasks)}
-        contents = [found[task.shard.first] for task in tasks]
-        names = sorted({name for content in contents for name in content.names})
+        blocks, first = block_count(self.parts, recipe, self.workers), self.parts[0].outline.corpus
+        tasks = [TrainingShardTask(shard, recipe) for shard in shards_of(self.parts, blocks, self.workers)]
+        names, index = self._content(tasks)
         if not names:
             raise CorpusError(f"no label in layer {first.guideline!r}", "an annotated training corpus", first.path)
-        space, index = LabelSpace.plain(first.guideline, recipe.task.labels(names)), FeatureIndex()
-        for grams in (*(content.grams for content in contents), *(content.of_types for content in contents)):
-            index.add(*grams)  # numbered as one encoder over all shards would
+        space = LabelSpace.plain(first.guideline, recipe.task.labels(names))
         index.freeze(recipe.minimum_count)
-        codes = index.codes()
-        encoder = recipe.encoder(FeatureIndex.of_codes(codes))
+        encoder = recipe.encoder(FeatureIndex.of_codes(index.codes()))
         with tempfile.TemporaryDirectory(dir=private_folder("features"), ignore_cleanup_errors=True) as folder:
-
-            def shared(name: str, arrays: dict[str, NDArray[Any]]) -> SharedFile:
-                save_file(arrays, Path(folder) / name)
-                return executor.share(SharedFile.of(str(Path(folder) / name)))
-
-            features = shared("features", {"codes": codes})
+            features = self._shared(f"{folder}/features", {"codes": index.codes()})
             made = [replace(task, space=space, features=features) for task in tasks]
-            with executor.hold(TrainingShard, made) as group:
-                size = ProblemSize(*np.sum([reply for _, reply in group.call("size", {})], axis=0).tolist())
+            with self.executor.hold(TrainingShard, made) as group:
+                sizes = [size for _, of_blocks in group.call("size", {}) for size in of_blocks]
+                size, aspect = ProblemSize(*np.sum(sizes, axis=0).tolist()), Aspect()
                 if not size.evidence:
                     raise no_evidence(space, first.path)
-                aspect = Aspect()
                 if not recipe.dense(len(space)):
-                    layouts = [Layout(arrays["ptr"], arrays["cell"]) for arrays, _ in group.call("observed", {})]
-                    layout = Layout.union(layouts)
-                    aspect = Aspect(shared("layout", {"ptr": layout.ptr, "cell": layout.cell}))
+                    layout = Layout.union([Layout(**arrays) for arrays, _ in group.call("observed", {})])
+                    aspect = Aspect(self._shared(f"{folder}/layout", {"ptr": layout.ptr, "cell": layout.cell}))
                 model = empty_model(parameters_of(space, recipe, encoder, aspect), encoder, recipe)
-                waiting = run.stop_if_cancelled
                 objective = ShardedChainObjective(
-                    group, aspect, len(model.weights), recipe.dtype, size.sentences, waiting
+                    group, aspect, len(model.weights), recipe.dtype, size.sentences, run.stop_if_cancelled
                 )
                 yield ChainProblem(model, objective, LabelSets(space, recipe.soft_labels), size)
+
+    def _content(self, tasks: Sequence[TrainingShardTask]) -> tuple[list[str], FeatureIndex]:
+        """Return the labels of all shards, and their features, numbered as one encoder over all shards would."""
+        found = sorted(results(self.executor, content_of, tasks), key=lambda pair: pair[0].shard.first)
+        names, grams, of_types = zip(*(content for _, content in found), strict=True)
+        index = FeatureIndex()
+        for counts in (*grams, *of_types):
+            index.add(*counts)
+        return sorted(set[str]().union(*names)), index
+
+    def _shared(self, path: str, arrays: dict[str, NDArray[Any]]) -> SharedFile:
+        save_file(arrays, path)
+        return self.executor.share(SharedFile.of(path))
 
 
 @contextmanager
@@ -382,20 +366,16 @@ def opened_job(
 
 def _check(plan: TrainingPlan) -> None:
     """Raise PlanError unless workers can carry out a plan."""
-    expected = "tag, segment, segtag or spans with `cluster`"
     if STRUCTURES[plan.task] != CHAIN:
-        raise PlanError(f"found the task {plan.task}, expected {expected}")
+        raise PlanError(f"found the task {plan.task}, expected tag, segment, segtag or spans with `cluster`")
     if plan.method != SINGLE or plan.sources:
         found = "`sources`" if plan.method == SINGLE else f"the method {plan.method}"
         expected = f"corpora of one guideline and the method {SINGLE} with `cluster`, or a method with folds"
         raise PlanError(f"found {found}, expected {expected} (subword, coupled with `prune`)")
-    if getattr(plan.options, "incomplete", "marginal") != "marginal":
-        raise PlanError(f"found `incomplete={plan.options.incomplete}`, expected marginal with `cluster`")
-    if isinstance(plan.options, SingleOptions):
-        default = SingleOptions()  # other options take all sentences to one place
-        for name in [each.name for each in fields(default)]:
-            if getattr(plan.options, name) != getattr(default, name):
-                raise PlanError(f"found `{name}`, expected it without `cluster`, or with `incomplete=folds`")
+    for name, value in plan.options.chosen().items():  # they take all sentences to one place
+        if name == "incomplete":
+            raise PlanError(f"found `incomplete={value}`, expected marginal with `cluster`")
+        raise PlanError(f"found `{name}`, expected it without `cluster`, or with `incomplete=folds`")
     if any(each.sample is not None for each in plan.corpora):
         raise PlanError("found `sample`, expected all sentences with `cluster`")
     if not LEARNERS[plan.learner].mixes:
@@ -404,53 +384,34 @@ def _check(plan: TrainingPlan) -> None:
 
 
 def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int) -> Job:
-    read = [read_outline(each, plan.task) for each in plan.corpora]
-    files, dev = [file for file, _ in read], plan.dev
-    dev_file = read_corpus(dev.argument, plan.task, dev.format, covers=dev.covers) if dev else None
-    job = job_of(plan, run, Corpora(files, dev_file))
-    sizes = [outline.sentences for _, outline in read]
-    target = tuple(replace(each, size=size) for each, size in zip(job.plan.target, sizes, strict=True))
+    outlines = [read_outline(each, plan.task) for each in plan.corpora]
+    job = job_of(plan, run, Corpora([file for file, _ in outlines], read(replace(plan, target=())).dev))
+    parts = [_whole(file, outline, executor) for file, outline in outlines]
+    target = tuple(replace(each, size=part.last) for each, part in zip(job.plan.target, parts, strict=True))
     schedule = job.run.schedule
     if in_batches(plan.learner):  # batch learners may go on with another number of workers
         schedule = replace(schedule, identity=f"{schedule.identity} {workers} workers")
-    parts = [_whole(file, outline, executor) for file, outline in read]
     if plan.task == SPANS:
         parts = _with_schemes(parts, plan.gaps, job.run)
     shards = Shards(executor, workers, tuple(parts))
     return replace(job, plan=replace(job.plan, target=target), run=replace(job.run, schedule=schedule), shards=shards)
 
 
-@dataclass(frozen=True)
-class _Sentences:
-    """The sentences of a whole corpus, read again each time that they are iterated."""
-
-    part: CorpusPart
-
-    def __iter__(self) -> Iterator[Sentence]:
-        return self.part.outline.since(self.part.file.local(), 0)
-
-
 def _with_schemes(parts: Sequence[CorpusPart], gaps: Gaps | None, run: Run) -> list[CorpusPart]:
     """Return the parts with the schemes of their spans, and tell what `single` and `resolve` tell of whole corpora."""
-    whole = [(_Sentences(part), part.outline.corpus) for part in parts]
-    notes = [stray_labels(sentences, corpus.guideline, corpus.path) for sentences, corpus in whole]
-    for note in filter(None, notes):
-        run.tell(note)
-    if leaves_out_spans((sentences, corpus.guideline) for sentences, corpus in whole):
+    whole = [(part, part.outline.corpus.guideline) for part in parts]
+    for part, name in whole:
+        if note := stray_labels(part, name, part.outline.corpus.path):
+            run.tell(note)
+    if leaves_out_spans(whole):
         found = "spans, and no token beside them that is known to be outside spans, with `cluster`"
         raise PlanError(f"found {found}, expected some: workers cannot keep to a share of tokens inside spans")
-    names = [corpus.guideline for _, corpus in whole]
-    return [
-        replace(part, scheme=readable(sentences, name), gaps=gaps or gaps_in(sentences, name))
-        for part, (sentences, _), name in zip(parts, whole, names, strict=True)
-    ]
+    return [replace(part, scheme=readable(part, name), gaps=gaps or gaps_in(part, name)) for part, name in whole]
 
 
 def _whole(file: CorpusFile, outline: CorpusOutline, executor: Executor) -> CorpusPart:
     """Return the whole of a corpus file, which travels to the machines that lack it unless it is large."""
-    path, covered = file.corpus.path, file.corpus.covered
-    corpus = replace(outline.corpus, weight=file.corpus.weight, covered=covered)
-    shared = SharedFile.of(located(path))
-    shared = executor.share(shared) if Path(located(path)).stat().st_size < _CARRIED else shared
-    outline = outline._replace(corpus=corpus)
-    return CorpusPart(shared, outline, 0, outline.sentences, names_own_layer(file.argument, corpus))
+    path = located(file.corpus.path)
+    shared = SharedFile.of(path)
+    shared = executor.share(shared) if Path(path).stat().st_size < _CARRIED else shared
+    return CorpusPart(shared, outline, 0, outline.sentences, names_own_layer(file.argument, file.corpus))
