@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import tagweave as tw
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.errors import PlanError
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.answers import Answers
@@ -127,3 +129,14 @@ def test_the_log_probability_of_a_likelihood() -> None:
     expected = math.log(sum(likelihood.get(name, 0) * p for name, p in zip(tagger.labels, table[0], strict=True)))
     asked = Sentence(("a",), {"g": (Soft(likelihood, likelihood.values()),)})
     assert tagger.log_probabilities([asked, Sentence(("a",))], "g") == pytest.approx([expected, 0], abs=1e-5)
+
+
+def test_corpora_in_memory_are_parts_of_one_text(capsys: pytest.CaptureFixture[str]) -> None:
+    parts, how = [crowd(20), crowd(10, 1)], {"task": "tag", "iterations": 1, "source_folds": 2, "rounds": 1}
+    found = tw.train(parts, method="sources", source_columns="good,fair", **how)
+    assert [*found.about["reliability"]] == ["good", "fair"]
+    assert "30 sentences with evidence" in capsys.readouterr().err
+    with pytest.raises(PlanError, match="found no layer 'files', expected the names of layers, fair, "):
+        tw.train(parts, method="sources", source_columns="files", **how)
+    with pytest.raises(PlanError, match="found `sources` with the method sources, expected all text in TRAIN"):
+        tw.train(parts[0], parts[1], method="sources", source_columns="good,fair", **how)

@@ -38,6 +38,12 @@ class SourcesOptions(Options):
         return True
 
 
+def _check(job: Job) -> None:
+    if job.data.has_sources:
+        raise PlanError("found `sources` with the method sources, expected all text in TRAIN")
+    job.check()
+
+
 def _fit(job: Job) -> Any:
     from tagweave.sources.answers import Answers
     from tagweave.training.fit import fit_problem
@@ -68,7 +74,7 @@ def _fit(job: Job) -> Any:
 
 def _read(job: Job) -> SourceCorpus:
     """Return the training text with a layer for every source."""
-    from tagweave.sources.layers import FILES, SourceCorpus, load_sources
+    from tagweave.sources.layers import SourceCorpus, load_sources
 
     options = job.options(SourcesOptions)
     if options.source_columns is None:
@@ -81,11 +87,12 @@ def _read(job: Job) -> SourceCorpus:
         for line in found.lacking:
             job.run.tell(line)
         return found
-    (corpus,) = job.data.corpora
+    parts = job.data.corpora
+    corpus = parts[0].with_sentences(sentence for part in parts for sentence in part)
     own = {corpus.layer: corpus.guideline}  # by its name in the file
     names = tuple(own.get(name, name) for name in options.source_columns.split(","))
     layers = {name for sentence in corpus for name in sentence.layers}
-    if options.source_columns == FILES or (missing := [name for name in names if name not in layers]):
+    if missing := [name for name in names if name not in layers]:
         raise PlanError(f"found no layer {missing[0]!r}, expected the names of layers, {', '.join(sorted(layers))}")
     return SourceCorpus(corpus, names, options.gold)
 
@@ -96,5 +103,6 @@ METHOD = Method(
     (CHAIN,),
     SourcesOptions,
     _fit,
+    _check,
     several=False,
 )
