@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import tagweave as tw
 from reproductions.lab.corpora import all_corpora
 from reproductions.lab.page import opening, table
 from reproductions.sources.aggregation import labelled
@@ -15,6 +16,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import OUTSIDE
+from tagweave.evaluation.score import Counts, Measure, f_of_counts
 from tagweave.evaluation.spans import span_scores
 from tagweave.sources.answers import Answers
 from tagweave.sources.methods import AGGREGATIONS, DEFAULT
@@ -23,6 +25,7 @@ from tagweave.sources.posterior import aggregate
 NOISES = ("expert", "crowdbest", "crowd", "distant", "weak", "llm")
 FEW = ("crowd", "distant", "weak", "llm")
 _LIST = "-list"
+_PARTS = (slice(None), slice(1, None, 2))  # all sentences, and those that do not choose a method
 
 
 def combined() -> dict[str, list[tuple[str, ...]]]:
@@ -36,15 +39,18 @@ def combined() -> dict[str, list[tuple[str, ...]]]:
 
 
 def study(sentences: int | None, say: Callable[[str], None]) -> dict[str, Any]:
-    """F of every method on every combination."""
+    """F of every method on every combination, also in half of the text, and the method that the other half chooses."""
     gold, many = _read(sentences)
+    text, half = gold.with_sentences(many), gold.with_sentences(gold.sentences[::2])
     rows = []
     for title, chosen in combined().items():
         for sources in chosen:
             answers = Answers.of_sentences(many, sources)
-            scores = {method: _score(gold, answers, method) for method in AGGREGATIONS}
+            counts = {method: _counts(gold, answers, method) for method in AGGREGATIONS}
+            scores, others = ({method: _f(each[part]) for method, each in counts.items()} for part in _PARTS)
             say(f"{' '.join(sources)}: {scores[DEFAULT]:.2f}")
-            rows.append({"title": title, "sources": sources, "f": scores})
+            kept = tw.aggregate(text, sources, dev=half).method
+            rows.append({"title": title, "sources": sources, "f": scores, "other_half": others, "kept": kept})
     return {"rows": rows, "sentences": len(gold), "tokens": gold.tokens()}
 
 
@@ -71,10 +77,14 @@ def _with_sources(sentences: Sequence[Sentence], texts: dict[str, Corpus]) -> Se
     return Sentence(sentences[0].forms, layers)
 
 
-def _score(gold: Corpus, answers: Answers, method: str) -> float:
-    """F of exact spans, where nothing is marked that nobody answers."""
+def _counts(gold: Corpus, answers: Answers, method: str) -> Counts:
+    """Counts of exact spans by sentence, where nothing is marked that nobody answers."""
     best = np.where(answers.answered > 0, aggregate(answers, method).best, answers.labels.index(OUTSIDE))
-    return 100 * span_scores(gold, labelled(gold, answers.labels, best)).spans.f
+    return span_scores(gold, labelled(gold, answers.labels, best)).counts
+
+
+def _f(counts: Counts) -> float:
+    return 100 * Measure(counts, f_of_counts).score
 
 
 def few_lines(found: dict[str, Any]) -> Iterator[str]:
@@ -89,6 +99,11 @@ def few_lines(found: dict[str, Any]) -> Iterator[str]:
     yield from table(["sources", "combinations", *methods], _means(found["rows"], methods))
     yield f"\nHow far a method is below the best one but `{DEFAULT}`, over all {len(found['rows'])} combinations.\n"
     yield from table(["below the best", *methods], _losses(found["rows"], methods))
+    yield "\nEvery second sentence has gold labels, by which `aggregate --dev` chooses the method. How many points of F"
+    yield f"`{DEFAULT}` and the chosen method are below the best one in the other half: the mean, the largest, and how"
+    yield f"often more than 0.3; *other* counts choices other than `{DEFAULT}`.\n"
+    head = ["sources", "combinations", "other", f"`{DEFAULT}`", "largest", "> 0.3", "chosen", "largest", "> 0.3"]
+    yield from table(head, _choices(found["rows"]))
 
 
 def _means(rows: list[dict[str, Any]], methods: list[str]) -> Iterator[list[str]]:
@@ -103,3 +118,14 @@ def _losses(rows: list[dict[str, Any]], methods: list[str]) -> Iterator[list[str
     yield ["mean", *(f"{each:.2f}" for each in losses.mean(axis=0))]
     yield ["largest", *(f"{each:.2f}" for each in losses.max(axis=0))]
     yield ["combinations more than a point below", *(str(each) for each in (losses > 1).sum(axis=0))]
+
+
+def _choices(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
+    for title in [*dict.fromkeys(row["title"] for row in rows), "all"]:
+        own = [row for row in rows if title in (row["title"], "all")]
+        cells = [title, str(len(own)), str(sum(row["kept"] != DEFAULT for row in own))]
+        for methods in ([DEFAULT] * len(own), [row["kept"] for row in own]):
+            halves = zip(methods, (row["other_half"] for row in own), strict=True)
+            below = np.array([max(f.values()) - f[method] for method, f in halves])
+            cells += [f"{below.mean():.2f}", f"{below.max():.2f}", str((below > 0.3).sum())]
+        yield cells

@@ -19,6 +19,7 @@ from reproductions.sources.rivals import rival_result
 from reproductions.sources.weak_text import Outcome, Text, only_gold, text_of, word_lists
 from reproductions.sources.weak_training import BELIEVED, MAJORITY, SKWEAK, percentages
 from tagweave.evaluation.spans import span_scores
+from tagweave.sources.methods import DEFAULT
 from tagweave.sources.posterior import aggregate
 
 BELIEF = 0.9
@@ -48,6 +49,7 @@ WAYS = (
     Way("Dawid-Skene", "dawid-skene"),
     Way("HMM", "hmm"),
     Way("BSC-seq", "bsc"),
+    Way(DEFAULT, DEFAULT),
     Way("Dawid-Skene, silence", "dawid-skene", _SILENCE),
     Way("HMM, silence", "hmm", _SILENCE),
     Way("BSC-seq, silence", "bsc", _SILENCE),
