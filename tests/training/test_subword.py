@@ -25,12 +25,12 @@ from tagweave.training import subword
 from tagweave.training.chain_problem import dev_score
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.jackknife import labelled, members
+from tagweave.training.pruning import fit_taggers
 from tagweave.training.recipe import Recipe, by_words
 from tagweave.training.subword import (
     Stacking,
     answered,
     fit_pieces,
-    fit_source_taggers,
     fit_stack,
     guided_conversion,
     prepare_pieces,
@@ -53,7 +53,7 @@ CTB, DEV, PD = sample("ctb", 0, 30), sample("ctb", 90, 110), sample("pd", 0, 40)
 @pytest.fixture(scope="module")
 def taggers() -> list[ChainModel]:
     own = fit([CTB], RECIPE, run=Run(SHORT)).model
-    return [own, *fit_source_taggers([PD], RECIPE, Run(SHORT))]
+    return [own, *fit_taggers([PD], RECIPE, Run(SHORT))]
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_every_letter_may_have_every_tag(known: list[Corpus], taggers: list[Chai
 
 
 def test_all_of_it_is_its_steps(stack: Fitted, known: list[Corpus]) -> None:
-    source = fit_source_taggers([PD], RECIPE, Run(SHORT))
+    source = fit_taggers([PD], RECIPE, Run(SHORT))
     own = fit([CTB], RECIPE, DEV, Run(SHORT)).model
     fitted = fit_pieces(known, [own, *source], RECIPE, DEV, Run(SHORT))
     assert fitted.model.weights.any()
@@ -256,7 +256,7 @@ def test_relabelled_corpora_are_sampled_where_sentences_are_taken_a_few_at_a_tim
         ([CTB], [PD], Recipe(), "the task tag, expected segment or segtag"),
         ([CTB], [], RECIPE, "no corpus"),
         ([], [PD], RECIPE, "no corpus"),
-        ([CTB], [CTB], RECIPE, "a source corpus of the guideline 'ctb'"),
+        ([CTB], [CTB], RECIPE, "a target corpus of the guideline 'ctb'"),
     ],
 )
 def test_what_cannot_be_stacked(targets: Any, sources: Any, recipe: Recipe, message: str) -> None:

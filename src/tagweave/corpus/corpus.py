@@ -91,6 +91,14 @@ class Corpus:
         return picture(corpus_html(self))
 
 
+def by_guideline(corpora: Iterable[Corpus]) -> dict[str, list[Corpus]]:
+    """Return the corpora of each guideline, both in their order."""
+    groups: dict[str, list[Corpus]] = {}
+    for corpus in corpora:
+        groups.setdefault(corpus.guideline, []).append(corpus)
+    return groups
+
+
 def covers_of(given: str | Iterable[str] | None) -> Covers | None:
     """Read what a corpus covers: `PER,LOC`, a list, or `all`; `None` and "" leave it to the file."""
     if given is None or given in ("", EVERYTHING):

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
-from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.errors import CorpusError
 from tagweave.labels import CARRYING, SPANS
 from tagweave.labels.mapping import TagMapping, annotated_twice, bundle, count_pairs, over_labels
@@ -29,7 +29,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.chain_problem import ChainProblem, label_space, prepare_corpora, prepare_in, scheme_of
 from tagweave.training.consistency import check_consistent, evidence_of
 from tagweave.training.fit import Fitted, fit, fit_problem
-from tagweave.training.pruning import Narrowing, Pruning, guidelines_of
+from tagweave.training.pruning import Narrowing, Pruning
 from tagweave.training.recipe import Recipe
 
 _RARE = 10_000  # tokens: the automatic mapping drops pairs that occur less than once in this many
@@ -65,7 +65,7 @@ def prepare_coupled(
     several of the guidelines.
     """
     prepared = prepare_corpora(corpora, recipe)
-    if len(guidelines_of(prepared)) == 1:
+    if len(by_guideline(prepared)) == 1:
         problem = f"one guideline, {prepared[0].guideline!r}"
         raise CorpusError(problem, "corpora of two or more, to be coupled", corpora[0].path)
     space = bundles_of(prepared, recipe, coupling.mappings)
@@ -78,7 +78,7 @@ def prepare_coupled(
 def bundles_of(prepared: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping]) -> LabelSpace:
     """Return the bundles of the labels that prepared corpora name."""
     sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
-    sides = [(name, recipe.task.labels(label_space(sentences, name).names)) for name in guidelines_of(prepared)]
+    sides = [(name, recipe.task.labels(label_space(sentences, name).names)) for name in by_guideline(prepared)]
     if recipe.task.name in CARRYING:
         mappings = [over_labels(mapping, dict(sides), recipe.task.name == SPANS) for mapping in mappings]
     return bundle(sides, mappings)
@@ -104,8 +104,7 @@ def fit_coupled(
 def refuse_contradictions(corpora: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping] = ()) -> None:
     """Refuse corpora of several guidelines that some later step could not train on."""
     prepared = prepare_corpora(corpora, recipe)
-    for guideline in guidelines_of(prepared):
-        own = [corpus for corpus in prepared if corpus.guideline == guideline]
+    for guideline, own in by_guideline(prepared).items():
         named = label_space([sentence for corpus in own for sentence in corpus], guideline, own[0].path).names
         _refuse(LabelSpace.plain(guideline, recipe.task.labels(named)), own, recipe)
     if mappings:
@@ -174,10 +173,7 @@ def mappings_by(
 ) -> tuple[TagMapping, ...]:
     """Return the automatic mappings between a tagger's guideline and the others of the corpora; see `fit_mappings`."""
     target = ChainPredictor(model).guideline
-    sources: dict[str, list[Corpus]] = {}
-    for corpus in corpora:
-        if corpus.guideline != target:
-            sources.setdefault(corpus.guideline, []).append(recipe.task.prepare(corpus))
+    sources = by_guideline(recipe.task.prepare(corpus) for corpus in corpora if corpus.guideline != target)
     counted = [automatic_mapping(model, own, threads=recipe.threads) for own in sources.values()]
     return tuple(with_attested(often(each, minimum), corpora) for each in counted)
 
@@ -190,11 +186,11 @@ def mappings_by_narrowing(
     Two sources have a mapping as well, or each would multiply the bundles by its tags: the pairs that meet where the
     tagger of the second labels the first, and those that meet through a tag of the target.
     """
-    target, *sources = guidelines_of(corpora)
+    of = by_guideline(corpora)
+    target, *sources = of
 
     def mapping(own: str, other: str) -> TagMapping:
-        of_own = [corpus for corpus in corpora if corpus.guideline == own]
-        return mappings_by(narrowing.taggers[own, other], of_own, recipe, minimum)[0]
+        return mappings_by(narrowing.taggers[own, other], of[own], recipe, minimum)[0]
 
     of_target = {name: mapping(name, target) for name in sources}
     pairs = [(own, other) for own, other in combinations(sources, 2) if (own, other) in narrowing.taggers]

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
 from tagweave.errors import CorpusError
 from tagweave.labels import PARSE
@@ -123,8 +123,7 @@ class Job:
     def check(self) -> None:
         """Raise before any training if some step could not learn from the corpora."""
         if self.plan.task == PARSE:
-            for name in self.data.guidelines:
-                own = [corpus for corpus in self.data.corpora if corpus.guideline == name]
+            for name, own in by_guideline(self.data.corpora).items():
                 if not any(any(sentence.heads.get(name, ())) for corpus in own for sentence in corpus):
                     raise CorpusError("no head that is known", "trees, or parts of trees", own[0].path)
             _ = self.recipe  # templates that suit all corpora

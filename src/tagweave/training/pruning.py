@@ -24,7 +24,7 @@ from itertools import permutations
 
 import numpy as np
 
-from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import SILENT, Run, Schedule
@@ -51,11 +51,6 @@ class Pruning:
         return ProposingEncoder(recipe.encoder(), space, self.models, self.threshold)
 
 
-def guidelines_of(corpora: Sequence[Corpus]) -> list[str]:
-    """Return the guidelines of the corpora in order, without repeats."""
-    return list(dict.fromkeys(corpus.guideline for corpus in corpora))
-
-
 def fit_pruning(
     corpora: Sequence[Corpus],
     recipe: Recipe,
@@ -63,15 +58,17 @@ def fit_pruning(
     run: Run = SILENT,
 ) -> Pruning:
     """Fit taggers of all guidelines of the corpora."""
-    recipe = replace(recipe, sample=())
-    models = []
-    for guideline in guidelines_of(corpora):
-        run.tell(f"a tagger of {guideline}")
-        own = [corpus for corpus in corpora if corpus.guideline == guideline]
-        fitted = fit(own, recipe, run=replace(run, schedule=_SHORT))
-        fitted.outcome.check_finished()
-        models.append(fitted.model)
+    models = fit_taggers(corpora, replace(recipe, sample=()), replace(run, schedule=_SHORT))
     return Pruning(tuple(models), threshold)
+
+
+def fit_taggers(corpora: Sequence[Corpus], recipe: Recipe, run: Run = SILENT) -> list[ChainModel]:
+    """Fit a tagger for every guideline of the corpora, in their order."""
+    taggers = []
+    for guideline, own in by_guideline(corpora).items():
+        run.tell(f"a tagger of {guideline}")
+        taggers.append(fit(own, recipe, run=run).finished_model())
+    return taggers
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, 
     recipe = replace(recipe, sample=())
     tokens = [in_characters(corpus) for corpus in corpora] if recipe.task.of_characters else list(corpora)
     propose = _Proposer(pruning.threshold)
-    for guideline, model in zip(guidelines_of(corpora), pruning.models, strict=True):
+    for guideline, model in zip(by_guideline(corpora), pruning.models, strict=True):
         column = proposal_column(guideline)
         own = [at for at, corpus in enumerate(tokens) if corpus.guideline == guideline]
         run.tell(f"labels of {guideline} that come into question, the own text by taggers of its other half")
@@ -176,8 +173,8 @@ def fit_narrowing(
     resumed coupled fit has the same evidence. Remove them after that fit. `guided`: a tagger of the target that looks
     at the labels of the only source, if there is one."""
     recipe = replace(recipe, sample=(), average_seeds=1)
-    target, *sources = guidelines_of(corpora)
-    of = {name: [corpus for corpus in corpora if corpus.guideline == name] for name in (target, *sources)}
+    of = by_guideline(corpora)
+    target, *sources = of
     plain, taggers = {}, {}
     for number, name in enumerate(sources, 1):
         of_source, of_target = (run.part(f"{side}-{number}") for side in ("source", "target"))

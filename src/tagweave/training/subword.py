@@ -4,7 +4,7 @@ sun-wan-2012, sections 4.4 and 5. Each step is a function, so that experiments c
 
 | step | function |
 |---|---|
-| a character tagger for every source guideline | `fit_source_taggers` |
+| a character tagger for every source guideline | `pruning.fit_taggers` |
 | labels of training text by taggers that have not seen it | `answered` |
 | a model of the pieces of such a text, given all taggers | `fit_pieces` |
 | source corpora relabelled by a guided model (D' of section 5) | `guided_conversion` |
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.errors import CorpusError
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import PRESETS, Templates
@@ -31,9 +31,9 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import PieceEncoder, piece_templates
 from tagweave.training.chain_problem import ChainProblem, prepare_corpora, prepare_in
 from tagweave.training.fit import Fitted, fit, fit_problem
-from tagweave.training.guided import fit_guided
+from tagweave.training.guided import check_guidelines, fit_guided
 from tagweave.training.jackknife import jackknifed
-from tagweave.training.pruning import guidelines_of
+from tagweave.training.pruning import fit_taggers
 from tagweave.training.recipe import Recipe, by_words, in_batches
 
 
@@ -77,7 +77,7 @@ def fit_stack(
     _check(target_corpora, source_corpora, recipe, stacking)
     recipe, target = replace(recipe, sample=()), target_corpora[0].guideline
     first = run.without_checkpoint()
-    sources = fit_source_taggers(source_corpora, recipe, first)
+    sources = fit_taggers(source_corpora, recipe, first)
     guided: list[Corpus] = []
     if stacking.characters:
         run.tell(f"a model of {target} that looks at their labels, to relabel their corpora")
@@ -91,26 +91,12 @@ def fit_stack(
         run.tell(f"a model of pieces of {target}, to relabel the other corpora")
         pieces = fit_pieces(known, taggers, recipe, dev, first).finished_model()
         converted = relabelled(pieces, source_corpora, recipe)
-        noisy = _by_guideline(source_corpora, lambda own: answered(own, recipe, stacking, first))
+        noisy = _of_each(source_corpora, lambda own: answered(own, recipe, stacking, first))
         rows = zip(prepare_corpora(converted, recipe), noisy, of_sources or noisy, strict=True)
         known += [_with_columns(corpus, *columns) for corpus, *columns in rows]
         recipe = stacking.sampling(recipe, target_corpora, converted)
     run.tell(f"the model of pieces of {target}")
     return fit_pieces(known, taggers, recipe, dev, run)
-
-
-def fit_source_taggers(
-    corpora: Sequence[Corpus],
-    recipe: Recipe,
-    run: Run = SILENT,
-) -> list[ChainModel]:
-    """Fit a character tagger for every guideline of the corpora, in their order."""
-    taggers = []
-    for guideline in guidelines_of(corpora):
-        run.tell(f"a tagger of {guideline}")
-        own = [corpus for corpus in corpora if corpus.guideline == guideline]
-        taggers.append(fit(own, recipe, None, run).finished_model())
-    return taggers
 
 
 def answered(
@@ -184,7 +170,7 @@ def guided_conversion(
         fitted = fit_guided(target_corpora, guides[own[0].guideline], recipe, dev, run)
         return relabelled(fitted.finished_model(), own, recipe)
 
-    return _by_guideline(source_corpora, convert)
+    return _of_each(source_corpora, convert)
 
 
 def relabelled(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe) -> list[Corpus]:
@@ -198,13 +184,10 @@ def relabelled(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe) -> 
     ]
 
 
-def _by_guideline(corpora: Sequence[Corpus], step: Callable[[Sequence[Corpus]], Sequence[Corpus]]) -> list[Corpus]:
+def _of_each(corpora: Sequence[Corpus], step: Callable[[Sequence[Corpus]], Sequence[Corpus]]) -> list[Corpus]:
     """Return the results of a step on the corpora of each guideline, in the order of the corpora."""
-    results: dict[int, Corpus] = {}
-    for guideline in guidelines_of(corpora):
-        own = [at for at, corpus in enumerate(corpora) if corpus.guideline == guideline]
-        results.update(zip(own, step([corpora[at] for at in own]), strict=True))
-    return [results[at] for at in range(len(corpora))]
+    results = {name: iter(step(own)) for name, own in by_guideline(corpora).items()}
+    return [next(results[corpus.guideline]) for corpus in corpora]
 
 
 def _with_columns(corpus: Corpus, *others: Corpus) -> Corpus:
@@ -224,12 +207,10 @@ def _check(
     if not target_corpora or not source_corpora:
         raise CorpusError("no corpus", "training data of the target guideline and of another one")
     jackknifed_corpora = [*target_corpora, *(source_corpora if stacking.pieces else ())]
-    for guideline in guidelines_of(jackknifed_corpora):
-        sentences = sum(len(corpus) for corpus in jackknifed_corpora if corpus.guideline == guideline)
+    for guideline, own in by_guideline(jackknifed_corpora).items():
+        sentences = sum(map(len, own))
         if not 2 <= stacking.folds <= sentences:
             expected = f"2 to {sentences}, the number of sentences of {guideline}"
             raise CorpusError(f"{stacking.folds} folds", expected)
-    for corpus in source_corpora:
-        if corpus.guideline == target_corpora[0].guideline:
-            expected = "another guideline than the target's (corpora can be named: NAME=FILE)"
-            raise CorpusError(f"a source corpus of the guideline {corpus.guideline!r}", expected, corpus.path)
+    for guideline in by_guideline(source_corpora):
+        check_guidelines(target_corpora, guideline)

@@ -29,7 +29,7 @@ from typing import Generic, NamedTuple
 
 import numpy as np
 
-from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.corpus import Corpus, by_guideline
 from tagweave.errors import CorpusError
 from tagweave.training.fit import Fitted
 from tagweave.training.guided import check_guidelines, guided_texts
@@ -337,9 +337,7 @@ class _Relabelling(Generic[Annotation]):
 
 def _by_guideline(targets: Sequence[Corpus], sources: Iterable[Corpus]) -> dict[str, list[Corpus]]:
     """Return the source corpora of every guideline, in order."""
-    groups: dict[str, list[Corpus]] = {}
-    for corpus in sources:
-        groups.setdefault(corpus.guideline, []).append(corpus)
+    groups = by_guideline(sources)
     if not targets or not groups:
         raise CorpusError("no corpus", "training data of the target guideline and of another one")
     for guideline in groups:
