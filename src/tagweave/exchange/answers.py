@@ -22,7 +22,7 @@ from tagweave.corpus.files import read_lines
 from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError
 from tagweave.exchange.document import Document, Mark, Tool
-from tagweave.exchange.json_exports import Values, shown
+from tagweave.exchange.json_exports import Values, parsed, shown
 from tagweave.exchange.quotations import Quotation, Tally, located
 from tagweave.exchange.tokens import Offsets
 
@@ -59,11 +59,7 @@ def read(path: str) -> Iterator[Document]:
 
 
 def _document(line: str, location: Location) -> Document:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(f"no JSON ({error})", "an answer in JSON", *location) from None
-    values, tally = Values.of(value, location), Tally()
+    values, tally = Values.of(parsed(line, location, "an answer in JSON"), location), Tally()
     text, tokens = _text(values)
     marks = tuple(chain(*spans(values, text, tally)))
     return Document(

@@ -22,7 +22,7 @@ from typing import IO, Any
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Location, Sentence
 from tagweave.errors import CorpusError, ExchangeError
 from tagweave.exchange.document import TokenTool, single
-from tagweave.exchange.json_exports import read_json_lines, read_json_list
+from tagweave.exchange.json_exports import parsed, read_json_lines, read_json_list
 from tagweave.exchange.members import Allowance, library, refuse_link
 
 TOKENS = ("tokens", "words")
@@ -67,10 +67,7 @@ def _files(path: Path) -> list[Path]:
 
 def _json(path: Path) -> object:
     refuse_link(path)
-    try:
-        return json.loads(path.read_text("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(f"no JSON ({error})", "JSON, as datasets writes it", str(path)) from None
+    return parsed(path.read_bytes(), Location(str(path)), "JSON, as datasets writes it")
 
 
 def _rows(path: Path, leave_out: Callable[[str], None]) -> Iterator[tuple[Names, Mapping[str, Any]]]:

@@ -29,9 +29,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, NamedTuple
 
+from tagweave.corpus.sentence import Location
 from tagweave.errors import CorpusError, ExchangeError, shortened
 from tagweave.exchange import webanno_tsv
 from tagweave.exchange.document import Document, Mark, Tool
+from tagweave.exchange.json_exports import parsed
 from tagweave.exchange.members import ExportFile, library, members, packed_names, refuse_link, write_zip
 from tagweave.exchange.tokens import Offsets
 from tagweave.exchange.webanno_tsv import ENTITY, LayeredText, documents, is_annotated, short, split_argument
@@ -104,10 +106,7 @@ def _json(member: ExportFile) -> object:
     objects = text.count("{") + text.count("[")
     if objects > 2 * _ANNOTATIONS:
         raise CorpusError(f"{objects:,} objects and lists", f"at most {2 * _ANNOTATIONS:,}: cut it", member.place)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(f"no JSON ({error})", "CAS JSON", member.place) from None
+    return parsed(text, Location(member.place), "CAS JSON")
 
 
 def write(found: Iterable[Document], stream: IO[bytes]) -> None:

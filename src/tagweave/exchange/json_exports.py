@@ -88,16 +88,20 @@ class Values:
         return CorpusError(found, expected, *self.location)
 
 
+def parsed(text: str | bytes, location: Location, expected: str = "JSON") -> object:
+    """Return the value of a text in JSON. Raises CorpusError if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"no JSON ({error})", expected, *location) from None
+
+
 def read_json_lines(path: str) -> Iterator[Values]:
     """Yield the objects of a file of JSON Lines. Raises CorpusError for a line that is no object."""
     for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             location = Location(path, number)
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise CorpusError(f"no JSON ({error})", "JSON", *location) from None
-            yield Values.of(value, location)
+            yield Values.of(parsed(line, location), location)
 
 
 def read_json_list(path: str) -> Iterator[Values]:
