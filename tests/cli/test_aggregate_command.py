@@ -107,7 +107,9 @@ def test_gold_labels_of_some_sentences_say_which_method_is_kept(capsys):
         assert f"; method {kept}: {why}" in told
     assert tw.aggregate(corpus, "ann,bob", "mace", dev=dev).scores.keys() == {"mace"}
     assert "method" not in capsys.readouterr().err
-    with pytest.raises(tw.TagweaveError, match="found none of its 1 sentences with labels among the 30 of the sources"):
+    with pytest.raises(
+        tw.TagweaveError, match="found 1 sentences with labels, none of them among the 30 of the sources"
+    ):
         tw.aggregate(corpus, "ann,bob", dev=[(("w0-0",), ("O",))])
 
 

@@ -62,6 +62,8 @@ def test_every_file_may_be_a_source(tmp_path):
     found = load_sources([bob, f"eve={eve}"])
     assert _said(found) == {"bob": [(("B-PER",), ("O",))], "eve": [(("O",), None)]}
     assert load_sources([bob], gold=f"truth={eve}").gold == "truth"
+    with pytest.raises(CorpusError, match=r"w\.seg: found words without labels, expected labels of tokens"):
+        load_sources([bob, _file(tmp_path, "w.seg", "Ann ran\n")])
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def _gold(dev: Corpus, text: Corpus) -> Corpus:
     known = [sentence for sentence in dev if any(sentence.layers.get(dev.guideline, ()))]
     if found := [sentence for sentence, _ in paired(known, text)]:
         return dev.with_sentences(found)
-    counts = f"none of its {len(known):,} sentences with labels among the {len(text):,} of the sources"
+    counts = f"{len(known):,} sentences with labels, none of them among the {len(text):,} of the sources"
     raise CorpusError(counts, "gold labels of some of them, with the same tokens", dev.path)
 
 

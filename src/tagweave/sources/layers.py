@@ -147,6 +147,8 @@ def _of_files(arguments: Sequence[str], gold: str | None, format: str | None) ->
         name = name or PurePath(path.removesuffix(".gz")).stem
         if name in corpora:
             raise CorpusError(f"two files called {name!r}", "names of their own, as in NAME=PATH", corpus.path)
+        if not all(corpus.guideline in sentence.layers for sentence in corpus):
+            raise CorpusError("words without labels", "labels of tokens, as sources give them", corpus.path)
         corpora[name] = corpus
     lacking: list[str] = []
     # only answers of language models have notes, and only these may lack lines
