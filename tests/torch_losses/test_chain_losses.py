@@ -6,6 +6,7 @@ import copy
 import math
 import os
 import pickle
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,19 @@ import naive
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.structures.loss import ContradictionError
 from tagweave.structures.terms import LabelShare
-from tagweave.torch import ChainLoss, chain_sums
+from tagweave.torch import ChainLoss, problem
 
 CASES = int(os.environ.get("TAGWEAVE_CASES", "200"))
 _EXACT, _SINGLE = 1e-10, 1e-6
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """The threads of PyTorch wait for each other, on rows as short as these."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 class Case(NamedTuple):
@@ -249,19 +259,16 @@ def test_scores_out_of_bounds_make_gradients_that_a_scaler_notices() -> None:
 def test_threads_share_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     case = random_case(5)
     emissions, ids = torch.randn(9, 5, len(case.module.labels), requires_grad=True), torch.zeros(9, 5, dtype=int)
-    module, before = case.module.float(), torch.get_num_threads()
+    module = case.module.float()
 
     def gradients() -> Any:
         return torch.autograd.grad(module(emissions, ids, None, "sum"), [emissions, *module.parameters()])
 
     alone = gradients()
-    monkeypatch.setattr(chain_sums, "_SHARED_WORK", 0)
-    try:
-        torch.set_num_threads(3)
-        for one, other in zip(alone, gradients(), strict=True):
-            close(one, other, 1e-5)
-    finally:
-        torch.set_num_threads(before)
+    monkeypatch.setattr(problem, "SHARED_WORK", 0)
+    torch.set_num_threads(3)
+    for one, other in zip(alone, gradients(), strict=True):
+        close(one, other, 1e-5)
 
 
 def test_a_share_of_labels_is_a_term_of_the_loss() -> None:

@@ -3,5 +3,6 @@
 from tagweave.torch.chain_loss import ChainLoss
 from tagweave.torch.evidence import UNKNOWN, at_first_pieces
 from tagweave.torch.positions import NO_POSITION
+from tagweave.torch.tree_loss import TreeLoss
 
-__all__ = ["NO_POSITION", "UNKNOWN", "ChainLoss", "at_first_pieces"]
+__all__ = ["NO_POSITION", "UNKNOWN", "ChainLoss", "TreeLoss", "at_first_pieces"]

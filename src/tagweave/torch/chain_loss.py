@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tagweave.corpus.corpus import Corpus
@@ -15,20 +18,22 @@ from tagweave.kernels import decode
 from tagweave.labels.sets import LabelRows, LabelSets, Reading, reading
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.structures.chain import Chain, ChainScores, entropies
+from tagweave.structures.chain import Chain, ChainGradient, ChainScores, entropies, log_partitions
 from tagweave.structures.lockstep import TransitionScores
-from tagweave.structures.loss import LossTerm, contradiction
-from tagweave.torch.chain_sums import ChainLosses, LogPartitions, lent_chain, transition_scores
-from tagweave.torch.corpora import encoded, model_of, space_of
-from tagweave.torch.evidence import of_labels
-from tagweave.torch.gradients import Reduction, eager, reduced, values
-from tagweave.torch.positions import NO_POSITION, Positions, array, precision, tensor
+from tagweave.structures.loss import LossTerm, loss
+from tagweave.torch.evidence import encoded, model_of, of_labels, space_of
+from tagweave.torch.positions import NO_POSITION, Floats, Positions, precision
+from tagweave.torch.problem import Distribution, Problem, over_rows
+from tagweave.torch.structure_loss import Scores, StructureLoss
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a model knows features
     from tagweave.models.chain import ChainModel
 
 
-class ChainLoss(nn.Module):
+_idle: list[Chain] = []  # structures with their buffers that no thread uses
+
+
+class ChainLoss(StructureLoss):
     """-log P(evidence) of a linear-chain CRF over emission scores; what `torchcrf.CRF` is, for any evidence.
 
     Rows have B sequences, padded to T positions; Y is the number of labels. Evidence is a tensor:
@@ -108,96 +113,6 @@ class ChainLoss(nn.Module):
     def _scores(self) -> tuple[Tensor, Tensor, Tensor]:
         return self.transitions, self.start_transitions, self.end_transitions
 
-    @eager
-    def forward(
-        self, emissions: Tensor, evidence: Tensor, mask: Tensor | None = None, reduction: Reduction = "mean"
-    ) -> Tensor:
-        """Return log Z - log Z(what the evidence allows): a loss of 0 or more; 0 for rows without positions.
-
-        Args:
-            emissions: [B, T, Y].
-            evidence, mask: see the class.
-            reduction: `mean` over rows, `sum`, `none`: [B], or `token_mean`.
-
-        Raises:
-            ContradictionError: no label sequence agrees with the evidence of a row and the coding.
-        """
-        if self.terms and reduction == "none":
-            raise ValueError("found the reduction 'none' with terms, expected another: terms are of all rows together")
-        positions, given = self._read(emissions, evidence, mask)
-        problem = ChainLosses(positions, given, self.scheme, self.terms)
-        losses = values(problem, emissions, *self._scores)
-        return reduced(losses, reduction, int(positions.ptr[-1]))
-
-    @eager
-    def log_partition(self, emissions: Tensor, mask: Tensor | None = None, evidence: Tensor | None = None) -> Tensor:
-        """Return [B]: log Z, of the label sequences that the evidence allows; its gradient are marginals."""
-        positions, given = self._read(emissions, evidence, mask)
-        problem = LogPartitions(positions, given, self.scheme)
-        return values(problem, emissions, *self._scores)
-
-    @eager
-    def decode(self, emissions: Tensor, mask: Tensor | None = None, evidence: Tensor | None = None) -> Tensor:
-        """Return int64[B, T]: the best labels that the evidence allows; -100 where there is no position."""
-        positions, given, scores = self._under(emissions, mask, evidence)
-        best = Chain.best(scores, Chain().batch(given))
-        if len(best) and best.min() < 0:
-            raise contradiction(int(positions.rows[best.argmin()]), Chain.contradiction)
-        return tensor(positions.put(best, NO_POSITION), emissions, torch.int64)
-
-    @eager
-    def topk(
-        self, emissions: Tensor, k: int, mask: Tensor | None = None, evidence: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Return int64[B, k, T], the k best label sequences, and [B, k], their scores, the best first.
-
-        Where there are fewer, labels are -100, and scores -inf.
-        """
-        positions, given, scores = self._under(emissions, mask, evidence)
-        labels = np.full((len(scores.emission), k), NO_POSITION, np.int32)
-        totals = np.full((len(given), k), -np.inf)
-        for row, tokens, own, part in _sentences(scores, given):
-            found, total = Chain.k_best(own, Chain().batch(part), k)
-            labels[tokens, : len(found)], totals[row, : len(total)] = found.T, total
-        padded = positions.put(labels, NO_POSITION).transpose(0, 2, 1)
-        return tensor(np.ascontiguousarray(padded), emissions, torch.int64), tensor(totals, emissions)
-
-    @eager
-    def sample(
-        self,
-        emissions: Tensor,
-        n: int = 1,
-        mask: Tensor | None = None,
-        evidence: Tensor | None = None,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """Return int64[B, n, T]: label sequences drawn from their distribution; -100 where there is no position."""
-        positions, given, scores = self._under(emissions, mask, evidence)
-        labels = np.empty((len(scores.emission), n), np.int32)
-        seeds = torch.randint(2**31, (len(given),), generator=generator).tolist()
-        for row, tokens, own, part in _sentences(scores, given):
-            if len(own.emission):
-                labels[tokens] = Chain().samples(own, Chain().batch(part), n, seeds[row]).T
-        padded = positions.put(labels, NO_POSITION).transpose(0, 2, 1)
-        return tensor(np.ascontiguousarray(padded), emissions, torch.int64)
-
-    @eager
-    def marginals(self, emissions: Tensor, mask: Tensor | None = None, evidence: Tensor | None = None) -> Tensor:
-        """Return [B, T, Y]: the probability of each label, given the evidence; 0 where there is no position."""
-        positions, given, scores = self._under(emissions, mask, evidence)
-        with lent_chain() as chain:
-            batch = chain.batch(given)
-            gamma = chain.sums(scores, batch).marginals()[batch.rows]
-        return tensor(positions.put(gamma), emissions)
-
-    @eager
-    def entropy(self, emissions: Tensor, mask: Tensor | None = None, evidence: Tensor | None = None) -> Tensor:
-        """Return [B]: the entropy of the label sequences, in nats, given the evidence."""
-        _, given, scores = self._under(emissions, mask, evidence)
-        with lent_chain() as chain:
-            batch = chain.batch(given)
-            return tensor(entropies(chain.sums(scores, batch), batch, scores), emissions)
-
     def encode(self, corpus: Corpus) -> list[Tensor]:
         """Return for each sentence its evidence, int64[L], as numbers that mean labels and sets of labels here.
 
@@ -226,34 +141,128 @@ class ChainLoss(nn.Module):
     def extra_repr(self) -> str:
         return f"{len(self.labels)} labels" + (f", coding={self.coding}" if self.coding else "")
 
-    def _read(self, emissions: Tensor, evidence: Tensor | None, mask: Tensor | None) -> tuple[Positions, Evidence]:
+    def _problem(self, scores: Scores, evidence: Tensor | None, mask: Tensor | None) -> ChainProblem:
+        emissions = scores if isinstance(scores, Tensor) else scores[0]
         shape, size = tuple(emissions.shape), len(self.labels)
         if len(shape) != 3 or shape[2] != size:
             raise ValueError(f"found emissions of the shape {shape}, expected rows, positions, {size} labels")
         dtype = precision(emissions, *self._scores)
         if dtype not in self._tables:
             self._tables[dtype] = self._sets.rows.in_precision(np.float64 if dtype == torch.float64 else np.float32)
-        return of_labels(evidence, mask, (shape[0], shape[1], size), self._tables[dtype], self.soft_labels)
-
-    def _under(
-        self, emissions: Tensor, mask: Tensor | None, evidence: Tensor | None
-    ) -> tuple[Positions, Evidence, ChainScores]:
-        """Return positions, sentences without evidence, and their scores with the logarithms of the evidence."""
-        positions, given = self._read(emissions, evidence, mask)
-        dtype = precision(emissions, *self._scores)
-        emission = positions.take(array(emissions, dtype))
-        if positions.index is None:
-            emission = emission.copy()
-        if given.rows is not None:
-            decode.exclude(emission, given.sets, given.rows.in_precision(emission.dtype).masks)
-            if given.rows.log_scales is not None:
-                emission += given.rows.log_scales[given.sets, None].astype(emission.dtype)
-        pairs = transition_scores([array(each, dtype) for each in self._scores], self.scheme)
-        return positions, given.under(None), ChainScores(emission, pairs)
+        positions, given = of_labels(evidence, mask, (shape[0], shape[1], size), self._tables[dtype], self.soft_labels)
+        inputs = (emissions, *self._scores)
+        return ChainProblem(inputs, dtype, positions=positions, evidence=given, scheme=self.scheme, terms=self.terms)
 
 
-def _sentences(scores: ChainScores, given: Evidence) -> Iterator[tuple[int, slice, ChainScores, Evidence]]:
-    """Yield for each row its number, its tokens, and what is of it."""
-    for row in range(len(given)):
-        tokens = slice(int(given.sentence_ptr[row]), int(given.sentence_ptr[row + 1]))
-        yield row, tokens, scores._replace(emission=scores.emission[tokens]), given.part(row, row + 1)
+@contextmanager
+def _lent_chain(transitions: bool = True) -> Iterator[Chain]:
+    """Lend a structure with its buffers, which no other thread uses meanwhile."""
+    try:
+        chain = _idle.pop()
+    except IndexError:
+        chain = Chain()
+    chain.transitions = chain.edges = transitions
+    yield chain
+    _idle.append(chain)
+
+
+@dataclass(frozen=True)
+class ChainProblem(Problem):
+    """Its scores are those of emissions, [B, T, Y], of pairs of labels, [Y, Y], of first and of last labels, [Y]."""
+
+    positions: Positions = field(kw_only=True)
+    evidence: Evidence = field(kw_only=True)
+    scheme: TransitionScheme = field(kw_only=True)
+    terms: Sequence[LossTerm] = ()
+
+    @property
+    def has_terms(self) -> bool:
+        return bool(self.terms)
+
+    @property
+    def words(self) -> int:
+        return int(self.positions.ptr[-1])
+
+    def solve(
+        self, scores: list[Floats], needed: tuple[bool, ...], weights: NDArray[np.float64] | None
+    ) -> tuple[NDArray[np.float64], list[Floats]]:
+        given = self.evidence if weights is None else replace(self.evidence, weights=weights)
+        whole, ptr = ChainScores(self.positions.take(scores[0]), self._transitions(scores)), given.sentence_ptr
+
+        def run(first: int, last: int) -> tuple[NDArray[np.float64], ChainGradient]:
+            own = whole._replace(emission=whole.emission[ptr[first] : ptr[last]])
+            with _lent_chain(any(needed[1:])) as chain, np.errstate(invalid="ignore"):  # nan is an answer
+                return (self._partition if self.is_partition else self._loss)(chain, own, given.part(first, last))
+
+        work = len(whole.emission) * len(scores[1]) ** 2
+        parts = over_rows(run, ptr, 0 if self.terms else work)  # terms are of all rows
+        values, emission = (
+            each[0] if len(each) == 1 else np.concatenate(each)
+            for each in ([own for own, _ in parts], [own.emission for _, own in parts])
+        )
+        gradient = parts[0][1]
+        for _, other in parts[1:]:
+            gradient.merge(other)
+        gradients = [self.positions.put(emission), gradient.transition, gradient.start, gradient.end]
+        if not np.isfinite(values).all():  # so that a scaler of gradients sees it
+            for each in gradients:
+                each.fill(np.nan)
+        return values, gradients
+
+    def _transitions(self, scores: list[Floats]) -> TransitionScores:
+        pairs, scheme = scores[1:], self.scheme
+        if not scheme.is_free:
+            allowed = scheme.transition, scheme.start, scheme.end
+            pairs = [np.where(each, own, own.dtype.type(-np.inf)) for own, each in zip(pairs, allowed, strict=True)]
+        return TransitionScores.of_scores(*pairs)
+
+    def _loss(self, chain: Chain, scores: ChainScores, given: Evidence) -> tuple[NDArray[np.float64], ChainGradient]:
+        values, gradient = loss(chain, scores, given, self.terms)
+        return values, gradient
+
+    @staticmethod
+    def _partition(chain: Chain, scores: ChainScores, given: Evidence) -> tuple[NDArray[np.float64], ChainGradient]:
+        batch = chain.batch(given.under(None))
+        own, gradient = _conditioned_on(scores, given), chain.gradient(scores, batch)
+        sums = chain.sums(own, batch)
+        chain.add_expectations(sums, own, batch, +1, gradient)
+        return log_partitions(sums, batch, scores.transitions), chain.finish(batch, gradient)
+
+    def distribution(self) -> Distribution:
+        scores, given = self.arrays(), self.evidence
+        whole = ChainScores(self.positions.take(scores[0]), self._transitions(scores))
+        batch, rows = Chain().batch(given.under(None)), np.arange(len(given))
+        own = _conditioned_on(whole, given)
+        return _Chains(Chain(), own, batch, len(rows), rows, given.sentence_ptr, self.positions)
+
+
+def _conditioned_on(scores: ChainScores, given: Evidence) -> ChainScores:
+    """Return a copy of scores with the logarithms of the evidence."""
+    emission = scores.emission.copy()
+    if given.rows is not None:
+        decode.exclude(emission, given.sets, given.rows.in_precision(emission.dtype).masks)
+        if given.rows.log_scales is not None:
+            emission += given.rows.log_scales[given.sets, None].astype(emission.dtype)
+    return scores._replace(emission=emission)
+
+
+@dataclass(frozen=True)
+class _Chains(Distribution):
+    """Label sequences."""
+
+    positions: Positions
+
+    def part(self, sentence: int) -> tuple[Any, Any]:
+        emission = self.scores.emission[self.ptr[sentence] : self.ptr[sentence + 1]]
+        return self.scores._replace(emission=emission), Chain().batch(self.batch.evidence.part(sentence, sentence + 1))
+
+    def padded(self, outputs: NDArray[np.int32]) -> NDArray[Any]:
+        return self.positions.put(outputs, NO_POSITION)
+
+    def marginals(self) -> Floats:
+        with _lent_chain() as chain:
+            return self.positions.put(chain.sums(self.scores, self.batch).marginals()[self.batch.rows])
+
+    def entropies(self) -> NDArray[np.float64]:
+        with _lent_chain() as chain:
+            return entropies(chain.sums(self.scores, self.batch), self.batch, self.scores)

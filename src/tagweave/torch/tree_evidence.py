@@ -1,0 +1,186 @@
+"""Evidence about heads from tensors, with the positions that there are, and where the arcs of these are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tagweave.evidence.sequences import pointers
+from tagweave.evidence.trees import ANY, SEVERAL, ArcEvidence
+from tagweave.labels.sets import Reading, sums_to_one
+from tagweave.torch.evidence import UNKNOWN, kept_positions
+from tagweave.torch.positions import NO_POSITION, Floats, Positions, array
+
+
+@dataclass(frozen=True)
+class TreePositions:
+    """The positions of B rows of T; a row that has any also has a root, before the first. Rows without are left out."""
+
+    tokens: Positions  # [B, T]
+    kept: NDArray[np.bool_]  # [B, T + 1]: the root and the positions that there are
+
+    @classmethod
+    def of(cls, kept: NDArray[np.bool_]) -> TreePositions:
+        """Take those that are True in bool[B, T]."""
+        return cls(Positions.of(kept), np.concatenate([kept.any(axis=1, keepdims=True), kept], axis=1))
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """int64[S]: the rows that have positions."""
+        return np.flatnonzero(self.kept[:, 0])
+
+    @cached_property
+    def position_ptr(self) -> NDArray[np.int64]:
+        """int64[S + 1]: the first position, the root, of each of these."""
+        return pointers(self.kept.sum(axis=1)[self.rows])
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """int64[N + S]: where each position stands in its row; the root at 0."""
+        return np.nonzero(self.kept)[1]
+
+    def heads(self, heads: NDArray[np.int32]) -> NDArray[np.int64]:
+        """[B, T, ...]: heads [N, ...], which count the positions that there are, as those of rows; -100 elsewhere."""
+        first = np.repeat(self.position_ptr[:-1], np.diff(self.position_ptr) - 1)
+        at = np.maximum(heads, 0) + first.reshape(-1, *[1] * (heads.ndim - 1))
+        return self.tokens.put(np.where(heads >= 0, self.places[at], NO_POSITION), NO_POSITION)
+
+    @cached_property
+    def arcs(self) -> Positions:
+        """The arcs of [B, (T + 1)^2], by head and modifier, between positions."""
+        return Positions.of((self.kept[:, :, None] & self.kept[:, None, :]).reshape(len(self.kept), -1))
+
+    @cached_property
+    def siblings(self) -> Positions:
+        """The pairs of [B, (T + 1)^3], by head, sibling and modifier, in the order of `kernels.tree`."""
+        rows, wide = self.kept.shape
+        found, ptr = [np.zeros(0, np.int64)], self.position_ptr
+        for row, low, high in zip(self.rows.tolist(), ptr, ptr[1:], strict=False):
+            place = self.places[low:high]
+            head, sibling, modifier = (place[each] for each in _pairs(int(high - low)))
+            found.append(((row * wide + head) * wide + sibling) * wide + modifier)
+        return Positions((rows, wide**3), np.concatenate(found), pointers(np.array(list(map(len, found)))[1:]))
+
+
+@lru_cache(64)
+def _pairs(n: int) -> tuple[NDArray[np.int64], ...]:
+    """Return head, sibling and modifier of each pair of n positions; the head stands for no sibling."""
+    at = np.arange(n)
+    order = (at[:, None, None] <= at[:, None]) & (at[:, None] < at)
+    i, k, x = np.nonzero(order)
+    return np.concatenate([i, x]), np.concatenate([k, np.where(k > i, k, x)]), np.concatenate([x, i])
+
+
+def of_heads(
+    given: Tensor | None, mask: Tensor | None, shape: tuple[int, int], reading: Reading
+) -> tuple[TreePositions, ArcEvidence, NDArray[np.float64]]:
+    """Return positions, the evidence about the heads of their words, and the logarithms of its scales, [S].
+
+    Args:
+        given: int[B, T], heads, which count positions of the row from 1, 0 being the root; -1 is unknown, -100 no
+            position. Or bool or float[B, T + 1, T + 1], by head and modifier: sets, or numbers, read by `reading`.
+        mask: bool[B, T], where there are positions; `None`: everywhere.
+        shape: B, T.
+        reading: how numbers are read.
+    """
+    kept, wide = kept_positions(mask, shape), shape[1] + 1
+    if given is None:
+        positions = TreePositions.of(kept)
+        nothing = np.full(int(positions.tokens.ptr[-1]), ANY)
+        return positions, _evidence(positions, nothing, []), np.zeros(len(positions.rows))
+    is_id = not given.is_floating_point() and given.dtype != torch.bool
+    if tuple(given.shape) != (shape if is_id else (shape[0], wide, wide)):
+        kinds = f"heads of the shape {shape}, or sets (bool) or numbers (float) of the shape {(shape[0], wide, wide)}"
+        raise ValueError(
+            f"found evidence of the shape {tuple(given.shape)} and the type {given.dtype}, expected {kinds}"
+        )
+    found = array(given, torch.int64 if is_id else torch.float64)
+    if is_id:
+        positions = TreePositions.of(kept & (found != NO_POSITION))
+        heads = _known_heads(found, positions)
+        allowed = list(map(_only, np.split(heads, positions.tokens.ptr[positions.rows][1:])))
+        return positions, _evidence(positions, heads, allowed), np.zeros(len(positions.rows))
+    positions = TreePositions.of(kept)
+    how = reading if given.is_floating_point() else "likelihood"
+    cells, bounds = positions.arcs.take(found.reshape(len(found), -1)).copy(), positions.arcs.ptr[positions.rows]
+    read = [_of_numbers(own, positions, at, how) for at, own in enumerate(np.split(cells, bounds[1:])) if own.size]
+    heads = np.concatenate([np.zeros(0, np.int64), *(own for own, _, _ in read)])
+    evidence = _evidence(positions, heads, [own for _, own, _ in read], how == "posterior")
+    return positions, evidence, np.array([scale for *_, scale in read])
+
+
+def _evidence(
+    positions: TreePositions, heads: NDArray[np.int64], allowed: list[Floats], posterior: bool = False
+) -> ArcEvidence:
+    """Return evidence from the heads of words and the arcs that each sentence allows, if these say more."""
+    ptr = positions.position_ptr
+    count = len(ptr) - 1
+    of_positions = np.insert(heads, ptr[:-1] - np.arange(count), ANY).astype(np.int32)
+    allowed = allowed or [np.zeros(0, np.uint8)] * count
+    cells = np.concatenate([np.zeros(0, np.uint8), *(each.reshape(-1) for each in allowed)])
+    given = np.array([posterior and each.dtype != np.uint8 and each.size > 0 for each in allowed], np.bool_)
+    allowed_ptr = pointers(np.array([each.size for each in allowed], np.int64))
+    given = given if given.any() else given[:0]
+    return ArcEvidence(ptr, of_positions, cells, allowed_ptr, np.ones(count), positions.rows, given)
+
+
+def _known_heads(found: NDArray[np.int64], positions: TreePositions) -> NDArray[np.int64]:
+    """int64[N]: the known heads among the positions that there are, `ANY` for others."""
+    tokens, kept = positions.tokens, positions.kept
+    heads, rows = tokens.take(found), tokens.rows
+    own = 1 + (np.arange(found.size) if tokens.index is None else tokens.index) % max(1, found.shape[1])
+    fine = (heads >= UNKNOWN) & (heads < kept.shape[1]) & (heads != own)
+    fine &= (heads < 0) | kept[rows, np.where(fine, heads, 0)]
+    if not fine.all():
+        at = int(fine.argmin())
+        expected = f"another position of the row, from 1, 0 (the root), {UNKNOWN} or {NO_POSITION} (no position)"
+        raise ValueError(f"{tokens.place(at)}: found the head {heads[at]}, expected {expected}")
+    rank = kept.cumsum(axis=1) - 1
+    return np.where(heads < 0, ANY, rank[rows, np.maximum(heads, 0)])
+
+
+def _only(heads: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """uint8[L + 1, L + 1]: the arcs that known heads leave; nothing if all are known, or none."""
+    if (heads >= 0).all() or (heads < 0).all():
+        return np.zeros(0, np.uint8)
+    known, allowed = np.flatnonzero(heads >= 0), np.ones((len(heads) + 1,) * 2, np.uint8)
+    allowed[:, known + 1] = 0
+    allowed[heads[known], known + 1] = 1
+    allowed[:, 0] = 0
+    np.fill_diagonal(allowed, 0)
+    return allowed
+
+
+def _of_numbers(
+    cells: Floats, positions: TreePositions, sentence: int, reading: Reading
+) -> tuple[NDArray[np.int64], NDArray[Any], float]:
+    """Return the heads of a sentence, the numbers of arcs where these do not say all, and the logarithm of a scale."""
+    n = int(np.diff(positions.position_ptr)[sentence])
+    cells = cells.reshape(n, n)
+    cells[:, 0] = 0
+    np.fill_diagonal(cells, 0)
+    own, scale = cells[:, 1:], 0.0
+
+    def check(fine: NDArray[np.bool_], message: str) -> None:
+        if not fine.all():
+            at = positions.places[positions.position_ptr[sentence] + 1 + fine.argmin()] - 1
+            raise ValueError(f"row {positions.rows[sentence]}, position {at}: found {message}")
+
+    largest = own.max(axis=0)
+    check(np.isfinite(largest) & (largest > 0), "no head that is possible, expected one or more")
+    check(own.min(axis=0) >= 0, "a number below 0, expected 0 or more")
+    if reading == "likelihood":
+        scale = float(np.log(largest).sum())
+        own /= largest
+    is_open = (own == 1).sum(axis=0) == n - 1
+    if reading == "posterior" and not is_open.all():
+        check(np.array(list(map(sums_to_one, own.T))), "probabilities of heads without the sum of 1, expected that")
+    is_single = (own > 0).sum(axis=0) == 1
+    heads = np.where(is_single, own.argmax(axis=0), np.where(is_open, ANY, SEVERAL))
+    return heads, np.zeros(0, np.uint8) if is_single.all() or is_open.all() else cells, scale
