@@ -18,7 +18,6 @@ from tagweave.corpus.chunk_schemes import ends_only
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.errors import CorpusError
-from tagweave.evidence.layers import OUTSIDE
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import Encoder
 from tagweave.kernels.compiled_code import one_blas_thread
@@ -41,6 +40,7 @@ from tagweave.models.storage import check_labels
 from tagweave.training.consistency import check_evidence, no_evidence, with_evidence
 from tagweave.training.fit import Floats, Problem
 from tagweave.training.recipe import Recipe, in_batches
+from tagweave.training.task import without_outside
 
 if TYPE_CHECKING:
     from tagweave.labels.mapping import TagMapping
@@ -353,12 +353,8 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     label, otherwise the accuracy on positions with one label. A label that the model does not know counts as wrong. A
     wildcard is not one label, nor is `O` if the corpus covers only some labels.
     """
-    layers = []
-    for sentence in dev.sentences:
-        layer = sentence.layers.get(dev.guideline, (None,) * len(sentence))
-        if dev.covered_in(sentence) is not None:  # its annotators looked for some labels only
-            layer = tuple(None if OUTSIDE in (each or ()) else each for each in layer)
-        layers.append(layer)
+    known = (without_outside(each, dev.guideline, dev.covered_in(each)) for each in dev)
+    layers = [each.layers.get(dev.guideline, (None,) * len(each)) for each in known]
     sides = [view.guideline for view in model.space.sides]
     if dev.guideline not in sides:
         problem = f"development data of the guideline {dev.guideline!r}"

@@ -26,7 +26,7 @@ from tagweave.features.arc_templates import LONGEST
 from tagweave.labels import OF_WORDS, PARSE
 from tagweave.training.corpora import CorpusFile, TrainingData
 from tagweave.training.incomplete import is_complete
-from tagweave.training.inspection import label_counts
+from tagweave.training.inspection import label_counts, others
 from tagweave.training.methods import AUTO, COUPLED, METHODS, SINGLE
 from tagweave.training.methods.adaptation import MERGED
 from tagweave.training.task import TASKS
@@ -36,7 +36,6 @@ TARGET, SOURCE = "target", "source"
 """The names of two guidelines whose files would give them the same name."""
 
 _STRANGE = 0.05  # of 50 sentences of public corpora, the rest has 2.6 % other labels at most
-_SHOWN = 8
 _HOW = "corpora can be named: GUIDELINE=FILE"
 
 
@@ -154,14 +153,12 @@ def _notes(
 def _strange_labels(source: CorpusFile, target: CorpusFile) -> str:
     """Say which labels a source has that the target lacks; "" if they are few, or `covers` tells why."""
     found, known = _tags(source.corpus), _tags(target.corpus)
-    strange = [tag for tag, _ in found.most_common() if tag not in known]
-    share = sum(found[tag] for tag in strange) / max(found.total(), 1)
+    strange, share = others(found, known)
     is_told = source.corpus.covered is not None or target.corpus.covered is not None
     if not known or is_told or share < _STRANGE:
         return ""
-    shown = " ".join(strange[:_SHOWN]) + (" ..." if len(strange) > _SHOWN else "")
     return (
-        f", which has no label {shown}, {100 * share:.0f} % of its labels; it is another guideline with"
+        f", which has no label {strange}, {100 * share:.0f} % of its labels; it is another guideline with"
         f" `sources=NAME={source.argument or 'FILE'}`"
     )
 

@@ -174,12 +174,10 @@ def unknown_labels(data: TrainingData, dev: CorpusFile, task: str = "tag") -> It
     known = _known(_of_guideline(data, dev), task)
     if not known:  # the sentences are on workers
         return
-    found = label_counts(dev.corpus)
-    unknown = [tag for tag, _ in found.most_common() if tag not in known]
-    share = sum(found[tag] for tag in unknown) / max(found.total(), 1)
+    unknown, share = others(label_counts(dev.corpus), known)
     if share >= _MANY:
         lacking = f"the training corpora lack labels at {100 * share:.1f} % of its positions, which count as wrong"
-        yield f"warning: {dev.corpus.path}: {lacking}: {_shown(unknown)}"
+        yield f"warning: {dev.corpus.path}: {lacking}: {unknown}"
 
 
 def _missing_labels(data: TrainingData, dev: CorpusFile, task: str) -> Iterator[str]:
@@ -273,6 +271,12 @@ def gap_line(corpus: Corpus, gaps: Gaps | None) -> str:
     else:
         read, other = f"whole spans are marked: {count:,} of them end before an unknown token", "tokens"
     return f"{corpus.path or 'a corpus'}: {read} (`gaps={other}` reads it the other way)"
+
+
+def others(found: Counter[str], known: Container[str]) -> tuple[str, float]:
+    """Return the labels that are not known, the most frequent first, as a line shows them, and their share."""
+    unknown = [name for name, _ in found.most_common() if name not in known]
+    return _shown(unknown), sum(found[name] for name in unknown) / max(found.total(), 1)
 
 
 def _shown(names: Iterable[str]) -> str:

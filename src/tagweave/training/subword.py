@@ -24,12 +24,12 @@ from tagweave.errors import CorpusError
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import PRESETS, Templates
 from tagweave.labels.coding import names_of_pieces
-from tagweave.labels.space import LabelSpace, collect_names
+from tagweave.labels.space import LabelSpace
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import PieceEncoder, piece_templates
-from tagweave.training.chain_problem import ChainProblem, prepare_corpora, prepare_in
+from tagweave.training.chain_problem import ChainProblem, label_space, prepare_corpora, prepare_in
 from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.guided import check_guidelines, fit_guided
 from tagweave.training.jackknife import jackknifed
@@ -135,9 +135,7 @@ def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], rec
     if guideline != encoder.guidelines[0]:
         expected = f"the guideline of the first tagger, {encoder.guidelines[0]}"
         raise CorpusError(f"a corpus of the guideline {guideline!r}", expected, corpora[0].path)
-    names = collect_names(s.layers[guideline] for corpus in corpora for s in corpus if guideline in s.layers)
-    if not names:
-        raise CorpusError(f"no label in layer {guideline!r}", "an annotated training corpus", corpora[0].path)
+    names = label_space([each for corpus in corpora for each in corpus], guideline, corpora[0].path).names
     pieces = [
         corpus.with_sentences(
             encoder.cut_for_training(sentence, labels, guideline)

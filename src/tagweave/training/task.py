@@ -110,7 +110,7 @@ class Task:
             return corpus if self.name == "tag" else chunk_schemes.coded(corpus, self.coding, None, scheme, self.gaps)
         convert = self._from_characters if corpus.unit == "character" else self._from_words
         tag_layer = TAGS if corpus.unit == "character" else corpus.guideline
-        known = (_without_outside(sentence, tag_layer, corpus.covered_in(sentence)) for sentence in corpus.sentences)
+        known = (without_outside(sentence, tag_layer, corpus.covered_in(sentence)) for sentence in corpus.sentences)
         sentences = tuple(convert(sentence, corpus.guideline) for sentence in known)
         return Corpus(sentences, corpus.guideline, "character", None, corpus.path, corpus.weight)
 
@@ -140,7 +140,7 @@ def segmentation_name(sentence: Sentence, guideline: str) -> str:
     return guideline if is_own else SEGMENTATION
 
 
-def _without_outside(sentence: Sentence, layer: str, covered: Sequence[str] | None) -> Sentence:
+def without_outside(sentence: Sentence, layer: str, covered: Sequence[str] | None) -> Sentence:
     """Return the sentence with `O` replaced by unknown if the corpus covers only some labels."""
     if covered is None or layer not in sentence.layers:
         return sentence
