@@ -133,19 +133,12 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe, *_of_chains: Any) -> Tree
     assert recipe.templates is None or isinstance(recipe.templates, ArcTemplates)  # noqa: S101 - the task is `parse`
     templates = recipe.templates or usual_templates(sentences, siblings=recipe.projective)
     trees, crosses = projectivised(sentences, layer) if recipe.projective else (sentences, crossing(sentences, layer))
-    tags, given = next(iter(tag_layers(sentences)), "form"), len(sentences)
+    relations, given = relation_preset(templates, next(iter(tag_layers(sentences)), "form")), len(sentences)
     sentences, trees = (
         with_copies(each, given_columns(templates.columns), recipe.drop_columns) for each in (sentences, trees)
     )
-    encoded = encode_arcs(trees, templates, layer, reading=recipe.soft_labels)
-    encoded = replace(encoded, evidence=encoded.evidence.with_noise(trees, layer))
-    if recipe.mistake_driven and encoded.evidence.allowed.dtype != np.uint8:
-        raise CorpusError(
-            f"heads with numbers for the learner {recipe.learner}", "a learner that follows a gradient", path
-        )
-    features, of_root = ArcFeatures(templates, 1 << recipe.bits), np.append(0, np.cumsum(encoded.evidence.heads == 0))
-    roots = of_root[encoded.position_ptr[1:]] - of_root[encoded.position_ptr[:-1]]
-    single_root = bool((roots <= 1).all())
+    encoded = _encoded(trees, templates, layer, recipe, path)
+    features, single_root = ArcFeatures(templates, 1 << recipe.bits), _has_single_roots(encoded)
     weights = features.initial(recipe.dtype)
     model = TreeModel(features, weights, None, single_root, layer, projective=recipe.projective)
     fits = model.best(encoded, True) >= 0
@@ -158,12 +151,31 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe, *_of_chains: Any) -> Tree
     heads = own.token_heads
     numbers = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((own.noise > 0).sum())
     counts = TreebankCounts(crosses, int((~usable[:given]).sum()), *numbers, recipe.projective)
-    relations = relation_preset(templates, tags)
-    layers = [s.heads.get(corpus.guideline, ()) for corpus in corpora for s in corpus]
-    evidence = [each for each in layers if any(each)]
-    tokens, known = sum(map(len, evidence)), sum(sum(map(bool, each)) for each in evidence)
-    line = f"{len(evidence):,} sentences with evidence, {tokens:,} tokens ({known:,} with evidence)"
+    line = _evidence_line(corpora)
     return TreeProblem(model, objective, encoded, sentences, relations, counts, line, recipe.soft_labels)
+
+
+def _encoded(trees: Sequence[Sentence], templates: ArcTemplates, layer: str, recipe: Recipe, path: str) -> EncodedArcs:
+    """Encode trees with their evidence. Raises CorpusError if the learner cannot use it."""
+    encoded = encode_arcs(trees, templates, layer, reading=recipe.soft_labels)
+    encoded = replace(encoded, evidence=encoded.evidence.with_noise(trees, layer))
+    if recipe.mistake_driven and encoded.evidence.allowed.dtype != np.uint8:
+        raise CorpusError(
+            f"heads with numbers for the learner {recipe.learner}", "a learner that follows a gradient", path
+        )
+    return encoded
+
+
+def _has_single_roots(encoded: EncodedArcs) -> bool:
+    """Return whether no sentence has several tokens that are known to hang on the root."""
+    of_root = np.append(0, np.cumsum(encoded.evidence.heads == 0))
+    return bool((of_root[encoded.position_ptr[1:]] - of_root[encoded.position_ptr[:-1]] <= 1).all())
+
+
+def _evidence_line(corpora: Sequence[Corpus]) -> str:
+    layers = [each for corpus in corpora for s in corpus if any(each := s.heads.get(corpus.guideline, ()))]
+    tokens, known = sum(map(len, layers)), sum(sum(map(bool, each)) for each in layers)
+    return f"{len(layers):,} sentences with evidence, {tokens:,} tokens ({known:,} with evidence)"
 
 
 def usual_templates(*parts: Sequence[Sentence], siblings: bool = True) -> ArcTemplates:
