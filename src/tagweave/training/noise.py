@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.sources.layers import in_iob2
 from tagweave.training.fit import Fitted, fit_problem, prepare
 from tagweave.training.incomplete import is_complete, ratio_of
+from tagweave.training.inspection import label_counts
 from tagweave.training.job import Job
 from tagweave.training.recipe import EntityRatio, Recipe
 
@@ -127,6 +129,9 @@ def _is_learnable(job: Job, dev: Corpus) -> bool:
     if any(each.confidence is not None or each.rejected for corpus in corpora for each in corpus):
         return False
     pairs = [(corpus, _without_probabilities(each, corpus.guideline)) for corpus in corpora for each in corpus]
+    is_numbered = any(before is not each for before, (_, each) in zip(chain(*corpora), pairs, strict=True))
+    if is_numbered and any(label[:2] in ("E-", "S-") for corpus in corpora for label in label_counts(corpus)):
+        return False  # numbers of BIOES do not tell those of IOB2
     pairs += [(dev, each) for each in dev]
     return all(is_complete(each, own.guideline, own.covered_in(each)) for own, each in pairs)
 
