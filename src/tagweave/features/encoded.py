@@ -39,6 +39,9 @@ class Encoded:
     lead: int  # how many anchors a sentence has before its first token; M = N + S (lead + trail)
     low: NDArray[np.int64]  # [K], the smallest offset of an anchor from a token that sees it
     high: NDArray[np.int64]  # [K], the largest
+    # the pieces of every word type, for a network: int64[V + 1] and int32; empty without one
+    piece_ptr: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    pieces: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def __len__(self) -> int:
         return len(self.evidence)

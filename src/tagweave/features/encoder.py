@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, ClassVar, Self
 
@@ -29,6 +29,8 @@ from tagweave.features.lookups import (
     Lookups,
 )
 from tagweave.features.rules import BYTES, CODES, ArrayRule, Arrays, Description, Rule, list_of, text
+from tagweave.features.subwords import ARRAYS as SUBWORDS
+from tagweave.features.subwords import Subwords
 from tagweave.features.templates import MOST_TEMPLATES, Family, Reach, Templates, seed_of
 from tagweave.kernels import hashing
 from tagweave.labels.space import LabelSpace
@@ -44,7 +46,9 @@ class Encoder(ABC):
     """Turns sentences into features; `models.chain_file.ENCODERS` has every class that a model file may name."""
 
     kind: ClassVar[str]  # its name in model files
-    has_values: ClassVar[bool] = False  # whether features are multiplied with values, not only present or absent
+    has_values: bool = False  # whether features are multiplied with values, not only present or absent
+
+    subwords: Subwords | None = None  # the pieces that a network reads beside features
 
     @property
     def windows(self) -> NDArray[np.int64]:
@@ -198,6 +202,7 @@ class TemplateEncoder(Encoder):
         self.templates, self.lookups = templates, lookups
         self.lexicon, self.gazetteer = LexiconColumns(lookups.words), GazetteerColumns(lookups.gazetteer)
         templates.check_lookups(bool(self.lexicon.words), len(lookups.gazetteer) > 0, len(lookups.clusters) > 0)
+        self.subwords, self.has_values = lookups.subwords, lookups.subwords is not None
         self.index = FeatureIndex() if index is None else index
         self.reach = Reach.of(templates.families)
 
@@ -211,7 +216,7 @@ class TemplateEncoder(Encoder):
         grams = self._grams(tokens, self.index)
         type_ptr, features = self._type_features(tokens, self.index)
         weights = np.array([sentence.weight for sentence in sentences], np.float64)
-        return Encoded(
+        encoded = Encoded(
             evidence=Evidence.unknown(tokens.sentence_ptr, weights),
             word_types=tokens.ids[0],
             type_ptr=type_ptr,
@@ -222,6 +227,10 @@ class TemplateEncoder(Encoder):
             low=self.reach.low,
             high=self.reach.high,
         )
+        if self.lookups.subwords is None:
+            return encoded
+        piece_ptr, pieces = self.lookups.subwords.pieces(tokens.forms)
+        return replace(encoded, piece_ptr=piece_ptr, pieces=pieces)
 
     def grow(self, sentences: Sequence[Sentence], grams: FeatureIndex, of_types: FeatureIndex) -> None:
         """Add the features of sentences to growing indices: grams, and features of word types.
@@ -326,7 +335,8 @@ class TemplateEncoder(Encoder):
 
     @classmethod
     def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
-        return {"index.codes": GRAMS, **{name: ArrayRule(BYTES, (None,)) for name in LOOKED_UP if name in arrays}}
+        looked_up = {name: ArrayRule(BYTES, (None,)) for name in (*LOOKED_UP, *SUBWORDS) if name in arrays}
+        return {"index.codes": GRAMS, **looked_up}
 
     @classmethod
     def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:

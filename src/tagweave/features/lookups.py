@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.gazetteer import Gazetteer, parse
 from tagweave.features.columns import FormColumns
 from tagweave.features.rules import read_texts, refuse, text_array
+from tagweave.features.subwords import Subwords
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -143,6 +144,7 @@ class Lookups:
     gazetteer: Gazetteer = field(default_factory=Gazetteer)
     # words and the bit strings of their clusters, for templates over `CLUSTER_COLUMNS`
     clusters: Mapping[str, str] = field(default_factory=dict)
+    subwords: Subwords | None = None  # the pieces of words that a network reads beside features; `None`: no network
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Lookups:
@@ -153,7 +155,8 @@ class Lookups:
                 refuse(line, LOOKED_UP[2], "a bit string and words between tabs")
             bits, *members = line.split("\t")
             clusters.update(dict.fromkeys(members, bits))
-        return cls(words=tuple(words), gazetteer=parse(entries), clusters=clusters)
+        subwords = Subwords.of_arrays(arrays)
+        return cls(words=tuple(words), gazetteer=parse(entries), clusters=clusters, subwords=subwords)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model, without those that would be empty."""
@@ -162,7 +165,8 @@ class Lookups:
             clusters.setdefault(bits, [bits]).append(word)
         lines = ["\t".join(clusters[bits]) for bits in sorted(clusters)]
         texts = LexiconColumns(self.words).words, sorted(self.gazetteer.lines()), lines
-        return {name: text_array(each) for name, each in zip(LOOKED_UP, texts, strict=True) if each}
+        own = self.subwords.arrays() if self.subwords else {}
+        return {name: text_array(each) for name, each in zip(LOOKED_UP, texts, strict=True) if each} | own
 
 
 NOTHING = Lookups()

@@ -13,5 +13,6 @@ LEARNERS = {
     "perceptron": "mistake_driven.AveragedPerceptron",
     "pa": "mistake_driven.PassiveAggressive",
     "arow": "mistake_driven.AROW",
+    "adamw": "adamw.AdamW",
 }
 """The learners by name: module and class. Help names them without importing any."""

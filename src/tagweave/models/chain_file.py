@@ -12,6 +12,7 @@
 | `lexicon.words` | uint8 | | JSON: words |
 | `gazetteer.entries` | uint8 | | JSON: lines of a gazetteer |
 | `clusters.words` | uint8 | | JSON: bit strings with their words |
+| `subwords.config`, `.tokenizer` | uint8 | | JSON: the configuration of a network, and its pieces of words |
 
 with Y labels, T tags of a view V, F features. The names of a nested model's arrays begin with the name of the part.
 Projections of labels, in the description, are below T. Files are not trusted: parts that do not fit are refused.
@@ -52,11 +53,12 @@ from tagweave.labels.transition_scheme import split_label
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, PieceEncoder, ProposingEncoder
 from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.network import NetworkParameters
 from tagweave.models.packing import Arrays, unnested
 from tagweave.models.scorer import ScorerParameters
 from tagweave.structures import CHAIN
 
-SCORERS: dict[str, type[ScorerParameters]] = {ChainParameters.kind: ChainParameters}
+SCORERS: dict[str, type[ScorerParameters]] = {each.kind: each for each in (ChainParameters, NetworkParameters)}
 ENCODERS: dict[str, type[Encoder]] = {
     each.kind: each for each in (TemplateEncoder, AttributeEncoder, GuidedEncoder, ProposingEncoder, PieceEncoder)
 }

@@ -55,6 +55,7 @@ class CascadeEncoder(Encoder):
 
     def __init__(self, encoder: TemplateEncoder, parts: Mapping[str, ChainModel]) -> None:
         self.encoder, self._parts = encoder, parts
+        self.subwords, self.has_values = encoder.subwords, encoder.has_values
 
     @property
     def windows(self) -> NDArray[np.int64]:

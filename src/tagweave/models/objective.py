@@ -80,6 +80,11 @@ class ChainObjective:
     def size(self) -> int:
         return self.parameters.size
 
+    @property
+    def network(self) -> Sequence[tuple[int, int, float]]:
+        """The weights of a network, as `ScorerParameters.network` has them."""
+        return self.parameters.network
+
     def __len__(self) -> int:
         return len(self.encoded)
 
@@ -145,9 +150,10 @@ class ChainObjective:
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """Add the gradient of sentences first .. last - 1 to `gradient`; return their loss."""
-        scoring, evidence = self.parameters.scoring(weights), self.encoded.evidence
+        scoring, evidence = self.parameters.scoring(weights).in_training(), self.encoded.evidence
         work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.parameters.space) ** 2
-        bounds = np.linspace(first, last, (self.threads if work >= _SHARED_WORK else 1) + 1).astype(int).tolist()
+        threads = self.threads if work >= _SHARED_WORK and not self.network else 1  # a network has threads of its own
+        bounds = np.linspace(first, last, threads + 1).astype(int).tolist()
         lows, highs, slope = bounds[:-1], bounds[1:], self._slope(scoring)
         terms = [self._terms(slope) for _ in lows]
         with nullcontext() if len(lows) == 1 else ThreadPoolExecutor(len(lows)) as pool:

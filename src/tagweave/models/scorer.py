@@ -81,6 +81,10 @@ class ChainScoring(ABC):
     def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:  # noqa: B027
         """Add to the gradient of the weights, given the gradient of transition scores over several batches."""
 
+    def in_training(self) -> ChainScoring:
+        """Return the same scores for a batch whose gradient is asked for next."""
+        return self
+
     def prepared(self, encoded: Encoded) -> ChainScoring:
         """Return the same scores, with sums that pay off over a whole corpus computed once."""
         return self
@@ -118,6 +122,14 @@ class ScorerParameters(Parameters):
         """Return a function of first, last to the weights that these sentences can touch."""
         every = np.array([0]), np.array([self.size])
         return lambda first, last: every
+
+    @property
+    def network(self) -> Sequence[tuple[int, int, float]]:
+        """Return the weights of a network: parts start .. stop - 1, each with how many layers are above it.
+
+        Those of labels are above the network, -1.
+        """
+        return ()
 
     def under_scheme(self, transition: Floats, start: Floats, end: Floats) -> TransitionScores:
         """Return transition scores [Y, Y], [Y], [Y], which become -inf where the scheme forbids."""

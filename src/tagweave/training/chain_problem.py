@@ -34,6 +34,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.guide import of_pieces, piece_lengths
 from tagweave.models.layout import Layout
 from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.network import NetworkParameters
 from tagweave.models.objective import ChainObjective
 from tagweave.models.scorer import ScorerParameters
 from tagweave.models.storage import check_labels
@@ -232,6 +233,9 @@ def lay_out(
     of_corpus: NDArray[np.int32] | None = None,
 ) -> ChainProblem:
     """Make a problem of its parts, for any features: `encoder` is frozen, `encoded` carries its evidence."""
+    if encoder.subwords is not None:
+        assert isinstance(parameters, ChainParameters)  # noqa: S101 - a network is beside features
+        parameters = NetworkParameters(parameters, encoder.subwords, recipe.pooling)
     model = empty_model(parameters, encoder, recipe)
     share = None if recipe.ratio is None else recipe.ratio.penalty(parameters.space.names)
     objective = ChainObjective(parameters, encoded, recipe.threads, recipe.dtype, of_corpus, recipe.sample, share)

@@ -23,6 +23,7 @@ from tagweave.errors import CorpusError, PlanError
 from tagweave.exchange.load import load, reading
 from tagweave.features.arc_templates import of_fit_length
 from tagweave.features.lookups import NOTHING, Lookups
+from tagweave.features.subwords import Subwords
 from tagweave.harvest import clusters, lexicon
 from tagweave.labels import OF_CHARACTERS, OF_WORDS, PARSE
 from tagweave.training.plan import LOOKUPS, FileReference
@@ -112,7 +113,8 @@ def read_lookups(plan: TrainingPlan) -> LookupFiles:
     words = tuple(word for each in lexicons for word in each.words)
     read_clusters, of_clusters = _read(plan.clusters, clusters.read, "clusters")
     paths = {word: bits for each in read_clusters for word, bits in zip(each.words, each.paths, strict=True)}
-    lookups = Lookups(words=words, gazetteer=gazetteer.joined(gazetteers), clusters=paths)
+    subwords = Subwords.of_folder(plan.folder) if plan.folder else None
+    lookups = Lookups(words=words, gazetteer=gazetteer.joined(gazetteers), clusters=paths, subwords=subwords)
     return LookupFiles(lookups, {"lexicons": of_lexicons, "gazetteers": of_gazetteers, "clusters": of_clusters})
 
 

@@ -144,6 +144,21 @@ class TrainingPlan:
         structure=CHAIN,
         panel="Features",
     )
+    encoder: str = option(
+        "features",
+        "What tokens are scored by: features; a network, by the folder of a model of transformers; or both, as"
+        " features+FOLDER.",
+        "features|[features+]FOLDER",
+        structure=CHAIN,
+        panel="Features",
+    )
+    pooling: str = option(
+        "first",
+        "Which pieces of a word its vector in the network comes from.",
+        "first|mean|last",
+        structure=CHAIN,
+        panel="Features",
+    )
     weights: str | None = option(
         None,
         "Weights of features for all labels, or only for labels observed in the evidence. Default: by the number of"
@@ -202,6 +217,16 @@ class TrainingPlan:
         panel="Learning",
     )
     threads: int = option(1, "How many threads share the work.", "N", 1)
+
+    @property
+    def has_features(self) -> bool:
+        """Whether tokens are scored by features, alone or beside a network."""
+        return self.encoder.split("+", 1)[0] == "features"
+
+    @property
+    def folder(self) -> str:
+        """The folder of the network, "" without one."""
+        return self.encoder.removeprefix("features").removeprefix("+")
 
     @property
     def corpora(self) -> tuple[CorpusReference, ...]:
@@ -305,6 +330,8 @@ def _renamed(values: Any, name_of: Callable[[str, str], str]) -> Any:
     if ratio_corpus and isinstance(options.get("entity_ratio"), str):  # `[GUIDELINE=]PATH[#LAYER]`
         new = name_of(ratio_corpus["path"], ratio_corpus["sha256"])
         options["entity_ratio"] = options["entity_ratio"].replace(ratio_corpus["path"], new)
+    if folder := values["encoder"].removeprefix("features").removeprefix("+"):
+        values["encoder"] = values["encoder"].removesuffix(folder) + name_of(folder, "")
     for place, key in file_places(values):
         if key != "entity_ratio":
             place[key] = name_of(place[key], place["sha256"] if key == "path" else "")

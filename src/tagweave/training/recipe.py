@@ -82,8 +82,8 @@ SPAN_SETTINGS: dict[str, Any] = {"rate": 0.1}
 44.2, 45.2 of CrossNER (200 and 100); 42.4, 43.6, 48.6, 49.8 and 69.6, 69.6 of three noises of NoiseBench."""
 DROP_COLUMNS = 0.5
 """Chosen on development sets of four languages: see docs/parsing.md."""
-_OF_PLAN = ("learner", "minimum_count", "precision", "threads", "soft_labels")
-_OF_CHAINS = ("task", "features", "minimum_count", "transitions", "edges", "sample", "ratio", "guide")
+_OF_PLAN = ("pooling", "learner", "minimum_count", "precision", "threads", "soft_labels")
+_OF_CHAINS = ("task", "pooling", "features", "minimum_count", "transitions", "edges", "sample", "ratio", "guide")
 _OF_TREES = ("bits", "drop_columns", "projective")
 
 
@@ -118,6 +118,7 @@ class Recipe:
     # features of arcs are hashed into 2^bits rows of weights (test UAS of zh/udc with 17 to 21, without 18: 80.0, 81.7,
     # 82.0, 82.3)
     bits: int = 20
+    pooling: str = "first"  # which piece of a token a network's vector comes from: `first`, `mean` or `last`
     drop_columns: float = 0.0  # the share of trees that training also sees in a copy without tags and columns
     projective: bool = True  # whether trees are projective, and others are made so for training; else arcs may cross
 
@@ -157,7 +158,7 @@ class Recipe:
             kind = ArcTemplates if task.structure == TREE else Templates
             return cls(
                 task,
-                kind(plan.templates) if plan.templates else None,
+                kind(plan.templates) if plan.templates or not plan.has_features else None,
                 settings={**({"seed": plan.seed} if has_seed(plan.learner) else {}), **plan.settings},
                 features=plan.weights,
                 sample=sample,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _SEEDS, _FEW_TOKENS = 3, 20_000
 """The seeds of models of spans in fewer tokens: docs/learners.md has what their mean gains."""
+_OF_NETWORKS = "adamw"
 _RACED = 50
 """Sentences of TRAIN from which methods race."""
 
@@ -108,10 +109,20 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
     structure = STRUCTURES[plan.task]
     check_known("method", plan.method or SINGLE, serving(structure))
     check_known("learner", plan.learner, tuple(LEARNERS))
+    plan = _with_learner(plan)
     _check_settings(plan)
     _check_structure(plan, structure)
     Recipe.of_plan(plan)
     return replace(plan, options=_options(plan), templates=_templates(plan))
+
+
+def _with_learner(plan: TrainingPlan) -> TrainingPlan:
+    """Return the plan with the learner of networks if it has one."""
+    if plan.folder and plan.learner not in ("adagrad", _OF_NETWORKS):
+        raise PlanError(f"found a network with the learner {plan.learner}, expected {_OF_NETWORKS}")
+    if not plan.folder and plan.learner == _OF_NETWORKS:
+        raise PlanError(f"found the learner {_OF_NETWORKS} without a network, expected `encoder=FOLDER`")
+    return replace(plan, learner=_OF_NETWORKS) if plan.folder else plan
 
 
 def _check_numbers(plan: TrainingPlan) -> None:
@@ -186,6 +197,8 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
         with as_plan_error():
             _ = ArcTemplates(plan.templates).parsed
         return plan.templates
+    if not plan.has_features:
+        return ()
     if not plan.templates:
         preset = USUAL[plan.task]
         if plan.lexicons and f"{preset}-lexicon" in PRESETS:  # the lexicon of another task is refused later

@@ -368,6 +368,8 @@ def _check(plan: TrainingPlan) -> None:
     """Raise PlanError unless workers can carry out a plan."""
     if STRUCTURES[plan.task] != CHAIN:
         raise PlanError(f"found the task {plan.task}, expected tag, segment, segtag or spans with `cluster`")
+    if plan.folder:
+        raise PlanError("found a network, expected `encoder=features` with `cluster`")
     if plan.method != SINGLE or plan.sources:
         found = "`sources`" if plan.method == SINGLE else f"the method {plan.method}"
         expected = f"corpora of one guideline and the method {SINGLE} with `cluster`, or a method with folds"

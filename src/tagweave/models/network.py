@@ -1,0 +1,384 @@
+"""The scorer of a network that was trained before, beside features: emission(t, y) = w[features(t), y] + h(t) V[y].
+
+h(t) is what the last layer of a `transformers` model makes of the pieces of token t. Its weights lie in the same vector
+as all others, so that every learner, checkpoint and average is the usual one:
+
+    | linear: features, transitions, edges | for each view with weights: V [H, T], bias [T] | the network's, in order |
+
+Sentences longer than the network reads are read in windows that overlap by half; a token is taken from the window in
+whose middle it lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.errors import PlanError
+from tagweave.evidence.sequences import rows
+from tagweave.features.encoded import Encoded
+from tagweave.features.rules import ArrayRule, Description, Rule, one_of
+from tagweave.features.subwords import EXTRA, Subwords
+from tagweave.labels.space import LabelSpace, View
+from tagweave.labels.transition_scheme import TransitionScheme
+from tagweave.models.linear_scorer import ChainParameters
+from tagweave.models.packing import Arrays
+from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
+from tagweave.structures.chain import ChainGradient
+
+if TYPE_CHECKING:
+    import torch
+
+POOLING = ("first", "mean", "last")
+"""Which of the pieces of a token its vector comes from."""
+_TOGETHER = 32  # rows of pieces that are read at a time when nothing is learnt
+_MOST_LAYERS, _MOST_WEIGHTS = 200, 1 << 33
+Ints = NDArray[np.int64]
+
+
+class Module(NamedTuple):
+    """A network without weights, and the names, shapes and places of these."""
+
+    module: Any  # torch.nn.Module
+    shapes: dict[str, tuple[int, ...]]
+    width: int  # H
+
+    @property
+    def size(self) -> int:
+        return sum(int(np.prod(shape)) for shape in self.shapes.values())
+
+
+@lru_cache(maxsize=4)
+def module_of(subwords: Subwords) -> Module:
+    """Return the network of a configuration. Raises ValueError where it is none, or too large."""
+    try:
+        import torch
+        from transformers import CONFIG_MAPPING, AutoModel
+    except ModuleNotFoundError as error:
+        raise PlanError(f"found no {error.name}, {EXTRA}") from None
+    settings = subwords.settings
+    if (kind := settings["model_type"]) not in CONFIG_MAPPING:
+        raise ValueError(f"found a network of the type {kind!r}, expected one that transformers knows")
+    try:
+        config = CONFIG_MAPPING[kind].from_dict(settings)
+        layers, width = int(getattr(config, "num_hidden_layers", 0)), int(config.hidden_size)
+        if not 0 <= layers <= _MOST_LAYERS:
+            raise ValueError(f"found {layers} layers, expected at most {_MOST_LAYERS}")
+        make: Any = AutoModel.from_config
+        with torch.device("meta"):  # nothing is allocated before the size is known
+            shapes = {name: tuple(each.shape) for name, each in make(config).named_parameters()}
+    except (AttributeError, TypeError, RuntimeError) as error:
+        raise ValueError(f"found a network that cannot be made: {error}") from None
+    if (size := sum(int(np.prod(shape)) for shape in shapes.values())) > _MOST_WEIGHTS:
+        raise ValueError(f"found a network of {size:,} weights, expected at most {_MOST_WEIGHTS:,}")
+    torch.set_num_threads(1)  # as everywhere; training has more if asked for more
+    module = make(config)
+    for each in module.parameters():
+        each.data = each.data.new_empty(0)  # they come from the weight vector
+    return Module(module, shapes, width)
+
+
+class Reading(NamedTuple):
+    """Rows of pieces for the network, and where in them the tokens are."""
+
+    pieces: Ints  # [R, longest], padded
+    mask: NDArray[np.bool_]  # [R, longest]
+    first_piece: Ints  # [n], of every token, as an index into the flattened rows
+    piece_count: Ints  # [n], how many pieces it has
+
+
+@dataclass(frozen=True)
+class NetworkParameters(ScorerParameters):
+    """The parameters of features and of a network."""
+
+    kind: ClassVar[str] = "network"
+
+    linear: ChainParameters
+    subwords: Subwords
+    pooling: str = "first"
+
+    @property
+    def space(self) -> LabelSpace:  # type: ignore[override]
+        return self.linear.space
+
+    @property
+    def scheme(self) -> TransitionScheme:  # type: ignore[override]
+        return self.linear.scheme
+
+    @property
+    def transitions(self) -> bool:  # type: ignore[override]
+        return self.linear.transitions
+
+    @property
+    def edges(self) -> bool:  # type: ignore[override]
+        return self.linear.edges
+
+    @cached_property
+    def module(self) -> Module:
+        return module_of(self.subwords)
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """Where the weights of each view's labels begin, and where those of the network do."""
+        ends = [self.linear.size]
+        for view, _ in self.linear.weighted:
+            ends.append(ends[-1] + (self.module.width + 1) * len(view.names))
+        return tuple(ends)
+
+    @property
+    def size(self) -> int:
+        return self.offsets[-1] + self.module.size
+
+    @property
+    def weights_by_view(self) -> dict[str, int]:
+        return self.linear.weights_by_view
+
+    def initial(self, dtype: Any) -> Floats:
+        """Return 0 for features and labels, and the network's own weights."""
+        from transformers import AutoModel
+        from transformers.utils.logging import disable_progress_bar
+
+        disable_progress_bar()
+        weights = np.zeros(self.size, dtype)
+        try:
+            network = AutoModel.from_pretrained(self.subwords.folder, local_files_only=True, trust_remote_code=False)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise PlanError(f"{self.subwords.folder}: found weights that cannot be read: {error}") from None
+        found = dict(network.named_parameters())
+        for name, part in self._parts(weights).items():
+            part[...] = found[name].detach().numpy()
+        return weights
+
+    def heads(self, vector: Floats) -> list[tuple[View, Floats, Floats]]:
+        """Return each view with weights, its V [H, T] and its bias [T]; nothing is copied."""
+        found = []
+        for (view, _), start in zip(self.linear.weighted, self.offsets, strict=False):
+            middle = start + self.module.width * len(view.names)
+            own = vector[start:middle].reshape(self.module.width, len(view.names))
+            found.append((view, own, vector[middle : middle + len(view.names)]))
+        return found
+
+    def _parts(self, vector: Floats) -> dict[str, Floats]:
+        """Return the weights of the network by name; nothing is copied."""
+        parts, start = {}, self.offsets[-1]
+        for name, shape in self.module.shapes.items():
+            stop = start + int(np.prod(shape))
+            parts[name], start = vector[start:stop].reshape(shape), stop
+        return parts
+
+    def tensors(self, vector: Floats, device: Any = None) -> list[Any]:
+        """Return the weights of labels and of the network as tensors, which share memory on the processor."""
+        import torch
+
+        own = [each for _, V, bias in self.heads(vector) for each in (V, bias)]
+        return [torch.from_numpy(each).to(device) for each in (*own, *self._parts(vector).values())]
+
+    @cached_property
+    def network(self) -> Sequence[tuple[int, int, float]]:
+        found, start, names = [(self.linear.size, self.offsets[-1], -1.0)], self.offsets[-1], self.module.shapes
+        layers = 1 + max((_layer(name) for name in names), default=0)
+        for name, shape in names.items():
+            stop = start + int(np.prod(shape))
+            found.append((start, stop, float(layers - 1 - _layer(name))))
+            start = stop
+        return found
+
+    def scoring(self, weights: Floats) -> NetworkScoring:
+        return NetworkScoring(self, weights)
+
+    def touched(self, encoded: Encoded) -> Callable[[int, int], Blocks]:
+        of_features = self.linear.touched(encoded)
+
+        def touched_by(first: int, last: int) -> Blocks:
+            starts, stops = of_features(first, last)
+            return np.append(starts, self.linear.size), np.append(stops, self.size)
+
+        return touched_by
+
+    def to_json(self) -> Description:
+        return {"pooling": self.pooling, **self.linear.to_json()}
+
+    @classmethod
+    def rules(cls) -> dict[str, Rule]:
+        return {"pooling": one_of(*POOLING), **ChainParameters.rules()}
+
+    def arrays(self) -> Arrays:
+        return self.linear.arrays()
+
+    @classmethod
+    def check(cls, description: Description, where: str) -> None:
+        ChainParameters.check(description, where)
+
+    @classmethod
+    def array_rules(cls, description: Description, arrays: Arrays) -> dict[str, ArrayRule]:
+        return ChainParameters.array_rules(description, arrays)
+
+    @classmethod
+    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> NetworkParameters:
+        if (subwords := Subwords.of_arrays(arrays)) is None:
+            raise ValueError("found a network without its configuration, expected it among the arrays")
+        return cls(ChainParameters.of_parts(description, space, arrays), subwords, description["pooling"])
+
+    def check_encoder(self, windows: NDArray[np.int64]) -> None:
+        self.linear.check_encoder(windows)
+
+
+def _layer(name: str) -> int:
+    """Return the layer of a weight of a network by its name, as in `encoder.layer.3.output`; -1 below all of them."""
+    numbers = [part for part in name.split(".") if part.isdigit()]
+    return int(numbers[0]) if numbers else -1
+
+
+class NetworkScoring(ChainScoring):
+    """The scores of features and of the network under a weight vector."""
+
+    def __init__(self, parameters: NetworkParameters, weights: Floats, learns: bool = False) -> None:
+        self.parameters, self._weights, self._learns = parameters, weights, learns
+        self._linear = parameters.linear.scoring(weights[: parameters.linear.size])
+        self.transitions = self._linear.transitions
+        self._scored: dict[tuple[int, int], torch.Tensor] = {}  # those whose gradient is asked for next
+
+    @cached_property
+    def _tensors(self) -> list[torch.Tensor]:
+        found = self.parameters.tensors(self._weights, device())
+        return [each.requires_grad_() for each in found] if self._learns else found
+
+    def in_training(self) -> NetworkScoring:
+        return NetworkScoring(self.parameters, self._weights, True)
+
+    def prepared(self, encoded: Encoded) -> NetworkScoring:
+        return self
+
+    def write(self, encoded: Encoded, first: int, last: int, scores: Floats) -> None:
+        import torch
+
+        self._linear.write(encoded, first, last, scores)
+        with torch.set_grad_enabled(self._learns):
+            emission = self._emission(encoded, first, last, scores.shape[1])
+        if self._learns:
+            self._scored[first, last] = emission
+        scores += emission.detach().cpu().numpy()
+
+    def add_gradient(self, encoded: Encoded, first: int, last: int, emission: Floats, gradient: Floats) -> None:
+        import torch
+
+        parameters = self.parameters
+        self._linear.add_gradient(encoded, first, last, emission, gradient[: parameters.linear.size])
+        output = self._scored.pop((first, last))
+        upstream = torch.from_numpy(np.nan_to_num(emission)).to(output)
+        found = torch.autograd.grad(output, self._tensors, upstream, allow_unused=True)
+        for into, each in zip(parameters.tensors(gradient), found, strict=True):
+            if each is not None:
+                into.add_(each.cpu())
+
+    def add_transition_gradient(self, d_scores: ChainGradient, gradient: Floats) -> None:
+        self._linear.add_transition_gradient(d_scores, gradient[: self.parameters.linear.size])
+
+    def _emission(self, encoded: Encoded, first: int, last: int, labels: int) -> torch.Tensor:
+        """Return the network's scores [n, Y] of the tokens of sentences first .. last - 1."""
+        import torch
+
+        hidden, at = self._hidden(encoded, first, last), 0
+        total = torch.zeros((len(hidden), labels), dtype=hidden.dtype, device=hidden.device)
+        for view, _ in self.parameters.linear.weighted:
+            V, bias = self._tensors[at : at + 2]
+            own = hidden @ V + bias
+            total = total + (own if view.is_identity else own[:, torch.from_numpy(view.projection.astype(np.int64))])
+            at += 2
+        return total
+
+    def _hidden(self, encoded: Encoded, first: int, last: int) -> torch.Tensor:
+        """Return h [n, H]."""
+        import torch
+
+        reading, parameters = read(encoded, first, last, self.parameters.subwords), self.parameters
+        module, names = parameters.module.module, list(parameters.module.shapes)
+        weights = dict(zip(names, self._tensors[-len(names) :], strict=True))
+        module.train(self._learns)
+        states = []
+        size = max(1, len(reading.pieces) if self._learns else _TOGETHER)
+        for low in range(0, len(reading.pieces), size):
+            part = slice(low, low + size)
+            given = {
+                "input_ids": torch.from_numpy(reading.pieces[part]).to(device()),
+                "attention_mask": torch.from_numpy(reading.mask[part].astype(np.int64)).to(device()),
+            }
+            found = torch.func.functional_call(module, weights, kwargs=given).last_hidden_state
+            states.append(found.reshape(-1, found.shape[-1]))
+        if not states:
+            return self._tensors[0].new_zeros((0, parameters.module.width))
+        return pooled(torch.cat(states), reading, parameters.pooling)
+
+
+def pooled(states: torch.Tensor, reading: Reading, pooling: str) -> torch.Tensor:
+    """Return the vector [n, H] of each token, from those of all pieces."""
+    import torch
+
+    at = reading.first_piece + (reading.piece_count - 1 if pooling == "last" else 0)
+    if pooling != "mean":
+        return states[torch.from_numpy(at).to(states.device)]
+    token = torch.from_numpy(np.repeat(np.arange(len(at)), reading.piece_count)).to(states.device)
+    every = np.repeat(
+        reading.first_piece - np.cumsum(reading.piece_count) + reading.piece_count, reading.piece_count
+    ) + np.arange(len(token))
+    total = states.new_zeros((len(at), states.shape[1]))
+    total = total.index_add(0, token, states[torch.from_numpy(every).to(states.device)])
+    return total / torch.from_numpy(reading.piece_count).to(states)[:, None]
+
+
+def device() -> Any:
+    """Return the device that networks run on."""
+    import torch
+
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def read(encoded: Encoded, first: int, last: int, subwords: Subwords) -> Reading:
+    """Lay out the pieces of sentences first .. last - 1 in rows, each with the pieces before and after a sentence."""
+    before, after = subwords.frame
+    ptr, most = encoded.sentence_ptr, subwords.longest - len(before) - len(after)
+    types = encoded.word_types[ptr[first] : ptr[last]]
+    of_types, piece_ptr = rows(encoded.piece_ptr, types.astype(np.int64))
+    pieces, count = encoded.pieces[of_types].astype(np.int64), np.diff(piece_ptr)
+    windows = [
+        [low + at for at in window]
+        for low, high in pairwise((ptr[first : last + 1] - ptr[first]).tolist())
+        for window in windows_of(count[low:high], most)
+    ]
+    longest = max((int(piece_ptr[high] - piece_ptr[low]) for low, high, _, _ in windows), default=0)
+    width = longest + len(before) + len(after)
+    table = np.full((len(windows), width), subwords.settings.get("pad_token_id") or 0, np.int64)
+    mask, place = np.zeros(table.shape, np.bool_), np.zeros(len(types), np.int64)
+    for row, (low, high, begin, end) in enumerate(windows):
+        inner = pieces[piece_ptr[low] : piece_ptr[high]]
+        line = np.concatenate([before, inner, after]).astype(np.int64)
+        table[row, : len(line)], mask[row, : len(line)] = line, True
+        place[begin:end] = row * width + len(before) + piece_ptr[begin:end] - piece_ptr[low]
+    return Reading(table, mask, place, count)
+
+
+def windows_of(count: Ints, most: int) -> Sequence[tuple[int, int, int, int]]:
+    """Cut a sentence into windows of at most so many pieces, which overlap by half.
+
+    Returns:
+        the first token of each window and the end, and the first token that is taken from it and their end.
+    """
+    if not len(count):
+        return []
+    ends = np.cumsum(count)
+    found, low = [], 0
+    while True:
+        before = ends[low] - count[low]
+        high = max(low + 1, int(np.searchsorted(ends, before + most, side="right")))
+        found.append((low, high))
+        if high == len(count):
+            break
+        low = max(low + 1, int(np.searchsorted(ends, before + most // 2, side="right")))
+    middles = [0, *((low + high) // 2 for (low, _), (_, high) in zip(found[1:], found, strict=False)), len(count)]
+    return [(*window, *taken) for window, taken in zip(found, pairwise(middles), strict=True)]

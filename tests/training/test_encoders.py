@@ -1,0 +1,214 @@
+"""Networks that were trained before, beside features or alone: `encoder=FOLDER`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagweave as tw
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Location, Sentence
+from tagweave.errors import PlanError
+from tagweave.features.lookups import Lookups
+from tagweave.features.subwords import Subwords
+from tagweave.features.templates import Templates
+from tagweave.learning.run import Silence
+from tagweave.models.network import NetworkParameters, module_of, pooled, read, windows_of
+from tagweave.training.chain_problem import ChainProblem
+from tagweave.training.fit import prepare
+from tagweave.training.recipe import Recipe
+
+WORDS = ["Anna", "Berlin", "sings", "in", "the", "rainy", "harbour", "unbelievably", ".", "Kolya", "Oslo", "saw"]
+QUICK: dict[str, Any] = {"iterations": 2, "callback": Silence(), "average_seeds": 1, "settings": {"rate": 1e-3}}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a small network: BERT with two layers, and a vocabulary of pieces of words."""
+    torch, transformers, tokenizers = (pytest.importorskip(name) for name in ("torch", "transformers", "tokenizers"))
+    place = tmp_path_factory.mktemp("network")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))  # noqa: S106
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    tokenizer.train_from_iterator(WORDS, tokenizers.trainers.WordPieceTrainer(vocab_size=45, special_tokens=special))
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer.save(str(place / "tokenizer.json"))
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 12}
+    config = transformers.BertConfig(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=40, **sizes)
+    transformers.BertModel(config).save_pretrained(place)
+    return str(place)
+
+
+def corpus(count: int = 30, known: float = 1.0, seed: int = 0, guideline: str = "tag") -> Corpus:
+    random = np.random.default_rng(seed)
+    sentences = []
+    for number in range(count):
+        forms = tuple(random.choice(WORDS, int(random.integers(1, 7))).tolist())
+        tags = ((f"{guideline}-{WORDS.index(form) % 3}",) for form in forms)
+        layer = tuple(tag if random.random() < known else None for tag in tags)
+        sentences.append(Sentence(forms, {guideline: layer}, location=Location("f", number + 1)))
+    return Corpus(tuple(sentences), guideline, path="f")
+
+
+def still(folder: str) -> Subwords:
+    """The network without what it leaves out at random, whose gradient would differ from that of differences."""
+    found = Subwords.of_folder(folder)
+    settings = {**found.settings, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    return replace(found, config=json.dumps(settings))
+
+
+def problem(folder: str, known: float = 0.7, **options: Any) -> ChainProblem:
+    recipe = Recipe(lookups=Lookups(subwords=still(folder)), precision="float64", learner="adamw", **options)
+    found: ChainProblem = prepare([corpus(6, known)], recipe)
+    return found
+
+
+@pytest.mark.parametrize("pooling", ["first", "mean", "last"])
+@pytest.mark.parametrize("templates", [None, Templates(())])
+def test_the_gradient_is_that_of_differences(folder: str, pooling: str, templates: Templates | None) -> None:
+    given = problem(folder, pooling=pooling, templates=templates)
+    objective, random = given.objective, np.random.default_rng(1)
+    weights = given.model.weights + random.normal(0, 0.1, objective.size)
+    gradient = np.zeros(objective.size)
+    objective.add_batch(weights, 0, len(objective), gradient)
+    begin = given.model.parameters.network[0][0]
+    chosen = [*random.choice(begin, 5), *random.choice(np.arange(begin, objective.size), 40)] if begin else []
+    for at in (int(each) for each in chosen):
+        step = np.zeros(objective.size)
+        step[at] = 1e-5
+        ends = [objective.add_batch(weights + sign * step, 0, len(objective), np.zeros_like(step)) for sign in (1, -1)]
+        assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(gradient[at], abs=1e-6)
+
+
+@pytest.mark.parametrize("pooling", ["first", "mean", "last"])
+def test_vectors_are_those_of_transformers(folder: str, pooling: str) -> None:
+    import torch
+    from transformers import AutoModel, PreTrainedTokenizerFast
+
+    given = problem(folder)
+    encoded, subwords = given.objective.encoded, given.model.encoder.subwords
+    network = AutoModel.from_pretrained(folder).eval()
+    files = PreTrainedTokenizerFast(tokenizer_file=f"{folder}/tokenizer.json", pad_token="[PAD]")  # noqa: S106
+    sentences = [sentence.forms for sentence in corpus(6, 0.7)]
+    given_words = files(list(map(list, sentences)), is_split_into_words=True, return_tensors="pt", padding=True)
+    with torch.no_grad():
+        states = network(given_words.input_ids, given_words.attention_mask).last_hidden_state
+    expected = []
+    for row, forms in enumerate(sentences):
+        for word in range(len(forms)):
+            own = states[row, [at for at, each in enumerate(given_words.word_ids(row)) if each == word]]
+            expected.append({"first": own[0], "last": own[-1], "mean": own.mean(0)}[pooling])
+    reading = read(encoded, 0, len(encoded), subwords)
+    with torch.no_grad():
+        found = network(torch.from_numpy(reading.pieces), torch.from_numpy(reading.mask).long()).last_hidden_state
+    found = pooled(found.reshape(-1, found.shape[-1]), reading, pooling)
+    assert torch.allclose(found, torch.stack(expected), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_windows_cover_a_sentence_once(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    count, most = random.integers(1, 5, int(random.integers(1, 40))), int(random.integers(5, 20))
+    windows = windows_of(count, most)
+    taken = [token for _, _, begin, end in windows for token in range(begin, end)]
+    assert taken == list(range(len(count)))
+    assert all(low <= begin <= end <= high for low, high, begin, end in windows)
+    assert all(count[low:high].sum() <= most for low, high, _, _ in windows)
+    assert len(windows) == 1 or count.sum() > most
+
+
+def test_a_sentence_longer_than_the_network_reads_is_tagged(folder: str) -> None:
+    model = tw.train(corpus(), encoder=folder, **QUICK)
+    long = ["Anna", "sings", "unbelievably"] * 30
+    assert len(model.tag([long])[0]) == len(long)
+
+
+def test_equal_trainings_are_equal_and_a_file_tags_alike(folder: str, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        tw.train(corpus(), encoder=f"features+{folder}", **QUICK).save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert folder.encode() not in (tmp_path / "one").read_bytes()
+    model = tw.train(corpus(), dev=corpus(seed=1), encoder=f"features+{folder}", **{**QUICK, "iterations": 8})
+    model.save(tmp_path / "m")
+    assert model.score is not None
+    assert model.score > 0.9
+    texts = [["Anna", "saw", "Zürich"], ["."]]
+    assert tw.load_model(tmp_path / "m").tag(texts) == model.tag(texts)
+
+
+@pytest.mark.parametrize("method", ["coupled", "stacked", "transform", "iterate", "auto"])
+def test_methods_for_two_guidelines_train_it(folder: str, method: str) -> None:
+    source, dev = corpus(60, seed=2, guideline="other"), corpus(seed=1)
+    model = tw.train(corpus(60, 0.5), source, dev=dev, method=method, encoder=f"features+{folder}", **QUICK)
+    assert model.score is not None
+    assert model.score > 0.5
+
+
+def test_an_epoch_that_is_repeated_is_the_same(folder: str) -> None:
+    recipe = Recipe(lookups=Lookups(subwords=Subwords.of_folder(folder)), learner="adamw", settings={"parts": 2})
+    given: ChainProblem = prepare([corpus()], recipe)
+    trainer = given.trainer(recipe)
+    state = trainer.start(given.objective, given.model.weights)
+    trainer.step(given.objective, state)
+    again = replace(state, arrays={name: array.copy() for name, array in state.arrays.items()})
+    for each in (state, again):
+        trainer.step(given.objective, each)
+    assert np.array_equal(state.weights, again.weights)
+
+
+def test_spans_keep_to_a_share(folder: str) -> None:
+    labels = (None, "B-PER", "B-LOC")
+    known = corpus().map(
+        lambda each: each.with_layer(
+            "tag", [(name,) if (name := labels[WORDS.index(form) % 3]) else None for form in each.forms]
+        )
+    )
+    settings = {"iterations": 12, "settings": {"rate": 3e-3, "batch": 4}}
+    model = tw.train(known, task="spans", encoder=folder, entity_ratio=0.6, **{**QUICK, **settings})
+    tags = [tag for tags in model.tag([list(each.forms) for each in corpus(60)]) for tag in tags]
+    assert 0.5 < np.mean([tag != "O" for tag in tags]) < 0.8
+
+
+def test_what_cannot_be_is_refused(folder: str, tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="found no such folder"):
+        tw.train(corpus(), encoder="nowhere", **QUICK)
+    with pytest.raises(PlanError, match=r"found no config\.json"):
+        tw.train(corpus(), encoder=str(tmp_path), **QUICK)
+    with pytest.raises(PlanError, match="found a network with the learner lbfgs, expected adamw"):
+        tw.train(corpus(), encoder=folder, learner="lbfgs", iterations=1, callback=Silence())
+    with pytest.raises(PlanError, match="found the learner adamw without a network"):
+        tw.train(corpus(), learner="adamw", iterations=1, callback=Silence())
+    given = Subwords.of_folder(folder)
+    for settings, message in (
+        ({"model_type": "unheard"}, "found a network of the type 'unheard'"),
+        ({}, "found a network without `model_type`"),
+        ({**given.settings, "num_hidden_layers": 10**9}, "found 1000000000 layers"),
+        ({**given.settings, "hidden_size": 10**9}, "found a network"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            module_of(replace(given, config=json.dumps(settings)))
+
+
+def test_a_configuration_names_no_code(folder: str) -> None:
+    given = Subwords.of_folder(folder)
+    named = replace(given, config=json.dumps({**given.settings, "auto_map": {"AutoModel": "evil.Model"}}))
+    assert "auto_map" not in named.settings
+    assert module_of(named).size == module_of(given).size
+
+
+def test_layers_have_rates(folder: str) -> None:
+    parameters = problem(folder).model.parameters
+    assert isinstance(parameters, NetworkParameters)
+    above = [each for _, _, each in parameters.network]
+    assert set(above) == {-1.0, 0.0, 1.0, 2.0}
+    stops = [stop for _, stop, _ in parameters.network]
+    assert stops[-1] == parameters.size
+    assert [start for start, _, _ in parameters.network] == [parameters.linear.size, *stops[:-1]]
