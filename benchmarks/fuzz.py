@@ -37,7 +37,11 @@ KINDS = (
     "parser",
     "parser of heads",
     "guided parser",
-    *(f"checkpoint {learner}" for learner in ("adagrad", "lbfgs", "sgd", "rprop", "cg", "perceptron", "pa", "arow")),
+    "network",
+    *(
+        f"checkpoint {learner}"
+        for learner in ("adagrad", "lbfgs", "sgd", "rprop", "cg", "perceptron", "pa", "arow", "adamw")
+    ),
     "crfsuite",
 )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -19,6 +20,7 @@ from tagweave.corpus.formats import tagged as tagged_format
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.estimators.chain_crf import ChainCRF
 from tagweave.features.lookups import Lookups
+from tagweave.features.subwords import Subwords
 from tagweave.features.templates import PRESETS, Templates
 from tagweave.front.description import describe_model, model_lines
 from tagweave.learning.loop import train
@@ -125,6 +127,34 @@ def _coupled(pruned: bool = False, **settings: Any) -> ChainModel:
     sides = tuple(fit([each], recipe, run=Run(_SCHEDULE)).model for each in corpora)
     pruning = Pruning(sides, 0.05) if pruned else None
     return fit_coupled(corpora, recipe, Coupling(), run=Run(_SCHEDULE), pruning=pruning).model
+
+
+def save_network(folder: Path, words: Sequence[str] = _WORDS, pieces: int = 40) -> None:
+    """Write the folder of a small network of transformers: BERT with two layers, not trained, and pieces of words."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from transformers import BertConfig, BertModel
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # type: ignore[no-untyped-call]
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))  # noqa: S106 - a piece
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()  # type: ignore[attr-defined]
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    trainer = trainers.WordPieceTrainer(vocab_size=pieces, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator(words, trainer)
+    frame = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    tokenizer.post_processor = frame  # type: ignore[attr-defined]
+    tokenizer.save(str(folder / "tokenizer.json"))
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 12}
+    config = BertConfig(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=40, **sizes)
+    BertModel(config).save_pretrained(folder)
+
+
+def _network() -> ChainModel:
+    with tempfile.TemporaryDirectory() as folder:
+        save_network(Path(folder))
+        return _words(lookups=Lookups(subwords=Subwords.of_folder(folder)), learner="adamw")
 
 
 def _guided(depth: int = 1) -> ChainModel:
@@ -250,6 +280,7 @@ MODELS: dict[str, Base] = {
     "parser": _parsed(_parser),
     "parser of heads": _parsed(partial(_parser, False)),
     "guided parser": _parsed(_guided_parser),
+    "network": _saved(_network),
 }
 CHECKPOINTS: dict[str, Base] = {
     f"checkpoint {learner}": Base(partial(_resume, learner, _number=0, iterations=2), partial(_resume, learner))

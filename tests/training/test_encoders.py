@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tagweave as tw
+from benchmarks.fuzz_bases import save_network
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import PlanError
@@ -30,20 +31,8 @@ QUICK: dict[str, Any] = {"iterations": 2, "callback": Silence(), "average_seeds"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The folder of a small network: BERT with two layers, and a vocabulary of pieces of words."""
-    torch, transformers, tokenizers = (pytest.importorskip(name) for name in ("torch", "transformers", "tokenizers"))
     place = tmp_path_factory.mktemp("network")
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))  # noqa: S106
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    tokenizer.train_from_iterator(WORDS, tokenizers.trainers.WordPieceTrainer(vocab_size=45, special_tokens=special))
-    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    tokenizer.save(str(place / "tokenizer.json"))
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 12}
-    config = transformers.BertConfig(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=40, **sizes)
-    transformers.BertModel(config).save_pretrained(place)
+    save_network(place, WORDS, 45)
     return str(place)
 
 

@@ -142,9 +142,10 @@ class NetworkParameters(ScorerParameters):
     def initial(self, dtype: Any) -> Floats:
         """Return 0 for features and labels, and the network's own weights."""
         from transformers import AutoModel
-        from transformers.utils.logging import disable_progress_bar
+        from transformers.utils import logging
 
-        disable_progress_bar()
+        quiet: Any = logging.disable_progress_bar
+        quiet()
         weights = np.zeros(self.size, dtype)
         try:
             network = AutoModel.from_pretrained(self.subwords.folder, local_files_only=True, trust_remote_code=False)
