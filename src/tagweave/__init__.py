@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tagweave.front.check import check
     from tagweave.front.corpora import fetch_corpus, load, save
     from tagweave.front.description import compare_sources
+    from tagweave.front.distillation import distill
     from tagweave.front.evaluation import compare, evaluate
     from tagweave.front.exchange import read_documents, write_documents
     from tagweave.front.harvest import (
@@ -56,6 +57,7 @@ _NAMES = {
     "front.check": "check",
     "front.corpora": "fetch_corpus load save",
     "front.description": "compare_sources",
+    "front.distillation": "distill",
     "front.evaluation": "compare evaluate",
     "front.exchange": "read_documents write_documents",
     "front.harvest": "harvest_clusters harvest_clusters_files harvest_gazetteer harvest_gazetteer_files"
@@ -84,6 +86,7 @@ __all__ = [
     "compare_sources",
     "complete_files",
     "convert_files",
+    "distill",
     "evaluate",
     "fetch_corpus",
     "harvest_clusters",

@@ -23,6 +23,7 @@ GROUPS = {
     "Train and use": {
         "train": "train",
         "tune": "train",
+        "distill": "train",
         "tag": "use",
         "complete": "use",
         "info": "evaluate",

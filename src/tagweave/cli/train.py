@@ -20,6 +20,7 @@ from tagweave.cli.console import (
     trial_progress,
 )
 from tagweave.cli.options import argument, flag, switch
+from tagweave.front.options import OF_STUDENT, TO_LABEL
 from tagweave.options import declared
 from tagweave.streams import say
 from tagweave.training.methods import METHODS
@@ -48,12 +49,30 @@ class _Command(InPanels):
     )
 
 
+_OF_STUDENT = [each for each in OF_STUDENT if each.name != "settings"]
+_OF_TEXT = [each for each in TO_LABEL if each.name in ("format", "tokens", "retag")]
+Dev = Annotated[str | None, flag("FILE", "Development corpus: the iteration with the best score is kept.")]
+Preset = Annotated[
+    list[str] | None,
+    flag(
+        "NAME",
+        "Feature templates: the defaults, words, spans and characters, or those of a paper: li-2015,"
+        " tsuboi-2008, liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012, sun-wan-2012-subword; types, gazetteer"
+        " and clusters, beside others (repeatable).",
+        panel="Features",
+    ),
+]
+Setting = Annotated[
+    list[str] | None, flag("NAME=VALUE", "A setting of the learner (repeatable).", "--set", panel="Learning")
+]
+
+
 @options.taking(_OF_METHODS, panel=lambda each: f"Method {' or '.join(each.fields)}")
 @options.taking(_OF_PLAN)
 def train(
     corpora: Annotated[list[str] | None, argument("[G=]TRAIN", "Training corpora of the target guideline G.")] = None,
     model: Annotated[str | None, flag("MODEL", "The file of the model.", "-o", "--output")] = None,
-    dev: Annotated[str | None, flag("FILE", "Development corpus: the iteration with the best score is kept.")] = None,
+    dev: Dev = None,
     source: Annotated[
         list[str] | None,
         flag("[G=]FILE", "A training corpus of another guideline, or a further one (repeatable).", panel="Corpora"),
@@ -73,19 +92,8 @@ def train(
     ] = None,
     covers: Annotated[list[str] | None, options.info(_COVERS)] = None,
     format: options.InputFormat = None,  # noqa: A002
-    preset: Annotated[
-        list[str] | None,
-        flag(
-            "NAME",
-            "Feature templates: the defaults, words, spans and characters, or those of a paper: li-2015,"
-            " tsuboi-2008, liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012, sun-wan-2012-subword; types, gazetteer"
-            " and clusters, beside others (repeatable).",
-            panel="Features",
-        ),
-    ] = None,
-    setting: Annotated[
-        list[str] | None, flag("NAME=VALUE", "A setting of the learner (repeatable).", "--set", panel="Learning")
-    ] = None,
+    preset: Preset = None,
+    setting: Setting = None,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
     resume: Annotated[bool, switch("Continue from MODEL.checkpoint if there is one.", panel="The run")] = False,
@@ -200,6 +208,56 @@ def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -
     if Path(model).is_dir():
         raise OptionError(f"{model}: found a folder, expected the name of a file to write the model to")
     check_outputs([model, log], inputs)
+
+
+class _Distillation(InPanels):
+    usual = ("output", "teacher", "with_corpus", "dev", "tokens", "iterations", "preset", "threads")
+
+
+@options.taking(_OF_STUDENT)
+@options.taking(_OF_TEXT)
+def distill(
+    model: Annotated[str, argument("TEACHER", "A model of `tagweave train`, or hf:OWNER/NAME.")],
+    texts: Annotated[list[str], argument("TEXT[#LAYER]", "Raw text; labels that it has are known.")],
+    output: Annotated[str, flag("MODEL", "The file of the model.", "-o", "--output")],
+    teacher: Annotated[
+        list[str] | None, flag("TEACHER", "One more teacher, whose probabilities are averaged with (repeatable).")
+    ] = None,
+    with_corpus: Annotated[
+        list[str] | None,
+        flag("[G=]TRAIN", "A corpus with labels of the same guideline, to train on as well (repeatable).", "--with"),
+    ] = None,
+    dev: Dev = None,
+    preset: Preset = None,
+    setting: Setting = None,
+    help_all: options.HelpAll = False,
+    **others: Any,
+) -> None:
+    """Train one fast model on what teachers believe of raw text.
+
+    Teachers give every token the probabilities of its labels; several are averaged, such as models of different seeds.
+    The student has the task, the coding and the guideline of the first, and by default its templates, without clusters
+    and other files that it looks up.
+    """
+    from tagweave.corpus.load import check_there
+    from tagweave.front.distillation import distill as carry_out
+    from tagweave.training.plan import TrainingPlan
+    from tagweave.training.recipe import learner_settings, template_texts
+
+    of_plan = options.given(others, _OF_STUDENT)
+    teachers, gold = [model, *(teacher or ())], with_corpus or []
+    check_there(*texts, *gold, *((dev,) if dev else ()))
+    _check_writable(output, None, [*teachers, *texts, *gold, dev])
+    of_plan["settings"] = learner_settings(of_plan.get("learner", TrainingPlan.learner), options.pairs("set", setting))
+    if preset:
+        of_plan["templates"] = template_texts("tag", preset, of_plan.get("templates", ()))
+    student = carry_out(teachers, texts, gold, dev, **options.given(others, _OF_TEXT), **of_plan)
+    student.save(output)
+    score = "" if student.score is None else f", dev {student.score:.4f}"
+    say(f"{output}: a student of {len(teachers)} {'teachers' if teacher else 'teacher'}{score}")
+
+
+distill.command_class = _Distillation  # type: ignore[attr-defined]
 
 
 def tune(

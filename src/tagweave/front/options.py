@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from tagweave.corpus.characters import printable
 from tagweave.errors import ExchangeError, StreamError, is_for_users, one_of, shortened
 from tagweave.options import choices, declared, described, option
+from tagweave.training.plan import TrainingPlan
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -178,6 +179,9 @@ class DocumentOptions:
 OF_DOCUMENTS = declared({"": DocumentOptions})
 TO_LABEL, TO_CONVERT = declared({"": LabelOptions}), declared({"": ConvertOptions})
 """The options of functions that label or convert files."""
+_OF_TEACHERS = ("target", "sources", "dev", "task", "coding", "gaps", "encoder", "pooling", "soft_labels", "method")
+OF_STUDENT = declared({"": TrainingPlan}, leave_out=(*_OF_TEACHERS, "drop_columns", "non_projective"))
+"""The options of a plan that the teachers of a model do not determine."""
 
 
 def check_for_labels(**options: object) -> None:

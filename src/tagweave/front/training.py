@@ -91,7 +91,7 @@ def train(
     from tagweave.structures import STRUCTURES
     from tagweave.training.methods import check_known
 
-    targets, others = _several(target, "target"), _several(sources, "sources")
+    targets, others = several(target, "target"), several(sources, "sources")
     dev = None if dev is None else _source(dev, "dev")
     if not targets:
         raise PlanError(f"found no corpus, expected one: {ACCEPTED}, or the path of a file")
@@ -142,7 +142,7 @@ def _warn(line: str) -> None:
         warnings.warn(line.removeprefix("warning: "), stacklevel=2)
 
 
-def _several(given: Source | Sequence[Source], what: str) -> list[Corpus | str]:
+def several(given: Source | Sequence[Source], what: str) -> list[Corpus | str]:
     """Return one corpus, or several, which are corpora, file arguments and data frames."""
     is_one = isinstance(given, (Corpus, str, PathLike, Mapping, Set)) or is_frame(given)
     if not is_one and isinstance(given, Iterable):

@@ -168,17 +168,25 @@ def first_model(corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, r
 
 def _probable(tagger: ChainPredictor, coded: Corpus) -> Corpus:
     """Every position with the probabilities of its labels, given the annotation."""
-    name, of_characters, coding = coded.guideline, tagger.model.of_characters, tagger.model.coding
-    tables = iter(tagger.probabilities(coded.sentences, name, coded.covered))
+    tables = tagger.probabilities(coded.sentences, coded.guideline, coded.covered)
+    return with_tables(coded, tagger.labels, tables, tagger.model.coding if tagger.model.of_characters else "")
+
+
+def with_tables(coded: Corpus, labels: Sequence[str], tables: Iterable[Floats], letters: str = "") -> Corpus:
+    """Return a corpus with the probabilities [L, labels] of each sentence in place of its labels.
+
+    `letters`: the coding of words in characters if the labels are of one, which are spelled in BMES then.
+    """
 
     def candidates(row: Floats) -> Candidates:
-        soft = with_probabilities(tagger.labels, row.tolist())
-        spelled = letters_of(soft, coding) if of_characters else soft
+        soft = with_probabilities(labels, row.tolist())
+        spelled = letters_of(soft, letters) if letters else soft
         return tuple(spelled) if len(spelled.numbers) == 1 else spelled
 
+    given, name = iter(tables), SEGMENTATION if letters else coded.guideline
+
     def step(sentence: Sentence) -> Sentence:
-        layer = tuple(map(candidates, next(tables)))
-        return replace(sentence, layers={SEGMENTATION if of_characters else name: layer}, covered=None)
+        return replace(sentence, layers={name: tuple(map(candidates, next(given)))}, covered=None)
 
     return replace(coded.map(step), covered=None)
 

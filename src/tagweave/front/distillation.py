@@ -1,0 +1,162 @@
+"""Distillation: what teachers believe of raw text is evidence for one fast model.
+
+Teachers give every token probabilities of labels. Their mean is the posterior of an ordinary training (Hinton et al.
+2015, Distilling the knowledge in a neural network; for marginals of chains, Wang et al. 2020, Structure-level knowledge
+distillation for multilingual sequence labeling).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import check_there, parse_argument
+from tagweave.errors import PlanError
+from tagweave.front.corpora import Given
+from tagweave.front.label_model import LabelModel
+from tagweave.front.model import Model, load_model
+from tagweave.front.options import OF_STUDENT, LabelOptions
+from tagweave.front.training import several, train
+from tagweave.options import taking
+from tagweave.streams import Tell, say
+from tagweave.streams.inputs import Input
+from tagweave.training.plan import LOOKUPS
+
+if TYPE_CHECKING:
+    from tagweave.models.chain_predictor import ChainPredictor, Floats
+
+Teacher = Model | str | PathLike[str]
+_LEAST = 0.01  # smaller probabilities are left out: few tokens have more than two labels then
+
+
+@taking(OF_STUDENT)
+def distill(
+    teachers: Teacher | Sequence[Teacher],
+    text: Given | Sequence[Given],
+    gold: Given | Sequence[Given] = (),
+    dev: Given | None = None,
+    *,
+    format: str | None = None,  # noqa: A002
+    tokens: str | None = None,
+    retag: bool = False,
+    tell: Tell = say,
+    **options: Any,
+) -> Model:
+    """Train a model on what teachers believe of raw text: `tagweave distill` in Python.
+
+    Args:
+        teachers: a model or its file, or several, whose probabilities are averaged.
+        text: a file, read as `model.label_file` reads it, or a corpus, or several. Labels that it has are known.
+        gold: corpora with labels of the teachers' guideline, to train on as well.
+        dev: the corpus that selects the best iteration.
+        format, tokens, retag: of the text, as in `model.label_file`.
+        tell: receives notes on the text.
+        options: fields of `TrainingPlan`. Templates are by default those of the first teacher, without what it looks up
+            in files, or the usual ones of the task.
+
+    Raises:
+        PlanError: teachers of different tasks or codings, or options that do not suit them.
+        StreamError: a teacher that is a parser.
+        CorpusError, OSError: a text that cannot be read.
+    """
+    models = _loaded(teachers)
+    first = models[0].chain
+    settings = LabelOptions(format=format, tokens=tokens, retag=retag)
+    taught = [_taught(models, each, settings, tell) for each in several(text, "text")]
+    own = [_named(each, models[0]) for each in several(gold, "gold")] if gold else []
+    if dev is not None:
+        dev = _named(several(dev, "dev")[0], models[0])
+    if not options.get("templates") and not any(options.get(name) for name in LOOKUPS):
+        options["templates"] = _templates(models[0])
+    student = train([*own, *taught], dev=dev, task=first.task, coding=first.coding, method="single", **options)
+    student.trained = replace(
+        student.trained, about={**student.about, "teachers": [Path(each.name).name for each in models]}
+    )
+    return student
+
+
+def _loaded(teachers: Teacher | Sequence[Teacher]) -> list[LabelModel]:
+    """Return the teachers. Raises unless all have the task and the coding of the first, and a task with marginals."""
+    given = [teachers] if isinstance(teachers, (Model, str, PathLike)) else teachers
+    models = [each if isinstance(each, Model) else load_model(each) for each in given]
+    if not models:
+        raise PlanError("found no teacher, expected a model")
+    expected = models[0].chain.task, models[0].chain.coding
+    for each in models:
+        if each.chain.task == "segtag":
+            raise PlanError(f"{each.name}: found a model of the task segtag, expected one of another task")
+        if (found := (each.chain.task, each.chain.coding)) != expected:
+            raise PlanError(f"{each.name}: found a model of {' '.join(found)}, expected {' '.join(expected)}")
+    return [each for each in models if isinstance(each, LabelModel)]  # all are: parsers have no chain
+
+
+def _taught(models: Sequence[LabelModel], text: Corpus | str, settings: LabelOptions, tell: Tell) -> Corpus:
+    """Return a text with the mean of the probabilities that models give its labels."""
+    from tagweave.training.incomplete import with_tables
+
+    taggers = [each.under() for each in models]
+    letters = taggers[0].model.coding if taggers[0].model.of_characters else ""
+    done = [with_tables(each, *_mean(taggers, each), letters) for each in _evidence(models[0], text, settings)]
+    path = text.path if isinstance(text, Corpus) else parse_argument(text).path
+    sentences = tuple(sentence for each in done for sentence in each if len(sentence))
+    count = sum(map(len, sentences))
+    unsure = sum(len(each or ()) > 1 for sentence in sentences for layer in sentence.layers.values() for each in layer)
+    what = "characters" if letters else "words"
+    about = f"{len(sentences):,} sentences, {count:,} {what}, of which {unsure:,} have several probable labels"
+    tell(f"{path or 'the text'}: {about}")
+    return Corpus(sentences, taggers[0].guideline, "character" if letters else "word", path=path)
+
+
+def _evidence(model: LabelModel, text: Corpus | str, settings: LabelOptions) -> Iterator[Corpus]:
+    """Yield a text in tokens of a model, with its labels in the layer of the model's guideline."""
+    if isinstance(text, Corpus):
+        yield model._in_tokens(text)
+        return
+    yield from (block.evidence for block in model._labelling(text, settings).blocks())
+
+
+def _mean(taggers: Sequence[ChainPredictor], corpus: Corpus) -> tuple[tuple[str, ...], list[Floats]]:
+    """Return all labels of taggers, and the mean of the probabilities [L, labels] of each sentence."""
+    labels = tuple(dict.fromkeys(label for each in taggers for label in each.labels))
+    total = [np.zeros((len(sentence), len(labels))) for sentence in corpus]
+    for tagger in taggers:
+        columns = [labels.index(label) for label in tagger.labels]
+        tables = tagger.probabilities(corpus.sentences, corpus.guideline, corpus.covered)
+        for into, table in zip(total, tables, strict=True):
+            into[:, columns] += table
+    kept = [np.where(table < _LEAST * len(taggers), 0, table) for table in total]
+    return labels, [table / table.sum(axis=1, keepdims=True) for table in kept]
+
+
+def _named(given: Corpus | str, model: Model) -> Corpus | str:
+    """Return a file argument with the guideline of a model, and the layer it learned, if the argument names none."""
+    if isinstance(given, Corpus):
+        return given
+    check_there(given)
+    argument, tagger = parse_argument(given), model.under()
+    if argument.guideline is not None or argument.layer is not None:
+        return given
+    found = Input(given)
+    layer = found.layer((tagger.guideline,), tagger.model.layers(tagger.guideline))
+    return f"{tagger.guideline}={given}" + (f"#{layer}" if len(found.layers) > 1 else "")
+
+
+def _templates(model: Model) -> tuple[str, ...]:
+    """Return the templates of a model without what it looks up in files; () without a plan."""
+    from tagweave.features.templates import Templates
+
+    if "plan" not in model.about:
+        return ()
+    parsed = [Templates((text,)) for text in model.plan.templates]
+    return tuple(
+        text
+        for each in parsed
+        if not (each.lexicon_columns or each.gazetteer_columns or each.cluster_columns)
+        for text in each.texts
+    )
