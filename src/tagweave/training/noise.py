@@ -4,6 +4,9 @@ Noisy labels are wrong in systematic ways, and a model that learns from them rep
 development data are right, the mean probability of what such a model says of tokens of a true type estimates
 P(said | true). A second model takes each label of TRAIN as evidence with these likelihoods (forward correction with an
 estimated matrix: Patrini et al. 2017), and expects as many tokens inside spans as development data have.
+
+Its rate is the usual one. With the rate of other models that keep to a share of spans, F on clean sentences was 0.6 to
+2 points lower for noises of NoiseBench, 2 to 6.5 where half of the names of CoNLL were missed, Spanish and English.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from tagweave.training.fit import Fitted, fit_problem, prepare
 from tagweave.training.incomplete import is_complete, ratio_of
 from tagweave.training.inspection import label_counts
 from tagweave.training.job import Job
-from tagweave.training.recipe import EntityRatio, Recipe
+from tagweave.training.recipe import SPAN_SETTINGS, EntityRatio, Recipe
 
 Floats = NDArray[np.float64]
 _PSEUDO = 5.0  # tokens of each type that are said right
@@ -84,7 +87,8 @@ def corrected(job: Job, recipe: Recipe, fitted: Fitted) -> Fitted:
         f"the model misses {100 * known.missed:.0f} % of the tokens inside spans of the development data, because TRAIN"
         " is small or its labels are wrong: a second model learns how far they are (`span_confidence=1` would not)"
     )
-    recipe = replace(recipe, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
+    settings = {**SPAN_SETTINGS, **recipe.settings} if recipe.learner == "adagrad" else recipe.settings
+    recipe = replace(recipe, settings=settings, soft_labels="likelihood", ratio=EntityRatio(ratio_of(dev)))
     run = job.run.without_checkpoint().phase("noise")
     with job.problem(as_evidence(job.data.corpora, known), recipe) as problem:
         second = fit_problem(problem, recipe, dev, run)
