@@ -1,4 +1,7 @@
-"""`ChainLoss` against the enumeration of all label sequences, against pytorch-crf, and as a PyTorch module."""
+"""`ChainLoss` against the enumeration of all label sequences, against pytorch-crf, and as a PyTorch module.
+
+`TAGWEAVE_CASES=2000` draws more random cases, here and for trees.
+"""
 
 from __future__ import annotations
 
@@ -352,8 +355,14 @@ def test_labels_that_the_coding_forbids_are_told_with_their_row() -> None:
     module = ChainLoss(["O", "B-X", "I-X"], "IOB2")
     with pytest.raises(ContradictionError, match="sentence 2: no label sequence agrees"):
         module(torch.zeros(2, 2, 3), torch.tensor([[0, 1], [0, 2]]))
-    with pytest.raises(ContradictionError, match="sentence 1"):
-        module.decode(torch.zeros(1, 2, 3), None, torch.tensor([[0, 2]]))
+    for ask in (
+        module.decode,
+        module.marginals,
+        module.entropy,
+        lambda *inputs: module.sample(inputs[0], 1, *inputs[1:]),
+    ):
+        with pytest.raises(ContradictionError, match="sentence 2"):
+            ask(torch.zeros(2, 2, 3), None, torch.tensor([[0, 1], [0, 2]]))
     for labels, message in ((1, "found 1 labels, expected 2 or more"), (["A", "A"], "found the label 'A' twice")):
         with pytest.raises(ValueError, match=message):
             ChainLoss(labels)

@@ -19,7 +19,7 @@ from tagweave.labels.sets import LabelRows, LabelSets, Reading, reading
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.structures.chain import Chain, ChainGradient, ChainScores, entropies, log_partitions
-from tagweave.structures.lockstep import TransitionScores
+from tagweave.structures.lockstep import Sums, TransitionScores
 from tagweave.structures.loss import LossTerm, loss
 from tagweave.torch.evidence import encoded, model_of, of_labels, space_of
 from tagweave.torch.positions import NO_POSITION, Floats, Positions, precision
@@ -155,7 +155,7 @@ class ChainLoss(StructureLoss):
 
 
 @contextmanager
-def _lent_chain(transitions: bool = True) -> Iterator[Chain]:
+def _lent_chain(transitions: bool) -> Iterator[Chain]:
     """Lend a structure with its buffers, which no other thread uses meanwhile."""
     try:
         chain = _idle.pop()
@@ -190,9 +190,11 @@ class ChainProblem(Problem):
         whole, ptr = ChainScores(self.positions.take(scores[0]), self._transitions(scores)), given.sentence_ptr
 
         def run(first: int, last: int) -> tuple[NDArray[np.float64], ChainGradient]:
-            own = whole._replace(emission=whole.emission[ptr[first] : ptr[last]])
+            own, part = whole, given
+            if last - first < len(given):
+                own, part = whole._replace(emission=whole.emission[ptr[first] : ptr[last]]), given.part(first, last)
             with _lent_chain(any(needed[1:])) as chain, np.errstate(invalid="ignore"):  # nan is an answer
-                return (self._partition if self.is_partition else self._loss)(chain, own, given.part(first, last))
+                return (self._partition if self.is_partition else self._loss)(chain, own, part)
 
         work = len(whole.emission) * len(scores[1]) ** 2
         parts = over_rows(run, ptr, 0 if self.terms else work)  # terms are of all rows
@@ -203,11 +205,14 @@ class ChainProblem(Problem):
         gradient = parts[0][1]
         for _, other in parts[1:]:
             gradient.merge(other)
-        gradients = [self.positions.put(emission), gradient.transition, gradient.start, gradient.end]
+        gradients = [emission, gradient.transition, gradient.start, gradient.end]
         if not np.isfinite(values).all():  # so that a scaler of gradients sees it
             for each in gradients:
                 each.fill(np.nan)
         return values, gradients
+
+    def scaled(self, at: int, gradient: Floats, factor: float) -> Floats:
+        return gradient * gradient.dtype.type(factor) if at else self.positions.scaled(gradient, factor)
 
     def _transitions(self, scores: list[Floats]) -> TransitionScores:
         pairs, scheme = scores[1:], self.scheme
@@ -259,10 +264,11 @@ class _Chains(Distribution):
     def padded(self, outputs: NDArray[np.int32]) -> NDArray[Any]:
         return self.positions.put(outputs, NO_POSITION)
 
+    def log_z(self, sums: Sums) -> NDArray[np.float64]:
+        return log_partitions(sums, self.batch, self.scores.transitions)
+
     def marginals(self) -> Floats:
-        with _lent_chain() as chain:
-            return self.positions.put(chain.sums(self.scores, self.batch).marginals()[self.batch.rows])
+        return self.positions.put(self.sums().marginals()[self.batch.rows])
 
     def entropies(self) -> NDArray[np.float64]:
-        with _lent_chain() as chain:
-            return entropies(chain.sums(self.scores, self.batch), self.batch, self.scores)
+        return entropies(self.sums(), self.batch, self.scores)

@@ -20,24 +20,28 @@ NO_POSITION = -100
 """What stands for an id where there is no position; the usual value in PyTorch."""
 
 Floats = NDArray[Any]
+_BLOCK = 1 << 14  # numbers that are scaled at a time
 
 
 def array(tensor: Tensor, dtype: torch.dtype | None = None) -> NDArray[Any]:
     """Return the numbers of a tensor; of one on the CPU, contiguous and of this type, they are not copied."""
-    tensor = tensor.detach()
+    tensor, dtype = tensor.detach(), dtype or tensor.dtype
     if tensor.device.type == "cuda":
-        pinned = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
-        tensor = pinned.copy_(tensor)
-    numbers: NDArray[Any] = tensor.cpu().to(dtype or tensor.dtype).contiguous().numpy()
+        tensor = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor)
+    if tensor.device.type != "cpu" or tensor.dtype != dtype:
+        tensor = tensor.cpu().to(dtype)
+    numbers: NDArray[Any] = tensor.contiguous().numpy()
     return numbers
 
 
 def tensor(numbers: NDArray[Any], like: Tensor, dtype: torch.dtype | None = None) -> Tensor:
     """Return an array as a tensor, on the device of another one and of its type, unless another type is given."""
-    made = torch.from_numpy(numbers).to(dtype or like.dtype)
-    if like.device.type == "cuda":
-        made = made.pin_memory()
-    return made.to(like.device, non_blocking=True)
+    made, dtype, device = torch.from_numpy(numbers), dtype or like.dtype, like.device.type
+    if made.dtype != dtype:
+        made = made.to(dtype)
+    if device == "cpu":
+        return made
+    return (made.pin_memory() if device == "cuda" else made).to(like.device, non_blocking=True)
 
 
 def precision(*tensors: Tensor) -> torch.dtype:
@@ -72,6 +76,16 @@ class Positions:
             return taken.reshape(*self.shape, *taken.shape[1:])
         flat = np.full((self.shape[0] * self.shape[1], *taken.shape[1:]), fill, taken.dtype)
         flat[self.index] = taken
+        return flat.reshape(*self.shape, *taken.shape[1:])
+
+    def scaled(self, taken: Floats, factor: float) -> Floats:
+        """As `put`, times a factor; block by block, since large arrays that are new cost more than to compute them."""
+        own, step = taken.dtype.type(factor), max(1, _BLOCK // max(1, taken[:1].size))
+        if self.index is None:
+            return self.put(taken * own)
+        flat = np.zeros((self.shape[0] * self.shape[1], *taken.shape[1:]), taken.dtype)
+        for low in range(0, len(taken), step):
+            flat[self.index[low : low + step]] = taken[low : low + step] * own
         return flat.reshape(*self.shape, *taken.shape[1:])
 
     def place(self, at: int) -> str:

@@ -57,10 +57,14 @@ class Problem(ABC):
     def solve(
         self, scores: list[Floats], needed: tuple[bool, ...], weights: NDArray[np.float64] | None
     ) -> tuple[NDArray[np.float64], list[Floats]]:
-        """Return the values of rows, [B], and the gradients, shaped as the scores, of their sum by weights [B].
+        """Return the values of rows, [B], and the gradients, as `scaled` takes them, of their sum by weights [B].
 
         `needed` says which gradients will be asked for; others may be anything.
         """
+
+    @abstractmethod
+    def scaled(self, at: int, gradient: Floats, factor: float) -> Floats:
+        """Return the gradient of scores `at`, shaped as they are, times a factor."""
 
     @abstractmethod
     def distribution(self) -> Distribution:
@@ -99,8 +103,11 @@ class _Values(torch.autograd.Function):
         if (weights != factor).any():
             arrays = replace(ctx.problem, scores=scores).arrays()
             (_, gradients), factor = ctx.problem.solve(arrays, needed, weights), 1.0
-        pairs = zip(gradients, scores, needed, strict=True)
-        return None, *(tensor(own * own.dtype.type(factor), like) if asked else None for own, like, asked in pairs)
+        pairs = enumerate(zip(gradients, scores, needed, strict=True))
+        scaled = (
+            tensor(ctx.problem.scaled(at, own, factor), like) if asked else None for at, (own, like, asked) in pairs
+        )
+        return None, *scaled
 
 
 def over_rows(run: Callable[[int, int], _Part], ptr: NDArray[np.int64], work: float) -> list[_Part]:
@@ -108,9 +115,10 @@ def over_rows(run: Callable[[int, int], _Part], ptr: NDArray[np.int64], work: fl
 
     `ptr`, [S + 1], has the first word of each sentence. Little work is not shared.
     """
-    threads = torch.get_num_threads() if work >= SHARED_WORK else 1
-    inner = np.searchsorted(ptr, np.linspace(0, ptr[-1], threads + 1)[1:-1])
-    bounds = sorted({0, *inner.tolist(), len(ptr) - 1})
+    bounds = [0, len(ptr) - 1]
+    if work >= SHARED_WORK:
+        inner = np.searchsorted(ptr, np.linspace(0, ptr[-1], torch.get_num_threads() + 1)[1:-1])
+        bounds = sorted({*bounds, *inner.tolist()})
     with one_blas_thread():
         if len(bounds) <= 2:
             return [run(0, len(ptr) - 1)]
@@ -138,6 +146,10 @@ class Distribution(ABC):
         """Return [B, T, ...], outputs of rows, from those of sentences, [N, ...]; -100 where there is no word."""
 
     @abstractmethod
+    def log_z(self, sums: Any) -> NDArray[np.float64]:
+        """Return [S], of the sums of the structure."""
+
+    @abstractmethod
     def marginals(self) -> Floats:
         """Return the probabilities of the parts of outputs, shaped as their scores."""
 
@@ -145,8 +157,16 @@ class Distribution(ABC):
     def entropies(self) -> NDArray[np.float64]:
         """Return [S], in nats."""
 
+    def sums(self) -> Any:
+        """Return the sums of the structure. Raises ContradictionError if nothing is possible in a sentence."""
+        with one_blas_thread():
+            sums = self.structure.sums(self.scores, self.batch)
+        if (impossible := np.isneginf(self.log_z(sums))).any():
+            raise contradiction(int(self.rows[impossible.argmax()]), self.structure.contradiction)
+        return sums
+
     def best(self) -> NDArray[Any]:
-        """[B, T]. Raises ContradictionError if nothing is possible."""
+        """[B, T]. Raises as `sums`."""
         best = self.structure.best(self.scores, self.batch)
         if len(best) and best.min() < 0:
             sentence = int(np.searchsorted(self.ptr, best.argmin(), "right")) - 1
@@ -163,7 +183,8 @@ class Distribution(ABC):
         return self.padded(outputs).swapaxes(1, 2), totals
 
     def samples(self, n: int, seeds: list[int]) -> NDArray[Any]:
-        """[B, n, T]; a seed for each row."""
+        """[B, n, T]; a seed for each row. Raises as `sums`."""
+        self.sums()
         outputs = np.empty((int(self.ptr[-1]), n), np.int32)
         for at, row in enumerate(self.rows.tolist()):
             outputs[self.ptr[at] : self.ptr[at + 1]] = self.structure.samples(*self.part(at), n, seeds[row]).T

@@ -12,6 +12,7 @@ from tagweave.torch.positions import tensor
 from tagweave.torch.problem import Problem, Reduction, eager, values
 
 Scores = Tensor | tuple[Tensor, Tensor]
+_REDUCTIONS = get_args(Reduction)
 
 
 class StructureLoss(nn.Module, ABC):
@@ -38,8 +39,8 @@ class StructureLoss(nn.Module, ABC):
             ContradictionError: no output agrees with the evidence of a row.
         """
         problem = self._problem(scores, evidence, mask)
-        if reduction not in get_args(Reduction):
-            raise ValueError(f"found the reduction {reduction!r}, expected one of {', '.join(get_args(Reduction))}")
+        if reduction not in _REDUCTIONS:
+            raise ValueError(f"found the reduction {reduction!r}, expected one of {', '.join(_REDUCTIONS)}")
         if reduction == "none" and problem.has_terms:
             raise ValueError("found the reduction 'none' with terms, expected another: terms are of all rows together")
         losses = values(problem)

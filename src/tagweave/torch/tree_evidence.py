@@ -104,7 +104,9 @@ def of_heads(
     if is_id:
         positions = TreePositions.of(kept & (found != NO_POSITION))
         heads = _known_heads(found, positions)
-        allowed = list(map(_only, np.split(heads, positions.tokens.ptr[positions.rows][1:])))
+        allowed = []
+        if heads.min(initial=0) < 0 <= heads.max(initial=ANY):
+            allowed = list(map(_only, np.split(heads, positions.tokens.ptr[positions.rows][1:])))
         return positions, _evidence(positions, heads, allowed), np.zeros(len(positions.rows))
     positions = TreePositions.of(kept)
     how = reading if given.is_floating_point() else "likelihood"

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tagweave.evidence.trees import ANY, ArcEvidence
+from tagweave.kernels.tree_sums import entropies
 from tagweave.labels.sets import Reading, reading
 from tagweave.structures.loss import contradiction, loss
-from tagweave.structures.tree import Tree, TreeBatch, are_whole, exclude, tree_structure
+from tagweave.structures.tree import Tree, TreeBatch, TreeSums, are_whole, exclude, tree_structure
 from tagweave.torch.positions import Floats, Positions, precision
 from tagweave.torch.problem import Distribution, Problem, over_rows
 from tagweave.torch.structure_loss import Scores, StructureLoss
@@ -77,7 +78,7 @@ class TreeLoss(StructureLoss):
         return f"projective={self.structure.projective}, single_root={self.structure.single_root}"
 
 
-_COST = 20  # multiplications for each cube of a length, about
+_COST = 60  # multiplications for each cube of a length, about
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,11 @@ class TreeProblem(Problem):
         found[rows] += self.scales if self.is_partition else -self.scales
         if not np.isfinite(found).all():  # so that a scaler of gradients sees it
             gradient.fill(np.nan)
-        parts = zip(self._of_scores, np.split(gradient, [batch.cells[-1]]), scores, strict=False)
-        return found, [positions.put(own).reshape(like.shape) for positions, own, like in parts]
+        return found, np.split(gradient, [batch.cells[-1]])[: len(scores)]
+
+    def scaled(self, at: int, gradient: Floats, factor: float) -> Floats:
+        wide = self.positions.kept.shape[1]
+        return self._of_scores(at + 1)[at].scaled(gradient, factor).reshape(-1, *[wide] * (at + 2))
 
     def _loss(self, scores: Floats, given: ArcEvidence) -> tuple[NDArray[np.float64], Floats]:
         values, gradient = loss(self.structure, scores, given)
@@ -127,13 +131,15 @@ class TreeProblem(Problem):
         values = self.structure.add_expectations(self.structure.sums(scores, batch), scores, batch, +1, gradient)
         return values, gradient.arcs
 
-    @property
-    def _of_scores(self) -> tuple[Positions, ...]:
-        return self.positions.arcs, self.positions.siblings
+    def _of_scores(self, count: int) -> tuple[Positions, ...]:
+        """Return where the scores of arcs are, and with two tensors those of siblings."""
+        return (self.positions.arcs, self.positions.siblings) if count > 1 else (self.positions.arcs,)
 
     def _flat(self, scores: list[Floats]) -> Floats:
         """Return the scores of all arcs, and of siblings behind them, as `structures.tree` has them."""
-        flat = [at.take(own.reshape(len(own), -1)) for at, own in zip(self._of_scores, scores, strict=False)]
+        flat = [
+            at.take(own.reshape(len(own), -1)) for at, own in zip(self._of_scores(len(scores)), scores, strict=True)
+        ]
         return flat[0] if len(flat) == 1 else np.concatenate(flat)
 
     def _check(self) -> None:
@@ -183,12 +189,15 @@ class _Trees(Distribution):
         totals[self.rows] += self.scales[:, None]
         return heads, totals
 
+    def log_z(self, sums: TreeSums) -> NDArray[np.float64]:
+        return sums.log_z
+
     def marginals(self) -> Floats:
-        found, wide = self.structure.sums(self.scores, self.batch).marginals, self.positions.kept.shape[1]
+        found, wide = self.sums().marginals, self.positions.kept.shape[1]
         return self.positions.arcs.put(found[: self.batch.cells[-1]]).reshape(-1, wide, wide)
 
     def entropies(self) -> NDArray[np.float64]:
-        sums = self.structure.sums(self.scores, self.batch)
-        expected = sums.marginals.astype(np.float64) * np.where(sums.marginals > 0, self.scores, 0)
-        total = np.append(0, np.cumsum(expected))
-        return np.asarray(sums.log_z - sum(np.diff(total[ptr]) for ptr in (self.batch.cells, self.batch.pair_ptr)))
+        sums, found = self.sums(), np.empty(len(self.rows))
+        ptr = self.batch.cells, self.batch.pair_ptr
+        entropies(self.scores, *ptr, self.batch.lengths, sums.marginals, sums.log_z, found)
+        return found
