@@ -227,6 +227,7 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
     facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
     facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []
     facts += [f"method {plan['method']}"] if plan else []
+    facts += [f"encoder {encoder}"] if (encoder := plan.get("encoder", "features")) != "features" else []
     facts += [f"round {about['round']}"] if "round" in about else []
     facts += [f"{rounds} rounds"] if "round" not in about and (rounds := of_method.get("rounds", 1)) > 1 else []
     facts += [f"mapping {' '.join(mapping)}"] if (mapping := of_method.get("mapping")) else []

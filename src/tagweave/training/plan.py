@@ -211,7 +211,7 @@ class TrainingPlan:
     average_seeds: int | None = option(
         None,
         "Train with N seeds side by side, and keep the mean of their weights. Default: 3 for the task spans with few"
-        " tokens, else 1.",
+        " tokens and no network, else 1.",
         "N",
         1,
         panel="Learning",

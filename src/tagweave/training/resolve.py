@@ -89,7 +89,7 @@ def _default_method(plan: TrainingPlan, targets: Sequence[CorpusFile]) -> str:
 def _seeds(plan: TrainingPlan, data: TrainingData, run: Run) -> int:
     """Return how many seeds a model is the mean of by default."""
     tokens = sum(corpus.tokens() for corpus in data.targets)
-    if plan.task != SPANS or tokens >= _FEW_TOKENS or not has_seed(plan.learner):
+    if plan.task != SPANS or tokens >= _FEW_TOKENS or plan.folder or not has_seed(plan.learner):
         return 1
     run.tell(f"{tokens:,} tokens are few: the mean of {_SEEDS} seeds is trained (`average_seeds` gives their number)")
     return _SEEDS

@@ -6,11 +6,13 @@ few iterations, come in the same order as those of all, or nearly (docs/results/
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from tagweave.errors import TagweaveError
+from tagweave.labels import SPANS
 from tagweave.structures import CHAIN, TREE
 from tagweave.training.methods.method import Method, Options
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from tagweave.training.job import Job
 
 NAME = "auto"
-_ENTRANTS = {CHAIN: ("single", "stacked", "coupled"), TREE: ("single", "stacked", "transform")}
+_PLAIN = "single"
+_ENTRANTS = {CHAIN: (_PLAIN, "stacked", "coupled"), TREE: (_PLAIN, "stacked", "transform")}
 """The methods that race, the cheapest first: of equally good ones, it wins. Of chains, `transform` took as long as all
 others, and was at most 0.2 points better on dev (docs/results/race.md)."""
 _ITERATIONS = 3
@@ -60,9 +63,33 @@ def decided(job: Job) -> Job:
     if not scores:
         assert error is not None  # noqa: S101 - somebody raced
         raise error
-    best = max(scores, key=scores.__getitem__)
+    best = _best(scores, small)
     tell(f"method {best} (`method` would name another)")
     return replace(job.with_method(best), race=scores)
+
+
+def _best(scores: Mapping[str, float], small: Job) -> str:
+    """Return the method with the best score; not the plain one if another is within its standard error.
+
+    A race shows the others a part of their sources only, and what they make of all is compared with a plain model.
+    """
+    best = max(scores, key=scores.__getitem__)
+    others = {name: score for name, score in scores.items() if name != _PLAIN}
+    if best != _PLAIN or not others:
+        return best
+    second, score = max(others, key=others.__getitem__), scores[best]
+    is_level = score - others[second] < sqrt(score * (1 - score) / max(1, _judged(small)))
+    return second if is_level else best
+
+
+def _judged(small: Job) -> int:
+    """Return how many tokens or spans judge the race."""
+    assert small.dev is not None  # noqa: S101 - held out at least
+    dev = small.recipe.task.prepare(small.dev)
+    if small.plan.task != SPANS:
+        return dev.tokens()
+    layers = (each.layers.get(dev.guideline, ()) for each in dev)
+    return sum(label is not None and label[0][0] in "BS" for layer in layers for label in layer)
 
 
 def _entrants(job: Job) -> Iterator[str]:
@@ -87,7 +114,7 @@ def _entrant(small: Job, name: str) -> Job:
 
 def _knowing(small: Job, name: str, fitted: Fitted) -> Job:
     """Return the job with a model that later entrants need as well."""
-    if name == "single":
+    if name == _PLAIN:
         return replace(small, plain=fitted)
     return replace(small, guided=fitted) if name == "stacked" else small
 
