@@ -6,15 +6,18 @@ Functions applied to a corpus: once for equal sentences, in other processes, and
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
 import tagweave as tw
+from benchmarks.fuzz_bases import save_network
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
@@ -24,11 +27,10 @@ from tagweave.sources.builtin_functions import (
     AnswerFile,
     Expression,
     LexiconFunction,
-    SpacyModel,
-    TagweaveModel,
     read_functions,
 )
 from tagweave.sources.functions import FunctionError, PythonFunction, labelling_function, load_functions
+from tagweave.sources.model_functions import SpacyModel, TagweaveModel, TransformersModel
 
 TEXT = Sentence(("Mr.", "Smith", "of", "New", "York"))
 UNKNOWN, OUTSIDE = None, ("O",)
@@ -231,7 +233,47 @@ class TestModels:
         assert soft[0] == "B-PER"
         assert sum(soft.numbers) == pytest.approx(1, abs=1e-5)
         with pytest.raises(FunctionError, match="f: "):
-            _of(TagweaveModel("f", model, "ctb"), text)
+            _of(TagweaveModel("f", model, guideline="ctb"), text)
+
+    @pytest.fixture
+    def classifier(self, tmp_path) -> Callable[..., str]:
+        """The folder of a classifier whose scores are the same at every piece, but for one of `ann`."""
+
+        def make(**scores: float) -> str:
+            import torch
+            from transformers import BertConfig, BertForTokenClassification
+
+            folder = tmp_path / "-".join(scores)
+            folder.mkdir()
+            save_network(folder, ["ann", "graz"], 30)
+            names = dict(enumerate(scores))
+            sizes = {"hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 4}
+            network = BertForTokenClassification(
+                BertConfig(vocab_size=30, id2label=names, max_position_embeddings=8, **sizes)
+            )
+            with torch.no_grad():
+                network.classifier.weight.zero_()
+                network.classifier.bias.copy_(torch.tensor([*scores.values()]))
+            network.save_pretrained(folder)
+            return str(folder)
+
+        return make
+
+    def test_a_classifier_of_transformers(self, classifier):
+        text, labels = Sentence(("Ann", "in", "Graz", "graz") * 4), {"O": 0.0, "I-PER": 2.0, "E-PER": 1.0}
+        folder = classifier(**labels)
+        assert _of(TransformersModel("f", folder), text) == (("B-PER",), *((("I-PER",),) * 15))
+        soft = _of(TransformersModel("f", folder, probabilities=True), text)[-1]
+        share = (math.exp(2) + math.exp(1)) / (1 + math.exp(2) + math.exp(1))
+        assert soft == Soft(("I-PER", "O"), (round(share, 6), round(1 - share, 6)))
+        assert _of(TransformersModel("f", folder, task="tags"), text)[1] == ("I-PER",)
+        assert TransformersModel("f", folder).digest() != TransformersModel("f", folder, {"PER": "X"}).digest()
+        with pytest.raises(FunctionError, match="found the label N in"):
+            _of(TransformersModel("f", classifier(N=1.0, O=0.0)), text)
+
+    def test_no_classifier(self, tmp_path):
+        with pytest.raises(FunctionError, match="found no classifier of tokens"):
+            _of(TransformersModel("f", str(tmp_path)))
 
     def test_a_pipeline_of_spacy(self, monkeypatch):
         def pipe(docs):
@@ -261,7 +303,7 @@ class TestModels:
 
     def test_nothing_else_imports_spacy(self):
         lines = "import sys, tagweave; tagweave.apply_functions; import tagweave.sources.functions as a"
-        code = f"{lines}, tagweave.sources.builtin_functions; assert 'spacy' not in sys.modules"
+        code = f"{lines}, tagweave.sources.builtin_functions; assert not set(sys.modules) & set(('spacy', 'torch'))"
         subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -273,6 +315,7 @@ class TestDeclaration:
             {"name": "c", "type": "answers", "file": "/c.jsonl", "labels": ["LOC"]},
             {"name": "d", "type": "tagweave", "model": "d.model", "task": "spans"},
             {"name": "e", "type": "spacy", "model": "en", "labels": {"GPE": "LOC"}},
+            {"name": "f", "type": "transformers", "model": "bert", "probabilities": True},
         ]
         path = tmp_path / "rules.json"
         path.write_text(json.dumps({"task": "tags", "functions": declared}), "utf-8")
@@ -282,6 +325,7 @@ class TestDeclaration:
             AnswerFile("c", "/c.jsonl", ("LOC",), task="tags"),
             TagweaveModel("d", str(tmp_path / "d.model")),
             SpacyModel("e", "en", {"GPE": "LOC"}, task="tags"),
+            TransformersModel("f", str(tmp_path / "bert"), probabilities=True, task="tags"),
         ]
 
     @pytest.mark.parametrize(

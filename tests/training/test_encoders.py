@@ -16,10 +16,10 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.errors import PlanError
 from tagweave.features.lookups import Lookups
-from tagweave.features.subwords import Subwords
+from tagweave.features.subwords import Subwords, windows_of
 from tagweave.features.templates import Templates
 from tagweave.learning.run import Silence
-from tagweave.models.network import NetworkParameters, module_of, pooled, read, windows_of
+from tagweave.models.network import NetworkParameters, module_of, pooled, read
 from tagweave.training.chain_problem import ChainProblem
 from tagweave.training.fit import prepare
 from tagweave.training.recipe import Recipe

@@ -27,7 +27,7 @@ from tagweave.training.incomplete import (
     ratio_from,
     ratio_of,
 )
-from tagweave.training.recipe import EntityRatio, Recipe
+from tagweave.training.recipe import SPAN_SETTINGS, EntityRatio, Recipe
 from tagweave.training.task import Task
 
 PLACES = ["Bonn", "Lyon", "Turin", "Porto", "Graz", "Bern"]
@@ -118,8 +118,8 @@ def test_a_ratio_makes_steps_smaller_unless_a_rate_is_given() -> None:
         return tw.train(corpus(6, None), task="spans", entity_ratio=0.2, **quick, **options).trained.weights
 
     usual = weights()
-    assert np.array_equal(usual, weights(settings={"rate": 0.3 * 0.2}))
-    assert not np.array_equal(usual, weights(settings={"rate": 0.2}))
+    assert np.array_equal(usual, weights(settings={"rate": 0.3 * SPAN_SETTINGS["rate"]}))
+    assert not np.array_equal(usual, weights(settings=SPAN_SETTINGS))
 
 
 def test_a_ratio_is_counted_in_a_corpus(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,20 @@ from tagweave.features.rules import read_texts, text_array
 
 EXTRA = "expected the extra encoders: pip install '.[encoders]' in a checkout of tagweave"
 ARRAYS = ("subwords.config", "subwords.tokenizer")
+Ints = NDArray[np.int64]
 _FILES = ("config.json", "tokenizer.json")
 _LONGEST = 512  # pieces that a network reads at once, where its configuration does not tell
-_OFFSET = (
-    "roberta",
-    "camembert",
-    "longformer",
-)  # types of networks whose positions are counted from after the padding's
+# types of networks whose positions are counted from after the padding's
+_OFFSET = ("roberta", "camembert", "longformer")
+
+
+class Reading(NamedTuple):
+    """Rows of pieces for the network, and where in them the tokens are."""
+
+    pieces: Ints  # [R, longest], padded
+    mask: NDArray[np.bool_]  # [R, longest]
+    first_piece: Ints  # [n], of every token, as an index into the flattened rows
+    piece_count: Ints  # [n], how many pieces it has
 
 
 @dataclass(frozen=True)
@@ -114,6 +122,31 @@ class Subwords:
         ids = np.fromiter((piece for each in found for piece in each), np.int32)
         return pointers(np.array([len(each) for each in found], np.int64)), ids
 
+    def laid_out(self, pieces: NDArray[Any], piece_ptr: Ints, sentence_ptr: Ints) -> Reading:
+        """Lay out sentences in rows, each with the pieces before and after a sentence.
+
+        Args:
+            pieces: of all tokens.
+            piece_ptr: [n + 1], where those of each token begin.
+            sentence_ptr: where the tokens of each sentence begin.
+        """
+        before, after = self.frame
+        count, most = np.diff(piece_ptr), self.longest - len(before) - len(after)
+        windows = [
+            [low + at for at in window]
+            for low, high in pairwise(sentence_ptr.tolist())
+            for window in windows_of(count[low:high], most)
+        ]
+        longest = max((int(piece_ptr[high] - piece_ptr[low]) for low, high, _, _ in windows), default=0)
+        width = longest + len(before) + len(after)
+        table = np.full((len(windows), width), self.settings.get("pad_token_id") or 0, np.int64)
+        mask, place = np.zeros(table.shape, np.bool_), np.zeros(len(count), np.int64)
+        for row, (low, high, begin, end) in enumerate(windows):
+            line = np.concatenate([before, pieces[piece_ptr[low] : piece_ptr[high]], after]).astype(np.int64)
+            table[row, : len(line)], mask[row, : len(line)] = line, True
+            place[begin:end] = row * width + len(before) + piece_ptr[begin:end] - piece_ptr[low]
+        return Reading(table, mask, place, count)
+
 
 def _parts(described: Any) -> list[dict[str, Any]]:
     """Return the parts of a step of a tokenizer, described as JSON."""
@@ -121,3 +154,24 @@ def _parts(described: Any) -> list[dict[str, Any]]:
         return []
     inner = [part for each in described.get("pretokenizers", ()) for part in _parts(each)]
     return [described, *inner]
+
+
+def windows_of(count: Ints, most: int) -> Sequence[tuple[int, int, int, int]]:
+    """Cut a sentence into windows of at most so many pieces, which overlap by half.
+
+    Returns:
+        the first token of each window and the end, and the first token that is taken from it and their end.
+    """
+    if not len(count):
+        return []
+    ends = np.cumsum(count)
+    found, low = [], 0
+    while True:
+        before = ends[low] - count[low]
+        high = max(low + 1, int(np.searchsorted(ends, before + most, side="right")))
+        found.append((low, high))
+        if high == len(count):
+            break
+        low = max(low + 1, int(np.searchsorted(ends, before + most // 2, side="right")))
+    middles = [0, *((low + high) // 2 for (low, _), (_, high) in zip(found[1:], found, strict=False)), len(count)]
+    return [(*window, *taken) for window, taken in zip(found, pairwise(middles), strict=True)]

@@ -247,7 +247,7 @@ def apply_functions(
 
 def scored_layer(corpus: Corpus, *functions: Callable[..., Any] | str | PathLike[str]) -> str:
     """Return the layer to compare labels of functions with: that which all of them learned, or the corpus's own."""
-    from tagweave.sources.builtin_functions import TagweaveModel
+    from tagweave.sources.model_functions import TagweaveModel
 
     names = [*corpus[0].layers] if len(corpus) else []
     called = [function for each in functions for function in _functions(each)]

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from tagweave.errors import PlanError
 from tagweave.evidence.sequences import rows
 from tagweave.features.encoded import Encoded
 from tagweave.features.rules import ArrayRule, Description, Rule, one_of
-from tagweave.features.subwords import EXTRA, Subwords
+from tagweave.features.subwords import EXTRA, Reading, Subwords
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.linear_scorer import ChainParameters
@@ -39,7 +38,6 @@ POOLING = ("first", "mean", "last")
 """Which of the pieces of a token its vector comes from."""
 _TOGETHER = 32  # rows of pieces that are read at a time when nothing is learnt
 _MOST_LAYERS, _MOST_WEIGHTS = 200, 1 << 33
-Ints = NDArray[np.int64]
 
 
 class Module(NamedTuple):
@@ -82,15 +80,6 @@ def module_of(subwords: Subwords) -> Module:
     for each in module.parameters():
         each.data = each.data.new_empty(0)  # they come from the weight vector
     return Module(module, shapes, width)
-
-
-class Reading(NamedTuple):
-    """Rows of pieces for the network, and where in them the tokens are."""
-
-    pieces: Ints  # [R, longest], padded
-    mask: NDArray[np.bool_]  # [R, longest]
-    first_piece: Ints  # [n], of every token, as an index into the flattened rows
-    piece_count: Ints  # [n], how many pieces it has
 
 
 @dataclass(frozen=True)
@@ -341,45 +330,7 @@ def device() -> Any:
 
 
 def read(encoded: Encoded, first: int, last: int, subwords: Subwords) -> Reading:
-    """Lay out the pieces of sentences first .. last - 1 in rows, each with the pieces before and after a sentence."""
-    before, after = subwords.frame
-    ptr, most = encoded.sentence_ptr, subwords.longest - len(before) - len(after)
-    types = encoded.word_types[ptr[first] : ptr[last]]
-    of_types, piece_ptr = rows(encoded.piece_ptr, types.astype(np.int64))
-    pieces, count = encoded.pieces[of_types].astype(np.int64), np.diff(piece_ptr)
-    windows = [
-        [low + at for at in window]
-        for low, high in pairwise((ptr[first : last + 1] - ptr[first]).tolist())
-        for window in windows_of(count[low:high], most)
-    ]
-    longest = max((int(piece_ptr[high] - piece_ptr[low]) for low, high, _, _ in windows), default=0)
-    width = longest + len(before) + len(after)
-    table = np.full((len(windows), width), subwords.settings.get("pad_token_id") or 0, np.int64)
-    mask, place = np.zeros(table.shape, np.bool_), np.zeros(len(types), np.int64)
-    for row, (low, high, begin, end) in enumerate(windows):
-        inner = pieces[piece_ptr[low] : piece_ptr[high]]
-        line = np.concatenate([before, inner, after]).astype(np.int64)
-        table[row, : len(line)], mask[row, : len(line)] = line, True
-        place[begin:end] = row * width + len(before) + piece_ptr[begin:end] - piece_ptr[low]
-    return Reading(table, mask, place, count)
-
-
-def windows_of(count: Ints, most: int) -> Sequence[tuple[int, int, int, int]]:
-    """Cut a sentence into windows of at most so many pieces, which overlap by half.
-
-    Returns:
-        the first token of each window and the end, and the first token that is taken from it and their end.
-    """
-    if not len(count):
-        return []
-    ends = np.cumsum(count)
-    found, low = [], 0
-    while True:
-        before = ends[low] - count[low]
-        high = max(low + 1, int(np.searchsorted(ends, before + most, side="right")))
-        found.append((low, high))
-        if high == len(count):
-            break
-        low = max(low + 1, int(np.searchsorted(ends, before + most // 2, side="right")))
-    middles = [0, *((low + high) // 2 for (low, _), (_, high) in zip(found[1:], found, strict=False)), len(count)]
-    return [(*window, *taken) for window, taken in zip(found, pairwise(middles), strict=True)]
+    """Lay out the pieces of sentences first .. last - 1."""
+    ptr = encoded.sentence_ptr[first : last + 1]
+    pieces, piece_ptr = rows(encoded.piece_ptr, encoded.word_types[ptr[0] : ptr[-1]].astype(np.int64))
+    return subwords.laid_out(encoded.pieces[pieces], piece_ptr, ptr - ptr[0])

@@ -1,4 +1,4 @@
-"""Labelling functions that need no code: phrases, regular expressions, models of spaCy and tagweave, files of answers.
+"""Labelling functions that need no code: phrases, regular expressions, and files of answers.
 
 JSON files declare them, with a type and the arguments of each:
 
@@ -12,13 +12,11 @@ Nothing in such a file is executed. Relative paths in it are relative to the fil
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +34,8 @@ from tagweave.exchange.json_exports import Values
 from tagweave.exchange.quotations import Tally
 from tagweave.exchange.tokens import TokenOffsets, without_blanks
 from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
-from tagweave.models.chain import ChainModel
-from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.storage import load_model
 from tagweave.sources.functions import DeclaredFunction, FunctionError, LabellingFunction, stamp
+from tagweave.sources.model_functions import SpacyModel, TagweaveModel, TransformersModel
 
 _LAYER = "found"
 
@@ -116,128 +112,6 @@ class Expression(DeclaredFunction):
 
     def _compiled(self) -> re.Pattern[str]:
         return re.compile(self.pattern, re.IGNORECASE if self.ignore_case else 0)
-
-
-@dataclass(frozen=True)
-class SpacyModel(DeclaredFunction):
-    """Finds entities, or with the task tags parts of speech (`pos_`), by a pipeline of spaCy on the given tokens."""
-
-    model: str  # the name of an installed pipeline (`en_core_web_sm`), or its folder
-    # other names for the types of spaCy, as `{"GPE": "LOC"}`; types without one are left out. `None`: all types as they
-    # are.
-    labels: Mapping[str, str] | None = None
-
-    def digest(self) -> str:
-        """Return the digest of the fields, the version of spaCy, and the pipeline."""
-        parts = (super().digest().encode(), metadata.version("spacy").encode(), _pipeline(self.model).to_bytes())
-        return hashlib.sha256(b"".join(parts)).hexdigest()
-
-    def check(self, sentences: Sequence[Sentence]) -> None:
-        _pipeline(self.model)
-
-    def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        from spacy.tokens import Doc
-
-        pipeline = _pipeline(self.model)
-        docs = pipeline.pipe(Doc(pipeline.vocab, words=list(each.forms)) for each in sentences)
-        return [layer_of(self._found(doc), len(doc), self.outside, self.task) for doc in docs]
-
-    def _found(self, doc: Any) -> Iterator[FoundSpan]:
-        spans = ((each.start, each.end, each.label_) for each in doc.ents)
-        for start, stop, kind in ((t.i, t.i + 1, t.pos_) for t in doc) if self.task == "tags" else spans:
-            if self.labels is None or kind in self.labels:
-                yield FoundSpan(start, stop, (self.labels[kind] if self.labels else kind,))
-
-
-@lru_cache(maxsize=2)
-def _pipeline(name: str) -> Any:
-    try:
-        import spacy
-    except ImportError:
-        raise FunctionError(
-            f"found the spaCy model {name}, expected the extra spacy: pip install '.[spacy]' in a checkout of tagweave"
-        ) from None
-    try:
-        return spacy.load(name)
-    except OSError as error:
-        raise FunctionError(f"found no spaCy model {name}, expected an installed one: {error}") from None
-
-
-_LEAST = 0.005  # of the probability of a candidate that is worth writing
-
-
-@dataclass(frozen=True)
-class TagweaveModel(DeclaredFunction):
-    """Labels tokens by a model of tags or spans."""
-
-    path_field = "model"
-
-    model: str  # its file
-    guideline: str | None = None  # the guideline of the labels; by default the target of the model
-    # other names for labels, or types of spans; those without one are left out. `None`: all as they are.
-    labels: Mapping[str, str] | None = None
-    probabilities: bool = False  # whether to give all probable labels with their probabilities
-
-    def check(self, sentences: Sequence[Sentence]) -> None:
-        """Raise unless the file is a model of words, under this guideline."""
-        self._predictor()
-
-    def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
-        predictor = self._predictor()
-        if not self.probabilities:
-            said = predictor.tag(list(sentences))
-            return [tuple(self._kept(each) for each in sentence.layers[predictor.guideline]) for sentence in said]
-        names, tables = predictor.labels, predictor.probabilities(sentences)
-        return [tuple(self._kept(_probable(names, row)) for row in table.tolist()) for table in tables]
-
-    def layer_in(self, names: Collection[str]) -> str | None:
-        """Return the one of these layers that the model learned; `None` without one, or if its labels are renamed."""
-        return self._predictor().layer_in(names) if self.labels is None else None
-
-    def _predictor(self) -> ChainPredictor:
-        try:
-            return _predictor(self.model, self.guideline, stamp(self.model))
-        except KeyError as error:
-            raise FunctionError(f"{self.name}: {error.args[0]}") from None
-
-    def _kept(self, candidates: Candidates) -> Candidates:
-        """Rename labels; unknown if the only label, or the best of several, is left out."""
-        if candidates is None or (candidates[0] == OUTSIDE and not self.outside):
-            return None
-        if self.labels is None:
-            return candidates
-        names = [self._called(each) for each in candidates]
-        if names[0] is None:
-            return None
-        if not isinstance(candidates, Soft):
-            return (names[0],)
-        shares: dict[str, float] = {}
-        for name, number in zip(names, candidates.numbers, strict=True):
-            shares[name or OUTSIDE] = shares.get(name or OUTSIDE, 0.0) + number
-        return Soft(shares, shares.values())
-
-    def _called(self, label: str) -> str | None:
-        assert self.labels is not None  # noqa: S101 - as above
-        if label == OUTSIDE:
-            return label
-        place, kind = ("", label) if self.task == "tags" else (label[:2], label[2:])
-        return f"{place}{self.labels[kind]}" if kind in self.labels else None
-
-
-def _probable(names: Sequence[str], row: Sequence[float]) -> Soft[str]:
-    """Return the labels of a position with enough probability, the most probable first."""
-    best = max(row)
-    ordered = sorted(((p, name) for p, name in zip(row, names, strict=True) if p >= min(_LEAST, best)), reverse=True)
-    total = sum(p for p, _ in ordered)
-    return Soft((name for _, name in ordered), (round(p / total, 6) for p, _ in ordered))
-
-
-@lru_cache(maxsize=4)
-def _predictor(path: str, guideline: str | None, _stamp: object) -> ChainPredictor:
-    model = load_model(path, ChainModel)
-    if model.of_characters:
-        raise FunctionError(f"{path}: found a model of characters, expected one of words")
-    return ChainPredictor(model, guideline=guideline)
 
 
 @dataclass(frozen=True)
@@ -384,6 +258,7 @@ _TYPES: dict[str, type[Any]] = {
     "expression": Expression,
     "tagweave": TagweaveModel,
     "spacy": SpacyModel,
+    "transformers": TransformersModel,
     "answers": AnswerFile,
 }
 

@@ -67,18 +67,24 @@ class DeclaredFunction(LabellingFunction):
     """A labelling function whose fields say all about it, and may stand in a file."""
 
     path_field: ClassVar[str] = ""
-    """The field with the file that it reads, if there is one."""
+    """The field with the file or folder that it reads, if there is one."""
 
     name: str  # the name of its layer
     outside: bool = field(default=False, kw_only=True)  # whether a token in no span is `O`; otherwise it is unknown
     task: str = field(default=SPANS, kw_only=True)  # `spans` or `tags`
 
     def digest(self) -> str:
-        """Return the digest of its class, of its fields but the name, and of the bytes of its file."""
+        """Return the digest of its class, of its fields but the name, and of the bytes of its file or folder."""
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "name"}
         text = json.dumps([__version__, type(self).__name__, own], sort_keys=True, ensure_ascii=False)
-        contents = [digest(getattr(self, self.path_field))] if self.path_field else []
+        contents = [_digest(Path(getattr(self, self.path_field)))] if self.path_field else []
         return hashlib.sha256("\n".join([text, *contents]).encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    """Return the digest of a file, or of the files of a folder."""
+    files = [each for each in sorted(path.iterdir()) if each.is_file()] if path.is_dir() else [path]
+    return "\n".join(digest(str(each)) for each in files)
 
 
 def stamp(path: str) -> tuple[int, int]:
