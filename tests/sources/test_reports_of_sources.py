@@ -101,6 +101,11 @@ def test_labels_that_are_no_spans_stay_and_broken_codings_are_refused():
         in_iob2(_corpus("B-X", "S-X", "O"), ["x"])
 
 
+def test_numbers_are_no_sign_of_a_coding():
+    corpus = Corpus((Sentence(("a",), {"x": (Soft(("I-X", "B-X"), (0.6, 0.4)),)}),), "x")
+    assert in_iob2(corpus, ["x"]) is corpus
+
+
 NAMES = ("ann", "bob", "eve")
 
 

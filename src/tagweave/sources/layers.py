@@ -15,7 +15,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus import chunk_schemes
-from tagweave.corpus.candidates import with_probabilities
+from tagweave.corpus.candidates import Soft, with_probabilities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.columns import with_column_layers
 from tagweave.corpus.load import parse_argument
@@ -215,15 +215,17 @@ def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]
 def in_iob2(corpus: Corpus, sources: Sequence[str]) -> Corpus:
     """Convert spans of all sources to IOB2 from the coding that they share; other labels stay as they are.
 
-    `E` and `S` are signs of BIOES; `I` after `O`, and no `B` there, is a sign of IOB1.
+    `E` and `S` are signs of BIOES; `I` after `O`, and no `B` there, is a sign of IOB1, but not with numbers, which IOB1
+    cannot have.
     """
     names: set[str] = set()
     starts: Counter[str] = Counter()
     for sentence in corpus:
         for source in sources:
-            layer = [each[0] if each else "O" for each in sentence.layers.get(source, ())]
-            names.update(layer)
-            starts.update(label[0] for last, label in pairwise(["O", *layer]) if last == "O" and label != "O")
+            layer = [("O",) if each is None else each for each in sentence.layers.get(source, ())]
+            names.update(each[0] for each in layer)
+            firsts = ["O", *("O" if isinstance(each, Soft) else each[0] for each in layer)]
+            starts.update(label[0] for last, label in pairwise(firsts) if last == "O" and label != "O")
     if not chunk_schemes.codes_chunks(names):
         return corpus
     if {split_label(name)[0] for name in names} & {"E", "S"}:

@@ -234,11 +234,13 @@ def _classifier(folder: str, _stamp: object) -> _Classifier:
     try:
         import torch
         from transformers import AutoModelForTokenClassification
+        from transformers.utils import logging
     except ModuleNotFoundError as error:
         raise FunctionError(f"found no {error.name}, {EXTRA}") from None
     try:
         subwords = Subwords.of_folder(folder)
         load: Any = AutoModelForTokenClassification.from_pretrained
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         network = load(folder, local_files_only=True, trust_remote_code=False)
     except (PlanError, OSError, ValueError, RuntimeError) as error:
         raise FunctionError(f"{folder}: found no classifier of tokens: {error}") from None
