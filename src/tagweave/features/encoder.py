@@ -32,6 +32,7 @@ from tagweave.features.rules import BYTES, CODES, ArrayRule, Arrays, Description
 from tagweave.features.subwords import ARRAYS as SUBWORDS
 from tagweave.features.subwords import Subwords
 from tagweave.features.templates import MOST_TEMPLATES, Family, Reach, Templates, seed_of
+from tagweave.features.word_vectors import ARRAYS as VECTORS
 from tagweave.kernels import hashing
 from tagweave.labels.space import LabelSpace
 
@@ -335,8 +336,8 @@ class TemplateEncoder(Encoder):
 
     @classmethod
     def array_rules(cls, arrays: Arrays) -> dict[str, ArrayRule]:
-        looked_up = {name: ArrayRule(BYTES, (None,)) for name in (*LOOKED_UP, *SUBWORDS) if name in arrays}
-        return {"index.codes": GRAMS, **looked_up}
+        looked_up = dict.fromkeys((*LOOKED_UP, *SUBWORDS), ArrayRule(BYTES, (None,))) | VECTORS
+        return {"index.codes": GRAMS, **{name: rule for name, rule in looked_up.items() if name in arrays}}
 
     @classmethod
     def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays, models: Sequence[Any]) -> Self:

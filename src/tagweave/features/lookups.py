@@ -21,6 +21,7 @@ from tagweave.corpus.gazetteer import Gazetteer, parse
 from tagweave.features.columns import FormColumns
 from tagweave.features.rules import read_texts, refuse, text_array
 from tagweave.features.subwords import Subwords
+from tagweave.features.word_vectors import encoder_in
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -155,8 +156,7 @@ class Lookups:
                 refuse(line, LOOKED_UP[2], "a bit string and words between tabs")
             bits, *members = line.split("\t")
             clusters.update(dict.fromkeys(members, bits))
-        subwords = Subwords.of_arrays(arrays)
-        return cls(words=tuple(words), gazetteer=parse(entries), clusters=clusters, subwords=subwords)
+        return cls(words=tuple(words), gazetteer=parse(entries), clusters=clusters, subwords=encoder_in(arrays))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model, without those that would be empty."""

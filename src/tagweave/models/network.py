@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from tagweave.evidence.sequences import rows
 from tagweave.features.encoded import Encoded
 from tagweave.features.rules import ArrayRule, Description, Rule, one_of
 from tagweave.features.subwords import EXTRA, Reading, Subwords
+from tagweave.features.word_vectors import WordVectors, encoder_in
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.linear_scorer import ChainParameters
@@ -38,6 +40,18 @@ POOLING = ("first", "mean", "last")
 """Which of the pieces of a token its vector comes from."""
 _TOGETHER = 32  # rows of pieces that are read at a time when nothing is learnt
 _MOST_LAYERS, _MOST_WEIGHTS = 200, 1 << 33
+
+
+def _lookup(table: Floats) -> torch.nn.Module:
+    """Return a network without weights whose states are rows of a table."""
+    import torch
+
+    class Lookup(torch.nn.Module):
+        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
+            found = torch.from_numpy(table[input_ids.cpu().numpy()])
+            return SimpleNamespace(last_hidden_state=found.to(attention_mask.device))
+
+    return Lookup()
 
 
 class Module(NamedTuple):
@@ -60,6 +74,8 @@ def module_of(subwords: Subwords) -> Module:
         from transformers import CONFIG_MAPPING, AutoModel
     except ModuleNotFoundError as error:
         raise PlanError(f"found no {error.name}, {EXTRA}") from None
+    if isinstance(subwords, WordVectors):
+        return Module(_lookup(subwords.table), {}, subwords.table.shape[1])
     settings = subwords.settings
     if (kind := settings["model_type"]) not in CONFIG_MAPPING:
         raise ValueError(f"found a network of the type {kind!r}, expected one that transformers knows")
@@ -136,6 +152,8 @@ class NetworkParameters(ScorerParameters):
         quiet: Any = logging.disable_progress_bar
         quiet()
         weights = np.zeros(self.size, dtype)
+        if not self.module.shapes:
+            return weights
         try:
             network = AutoModel.from_pretrained(self.subwords.folder, local_files_only=True, trust_remote_code=False)
         except (OSError, ValueError, RuntimeError) as error:
@@ -211,7 +229,7 @@ class NetworkParameters(ScorerParameters):
 
     @classmethod
     def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> NetworkParameters:
-        if (subwords := Subwords.of_arrays(arrays)) is None:
+        if (subwords := encoder_in(arrays)) is None:
             raise ValueError("found a network without its configuration, expected it among the arrays")
         return cls(ChainParameters.of_parts(description, space, arrays), subwords, description["pooling"])
 
@@ -289,7 +307,7 @@ class NetworkScoring(ChainScoring):
 
         reading, parameters = read(encoded, first, last, self.parameters.subwords), self.parameters
         module, names = parameters.module.module, list(parameters.module.shapes)
-        weights = dict(zip(names, self._tensors[-len(names) :], strict=True))
+        weights = dict(zip(names, self._tensors[len(self._tensors) - len(names) :], strict=True))
         module.train(self._learns)
         states = []
         size = max(1, len(reading.pieces) if self._learns else _TOGETHER)
@@ -300,7 +318,7 @@ class NetworkScoring(ChainScoring):
                 "attention_mask": torch.from_numpy(reading.mask[part].astype(np.int64)).to(device()),
             }
             found = torch.func.functional_call(module, weights, kwargs=given).last_hidden_state
-            states.append(found.reshape(-1, found.shape[-1]))
+            states.append(found.reshape(-1, found.shape[-1]).to(self._tensors[0].dtype))
         if not states:
             return self._tensors[0].new_zeros((0, parameters.module.width))
         return pooled(torch.cat(states), reading, parameters.pooling)

@@ -24,9 +24,10 @@ from tagweave.exchange.load import load, reading
 from tagweave.features.arc_templates import of_fit_length
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.subwords import Subwords
+from tagweave.features.word_vectors import WordVectors
 from tagweave.harvest import clusters, lexicon
 from tagweave.labels import OF_CHARACTERS, OF_WORDS, PARSE
-from tagweave.training.plan import LOOKUPS, FileReference
+from tagweave.training.plan import LOOKUPS, STATIC, FileReference
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus, Covers
@@ -113,9 +114,14 @@ def read_lookups(plan: TrainingPlan) -> LookupFiles:
     words = tuple(word for each in lexicons for word in each.words)
     read_clusters, of_clusters = _read(plan.clusters, clusters.read, "clusters")
     paths = {word: bits for each in read_clusters for word, bits in zip(each.words, each.paths, strict=True)}
-    subwords = Subwords.of_folder(plan.folder) if plan.folder else None
+    subwords = _encoder(plan.folder) if plan.folder else None
     lookups = Lookups(words=words, gazetteer=gazetteer.joined(gazetteers), clusters=paths, subwords=subwords)
     return LookupFiles(lookups, {"lexicons": of_lexicons, "gazetteers": of_gazetteers, "clusters": of_clusters})
+
+
+def _encoder(folder: str) -> Subwords:
+    file = folder.removeprefix(STATIC)
+    return Subwords.of_folder(folder) if file == folder else WordVectors.of_file(file)
 
 
 def _read(

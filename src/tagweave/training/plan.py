@@ -30,6 +30,8 @@ SCHEMA = 1
 """The version of the JSON form of plans."""
 LOOKUPS = ("lexicons", "gazetteers", "clusters")
 """The fields of plans that name files which features look up."""
+STATIC = "static:"
+"""What begins an encoder that is a file of word vectors."""
 
 
 @dataclass(frozen=True)
@@ -146,9 +148,9 @@ class TrainingPlan:
     )
     encoder: str = option(
         "features",
-        "What tokens are scored by: features; a network, by the folder of a model of transformers; or both, as"
-        " features+FOLDER.",
-        "features|[features+]FOLDER",
+        "What tokens are scored by: features; a network, by the folder of a model of transformers; word vectors, as"
+        " static:FILE; or both, as features+FOLDER.",
+        "features|[features+]FOLDER|[features+]static:FILE",
         structure=CHAIN,
         panel="Features",
     )
@@ -225,7 +227,7 @@ class TrainingPlan:
 
     @property
     def folder(self) -> str:
-        """The folder of the network, "" without one."""
+        """The folder of the network, or `static:` and the file of word vectors; "" without."""
         return self.encoder.removeprefix("features").removeprefix("+")
 
     @property
@@ -330,7 +332,7 @@ def _renamed(values: Any, name_of: Callable[[str, str], str]) -> Any:
     if ratio_corpus and isinstance(options.get("entity_ratio"), str):  # `[GUIDELINE=]PATH[#LAYER]`
         new = name_of(ratio_corpus["path"], ratio_corpus["sha256"])
         options["entity_ratio"] = options["entity_ratio"].replace(ratio_corpus["path"], new)
-    if folder := values["encoder"].removeprefix("features").removeprefix("+"):
+    if folder := values["encoder"].removeprefix("features").removeprefix("+").removeprefix(STATIC):
         values["encoder"] = values["encoder"].removesuffix(folder) + name_of(folder, "")
     for place, key in file_places(values):
         if key != "entity_ratio":

@@ -1,0 +1,96 @@
+"""Word vectors that were trained before, in place of a network: a word has the same vector in every sentence.
+
+Files are those of fastText, GloVe and word2vec as text: a word and its numbers on each line, and perhaps their sizes on
+the first. A model stores all of them, so that it knows words that its corpora do not have.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.files import read_lines
+from tagweave.errors import CorpusError
+from tagweave.features.rules import BYTES, FLOATS, ArrayRule, read_texts, refuse, text_array
+from tagweave.features.subwords import Subwords
+
+ARRAYS = {"vectors.words": ArrayRule(BYTES, (None,)), "vectors.table": ArrayRule(FLOATS, (None, None), -1e6, 1e6)}
+_CONFIG = json.dumps({"model_type": "static"})
+
+
+def encoder_in(arrays: Mapping[str, NDArray[Any]]) -> Subwords | None:
+    """Return the pieces that the encoder of a model reads; `None` without one."""
+    return WordVectors.of_arrays(arrays) or Subwords.of_arrays(arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors(Subwords):
+    """A table with a vector for each word: a word is one piece, the number of its row."""
+
+    words: tuple[str, ...] = ()
+    # [1 + words, H]; the first row is that of unknown words, 0
+    table: NDArray[Any] = field(default_factory=lambda: np.zeros((1, 1), np.float32))
+
+    @classmethod
+    def of_file(cls, path: str) -> WordVectors:
+        """Read a file; numbers are scaled to a mean square of 1, as those of networks are.
+
+        Raises:
+            CorpusError: a line whose numbers are not as many as those of the line before it.
+            OSError: no such file.
+        """
+        vectors: dict[str, NDArray[np.float32]] = {}
+        size = 0
+        for number, line in enumerate(read_lines(path), 1):
+            fields = line.rstrip().split(" ")
+            if number == 1:
+                if len(fields) == 2 and all(each.isdigit() for each in fields):
+                    size = int(fields[1])
+                    continue
+                size = len(fields) - 1
+            try:
+                vector = np.array(fields[-size:], np.float32)
+            except ValueError:
+                vector = np.zeros(0, np.float32)
+            if not 0 < size == len(vector) < len(fields) or not np.isfinite(vector).all():
+                expected = f"a word and {size} numbers, with blanks between them" if size else "a word and its numbers"
+                raise CorpusError(repr(line[:40]), expected, path, number)
+            vectors.setdefault(" ".join(fields[:-size]), vector)
+        if not vectors:
+            raise CorpusError("no vectors", "a word and its numbers on each line", path)
+        table = np.stack([np.zeros(size, np.float32), *vectors.values()])
+        scale = np.sqrt(np.square(table[1:], dtype=np.float64).mean()) or 1
+        return cls(_CONFIG, "", path, tuple(vectors), (table / scale).astype(np.float32))
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> WordVectors | None:
+        if not all(name in arrays for name in ARRAYS):
+            return None
+        words, table = (arrays[name] for name in ARRAYS)
+        found = tuple(read_texts(words, "vectors.words"))
+        if len(table) != 1 + len(found) or not table.shape[1]:
+            refuse(table.shape, "vectors.table", f"a row for each of {len(found)} words, and one more")
+        return cls(_CONFIG, "", "", found, table)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return dict(zip(ARRAYS, (text_array(self.words), self.table), strict=True))
+
+    @cached_property
+    def frame(self) -> tuple[list[int], list[int]]:
+        return [], []
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.words, 1)}
+
+    def pieces(self, forms: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the row of each form, or of it in lower case, as one piece."""
+        rows = self._rows
+        found = (rows.get(form) or rows.get(form.lower(), 0) for form in forms)
+        return np.arange(len(forms) + 1), np.fromiter(found, np.int32)
