@@ -177,6 +177,7 @@ class Distribution(ABC):
         """[B, k, T] and their scores [B, k]; -100 and -inf where there are fewer."""
         outputs = np.full((int(self.ptr[-1]), k), NO_POSITION, np.int32)
         totals = np.full((self.count, k), -np.inf)
+        totals[np.delete(np.arange(self.count), self.rows), :1] = 0  # rows without words have one output
         for at, row in enumerate(self.rows.tolist()):
             found, total = self.structure.k_best(*self.part(at), k)
             outputs[self.ptr[at] : self.ptr[at + 1], : len(found)], totals[row, : len(total)] = found.T, total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import get_args
 
 import torch
@@ -96,7 +97,8 @@ class StructureLoss(nn.Module, ABC):
     @eager
     def entropy(self, scores: Scores, mask: Tensor | None = None, evidence: Tensor | None = None) -> Tensor:
         """Return [B]: the entropy of the outputs, in nats."""
-        problem = self._problem(scores, evidence, mask)
+        # in float64: a difference of large numbers
+        problem = replace(self._problem(scores, evidence, mask), dtype=torch.float64)
         found, distribution = problem.scores[0].new_zeros(len(problem.scores[0])), problem.distribution()
         found[torch.from_numpy(distribution.rows)] = tensor(distribution.entropies(), found)
         return found

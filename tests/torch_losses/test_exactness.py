@@ -1,0 +1,20 @@
+"""Losses in PyTorch beside what does not use their arithmetic, in random cases; the benchmark takes more of them."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from benchmarks import torch_exactness
+from benchmarks.torch_exactness import BARS, COMPARISONS
+
+_CASES = 100
+
+
+@pytest.mark.parametrize("dtype", BARS, ids=str)
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_errors_are_below_the_bar(name: str, dtype: torch.dtype) -> None:
+    found = torch_exactness.worst(COMPARISONS[name], dtype, range(_CASES))
+    assert {each: error for each, error in found.items() if error > BARS[dtype] and "pytorch-crf" not in each} == {}
+    page = torch_exactness.page({name: {"float32": found}}, _CASES)
+    assert {line.split(" | ")[0].removeprefix("| ") for line in page} >= found.keys()
