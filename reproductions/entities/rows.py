@@ -87,7 +87,7 @@ _CHUNKS = (
     Way("spans, words alone"),
 )
 _MISSING = (
-    Way("marginal likelihood"),
+    Way("default"),
     Way(f"{CRFSUITE}, unknown as O", rival=True),
     Way("unknown as O", {"incomplete": "outside"}),
     Way("unknown as O, believed 0.1", {"incomplete": "outside", "outside_confidence": 0.1}),
