@@ -46,10 +46,15 @@ def labelled(corpus: Corpus, wrong: float = 0.0, seed: int = 0) -> Corpus:
 
 
 def characters(count: int, seed: int) -> Corpus:
-    """Words of two characters, of which the first is upper case."""
+    """Words of two characters."""
     random = np.random.default_rng(seed)
-    words = [[w.upper() + w for w in random.choice(list("abcdef"), 4)] for _ in range(count)]
+    words = [random.choice(["天地", "人間", "山水", "火花", "木星"], 4).tolist() for _ in range(count)]
     return Corpus(tuple(Sentence(tuple(each), {"tag": (("N",),) * len(each)}) for each in words), "tag")
+
+
+def named(corpus: Corpus, guideline: str) -> Corpus:
+    renamed = corpus.map(lambda each: each.renamed({corpus.guideline: guideline}))
+    return renamed if guideline == corpus.guideline else Corpus(renamed.sentences, guideline)
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +117,53 @@ def test_templates_are_those_of_the_teacher_without_what_it_looks_up(tmp_path: A
     assert not student.plan.clusters
 
 
+def test_corpora_of_any_name_are_of_the_guideline_of_the_teachers(teacher: Model) -> None:
+    text, gold, dev = bare(30, 1), labelled(bare(10, 2)), labelled(bare(10, 3))
+    expected = tw.distill(teacher, text, gold, dev, tell=silent, **QUICK)
+    student = tw.distill(teacher, named(text, "a"), named(gold, "b"), named(dev, "c"), tell=silent, **QUICK)
+    assert student.guidelines == teacher.guidelines
+    assert np.array_equal(weights(student), weights(expected))
+    known = named(labelled(bare(30, 1)), "a")
+    assert np.array_equal(weights(tw.distill(teacher, known, tell=silent, **QUICK)), weights(tw.train(known, **QUICK)))
+
+
+def test_labels_of_a_corpus_are_put_aside(teacher: Model) -> None:
+    text = bare(30, 1)
+    labels = Corpus(tuple(each.with_layer("tag", [("B-X",)] * len(each)) for each in text), "tag")
+    student = tw.distill(teacher, labels, retag=True, tell=silent, **QUICK)
+    assert np.array_equal(weights(student), weights(tw.distill(teacher, text, tell=silent, **QUICK)))
+
+
+def test_teachers_of_several_guidelines_speak_of_that_of_the_first(teacher: Model) -> None:
+    def simple(corpus: Corpus) -> Corpus:
+        return Corpus(
+            tuple(Sentence(e.forms, {"case": tuple((f[0].upper(),) for f in e.forms)}) for e in corpus), "case"
+        )
+
+    target, source, text = labelled(bare(40, 0)), simple(bare(40, 1)), bare(30, 2)
+    two = tw.train(source, target, task="tag", method="coupled", **QUICK)
+    assert two.guidelines == ("case", "tag")
+    student = tw.distill([tw.train(target, task="tag", **QUICK), two], text, tell=silent, **QUICK)
+    assert {*student.labels} <= {*two.under(["tag"]).labels}
+    other = tw.distill(two, labelled(text), tell=silent, **QUICK)  # labels of the second guideline are evidence
+    assert other.guidelines == ("case",)
+
+
+def test_labels_that_are_all_improbable_keep_the_best() -> None:
+    many = Corpus(tuple(Sentence((f"w{at}",), {"tag": ((f"T{at // 2}",),)}) for at in range(400)), "tag")
+    flat = tw.train(many, task="tag", templates=["form[0]"], iterations=1, callback=Silence())
+    assert flat.under().probabilities([Sentence(("new",))])[0].max() < 0.01
+    assert tw.distill(flat, Corpus((Sentence(("new",)),)), tell=silent, **QUICK).tag(["new"])
+
+
+@pytest.mark.parametrize("coding", ["IOB1", "IOB2"])
+def test_students_of_every_scheme_of_spans(coding: str) -> None:
+    model = tw.train(labelled(bare(40, 0)), task="spans", coding=coding, **QUICK)
+    student = tw.distill(model, bare(200, 1), tell=silent, **QUICK)
+    other = bare(50, 2)
+    assert [student.tag(each) for each in other] == [model.tag(each) for each in other]
+
+
 def test_teachers_that_do_not_fit_are_refused(teacher: Model) -> None:
     tags = tw.train(labelled(bare(5, 0)), task="tag", **QUICK)
     with pytest.raises(PlanError, match=r"found a model of tag .*, expected spans BIOES"):
@@ -120,3 +172,9 @@ def test_teachers_that_do_not_fit_are_refused(teacher: Model) -> None:
         tw.distill(tw.train(characters(5, 0), task="segtag", **QUICK), bare(2, 0))
     with pytest.raises(PlanError, match="no teacher"):
         tw.distill([], bare(2, 0))
+
+
+def test_what_the_teachers_determine_is_no_option(teacher: Model) -> None:
+    for name, value in {"task": "tag", "method": "single", "encoder": "x", "weights": "observed"}.items():
+        with pytest.raises(TypeError, match=f"no option '{name}'"):
+            tw.distill(teacher, bare(2, 0), tell=silent, **{name: value})

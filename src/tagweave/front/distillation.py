@@ -7,7 +7,7 @@ distillation for multilingual sequence labeling).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.load import check_there, parse_argument
+from tagweave.corpus.corpus import Corpus, Unit
+from tagweave.corpus.load import parse_argument
 from tagweave.errors import PlanError
 from tagweave.front.corpora import Given
 from tagweave.front.label_model import LabelModel
 from tagweave.front.model import Model, load_model
-from tagweave.front.options import OF_STUDENT, LabelOptions
+from tagweave.front.options import OF_STUDENT, LabelOptions, check_names
 from tagweave.front.training import several, train
 from tagweave.options import taking
 from tagweave.streams import Tell, say
@@ -57,27 +57,29 @@ def distill(
         dev: the corpus that selects the best iteration.
         format, tokens, retag: of the text, as in `model.label_file`.
         tell: receives notes on the text.
-        options: fields of `TrainingPlan`. Templates are by default those of the first teacher, without what it looks up
-            in files, or the usual ones of the task.
+        options: fields of `TrainingPlan`, and `callback` and `cancel` as for `train`. Templates are by default those of
+            the first teacher, without what it looks up in files, or the usual ones of the task.
 
     Raises:
         PlanError: teachers of different tasks or codings, or options that do not suit them.
+        TypeError: an unknown option.
         StreamError: a teacher that is a parser.
         CorpusError, OSError: a text that cannot be read.
     """
+    check_names("tw.distill", options, [*(each.name for each in OF_STUDENT), "callback", "cancel"])
     models = _loaded(teachers)
     first = models[0].chain
+    coding = "IOB2" if first.coding == "IOB1" else first.coding  # IOB1 has no numbers of candidates
     settings = LabelOptions(format=format, tokens=tokens, retag=retag)
-    taught = [_taught(models, each, settings, tell) for each in several(text, "text")]
-    own = [_named(each, models[0]) for each in several(gold, "gold")] if gold else []
+    own = [_named(each, models[0]) for each in several(gold, "gold")]
     if dev is not None:
         dev = _named(several(dev, "dev")[0], models[0])
+    taught = [_taught(models, each, settings, tell) for each in several(text, "text")]
     if not options.get("templates") and not any(options.get(name) for name in LOOKUPS):
         options["templates"] = _templates(models[0])
-    student = train([*own, *taught], dev=dev, task=first.task, coding=first.coding, method="single", **options)
-    student.trained = replace(
-        student.trained, about={**student.about, "teachers": [Path(each.name).name for each in models]}
-    )
+    student = train([*own, *taught], dev=dev, task=first.task, coding=coding, method="single", **options)
+    about = {**student.about, "teachers": [Path(each.name).name for each in models]}
+    student.trained = replace(student.trained, about=about)
     return student
 
 
@@ -100,28 +102,30 @@ def _taught(models: Sequence[LabelModel], text: Corpus | str, settings: LabelOpt
     """Return a text with the mean of the probabilities that models give its labels."""
     from tagweave.training.incomplete import with_tables
 
-    taggers = [each.under() for each in models]
+    own = models[0].guidelines[0]
+    taggers = [each.under((own,) if own in each.guidelines else ()) for each in models]
     letters = taggers[0].model.coding if taggers[0].model.of_characters else ""
-    done = [with_tables(each, *_mean(taggers, each), letters) for each in _evidence(models[0], text, settings)]
-    path = text.path if isinstance(text, Corpus) else parse_argument(text).path
+    evidence = _evidence(models[0], text, settings)
+    done = [with_tables(replace(each, guideline=own), *mean_probabilities(taggers, each), letters) for each in evidence]
     sentences = tuple(sentence for each in done for sentence in each if len(sentence))
-    count = sum(map(len, sentences))
-    unsure = sum(len(each or ()) > 1 for sentence in sentences for layer in sentence.layers.values() for each in layer)
-    what = "characters" if letters else "words"
-    about = f"{len(sentences):,} sentences, {count:,} {what}, of which {unsure:,} have several probable labels"
-    tell(f"{path or 'the text'}: {about}")
-    return Corpus(sentences, taggers[0].guideline, "character" if letters else "word", path=path)
+    positions = [each for sentence in sentences for layer in sentence.layers.values() for each in layer]
+    unsure = sum(len(each or ()) > 1 for each in positions)
+    path = text.path if isinstance(text, Corpus) else parse_argument(text).path
+    unit: Unit = "character" if letters else "word"
+    size = f"{len(sentences):,} sentences, {len(positions):,} {unit}s"
+    tell(f"{path or 'the text'}: {size}, of which {unsure:,} have several probable labels")
+    return Corpus(sentences, own, unit, path=path)
 
 
-def _evidence(model: LabelModel, text: Corpus | str, settings: LabelOptions) -> Iterator[Corpus]:
-    """Yield a text in tokens of a model, with its labels in the layer of the model's guideline."""
+def _evidence(model: LabelModel, text: Corpus | str, settings: LabelOptions) -> Iterable[Corpus]:
+    """Return a text in tokens of a model, with the labels that are evidence."""
     if isinstance(text, Corpus):
-        yield model._in_tokens(text)
-        return
-    yield from (block.evidence for block in model._labelling(text, settings).blocks())
+        bare = text.map(lambda each: replace(each, layers={}, rejected={})) if settings.retag else text
+        return [model._in_tokens(bare)]
+    return (block.evidence for block in model._labelling(text, settings).blocks())
 
 
-def _mean(taggers: Sequence[ChainPredictor], corpus: Corpus) -> tuple[tuple[str, ...], list[Floats]]:
+def mean_probabilities(taggers: Sequence[ChainPredictor], corpus: Corpus) -> tuple[tuple[str, ...], list[Floats]]:
     """Return all labels of taggers, and the mean of the probabilities [L, labels] of each sentence."""
     labels = tuple(dict.fromkeys(label for each in taggers for label in each.labels))
     total = [np.zeros((len(sentence), len(labels))) for sentence in corpus]
@@ -130,19 +134,21 @@ def _mean(taggers: Sequence[ChainPredictor], corpus: Corpus) -> tuple[tuple[str,
         tables = tagger.probabilities(corpus.sentences, corpus.guideline, corpus.covered)
         for into, table in zip(total, tables, strict=True):
             into[:, columns] += table
-    kept = [np.where(table < _LEAST * len(taggers), 0, table) for table in total]
+    least = _LEAST * len(taggers)
+    kept = [np.where(table < np.minimum(least, table.max(axis=1, keepdims=True)), 0, table) for table in total]
     return labels, [table / table.sum(axis=1, keepdims=True) for table in kept]
 
 
 def _named(given: Corpus | str, model: Model) -> Corpus | str:
-    """Return a file argument with the guideline of a model, and the layer it learned, if the argument names none."""
+    """Return a corpus with the guideline of a model; so a file argument and the layer it learned, if it names none."""
+    tagger = model.under()
     if isinstance(given, Corpus):
-        return given
-    check_there(given)
-    argument, tagger = parse_argument(given), model.under()
+        names = {given.guideline: given.guideline if given.guideline in model.guidelines else tagger.guideline}
+        renamed = given.map(lambda each: each.with_layers_of(names).renamed(names))
+        return replace(renamed, guideline=names[given.guideline])
+    argument, found = parse_argument(given), Input(given)
     if argument.guideline is not None or argument.layer is not None:
         return given
-    found = Input(given)
     layer = found.layer((tagger.guideline,), tagger.model.layers(tagger.guideline))
     return f"{tagger.guideline}={given}" + (f"#{layer}" if len(found.layers) > 1 else "")
 
@@ -151,12 +157,6 @@ def _templates(model: Model) -> tuple[str, ...]:
     """Return the templates of a model without what it looks up in files; () without a plan."""
     from tagweave.features.templates import Templates
 
-    if "plan" not in model.about:
-        return ()
-    parsed = [Templates((text,)) for text in model.plan.templates]
-    return tuple(
-        text
-        for each in parsed
-        if not (each.lexicon_columns or each.gazetteer_columns or each.cluster_columns)
-        for text in each.texts
-    )
+    parsed = [Templates((text,)) for text in (model.plan.templates if "plan" in model.about else ())]
+    looking = [each for each in parsed if each.lexicon_columns or each.gazetteer_columns or each.cluster_columns]
+    return tuple(text for each in parsed if each not in looking for text in each.texts)
