@@ -126,7 +126,7 @@ class TestAnswers:
         ("line", "message"),
         [
             ("{", "found no JSON"),
-            ([], "found list, expected an object"),
+            ([], "found \\[\\], expected an object"),
             ({"labels": []}, 'found no text, expected "text"'),
             ({"text": "Other", "spans": []}, "found the sentence 'Other', expected one of the text that is labelled"),
             ({"tokens": TEXT.forms, "labels": ["O"]}, "found 1 labels, expected a list of 5, one for each token"),

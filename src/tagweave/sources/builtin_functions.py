@@ -23,14 +23,13 @@ from typing import Any
 from msgspec import ValidationError, convert
 
 from tagweave.corpus.candidates import Soft
-from tagweave.corpus.files import read_lines
 from tagweave.corpus.gazetteer import read
-from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import OUTSIDE, SPANS, TAGS, FoundSpan, layer_of
 from tagweave.errors import CorpusError
 from tagweave.exchange import answers as quoting
 from tagweave.exchange.document import Mark
-from tagweave.exchange.json_exports import Values
+from tagweave.exchange.json_exports import Values, read_json_lines
 from tagweave.exchange.quotations import Tally
 from tagweave.exchange.tokens import TokenOffsets, without_blanks
 from tagweave.harvest.phrases import PhraseHarvest, PhraseMatcher
@@ -140,7 +139,7 @@ class AnswerFile(DeclaredFunction):
             if key not in texts:
                 raise answer.error(f"the sentence {answer.text!r}", "one of the text that is labelled")
             self._layer(answer, texts[key])
-            tally.update(answer.tally, f"line {answer.line}: ")
+            tally.update(answer.tally, f"line {answer.line.location.line}: ")
         return "; ".join(tally.lines())
 
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
@@ -170,13 +169,15 @@ class AnswerFile(DeclaredFunction):
 class _Answer:
     """One line of a file."""
 
-    path: str
-    line: int
-    values: Mapping[str, Any]
+    line: Values
     tally: Tally = field(default_factory=Tally)  # of quotations, once they have been looked up
 
+    @property
+    def values(self) -> Mapping[str, Any]:
+        return self.line.values
+
     def error(self, found: str, expected: str) -> CorpusError:
-        return CorpusError(found, expected, self.path, self.line)
+        return self.line.error(found, expected)
 
     @property
     def text(self) -> str:
@@ -219,7 +220,7 @@ class _Answer:
 
     @cached_property
     def _marks(self) -> tuple[list[Mark], list[Mark]]:
-        return quoting.spans(Values(self.values, Location(self.path, self.line)), self.text, self.tally)
+        return quoting.spans(self.line, self.text, self.tally)
 
     def spans(self, sentence: Sentence) -> Iterator[FoundSpan]:
         offsets = TokenOffsets.in_text(self.text, sentence.forms)
@@ -238,19 +239,8 @@ class _Answer:
 @lru_cache(maxsize=8)
 def _answers(path: str, _stamp: object) -> dict[str, _Answer]:
     """Read the answers of a file by the text of their sentences, without blanks; of several the last."""
-    answers: dict[str, _Answer] = {}
-    for number, line in enumerate(read_lines(path), 1):
-        if not line.strip():
-            continue
-        try:
-            values = json.loads(line)
-        except ValueError as error:
-            raise CorpusError(f"no JSON: {error}", "an object on each line", path, number) from None
-        if not isinstance(values, dict):
-            raise CorpusError(f"{type(values).__name__}", "an object on each line", path, number)
-        answer = _Answer(path, number, values)
-        answers[without_blanks(answer.text)] = answer
-    return answers
+    lines = (_Answer(each) for each in read_json_lines(path))
+    return {without_blanks(each.text): each for each in lines}
 
 
 _TYPES: dict[str, type[Any]] = {
@@ -267,7 +257,7 @@ def read_functions(path: str) -> list[LabellingFunction]:
     """Read the functions that a file declares."""
     try:
         values = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FunctionError(f"{path}: found no JSON ({error}), expected an object with functions") from None
     declared = values.get("functions") if isinstance(values, dict) else None
     if not isinstance(declared, list) or not declared or not {*values} <= {"functions", "task"}:
