@@ -19,6 +19,7 @@ from benchmarks.characters import corpora_folder
 from benchmarks.processes import by_seeds
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.evaluation.report import Report
 from tagweave.front.label_model import LabelModel
 from tagweave.labels.coding import SEGMENTATION
 from tagweave.learning.run import Silence
@@ -125,7 +126,12 @@ def read(setting: Setting) -> tuple[Corpus, Corpus]:
 
 def score(model: LabelModel, test: Corpus) -> float:
     """Return F of spans or words, or the accuracy of tags, in percent."""
-    (scores,) = model.evaluate(test).systems.values()
+    return percent(model.evaluate(test))
+
+
+def percent(report: Report) -> float:
+    """Return F of spans or words, or the accuracy of tags, of the one system of a report."""
+    (scores,) = report.systems.values()
     found = next(getattr(scores, name) for name in ("spans", "words", "tokens") if hasattr(scores, name))
     return 100 * float(found.f if hasattr(found, "f") else found.value)
 

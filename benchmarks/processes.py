@@ -39,7 +39,7 @@ def by_seeds(
     """The command `python -m benchmarks.NAME [SETTING ...] [--seeds N]`: measure settings, and publish their page.
 
     Args:
-        name: the module, and the name of its page.
+        name: the module, and with hyphens the name of its page.
         about: its description.
         settings: the names of all settings; a page of some is printed only.
         measured: takes a setting and the number of seeds to its numbers.
@@ -53,7 +53,7 @@ def by_seeds(
     chosen = parser.parse_args(words)
     found = {each: measured(each, chosen.seeds) for each in chosen.names or settings}
     command = shlex.join(["python", "-m", f"benchmarks.{name}", *(sys.argv[1:] if words is None else words)])
-    publish(name, page(found, command, chosen.seeds), found, quick=bool(chosen.names))
+    publish(name.replace("_", "-"), page(found, command, chosen.seeds), found, quick=bool(chosen.names))
 
 
 def measured(module: str, *words: str) -> dict[str, Any]:
