@@ -201,3 +201,14 @@ def test_layers_have_rates(folder: str) -> None:
     stops = [stop for _, stop, _ in parameters.network]
     assert stops[-1] == parameters.size
     assert [start for start, _, _ in parameters.network] == [parameters.linear.size, *stops[:-1]]
+
+
+@pytest.mark.parametrize("encoder", ["{}", "features+{}"])
+def test_a_network_teaches_a_model_of_features(folder: str, encoder: str) -> None:
+    teacher = tw.train(corpus(), task="tag", encoder=encoder.format(folder), **QUICK)
+    text, rest = corpus(100, known=0, seed=1), {"tell": lambda line: None, "callback": Silence()}
+    student = tw.distill(teacher, text, **rest)
+    assert student.plan.encoder == "features"
+    ours, theirs = (np.concatenate(each.under().probabilities(text.sentences)) for each in (student, teacher))
+    assert np.abs(ours - theirs).mean() < 0.05
+    assert theirs.std(axis=0).max() > 0.01  # so the student learned more than one distribution for all tokens
