@@ -87,3 +87,5 @@ def test_a_corpus_of_one_of_two_guidelines_is_evidence_for_their_bundles() -> No
     assert torch.allclose(marginals[0, 0, module.space.allow("a", ["N"])].sum(), torch.tensor(1.0))
     with pytest.raises(ValueError, match=r"found scores of the shape \(1, 4, 3\), expected the last to be 2"):
         module.joint(of_b)
+    with pytest.raises(CorpusError, match="found the guideline 'names', expected one of a, b"):
+        module.encode(_corpus("N", "V", None, "N"))

@@ -162,8 +162,8 @@ def space_of(labels: int | Iterable[str] | Corpus | LabelSpace | ChainModel, cod
 def encoded(corpus: Corpus, sets: LabelSets, coding: str) -> tuple[NDArray[np.int32], list[int]]:
     """Return the label set of every token, and the lengths of sentences; new sets are added to the table.
 
-    The layer of a corpus whose guideline the space does not have is read as that of its first one. Spans are brought to
-    the coding, and confidence becomes likelihoods.
+    In a space of one guideline, the layer of a corpus is read as that, whatever its name. Spans are brought to the
+    coding, and confidence becomes likelihoods.
     """
     if coding in CODINGS_OF[SPANS]:
         corpus = chunk_schemes.coded(corpus, coding)
@@ -180,4 +180,7 @@ def _with_layer(sentence: Sentence, guideline: str, space: LabelSpace) -> Senten
             raise CorpusError(what, "labels, sets of labels, numbers or confidence", *sentence.location)
     if guideline in space.guidelines or guideline not in sentence.layers:
         return sentence
+    if len(space.guidelines) > 1:
+        expected = f"one of {', '.join(space.guidelines)}, as in GUIDELINE=FILE"
+        raise CorpusError(f"the guideline {guideline!r}", expected, *sentence.location)
     return replace(sentence, layers={space.guidelines[0]: sentence.layers[guideline]})
