@@ -170,6 +170,9 @@ def test_teachers_that_do_not_fit_are_refused(teacher: Model) -> None:
         tw.distill([teacher, tags], bare(2, 0))
     with pytest.raises(PlanError, match="segtag"):
         tw.distill(tw.train(characters(5, 0), task="segtag", **QUICK), bare(2, 0))
+    other = tw.train(Corpus((Sentence(("Ann",), {"tag": (("B-NAME",),)}),) * 3, "tag"), task="spans", **QUICK)
+    with pytest.raises(PlanError, match="found none of the labels of"):
+        tw.distill([teacher, other], bare(2, 0))
     with pytest.raises(PlanError, match="no teacher"):
         tw.distill([], bare(2, 0))
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from benchmarks.torch_exactness_cases import chain_case
 from tagweave.structures.loss import ContradictionError
 from tagweave.structures.terms import LabelShare
-from tagweave.torch import ChainLoss, problem
+from tagweave.torch import ChainLoss, scored_batch
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +102,7 @@ def test_threads_share_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         return torch.autograd.grad(module(emissions, ids, None, "sum"), [emissions, *module.parameters()])
 
     alone = gradients()
-    monkeypatch.setattr(problem, "SHARED_WORK", 0)
+    monkeypatch.setattr(scored_batch, "SHARED_WORK", 0)
     torch.set_num_threads(3)
     for one, other in zip(alone, gradients(), strict=True):
         close(one, other, 1e-5)

@@ -37,7 +37,7 @@ def test_rows_without_words_and_threads(monkeypatch: pytest.MonkeyPatch) -> None
             found.append([losses.detach(), *torch.autograd.grad(losses.sum(), arcs)])
         finally:
             torch.set_num_threads(before)
-        monkeypatch.setattr("tagweave.torch.problem.SHARED_WORK", 0)
+        monkeypatch.setattr("tagweave.torch.scored_batch.SHARED_WORK", 0)
     for one, other in zip(*found, strict=True):
         assert torch.equal(one, other)
     assert found[0][0][0] == 0

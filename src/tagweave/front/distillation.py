@@ -17,6 +17,7 @@ import numpy as np
 
 from tagweave.corpus.corpus import Corpus, Unit
 from tagweave.corpus.load import parse_argument
+from tagweave.corpus.spans import OUTSIDE
 from tagweave.errors import PlanError
 from tagweave.front.corpora import Given
 from tagweave.front.label_model import LabelModel
@@ -104,6 +105,9 @@ def _taught(models: Sequence[LabelModel], text: Corpus | str, settings: LabelOpt
 
     own = models[0].guidelines[0]
     taggers = [each.under((own,) if own in each.guidelines else ()) for each in models]
+    for model, tagger in zip(models, taggers, strict=True):
+        if not {*tagger.labels} & {*taggers[0].labels} - {OUTSIDE}:
+            raise PlanError(f"{model.name}: found none of the labels of {models[0].name}, expected one guideline")
     letters = taggers[0].model.coding if taggers[0].model.of_characters else ""
     evidence = _evidence(models[0], text, settings)
     done = [with_tables(replace(each, guideline=own), *mean_probabilities(taggers, each), letters) for each in evidence]

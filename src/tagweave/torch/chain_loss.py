@@ -23,7 +23,7 @@ from tagweave.structures.lockstep import Sums, TransitionScores
 from tagweave.structures.loss import LossTerm, loss
 from tagweave.torch.evidence import encoded, model_of, of_labels, space_of
 from tagweave.torch.positions import NO_POSITION, Floats, Positions, precision
-from tagweave.torch.problem import Distribution, Problem, over_rows
+from tagweave.torch.scored_batch import Distribution, ScoredBatch, over_rows
 from tagweave.torch.structure_loss import Scores, StructureLoss
 
 if TYPE_CHECKING:  # a model knows features
@@ -141,7 +141,7 @@ class ChainLoss(StructureLoss):
     def extra_repr(self) -> str:
         return f"{len(self.labels)} labels" + (f", coding={self.coding}" if self.coding else "")
 
-    def _problem(self, scores: Scores, evidence: Tensor | None, mask: Tensor | None) -> ChainProblem:
+    def _scored(self, scores: Scores, evidence: Tensor | None, mask: Tensor | None) -> ScoredChains:
         emissions = scores if isinstance(scores, Tensor) else scores[0]
         shape, size = tuple(emissions.shape), len(self.labels)
         if len(shape) != 3 or shape[2] != size:
@@ -151,7 +151,7 @@ class ChainLoss(StructureLoss):
             self._tables[dtype] = self._sets.rows.in_precision(np.float64 if dtype == torch.float64 else np.float32)
         positions, given = of_labels(evidence, mask, (shape[0], shape[1], size), self._tables[dtype], self.soft_labels)
         inputs = (emissions, *self._scores)
-        return ChainProblem(inputs, dtype, positions=positions, evidence=given, scheme=self.scheme, terms=self.terms)
+        return ScoredChains(inputs, dtype, positions=positions, evidence=given, scheme=self.scheme, terms=self.terms)
 
 
 @contextmanager
@@ -167,7 +167,7 @@ def _lent_chain(transitions: bool) -> Iterator[Chain]:
 
 
 @dataclass(frozen=True)
-class ChainProblem(Problem):
+class ScoredChains(ScoredBatch):
     """Its scores are those of emissions, [B, T, Y], of pairs of labels, [Y, Y], of first and of last labels, [Y]."""
 
     positions: Positions = field(kw_only=True)

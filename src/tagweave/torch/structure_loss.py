@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from tagweave.torch.positions import tensor
-from tagweave.torch.problem import Problem, Reduction, eager, values
+from tagweave.torch.scored_batch import Reduction, ScoredBatch, eager, values
 
 Scores = Tensor | tuple[Tensor, Tensor]
 _REDUCTIONS = get_args(Reduction)
@@ -23,7 +23,7 @@ class StructureLoss(nn.Module, ABC):
     """
 
     @abstractmethod
-    def _problem(self, scores: Scores, evidence: Tensor | None, mask: Tensor | None) -> Problem:
+    def _scored(self, scores: Scores, evidence: Tensor | None, mask: Tensor | None) -> ScoredBatch:
         """Read scores and evidence."""
 
     @eager
@@ -39,28 +39,28 @@ class StructureLoss(nn.Module, ABC):
         Raises:
             ContradictionError: no output agrees with the evidence of a row.
         """
-        problem = self._problem(scores, evidence, mask)
+        batch = self._scored(scores, evidence, mask)
         if reduction not in _REDUCTIONS:
             raise ValueError(f"found the reduction {reduction!r}, expected one of {', '.join(_REDUCTIONS)}")
-        if reduction == "none" and problem.has_terms:
+        if reduction == "none" and batch.has_terms:
             raise ValueError("found the reduction 'none' with terms, expected another: terms are of all rows together")
-        losses = values(problem)
+        losses = values(batch)
         if reduction == "none":
             return losses
         if reduction == "mean":
             return losses.mean()
-        return losses.sum() if reduction == "sum" else losses.sum() / max(1, problem.words)
+        return losses.sum() if reduction == "sum" else losses.sum() / max(1, batch.words)
 
     @eager
     def log_partition(self, scores: Scores, mask: Tensor | None = None, evidence: Tensor | None = None) -> Tensor:
         """Return [B]: log Z, of what the evidence allows; its gradient are marginals."""
-        return values(self._problem(scores, evidence, mask).partition())
+        return values(self._scored(scores, evidence, mask).partition())
 
     @eager
     def decode(self, scores: Scores, mask: Tensor | None = None, evidence: Tensor | None = None) -> Tensor:
         """Return int64[B, T]: the best labels, or heads, that the evidence allows; -100 where there is no word."""
-        problem = self._problem(scores, evidence, mask)
-        return tensor(problem.distribution().best(), problem.scores[0], torch.int64)
+        batch = self._scored(scores, evidence, mask)
+        return tensor(batch.distribution().best(), batch.scores[0], torch.int64)
 
     @eager
     def topk(
@@ -70,9 +70,9 @@ class StructureLoss(nn.Module, ABC):
 
         Where there are fewer, outputs are -100, and scores -inf.
         """
-        problem = self._problem(scores, evidence, mask)
-        outputs, totals = problem.distribution().k_best(k)
-        return tensor(outputs, problem.scores[0], torch.int64), tensor(totals, problem.scores[0])
+        batch = self._scored(scores, evidence, mask)
+        outputs, totals = batch.distribution().k_best(k)
+        return tensor(outputs, batch.scores[0], torch.int64), tensor(totals, batch.scores[0])
 
     @eager
     def sample(
@@ -84,21 +84,21 @@ class StructureLoss(nn.Module, ABC):
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """Return int64[B, n, T]: outputs drawn from their distribution; -100 where there is no word."""
-        problem = self._problem(scores, evidence, mask)
-        seeds = torch.randint(2**31, problem.scores[0].shape[:1], generator=generator).tolist()
-        return tensor(problem.distribution().samples(n, seeds), problem.scores[0], torch.int64)
+        batch = self._scored(scores, evidence, mask)
+        seeds = torch.randint(2**31, batch.scores[0].shape[:1], generator=generator).tolist()
+        return tensor(batch.distribution().samples(n, seeds), batch.scores[0], torch.int64)
 
     @eager
     def marginals(self, scores: Scores, mask: Tensor | None = None, evidence: Tensor | None = None) -> Tensor:
         """Return the probability of each label, [B, T, Y], or arc, [B, T + 1, T + 1]; 0 where there is no word."""
-        problem = self._problem(scores, evidence, mask)
-        return tensor(problem.distribution().marginals(), problem.scores[0])
+        batch = self._scored(scores, evidence, mask)
+        return tensor(batch.distribution().marginals(), batch.scores[0])
 
     @eager
     def entropy(self, scores: Scores, mask: Tensor | None = None, evidence: Tensor | None = None) -> Tensor:
         """Return [B]: the entropy of the outputs, in nats."""
         # in float64: a difference of large numbers
-        problem = replace(self._problem(scores, evidence, mask), dtype=torch.float64)
-        found, distribution = problem.scores[0].new_zeros(len(problem.scores[0])), problem.distribution()
+        batch = replace(self._scored(scores, evidence, mask), dtype=torch.float64)
+        found, distribution = batch.scores[0].new_zeros(len(batch.scores[0])), batch.distribution()
         found[torch.from_numpy(distribution.rows)] = tensor(distribution.entropies(), found)
         return found

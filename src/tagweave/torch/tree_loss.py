@@ -15,7 +15,7 @@ from tagweave.labels.sets import Reading, reading
 from tagweave.structures.loss import contradiction, loss
 from tagweave.structures.tree import Tree, TreeBatch, TreeSums, are_whole, exclude, tree_structure
 from tagweave.torch.positions import Floats, Positions, precision
-from tagweave.torch.problem import Distribution, Problem, over_rows
+from tagweave.torch.scored_batch import Distribution, ScoredBatch, over_rows
 from tagweave.torch.structure_loss import Scores, StructureLoss
 from tagweave.torch.tree_evidence import TreePositions, of_heads
 
@@ -54,7 +54,7 @@ class TreeLoss(StructureLoss):
         self.structure = tree_structure(single_root, projective)
         self.soft_labels = reading(soft_labels)
 
-    def _problem(self, scores: Scores, evidence: Tensor | None, mask: Tensor | None) -> TreeProblem:
+    def _scored(self, scores: Scores, evidence: Tensor | None, mask: Tensor | None) -> ScoredTrees:
         arcs, *others = scores if isinstance(scores, tuple) else (scores,)
         shape = tuple(arcs.shape)
         if len(shape) != 3 or shape[1] != shape[2] or not shape[1]:
@@ -65,7 +65,7 @@ class TreeLoss(StructureLoss):
             expected = f"{(*shape, shape[1])}, of {_LONGEST} words or fewer"
             raise ValueError(f"found siblings of the shape {tuple(others[0].shape)}, expected {expected}")
         positions, given, scales = of_heads(evidence, mask, (shape[0], shape[1] - 1), self.soft_labels)
-        return TreeProblem(
+        return ScoredTrees(
             (arcs, *others),
             precision(arcs, *others),
             structure=self.structure,
@@ -82,7 +82,7 @@ _COST = 60  # multiplications for each cube of a length, about
 
 
 @dataclass(frozen=True)
-class TreeProblem(Problem):
+class ScoredTrees(ScoredBatch):
     """Its scores are those of arcs, [B, T + 1, T + 1], and perhaps of siblings, [B, T + 1, T + 1, T + 1]."""
 
     structure: Tree = field(kw_only=True)

@@ -36,7 +36,7 @@ def eager(method: _Method) -> _Method:
 
 
 @dataclass(frozen=True)
-class Problem(ABC):
+class ScoredBatch(ABC):
     """A batch of B rows under its evidence: a function of scores, with its gradient."""
 
     scores: tuple[Tensor, ...]  # the scores of rows, and those that rows share
@@ -78,20 +78,20 @@ class Problem(ABC):
         return [array(each, self.dtype) for each in self.scores]
 
 
-def values(problem: Problem) -> Tensor:
-    """Return [B]: the values of a problem, which can be differentiated once."""
-    return cast(Tensor, _Values.apply(problem, *problem.scores))  # type: ignore[no-untyped-call]
+def values(batch: ScoredBatch) -> Tensor:
+    """Return [B]: the values of a batch, which can be differentiated once."""
+    return cast(Tensor, _Values.apply(batch, *batch.scores))  # type: ignore[no-untyped-call]
 
 
 class _Values(torch.autograd.Function):
     """What `values` does."""
 
     @staticmethod
-    def forward(ctx: Any, problem: Problem, *scores: Tensor) -> Tensor:
-        found, ctx.gradients = problem.solve(problem.arrays(), tuple(ctx.needs_input_grad[1:]), None)
-        ctx.problem = replace(problem, scores=())
+    def forward(ctx: Any, batch: ScoredBatch, *scores: Tensor) -> Tensor:
+        found, ctx.gradients = batch.solve(batch.arrays(), tuple(ctx.needs_input_grad[1:]), None)
+        ctx.batch = replace(batch, scores=())
         ctx.save_for_backward(*scores)
-        return tensor(found, scores[0], problem.dtype)
+        return tensor(found, scores[0], batch.dtype)
 
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
@@ -101,11 +101,11 @@ class _Values(torch.autograd.Function):
         weights, scores, needed = array(upstream, torch.float64), ctx.saved_tensors, ctx.needs_input_grad[1:]
         gradients, factor = ctx.gradients, float(weights[0]) if len(weights) else 0.0
         if (weights != factor).any():
-            arrays = replace(ctx.problem, scores=scores).arrays()
-            (_, gradients), factor = ctx.problem.solve(arrays, needed, weights), 1.0
+            arrays = replace(ctx.batch, scores=scores).arrays()
+            (_, gradients), factor = ctx.batch.solve(arrays, needed, weights), 1.0
         pairs = enumerate(zip(gradients, scores, needed, strict=True))
         scaled = (
-            tensor(ctx.problem.scaled(at, own, factor), like) if asked else None for at, (own, like, asked) in pairs
+            tensor(ctx.batch.scaled(at, own, factor), like) if asked else None for at, (own, like, asked) in pairs
         )
         return None, *scaled
 
