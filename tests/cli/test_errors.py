@@ -35,7 +35,7 @@ OPTIONS = [
     ("{train} --method x", "unknown method 'x', expected one of single, coupled, stacked, merged, subword,"),
     ("{train} --incomplete x", "unknown incomplete 'x', expected one of marginal, posterior, outside, folds"),
     ("{train} --features x", "found features='x', expected 'all' or 'observed'"),
-    ("{train} --precision x", "unknown precision 'x', expected 'float32' or 'float64'"),
+    ("{train} --precision x", "unknown precision 'x', expected one of float32, float64"),
     ("{train} --learner x", f"unknown learner 'x', expected one of {', '.join(LEARNERS)}"),
     ("{train} --set x=1", "unknown setting 'x' of adagrad, expected one of rate, batch, average_from, initial"),
     ("{train} --set seed=1", "unknown setting 'seed' of adagrad, expected one of rate, batch, average_from, initial"),

@@ -114,6 +114,15 @@ def test_windows_cover_a_sentence_once(seed: int) -> None:
     assert len(windows) == 1 or count.sum() > most
 
 
+def test_devices(folder: str) -> None:
+    assert tw.train(corpus(3), encoder=folder, device="cpu", **QUICK).trained.parameters.device == "cpu"
+    with pytest.raises(PlanError, match="found no mps device"):
+        tw.train(corpus(3), encoder=folder, device="mps", **QUICK)
+    for name in ("device", "pooling"):
+        with pytest.raises(PlanError, match=f"unknown {name} 'all', expected one of"):
+            tw.train(corpus(3), encoder=folder, **{name: "all"}, **QUICK)
+
+
 def test_a_sentence_longer_than_the_network_reads_is_tagged(folder: str) -> None:
     model = tw.train(corpus(), encoder=folder, **QUICK)
     long = ["Anna", "sings", "unbelievably"] * 30

@@ -20,7 +20,7 @@ from tagweave.training.task import TASKS, Task
     [
         ({"learner": "adam"}, f"unknown learner 'adam', expected one of {', '.join(LEARNERS)}"),
         ({"features": "dense"}, "found features='dense', expected 'all' or 'observed'"),
-        ({"precision": "float16"}, "unknown precision 'float16', expected 'float32' or 'float64'"),
+        ({"precision": "float16"}, "unknown precision 'float16', expected one of float32, float64"),
     ],
 )
 def test_what_does_not_exist(wrong: dict[str, Any], message: str) -> None:

@@ -179,7 +179,8 @@ class DocumentOptions:
 OF_DOCUMENTS = declared({"": DocumentOptions})
 TO_LABEL, TO_CONVERT = declared({"": LabelOptions}), declared({"": ConvertOptions})
 """The options of functions that label or convert files."""
-_OF_TEACHERS = ("target", "sources", "dev", "task", "coding", "gaps", "encoder", "pooling", "soft_labels", "method")
+_OF_NETWORKS = ("encoder", "pooling", "device")
+_OF_TEACHERS = ("target", "sources", "dev", "task", "coding", "gaps", "soft_labels", "method", *_OF_NETWORKS)
 OF_STUDENT = declared({"": TrainingPlan}, leave_out=(*_OF_TEACHERS, "weights", "drop_columns", "non_projective"))
 """The options of a plan that the teachers of a model do not determine."""
 

@@ -107,6 +107,7 @@ class NetworkParameters(ScorerParameters):
     linear: ChainParameters
     subwords: Subwords
     pooling: str = "first"
+    device: str = "auto"  # that it is trained on; models do not keep it
 
     @property
     def space(self) -> LabelSpace:  # type: ignore[override]
@@ -250,11 +251,12 @@ class NetworkScoring(ChainScoring):
         self.parameters, self._weights, self._learns = parameters, weights, learns
         self._linear = parameters.linear.scoring(weights[: parameters.linear.size])
         self.transitions = self._linear.transitions
+        self._device = device_of(parameters.device)
         self._scored: dict[tuple[int, int], torch.Tensor] = {}  # those whose gradient is asked for next
 
     @cached_property
     def _tensors(self) -> list[torch.Tensor]:
-        found = self.parameters.tensors(self._weights, device())
+        found = self.parameters.tensors(self._weights, self._device)
         return [each.requires_grad_() for each in found] if self._learns else found
 
     def in_training(self) -> NetworkScoring:
@@ -314,8 +316,8 @@ class NetworkScoring(ChainScoring):
         for low in range(0, len(reading.pieces), size):
             part = slice(low, low + size)
             given = {
-                "input_ids": torch.from_numpy(reading.pieces[part]).to(device()),
-                "attention_mask": torch.from_numpy(reading.mask[part].astype(np.int64)).to(device()),
+                "input_ids": torch.from_numpy(reading.pieces[part]).to(self._device),
+                "attention_mask": torch.from_numpy(reading.mask[part].astype(np.int64)).to(self._device),
             }
             found = torch.func.functional_call(module, weights, kwargs=given).last_hidden_state
             states.append(found.reshape(-1, found.shape[-1]).to(self._tensors[0].dtype))
@@ -340,11 +342,16 @@ def pooled(states: torch.Tensor, reading: Reading, pooling: str) -> torch.Tensor
     return total / torch.from_numpy(reading.piece_count).to(states)[:, None]
 
 
-def device() -> Any:
-    """Return the device that networks run on."""
+def device_of(name: str) -> torch.device:
+    """Return the device that networks run on; `auto` is a GPU if there is one. Raises PlanError if there is none."""
     import torch
 
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        return torch.device("cuda" if available["cuda"] else "cpu")
+    if not available[name]:
+        raise PlanError(f"found no {name} device, expected one as `device` says")
+    return torch.device(name)
 
 
 def read(encoded: Encoded, first: int, last: int, subwords: Subwords) -> Reading:

@@ -235,7 +235,7 @@ def lay_out(
     """Make a problem of its parts, for any features: `encoder` is frozen, `encoded` carries its evidence."""
     if encoder.subwords is not None:
         assert isinstance(parameters, ChainParameters)  # noqa: S101 - a network is beside features
-        parameters = NetworkParameters(parameters, encoder.subwords, recipe.pooling)
+        parameters = NetworkParameters(parameters, encoder.subwords, recipe.pooling, recipe.device)
     model = empty_model(parameters, encoder, recipe)
     share = None if recipe.ratio is None else recipe.ratio.penalty(parameters.space.names)
     objective = ChainObjective(parameters, encoded, recipe.threads, recipe.dtype, of_corpus, recipe.sample, share)

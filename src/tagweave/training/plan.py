@@ -161,6 +161,13 @@ class TrainingPlan:
         structure=CHAIN,
         panel="Features",
     )
+    device: str = option(
+        "auto",
+        "Where a network is trained; auto takes a GPU if there is one.",
+        "auto|cpu|cuda|mps",
+        structure=CHAIN,
+        panel="Features",
+    )
     weights: str | None = option(
         None,
         "Weights of features for all labels, or only for labels observed in the evidence. Default: by the number of"

@@ -82,8 +82,14 @@ SPAN_SETTINGS: dict[str, Any] = {"rate": 0.1}
 44.2, 45.2 of CrossNER (200 and 100); 42.4, 43.6, 48.6, 49.8 and 69.6, 69.6 of three noises of NoiseBench."""
 DROP_COLUMNS = 0.5
 """Chosen on development sets of four languages: see docs/parsing.md."""
-_OF_PLAN = ("pooling", "learner", "minimum_count", "precision", "threads", "soft_labels")
-_OF_CHAINS = ("task", "pooling", "features", "minimum_count", "transitions", "edges", "sample", "ratio", "guide")
+_CHOICES = {
+    "precision": ("float32", "float64"),
+    "pooling": ("first", "mean", "last"),
+    "device": ("auto", "cpu", "cuda", "mps"),
+}
+_OF_NETWORKS = ("pooling", "device")
+_OF_PLAN = (*_OF_NETWORKS, "learner", "minimum_count", "precision", "threads", "soft_labels")
+_OF_CHAINS = (*_OF_NETWORKS, "task", "features", "minimum_count", "transitions", "edges", "sample", "ratio", "guide")
 _OF_TREES = ("bits", "drop_columns", "projective")
 
 
@@ -118,6 +124,7 @@ class Recipe:
     # features of arcs are hashed into 2^bits rows of weights (test UAS of zh/udc with 17 to 21, without 18: 80.0, 81.7,
     # 82.0, 82.3)
     bits: int = 20
+    device: str = "auto"  # where a network is trained: `auto`, `cpu`, `cuda` or `mps`
     pooling: str = "first"  # which piece of a token a network's vector comes from: `first`, `mean` or `last`
     drop_columns: float = 0.0  # the share of trees that training also sees in a copy without tags and columns
     projective: bool = True  # whether trees are projective, and others are made so for training; else arcs may cross
@@ -140,8 +147,9 @@ class Recipe:
             expected = f"one of {', '.join(filter(has_seed, LEARNERS))}: the others have no seed"
             found = f"found `average_seeds={self.average_seeds}` with the learner {self.learner}"
             raise ValueError(f"{found}, expected {expected}")
-        if self.precision not in ("float32", "float64"):
-            raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
+        for name, known in _CHOICES.items():
+            if (value := getattr(self, name)) not in known:
+                raise ValueError(f"unknown {name} {value!r}, expected one of {', '.join(known)}")
         if isinstance(self.templates, ArcTemplates) and self.templates.has_siblings and not self.projective:
             raise ValueError("found templates of siblings for trees whose arcs may cross, expected projective trees")
         if self.ratio is not None and self.task.name != SPANS:
