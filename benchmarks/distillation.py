@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
-import numpy as np
+import torch
 from numpy.typing import NDArray
 
 import tagweave as tw
@@ -28,6 +28,7 @@ from tagweave.front.distillation import mean_probabilities
 from tagweave.front.label_model import LabelModel
 from tagweave.labels.coding import SEGMENTATION
 from tagweave.learning.run import Silence
+from tagweave.torch import ChainLoss
 
 TEACHERS, SIZES, DEV, ROUNDS = 5, (1, 4, 16), 1000, 5
 """How many teachers there are, how many times as many raw sentences as labelled ones, development sentences, and
@@ -102,17 +103,9 @@ def together(teachers: Sequence[LabelModel], corpus: Corpus, task: str) -> Corpu
 
 def best(labels: Sequence[str], table: NDArray[Any]) -> list[int]:
     """Return the labels of IOB2 that can follow each other and have the largest sum of probabilities [L, labels]."""
-    inner = np.array([label[0] == "I" for label in labels])
-    follows = np.array([[old[0] != "O" and old[2:] == new[2:] for new in labels] for old in labels]) | ~inner
-    scores, before = np.where(inner, -np.inf, table[0]), []
-    for row in table[1:]:
-        paths = np.where(follows, scores[:, None], -np.inf)
-        before.append(paths.argmax(axis=0))
-        scores = paths.max(axis=0) + row
-    found = [int(scores.argmax())]
-    for each in reversed(before):
-        found.append(int(each[found[-1]]))
-    return found[::-1]
+    scores = torch.from_numpy(table)[None]
+    found: list[int] = ChainLoss(labels, "IOB2", transitions=False).decode(scores)[0].tolist()
+    return found
 
 
 def models(setting: Setting, corpora: tuple[Corpus, Corpus, Corpus, Corpus], seeds: int) -> dict[str, list[LabelModel]]:

@@ -23,6 +23,8 @@ from tagweave.features.rules import read_texts, text_array
 
 EXTRA = "expected the extra encoders: pip install '.[encoders]' in a checkout of tagweave"
 ARRAYS = ("subwords.config", "subwords.tokenizer")
+POOLING = ("first", "mean", "last")
+"""Which of the pieces of a token its vector comes from."""
 Ints = NDArray[np.int64]
 _FILES = ("config.json", "tokenizer.json")
 _LONGEST = 512  # pieces that a network reads at once, where its configuration does not tell

@@ -33,9 +33,8 @@ def encoder_in(arrays: Mapping[str, NDArray[Any]]) -> Subwords | None:
 class WordVectors(Subwords):
     """A table with a vector for each word: a word is one piece, the number of its row."""
 
-    words: tuple[str, ...] = ()
-    # [1 + words, H]; the first row is that of unknown words, 0
-    table: NDArray[Any] = field(default_factory=lambda: np.zeros((1, 1), np.float32))
+    words: tuple[str, ...] = field(kw_only=True)
+    table: NDArray[Any] = field(kw_only=True)  # [1 + words, H]; the first row is that of unknown words, 0
 
     @classmethod
     def of_file(cls, path: str) -> WordVectors:
@@ -66,7 +65,7 @@ class WordVectors(Subwords):
             raise CorpusError("no vectors", "a word and its numbers on each line", path)
         table = np.stack([np.zeros(size, np.float32), *vectors.values()])
         scale = np.sqrt(np.square(table[1:], dtype=np.float64).mean()) or 1
-        return cls(_CONFIG, "", path, tuple(vectors), (table / scale).astype(np.float32))
+        return cls(_CONFIG, "", path, words=tuple(vectors), table=(table / scale).astype(np.float32))
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> WordVectors | None:
@@ -76,7 +75,7 @@ class WordVectors(Subwords):
         found = tuple(read_texts(words, "vectors.words"))
         if len(table) != 1 + len(found) or not table.shape[1]:
             refuse(table.shape, "vectors.table", f"a row for each of {len(found)} words, and one more")
-        return cls(_CONFIG, "", "", found, table)
+        return cls(_CONFIG, "", words=found, table=table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return dict(zip(ARRAYS, (text_array(self.words), self.table), strict=True))

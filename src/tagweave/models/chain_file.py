@@ -13,6 +13,7 @@
 | `gazetteer.entries` | uint8 | | JSON: lines of a gazetteer |
 | `clusters.words` | uint8 | | JSON: bit strings with their words |
 | `subwords.config`, `.tokenizer` | uint8 | | JSON: the configuration of a network, and its pieces of words |
+| `vectors.words`, `.table` | uint8, float | [1 + words, H] | JSON: words; a vector for unknown words and for each |
 
 with Y labels, T tags of a view V, F features. The names of a nested model's arrays begin with the name of the part.
 Projections of labels, in the description, are below T. Files are not trusted: parts that do not fit are refused.

@@ -24,7 +24,7 @@ from tagweave.errors import PlanError
 from tagweave.evidence.sequences import rows
 from tagweave.features.encoded import Encoded
 from tagweave.features.rules import ArrayRule, Description, Rule, one_of
-from tagweave.features.subwords import EXTRA, Reading, Subwords
+from tagweave.features.subwords import EXTRA, POOLING, Reading, Subwords
 from tagweave.features.word_vectors import WordVectors, encoder_in
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
@@ -36,22 +36,8 @@ from tagweave.structures.chain import ChainGradient
 if TYPE_CHECKING:
     import torch
 
-POOLING = ("first", "mean", "last")
-"""Which of the pieces of a token its vector comes from."""
 _TOGETHER = 32  # rows of pieces that are read at a time when nothing is learnt
 _MOST_LAYERS, _MOST_WEIGHTS = 200, 1 << 33
-
-
-def _lookup(table: Floats) -> torch.nn.Module:
-    """Return a network without weights whose states are rows of a table."""
-    import torch
-
-    class Lookup(torch.nn.Module):
-        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
-            found = torch.from_numpy(table[input_ids.cpu().numpy()])
-            return SimpleNamespace(last_hidden_state=found.to(attention_mask.device))
-
-    return Lookup()
 
 
 class Module(NamedTuple):
@@ -66,6 +52,21 @@ class Module(NamedTuple):
         return sum(int(np.prod(shape)) for shape in self.shapes.values())
 
 
+def lookup_of(table: Floats) -> Module:
+    """Return a network without weights whose states are rows of a table [R, H]."""
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        raise PlanError(f"found no {error.name}, {EXTRA}") from None
+
+    class Lookup(torch.nn.Module):
+        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
+            found = torch.from_numpy(table[input_ids.cpu().numpy()])
+            return SimpleNamespace(last_hidden_state=found.to(attention_mask.device))
+
+    return Module(Lookup(), {}, table.shape[1])
+
+
 @lru_cache(maxsize=4)
 def module_of(subwords: Subwords) -> Module:
     """Return the network of a configuration. Raises ValueError where it is none, or too large."""
@@ -74,8 +75,6 @@ def module_of(subwords: Subwords) -> Module:
         from transformers import CONFIG_MAPPING, AutoModel
     except ModuleNotFoundError as error:
         raise PlanError(f"found no {error.name}, {EXTRA}") from None
-    if isinstance(subwords, WordVectors):
-        return Module(_lookup(subwords.table), {}, subwords.table.shape[1])
     settings = subwords.settings
     if (kind := settings["model_type"]) not in CONFIG_MAPPING:
         raise ValueError(f"found a network of the type {kind!r}, expected one that transformers knows")
@@ -127,7 +126,8 @@ class NetworkParameters(ScorerParameters):
 
     @cached_property
     def module(self) -> Module:
-        return module_of(self.subwords)
+        vectors = self.subwords
+        return lookup_of(vectors.table) if isinstance(vectors, WordVectors) else module_of(vectors)
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
@@ -147,14 +147,14 @@ class NetworkParameters(ScorerParameters):
 
     def initial(self, dtype: Any) -> Floats:
         """Return 0 for features and labels, and the network's own weights."""
+        weights = np.zeros(self.size, dtype)
+        if not self.module.shapes:
+            return weights
         from transformers import AutoModel
         from transformers.utils import logging
 
         quiet: Any = logging.disable_progress_bar
         quiet()
-        weights = np.zeros(self.size, dtype)
-        if not self.module.shapes:
-            return weights
         try:
             network = AutoModel.from_pretrained(self.subwords.folder, local_files_only=True, trust_remote_code=False)
         except (OSError, ValueError, RuntimeError) as error:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
@@ -44,22 +45,22 @@ class FunctionError(TagweaveError):
     """A labelling function that cannot be read or applied, or gives no labels."""
 
 
-class LabellingFunction:
+class LabellingFunction(ABC):
     """A source of labels that is computed."""
 
     name: str  # the name of its layer
 
+    @abstractmethod
     def digest(self) -> str | None:
         """Return a digest of all that determines its answers; `None` if nobody knows: nothing can be kept."""
-        raise NotImplementedError
 
     def check(self, sentences: Sequence[Sentence]) -> str | None:
         """Return a note on its answers to the text as a whole, if any. Raises unless it fits the text."""
         return None
 
+    @abstractmethod
     def layers(self, sentences: Sequence[Sentence]) -> list[Layer]:
         """Label sentences, which have forms and columns, and no labels."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

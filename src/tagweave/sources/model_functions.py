@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -91,13 +92,13 @@ class TaggingModel(DeclaredFunction):
         names, tables = self.tables(sentences)
         return [tuple(self._kept(_probable(names, row)) for row in table.tolist()) for table in tables]
 
+    @abstractmethod
     def best(self, sentences: Sequence[Sentence]) -> Iterator[Layer]:
         """Yield the best labels of sentences."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tables(self, sentences: Sequence[Sentence]) -> tuple[Sequence[str], Sequence[Floats]]:
         """Return all labels, and their probabilities [L, labels] in each sentence."""
-        raise NotImplementedError
 
     def _kept(self, candidates: Candidates) -> Candidates:
         """Rename labels; unknown if the only label, or the best of several, is left out."""

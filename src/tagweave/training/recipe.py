@@ -16,6 +16,7 @@ from tagweave.errors import PlanError, as_plan_error
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.encoder import FeatureIndex, TemplateEncoder
 from tagweave.features.lookups import NOTHING, Lookups
+from tagweave.features.subwords import POOLING
 from tagweave.features.templates import PRESETS, USUAL, Templates
 from tagweave.labels import SPANS
 from tagweave.labels.sets import Reading, reading
@@ -84,7 +85,7 @@ DROP_COLUMNS = 0.5
 """Chosen on development sets of four languages: see docs/parsing.md."""
 _CHOICES = {
     "precision": ("float32", "float64"),
-    "pooling": ("first", "mean", "last"),
+    "pooling": POOLING,
     "device": ("auto", "cpu", "cuda", "mps"),
 }
 _OF_NETWORKS = ("pooling", "device")
