@@ -88,19 +88,17 @@ except OSError as error:
 
 
 def test_help_is_fast() -> None:
-    """In time of the processor, which other processes do not lengthen as they do that of the clock."""
+    """Beside the start of the library that it is written with, taken in turn: a busy machine is slow for both."""
 
-    def seconds() -> float:
+    def seconds(*words: str) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(
-            [sys.executable, "-m", "tagweave", "--help"],
-            check=True,
-            capture_output=True,
-        )
+        subprocess.run([sys.executable, *words], check=True, capture_output=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    assert min(seconds() for _ in range(5)) < 0.3
+    taken = [(seconds("-m", "tagweave", "--help"), seconds("-c", "import typer")) for _ in range(5)]
+    ours, library = map(min, zip(*taken, strict=True))
+    assert ours < 5 * library  # 3 times on a quiet machine; NumPy with Numba would be 10
 
 
 def test_version(run) -> None:
