@@ -16,7 +16,7 @@ NEEDS := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-tools lint lock bench docs screenshots clean
+.PHONY: help demo test test-tools lint lock results docs screenshots clean
 
 help:
 	@echo 'make demo    see what tagweave does, on the bundled sample, in a minute or two'
@@ -25,7 +25,7 @@ help:
 	@echo 'make lint    ruff, mypy, the order of imports, and the workflows of continuous integration'
 	@echo 'make lock    write locks/*.txt anew, after a change of constraints.txt: digests of all packages'
 	@echo 'make docs    build the site of the documentation in build/site, and check it: examples, links, names'
-	@echo 'make bench   time training and tagging'
+	@echo 'make results  write the pages of docs/results anew: ONLY=PAGE one of them, ONLY=--list how long it takes'
 	@echo 'make screenshots  take the pictures of the annotation server anew (Chromium, a Chinese font)'
 	@echo 'make clean   remove .venv, caches and build products'
 
@@ -66,8 +66,9 @@ docs: $(INSTALLED_DEV)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/docs
 
-bench: $(INSTALLED_DEV)
-	$(BIN)/python -m benchmarks
+# A page runs again if its code or data changed; hours for all: ONLY='check race' names pages, ONLY=--list says how long.
+results: $(INSTALLED_DEV)
+	$(BIN)/python -m reproductions.results $(ONLY)
 
 screenshots: $(INSTALLED_DEV)
 	$(BIN)/python -m reproductions screenshots

@@ -1,4 +1,4 @@
-"""Measure tagweave beside python-crfsuite, and write the table: `make bench`, or `python -m benchmarks [--quick]`."""
+"""Measure tagweave beside python-crfsuite, and write the table: `python -m benchmarks [--quick]`."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def main() -> None:
     text = [
         "# Speed",
         "",
-        f"Written by `make bench` ({platform.machine()}, Python {platform.python_version()}). Training data are the",
+        f"Written by `python -m benchmarks` ({platform.machine()}, Python {platform.python_version()}). Training data are the",
         f"first {lines:,} lines of the People's Daily; scores are on its development data: F of words for",
         "segmentation, accuracy for tagging.",
         "Both programs have the same features and the same weights (observed feature/label pairs) in the L-BFGS rows.",

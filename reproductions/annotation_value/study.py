@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,8 +16,9 @@ from rich.progress import Progress
 
 from reproductions.annotation_value.rounds import CHOICES, METHODS, Data, Pool, rounds
 from reproductions.lab.comparison import LEVEL, Measured, compare
-from reproductions.lab.corpora import ROOT, corpora_folder, cut
+from reproductions.lab.corpora import corpora_folder, cut
 from reproductions.lab.figures import curve, with_deviations
+from reproductions.lab.options import study_parser
 from reproductions.lab.page import opening, pictures, significance, table, write_page
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
@@ -151,12 +151,10 @@ def draw(summary: dict[str, Any], path: Path) -> None:
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions annotation-value", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="the bundled sample, to see that it works")
+    parser = study_parser("annotation-value", __doc__, "the bundled sample")
     parser.add_argument("--seeds", type=int, default=1, help="seeds 0 .. SEEDS - 1 (default 1)")
     parser.add_argument("--source", type=int, default=1500, help="sentences of the source corpus (default 1500)")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, help="default: all")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page, JSON and plot")
     options = parser.parse_args(words)
     data = read_data(options.source, options.quick)
     sizes = [size for size in SIZES if size <= data.target.tokens()]

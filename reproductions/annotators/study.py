@@ -5,19 +5,18 @@ See README.md in the folder above.
 
 from __future__ import annotations
 
-import argparse
 import random
 import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from reproductions.annotators import saved, saved_page
 from reproductions.annotators.page import AT_FOUR, AT_TWO, write
-from reproductions.lab.corpora import PARTS, ROOT, corpora_folder, cut
+from reproductions.lab.corpora import PARTS, corpora_folder, cut
+from reproductions.lab.options import study_parser
 from reproductions.lab.simulated_annotators import (
     Chance,
     Simulated,
@@ -165,13 +164,11 @@ def count(store: Store, guideline: str, gold: Callable[[AnnotationTask], Answer]
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions annotators", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="the bundled sample, to see that it works")
+    parser = study_parser("annotators", __doc__, "the bundled sample")
     parser.add_argument("--tasks", type=int, default=5769, help="how many tasks (default 5769, as in the paper)")
     parser.add_argument("--people", type=int, default=8, help="how many annotators (default 8)")
     parser.add_argument("--seeds", type=int, default=1, help="seeds 0 .. SEEDS - 1 (default 1)")
     parser.add_argument("--saved", action="store_true", help="what posteriors save in answers, on 2,500 of them")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page and JSON")
     options = parser.parse_args(words)
     train, dev, text = read_data(options.quick)
     run = Run(Schedule(4, 2)) if options.quick else SILENT

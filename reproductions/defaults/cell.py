@@ -81,7 +81,7 @@ class Cell:
     passes: int | None = None
 
     def description(self) -> dict[str, Any]:
-        """What the result depends on, other than the package itself."""
+        """What the result depends on."""
         names = {"text": self.text.name, "task": self.task, "tokens": self.tokens, "subset": self.subset}
         return {**names, "trained": self.trained, "passes": self.passes}
 

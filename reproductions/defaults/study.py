@@ -1,11 +1,10 @@
-"""What the defaults are worth, by the size of the corpus: `python -m reproductions defaults --cache FOLDER`.
+"""What the defaults are worth, by the size of the corpus: `python -m reproductions defaults`.
 
 Words and characters of Chinese, English, Japanese and French. See README.md in the folder above.
 """
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,8 @@ from pathlib import Path
 from reproductions.defaults.cell import BEFORE, NOW, REGRESSION, SUBSETS, Cell, Text
 from reproductions.defaults.page import lines, summary
 from reproductions.lab.cache import Cache
-from reproductions.lab.corpora import ROOT, corpora_folder
+from reproductions.lab.corpora import corpora_folder
+from reproductions.lab.options import study_parser
 from reproductions.lab.page import write_page
 from tagweave.corpus import sample
 
@@ -77,12 +77,9 @@ def quick_cells() -> Iterator[Cell]:
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions defaults", description=__doc__)
-    parser.add_argument("--cache", type=Path, required=True, help="folder of results; a second command goes on")
+    parser = study_parser("defaults", __doc__, "the bundled sample and two passes")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="words of training data, 0 for all")
     parser.add_argument("--subsets", type=int, default=SUBSETS, help="parts of 1,000 words of each corpus, at most 3")
-    parser.add_argument("--quick", action="store_true", help="the bundled sample and two passes, to see that it works")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page and JSON")
     options = parser.parse_args(words)
     cache, found = Cache(options.cache), []
     for cell in quick_cells() if options.quick else cells(corpora_folder("zh").parent, options.sizes, options.subsets):

@@ -28,7 +28,7 @@ _OLDEST = ("options", "unmarked", "clusters", "rival")  # which the names of res
 
 @dataclass(frozen=True)
 class Data:
-    """The corpora of a setting; without development data, training takes its usual number of iterations."""
+    """The corpora of a setting."""
 
     train: Corpus
     dev: Corpus | None
@@ -39,6 +39,9 @@ class Data:
         """Read the corpora of a setting."""
         folder = corpora / setting.folder
         train, test = load(str(folder / setting.train)), load(str(folder / "test.txt"))
+        if setting.held_out:
+            known = {each.forms for part in ("dev.txt", "test.txt") for each in load(str(folder / part))}
+            train = train.with_sentences(each for each in train if each.forms not in known)
         return cls(train, load(str(folder / setting.dev)) if setting.dev else None, test)
 
     def cut(self, sentences: int) -> Data:
@@ -80,6 +83,7 @@ class Cell:
         parts = (self.data.train, self.data.dev or (), self.data.test)
         texts = [[(each.forms, each.layers) for each in part] for part in parts]
         return {
+            "lists": self.setting.lists,
             "data": hashlib.sha256(repr(texts).encode()).hexdigest()[:12],
             "way": way,
             "seed": self.seed,
@@ -107,8 +111,8 @@ class Cell:
         return {"test": [" ".join(map(_one_type, layer)) for layer in test]}
 
     def _harvested(self, corpus: Corpus) -> list[Layer]:
-        """The labels that the dictionaries of the folder give to a corpus."""
-        lists = [path.read_text(encoding="utf-8").splitlines() for path in sorted(self.folder.glob("dictionary-*.tsv"))]
+        """The labels that the dictionaries of the setting give to a corpus."""
+        lists = [path.read_text(encoding="utf-8").splitlines() for path in sorted(self.folder.glob(self.setting.lists))]
         with tempfile.TemporaryDirectory() as folder:
             stop = Path(folder) / "stop.txt"
             stop.write_text("\n".join(frequent(self.data.train)), encoding="utf-8")

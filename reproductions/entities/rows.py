@@ -48,13 +48,23 @@ class Way:
 
 @dataclass(frozen=True)
 class Setting:
-    """Training data, and what is compared on them; the first way is the one that others are tested against."""
+    """Training data, and what is compared on them; the first way is the one that others are tested against.
+
+    Attributes:
+        title: in the page.
+        folder, train, dev: the corpora; without development data, training takes its usual number of iterations.
+        ways: the rivals.
+        lists: the dictionaries of the folder, as a pattern of file names.
+        held_out: whether sentences of the development and test data are left out of the training data.
+    """
 
     title: str
     folder: str
     train: str
     ways: tuple[Way, ...]
     dev: str = "dev.txt"
+    lists: str = ""
+    held_out: bool = False
 
 
 _SLOWER = {"settings": {"batch": 16, "rate": 0.1}}
@@ -111,14 +121,21 @@ _DISTANT = (
 )
 _SHORT = tuple(way for way in _MISSING if "folds" not in way.name and not way.rival)
 _FOLDED = {"fold": True, "elsewhere": "O", "every": True}
-_DICTIONARY = (
+_WITHOUT_DEV = (
     Way("dictionaries, folded", dictionary=_FOLDED, learns=False),
     Way("dictionaries, exact", dictionary={**_FOLDED, "fold": False}, learns=False),
     Way("trained, O elsewhere", dictionary=_FOLDED),
+    Way("trained, O believed 0.5", {"outside_confidence": 0.5}, dictionary=_FOLDED),
+    Way("trained, O believed 0.1", {"outside_confidence": 0.1}, dictionary=_FOLDED),
+)
+_DICTIONARY = (
+    *_WITHOUT_DEV,
     Way("trained, O elsewhere, spans believed 0.9", {"span_confidence": 0.9}, dictionary=_FOLDED),
     Way("trained, unknown elsewhere, entity ratio", _RATIO, dictionary={**_FOLDED, "elsewhere": "unknown"}),
     Way("trained, O believed 0.5, entity ratio", {**_RATIO, "outside_confidence": 0.5}, dictionary=_FOLDED),
 )
+_BC5CDR = "en/bc5cdr", "raw.txt"
+_CORE, _ALL = "dictionary-core.tsv", "dictionary-*.tsv"
 _EN, _ES = "en/conll2003", "es/conll2002"
 _HALF, _FEW = "partial-r0.5-p0.9.txt", "partial-1000.txt"
 
@@ -134,7 +151,11 @@ SETTINGS: dict[str, tuple[Setting, ...]] = {
         Setting("Spanish, half of the entities, a tenth of them wrong", _ES, _HALF, _SHORT),
         Setting("Spanish, the first 1,000 entities", _ES, _FEW, _SHORT),
     ),
-    "gazetteer": (Setting("Chemicals and diseases", "en/bc5cdr", "raw.txt", _DICTIONARY),),
+    "gazetteer": (
+        Setting("A dictionary of names, no development data", *_BC5CDR, _WITHOUT_DEV, "", _CORE, held_out=True),
+        Setting("A dictionary of names, with development data", *_BC5CDR, _DICTIONARY, lists=_CORE, held_out=True),
+        Setting("A list that has the answers", *_BC5CDR, _DICTIONARY, lists=_ALL),
+    ),
     "distant": (Setting("Wikigold, marked by a knowledge base", "en/wikigold", "distant.txt", _DISTANT),),
 }
 """The settings of every part."""

@@ -5,7 +5,6 @@ See README.md in the folder above.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,12 +14,14 @@ import numpy as np
 
 import tagweave as tw
 from reproductions.entities.cell import Cell, Data
+from reproductions.entities.leaks import leaks
 from reproductions.entities.page import lines
 from reproductions.entities.rival import POS
 from reproductions.entities.rows import SETTINGS, Setting, Way
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.comparison import TRIALS, Measured, compare
-from reproductions.lab.corpora import ROOT, all_corpora
+from reproductions.lab.corpora import all_corpora
+from reproductions.lab.options import study_parser
 from reproductions.lab.page import write_page
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import f_of_counts
@@ -39,11 +40,9 @@ CLASSES = 1000
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions entities", description=__doc__)
+    parser = study_parser("entities", __doc__)
     parser.add_argument("--only", action="append", choices=SETTINGS, help="a part (repeatable; default: all)")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--cache", type=Path, default=Path("entities") / "cache", help="of finished trainings")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of the pages")
     parser.add_argument("--sentences", type=int, help="of every corpus, to see that it works")
     options = parser.parse_args(words)
     for part in options.only or SETTINGS:
@@ -69,7 +68,10 @@ def _summary(setting: Setting, seeds: int, results: Cache, sentences: int | None
         first = first or measured
         rows.append(row)
         print(setting.title, way.name, f"{row['f']['mean']:.2f}", file=sys.stderr, flush=True)
-    return {"title": setting.title, "folder": setting.folder, "train": setting.train, "rows": rows}
+    about: Result = {"title": setting.title, "folder": setting.folder, "train": setting.train}
+    if setting.lists:
+        about |= {"lists": setting.lists, "leaks": leaks(setting, all_corpora() / setting.folder)}
+    return {**about, "rows": rows}
 
 
 def _row(setting: Setting, way: Way, seeds: int, data: Data, results: Cache) -> tuple[Result, Measured]:

@@ -12,7 +12,6 @@ from reproductions.free_trees.treebanks import Treebank
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.cell import finished
 from reproductions.lab.corpora import digest
-from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.attachment import attachment
 from tagweave.evidence.trees import only_head
@@ -40,7 +39,6 @@ def result(cache: Cache, bank: Treebank, trained: str, seed: int, iterations: in
         `crossing`, how many of its trees cross.
     """
     description = {
-        "version": __version__,
         "data": [digest(part) for part in bank.parts],
         "trained": trained,
         "seed": seed,

@@ -1,15 +1,13 @@
-"""Trees whose arcs cross: `python -m reproductions free-trees --cache FOLDER`.
+"""Trees whose arcs cross: `python -m reproductions free-trees`.
 
 Parsers trained on projective trees and on all, by the treebank. See README.md in the folder above.
 """
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,8 @@ from reproductions.free_trees.page import lines
 from reproductions.free_trees.treebanks import Treebank, treebanks
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.comparison import TRIALS, Measured, compare
-from reproductions.lab.corpora import ROOT, all_corpora
+from reproductions.lab.corpora import all_corpora
+from reproductions.lab.options import study_parser
 from reproductions.lab.page import write_page
 from tagweave.errors import CorpusError
 from tagweave.evaluation.score import share_of_counts
@@ -30,11 +29,8 @@ _ITERATIONS = 6
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions free-trees", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a few sentences and one iteration, to see that it works")
+    parser = study_parser("free-trees", __doc__, "a few sentences and one iteration")
     parser.add_argument("--seeds", type=int, default=3, help="seeds 0 .. SEEDS - 1 (default 3)")
-    parser.add_argument("--cache", type=Path, required=True, help="folder of finished runs; a second command goes on")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page and JSON")
     options = parser.parse_args(words)
     iterations, cache, callback = 1 if options.quick else _ITERATIONS, Cache(options.cache), Lines(sys.stderr)
     found = []

@@ -7,14 +7,13 @@ without training again, and no text of a corpus is stored.
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from reproductions.incomplete.settings import Method, Setting
 from reproductions.lab.baselines import treated
+from reproductions.lab.cache import Cache, Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.templates import PRESETS
 from tagweave.learning.run import Run, Schedule
@@ -62,7 +61,7 @@ class Cell:
     settings: dict[str, float] = field(default_factory=dict)
 
     def description(self) -> dict[str, Any]:
-        """What the result depends on, other than the package itself."""
+        """What the result depends on."""
         data, schedule = self.data, self.data.schedule
         return {
             "data": data.name,
@@ -75,26 +74,17 @@ class Cell:
             "settings": self.settings,
         }
 
-    def result(self, cache: Path, threads: int = 1) -> dict[str, Any]:
+    def result(self, cache: Cache, threads: int = 1) -> Result:
         """The result from the cache or, where it is not there, from a run.
 
         Returns:
             `left`, the sentences that were trained on; and unless that is 0, `dev` (score of the chosen iteration, 0 to
             1), `iterations`, `seconds`, and `test`, a string a sentence: tags, or lengths of words.
         """
-        description = self.description()
-        key = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]
-        name = "-".join((self.data.task, self.setting.name, self.method.name, str(self.seed), key))
-        path = cache / f"{name.replace(', ', '-').replace(' ', '-')}.json"
-        if not path.exists():
-            cache.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".part")
-            part.write_text(json.dumps({"cell": description, **self.run(threads)}), encoding="utf-8")
-            part.replace(path)
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return found
+        name = f"{self.data.task} {self.setting.name} {self.method.name} {self.seed}"
+        return cache.result(name, self.description(), lambda: self.run(threads))
 
-    def run(self, threads: int = 1) -> dict[str, Any]:
+    def run(self, threads: int = 1) -> Result:
         """Take away, train, and label the test set. Returns as `result`."""
         begin = time.perf_counter()
         corpus = self.setting.step(self.data.train, self.seed)

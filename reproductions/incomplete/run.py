@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from rich.progress import Progress
 
 from reproductions.incomplete.cells import Cell, Data
 from reproductions.incomplete.settings import Setting
+from reproductions.lab.cache import Cache
 
 LEARNER: tuple[dict[str, float], ...] = ({}, {"rate": 0.03}, {"rate": 0.3})
 """What may be tried for every method alike: AdaGrad's defaults, a smaller and a larger rate. The first wins a tie."""
@@ -40,7 +40,7 @@ class Run:
 
 
 def run(
-    data: Data, settings: tuple[Setting, ...], seeds: int, cache: Path, threads: int = 1, tried: int = len(LEARNER)
+    data: Data, settings: tuple[Setting, ...], seeds: int, cache: Cache, threads: int = 1, tried: int = len(LEARNER)
 ) -> Run:
     """Every setting and method: one of the first `tried` of `LEARNER` by the dev score of seed 0, then every seed.
 
@@ -64,7 +64,7 @@ def run(
     return found
 
 
-def _tune(cell: Cell, cache: Path, threads: int, tried: int) -> Iterator[float | None]:
+def _tune(cell: Cell, cache: Cache, threads: int, tried: int) -> Iterator[float | None]:
     for settings in LEARNER[:tried]:
         yield replace(cell, settings=settings).result(cache, threads).get("dev")
 

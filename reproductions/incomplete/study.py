@@ -5,16 +5,16 @@ After tsuboi-2008, section 5, on Chinese. See README.md in the folder above.
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
 from reproductions.incomplete.cells import Data
 from reproductions.incomplete.page import write
 from reproductions.incomplete.run import LEARNER, run
 from reproductions.incomplete.settings import SEGMENTATION, TAGGING
-from reproductions.lab.corpora import ROOT, corpora_folder
+from reproductions.lab.cache import Cache
+from reproductions.lab.corpora import corpora_folder
+from reproductions.lab.options import study_parser
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.learning.run import Schedule
@@ -39,19 +39,16 @@ def read_data(experiment: str, lines: int | None, quick: bool) -> Data:
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions incomplete", description=__doc__)
+    parser = study_parser("incomplete", __doc__, "the bundled sample and four passes")
     parser.add_argument("experiment", choices=SETTINGS)
-    parser.add_argument("--quick", action="store_true", help="the bundled sample and four passes, to see that it works")
     parser.add_argument("--seeds", type=int, default=3, help="seeds 0 .. SEEDS - 1 (default 3)")
     parser.add_argument("--lines", type=int, help="the first LINES training sentences (default: all)")
     parser.add_argument("--threads", type=int, default=1, help="threads of one training run (default 1)")
     parser.add_argument(
         "--tried", type=int, default=len(LEARNER), help=f"how many learner settings to choose from, of {len(LEARNER)}"
     )
-    parser.add_argument("--cache", type=Path, required=True, help="folder of finished runs; a second command goes on")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page, JSON and plots")
     options = parser.parse_args(words)
     data = read_data(options.experiment, options.lines, options.quick)
-    found = run(data, SETTINGS[options.experiment], options.seeds, options.cache, options.threads, options.tried)
+    found = run(data, SETTINGS[options.experiment], options.seeds, Cache(options.cache), options.threads, options.tried)
     command = shlex.join(["python", "-m", "reproductions", "incomplete", *words])
     write(found, options.out, f"incomplete-{options.experiment}", command)

@@ -11,7 +11,6 @@ from reproductions.jiang_2015.methods import CONVERSIONS, TIMED, Method
 from reproductions.jiang_2015.pair import Pair
 from reproductions.jiang_2015.trainings import Training, Trainings
 from reproductions.lab.cache import Cache, Result
-from tagweave import __version__
 from tagweave.learning.run import SILENCE, Callback, Run
 
 
@@ -52,7 +51,6 @@ class Cell:
     def description(self) -> Result:
         """What the result depends on."""
         return {
-            "version": __version__,
             "pair": self.pair.name,
             "method": [self.method.name, self.method.kind, self.method.round, self.method.way_back, self.method.filter],
             "ways": [list(self.pair.ways_back), self.pair.rounds],

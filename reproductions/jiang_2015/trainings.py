@@ -13,7 +13,6 @@ from reproductions.jiang_2015.structure import digest as digest_of_lines
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.cell import finished
 from reproductions.lab.corpora import digest
-from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import Run
 from tagweave.training.fit import Fitted
@@ -234,7 +233,7 @@ class Trainings:
     @property
     def _description(self) -> Result:
         stops = [self.run.schedule.iterations, self.run.schedule.patience]
-        return {"version": __version__, "recipe": self._structure.description(), "schedule": stops}
+        return {"recipe": self._structure.description(), "schedule": stops}
 
     def _training(self, name: str, description: Result, fit: Callable[[], Fitted]) -> Training:
         description = {**self._description, **description}

@@ -1,7 +1,7 @@
 """Results of long computations, each kept in a file so that it is never computed twice.
 
-A file is named by what its result depends on. It is written whole or not at all, so a command that was killed goes on
-where it was.
+A file is named by what its result depends on, the code of the package included. It is written whole or not at all, so a
+command that was killed goes on where it was.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reproductions.lab.code import package_digest
 from tagweave.corpus.files import written
 from tagweave.errors import CorpusError
 
@@ -31,7 +32,7 @@ class Cache:
 
         Args:
             name: what the file is called, for people.
-            description: all that the result depends on, as JSON can hold it.
+            description: all that the result depends on besides the code of the package, as JSON can hold it.
             compute: gives the result, as JSON can hold it.
 
         Raises:
@@ -50,7 +51,7 @@ class Cache:
 
     def path(self, name: str, description: Result) -> Path:
         """The file of a result."""
-        key = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]
+        key = hashlib.sha256(json.dumps([package_digest(), description], sort_keys=True).encode()).hexdigest()[:12]
         return self.folder / f"{slug(name)}-{key}.json"
 
 

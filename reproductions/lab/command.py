@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from reproductions.lab.corpora import all_corpora
+from reproductions.lab.options import study_parser
 from reproductions.lab.study import Study
 from tagweave.cluster.executor import ClusterError, executor_at
 from tagweave.errors import CorpusError
@@ -17,7 +17,7 @@ from tagweave.learning.progress import Lines
 
 def run_paper(study: Study[Any, Any], words: Sequence[str]) -> None:
     """Run the parts that are asked for, and print their pages; a mistake ends the program with its message."""
-    parser = argparse.ArgumentParser(prog=f"python -m reproductions {study.name}", description=_ABOUT)
+    parser = study_parser(study.name, _ABOUT, "the bundled sample")
     parser.add_argument(
         "--corpora", type=Path, default=all_corpora(), metavar="FOLDER", help="the folder of all corpora"
     )
@@ -26,20 +26,17 @@ def run_paper(study: Study[Any, Any], words: Sequence[str]) -> None:
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="of every training (default 1)")
     parser.add_argument("--cluster", metavar="local|auto|ADDRESS", help="train on many workers; they see all folders")
     parser.add_argument("--workers", type=int, metavar="N", help="how many (default: one a processor)")
-    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="of finished trainings: a second command goes on")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="of pages, numbers and plots; named as the paper")
-    parser.add_argument("--quick", action="store_true", help="the bundled sample, to see that it works")
     chosen = parser.parse_args(words)
     parts = list(dict.fromkeys(chosen.only or study.parts))
     options = [*(f"--only {part}" for part in parts), f"--seeds {chosen.seeds}", *(["--quick"] if chosen.quick else [])]
-    out = chosen.out or Path(study.name)
-    corpora, cache = None if chosen.quick else chosen.corpora, chosen.cache or out / "cache"
+    corpora = None if chosen.quick else chosen.corpora
     command = " ".join([parser.prog, *options])
     callback = Lines(sys.stderr)
     try:
         with executor_at(chosen.cluster, chosen.workers, chosen.threads) as executor:
+            places = chosen.cache, chosen.out
             pages = study(
-                parts, corpora, chosen.seeds, cache, out, command, chosen.threads, _say, callback, executor=executor
+                parts, corpora, chosen.seeds, *places, command, chosen.threads, _say, callback, executor=executor
             )
             for page in pages:
                 print(page.read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from reproductions.lab.code import ROOT
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
@@ -22,8 +23,6 @@ from tagweave.errors import CorpusError
 T = TypeVar("T")
 
 PARTS = ("train", "dev", "test")
-ROOT = Path(__file__).parents[2]
-"""Of the checkout."""
 
 
 def all_corpora() -> Path:

@@ -16,7 +16,6 @@ from reproductions.lab.cell import costs, finished
 from reproductions.li_2015.mappings import mappings
 from reproductions.li_2015.methods import BASELINE, CONVERTERS, Method
 from reproductions.li_2015.pair import Pair, with_layers
-from tagweave import __version__
 from tagweave.conversion import convert
 from tagweave.corpus.candidates import format_candidates, parse_candidates
 from tagweave.corpus.corpus import Corpus
@@ -56,7 +55,6 @@ class Cell(lab.Cell[Pair, Method]):
         """What the result depends on."""
         pair, schedule = self.data, self.data.schedule
         return {
-            "version": __version__,
             "pair": pair.name,
             "texts": pair.digests,
             "sample": pair.sample,

@@ -19,7 +19,6 @@ from reproductions.lab.words import segmented, word_counts
 from reproductions.liu_2014.domain import Domain
 from reproductions.liu_2014.methods import BASELINE, Method
 from reproductions.liu_2014.partial import Partial, partial
-from tagweave import __version__
 from tagweave.evaluation.score import f_of_counts
 from tagweave.features.lookups import Lookups
 from tagweave.features.templates import PRESETS
@@ -43,7 +42,6 @@ class Cell(lab.Cell[Domain, Method]):
         recipe = {name: value for name, value in self.recipe().to_json().items() if name != "threads"}
         words = "\n".join(self.data.listed) if self.method.columns else ""
         return {
-            "version": __version__,
             "domain": self.data.name,
             "method": self.method.name,
             "texts": self.data.digests,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from reproductions.lab.cache import Result
-from reproductions.lab.corpora import ROOT
+from reproductions.lab.code import ROOT
 from tagweave.corpus import sample
 from tagweave.training.plan import CorpusReference, TrainingPlan
 
@@ -62,7 +62,7 @@ class Cell:
     iterations: int | None = None
 
     def description(self) -> dict[str, Any]:
-        """What the result depends on, other than the package itself."""
+        """What the result depends on."""
         texts = [hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in self.files.paths()]
         return {"name": self.name, "options": words(self.fields), "iterations": self.iterations, "texts": texts}
 

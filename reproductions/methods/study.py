@@ -1,11 +1,10 @@
-"""Every method of `tagweave train` on one task: `python -m reproductions methods --cache FOLDER [--only NAME]`.
+"""Every method of `tagweave train` on one task: `python -m reproductions methods [--only NAME]`.
 
 Joint segmentation and tagging of Zhuxian, with the People's Daily as a source. See README.md in the folder above.
 """
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 import tempfile
@@ -14,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from reproductions.lab.cache import Cache, Result
-from reproductions.lab.corpora import ROOT, corpora_folder
+from reproductions.lab.corpora import corpora_folder
+from reproductions.lab.options import study_parser
 from reproductions.lab.page import write_page
 from reproductions.methods.cell import ITERATIONS, Cell, FailedError, Files, words
 from reproductions.methods.page import lines, summary
@@ -81,12 +81,9 @@ def results(files: Files, cache: Cache, only: Sequence[str], iterations: int | N
 
 def main(arguments: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions methods", description=__doc__)
-    parser.add_argument("--cache", type=Path, required=True, help="folder of results; a second command goes on")
+    parser = study_parser("methods", __doc__, "the bundled sample and two passes")
     parser.add_argument("--only", action="append", choices=METHODS, help="a method to run; the others from the cache")
     parser.add_argument("--lines", type=int, help="at most so many training sentences of either corpus (default: all)")
-    parser.add_argument("--quick", action="store_true", help="the bundled sample and two passes, to see that it works")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page and JSON")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         files = corpora(options.quick, options.lines, Path(folder))

@@ -5,12 +5,11 @@ See README.md in the folder above.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from reproductions.lab.corpora import ROOT, corpora_folder
+from reproductions.lab.corpora import corpora_folder
+from reproductions.lab.options import study_parser
 from reproductions.lab.page import write_page
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
@@ -59,11 +58,10 @@ def rows(train: Corpus, dev: Corpus, shares: Sequence[float], passes: int) -> It
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions missing-columns", description=__doc__)
+    parser = study_parser("missing-columns", __doc__)
     parser.add_argument("--sentences", type=int, help="of training data, to see that it works")
     parser.add_argument("--shares", type=float, nargs="+", default=SHARES, help="of copies without columns")
     parser.add_argument("--treebanks", nargs="+", choices=TREEBANKS, default=list(TREEBANKS))
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of the page")
     options = parser.parse_args(words)
     summary: dict[str, Any] = {}
     for name in options.treebanks:

@@ -22,7 +22,6 @@ from reproductions.partial_trees.settings import (
     random_heads,
     uncertain_heads,
 )
-from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import ratio
 from tagweave.learning.run import SILENCE, Callback, Run, Schedule
@@ -159,7 +158,6 @@ def describe(given: Partial, method: Method, seed: int) -> Result:
     kept = [given.share, given.uncertain]
     first = method.first and describe(given, method.first, seed)
     return {
-        "version": __version__,
         "texts": given.bank.digests,
         "budget": [given.bank.schedule.iterations, given.bank.schedule.patience],
         "given": [given.whole, *([] if method.whole_only else kept)],

@@ -1,4 +1,4 @@
-"""Parsers from trees of which some heads are known: `python -m reproductions partial-trees --cache FOLDER`.
+"""Parsers from trees of which some heads are known: `python -m reproductions partial-trees`.
 
 After Zhang, Li, Lang, Xia and Zhang (2017), Dependency Parsing with Partial Annotations. See README.md in the folder
 above.
@@ -6,14 +6,13 @@ above.
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
-from reproductions.lab.corpora import ROOT, all_corpora
+from reproductions.lab.corpora import all_corpora
+from reproductions.lab.options import study_parser
 from reproductions.lab.study import Study
 from reproductions.partial_trees.cells import Cells
 from reproductions.partial_trees.page import draw, lines
@@ -25,11 +24,8 @@ from tagweave.learning.progress import Lines
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions partial-trees", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a few sentences and two iterations, to see that it works")
+    parser = study_parser("partial-trees", __doc__, "a few sentences and two iterations")
     parser.add_argument("--seeds", type=int, default=3, help="seeds 0 .. SEEDS - 1 (default 3)")
-    parser.add_argument("--cache", type=Path, required=True, help="folder of finished runs; a second command goes on")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page, JSON and plots")
     options = parser.parse_args(words)
     command = shlex.join(["python", "-m", "reproductions", "partial-trees", *words])
     parts = {"trees": partial(settings, quick=options.quick)}

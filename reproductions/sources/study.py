@@ -5,7 +5,6 @@ See README.md in the folder above.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,29 +13,26 @@ from typing import Any
 
 from reproductions.lab.cache import Cache
 from reproductions.lab.comparison import TRIALS
-from reproductions.lab.corpora import ROOT, all_corpora
+from reproductions.lab.corpora import all_corpora
+from reproductions.lab.options import study_parser
 from reproductions.lab.page import write_page
 from reproductions.sources import aggregation, alone, crowd_training, few, page, priors, weak
 from reproductions.sources.weak_page import weak_lines
-from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.sources.answers import Answers
 from tagweave.sources.layers import SourceCorpus, load_sources
 
-_VERSION = {"version": __version__}
 PARTS = ("aggregation", "alone", "few", "priors", "training", "weak")
 
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions sources", description=__doc__)
+    parser = study_parser("sources", __doc__)
     parser.add_argument("--only", action="append", choices=PARTS, help="a part (repeatable; default: all)")
     parser.add_argument("--rivals", type=Path, metavar="PYTHON", help="the Python of an environment with the rivals")
     parser.add_argument("--seeds", type=int, default=2, help="of simulated crowds, and of trainings")
-    parser.add_argument("--cache", type=Path, default=Path("sources") / "cache", help="of finished trainings")
     parser.add_argument("--sentences", type=int, help="of every corpus, to see that it works")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of the pages")
     options = parser.parse_args(words)
     if options.rivals is None and "weak" in (options.only or PARTS):
         parser.error("expected --rivals for the part weak: its lists are in that environment")
@@ -45,7 +41,7 @@ def main(words: Sequence[str]) -> None:
             _aggregation(options.rivals, options.sentences, options.out)
         elif part == "alone":
             command = f"python -m reproductions sources --only alone --seeds {options.seeds}"
-            numbers = {"command": command, "rows": alone.study(options.seeds, Cache(options.cache), _VERSION, _say)}
+            numbers = {"command": command, "rows": alone.study(options.seeds, Cache(options.cache), _say)}
             write_page(options.out, "sources-alone", numbers, alone.lines(numbers))
         elif part == "few":
             numbers = {"command": "python -m reproductions sources --only few", **few.study(options.sentences, _say)}
@@ -91,7 +87,7 @@ def _training(seeds: int, sentences: int | None, cache: Path, out: Path) -> None
     ):
         dev, test = (load(str(folder / f"{name}{part}.txt")) for part in ("dev", "test"))
         kept = (each.with_sentences(each.sentences[:sentences]) for each in (dev, test))
-        about = {"version": __version__, "sentences": sentences, "text": what}
+        about = {"sentences": sentences, "text": what}
         texts = crowd_training.Texts(answers, gold, *kept)
         rows = list(crowd_training.rows(texts, seeds, Cache(cache), TRIALS, _say, about))
         found["texts"].append({"what": what, "sentences": len(gold), "rows": rows})

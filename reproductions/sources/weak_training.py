@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from reproductions.lab.cache import Cache, Result
 from reproductions.sources.aggregation import labelled
 from reproductions.sources.weak_text import Outcome, Text, only_gold
-from tagweave import __version__
 from tagweave.corpus.candidates import Soft
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
@@ -58,7 +57,7 @@ def rows(
     text: Text, test: Corpus, outcomes: Mapping[str, Outcome], seeds: int, cache: Cache, say: Callable[[str], None]
 ) -> Iterator[Result]:
     """The rows of the table: taggers of a text, scored on another one."""
-    about = {"version": __version__, "sentences": [len(text.corpus), len(test)], "tokens": text.corpus.tokens()}
+    about = {"sentences": [len(text.corpus), len(test)], "tokens": text.corpus.tokens()}
     for name, forms in TRAINED.items():
         for form in forms:
             results = []

@@ -28,7 +28,6 @@ from reproductions.sun_wan_2012.levels import Columns, Sample, Shown, Trainer, t
 from reproductions.sun_wan_2012.likeness import ALIKE, RANDOM, label_likeness, most, text_likeness
 from reproductions.sun_wan_2012.methods import Method
 from reproductions.sun_wan_2012.pair import Pair
-from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.run import SILENCE, Callback, Run
 from tagweave.training.fit import Fitted
@@ -286,7 +285,6 @@ class Cascade:
         recipe = {key: value for key, value in self._trainer.recipe.to_json().items() if key != "threads"}
         shares = {"target": self.target_share, "source": self.source_share}
         return {
-            "version": __version__,
             "step": name,
             **how,
             "recipe": recipe,

@@ -5,10 +5,8 @@ See README.md in the folder above.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,8 @@ import tagweave as tw
 from reproductions.lab import page as lab
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.comparison import TRIALS, Measured, compare
-from reproductions.lab.corpora import PARTS, ROOT, Parts, corpora_folder, digest, of_sample, read_parts
+from reproductions.lab.corpora import PARTS, Parts, corpora_folder, digest, of_sample, read_parts
+from reproductions.lab.options import study_parser
 from tagweave.evaluation.score import Counts, share_of_counts
 from tagweave.learning.run import Silence
 
@@ -67,21 +66,18 @@ def right(model: Any, gold: tw.Corpus, of_several: bool) -> list[list[int]]:
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions three-guidelines", description=__doc__)
+    parser = study_parser("three-guidelines", __doc__, "the bundled sample")
     parser.add_argument("--seeds", type=int, default=3, help="how many seeds each training has")
     parser.add_argument("--threads", type=int, default=1, help="of a training")
-    parser.add_argument("--cache", type=Path, help="folder of finished trainings; by default in that of --out")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of the page")
-    parser.add_argument("--quick", action="store_true", help="the bundled sample, to see that it works")
     options = parser.parse_args(words)
-    corpora, cache = read(options.quick), Cache(options.cache or options.out / "cache")
+    corpora, cache = read(options.quick), Cache(options.cache)
     iterations = 2 if options.quick else None
     found: dict[tuple[str, ...], list[Result]] = {}
     for names in MODELS:
         for seed in range(options.seeds):
             title = f"{' '.join(names)}, seed {seed}"
             texts = [digest(corpus) for name in names for corpus in corpora[name]]
-            about = {"version": tw.__version__, "texts": texts, "seed": seed, "iterations": iterations}
+            about = {"texts": texts, "seed": seed, "iterations": iterations}
             compute = _training(corpora, names, seed, iterations, options.threads)
             found.setdefault(names, []).append(cache.result(title, about, compute))
             print(title, f"{found[names][-1]['seconds']:.0f} s", flush=True)

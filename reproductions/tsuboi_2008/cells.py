@@ -14,7 +14,6 @@ from reproductions.lab.words import segmented
 from reproductions.tsuboi_2008.domain import Domain
 from reproductions.tsuboi_2008.methods import Method
 from reproductions.tsuboi_2008.trial import Trial
-from tagweave import __version__
 from tagweave.learning.run import SILENCE, Callback
 
 
@@ -76,7 +75,6 @@ def cells(cache: Cache, threads: int, callback: Callback) -> Callable[[Domain, M
 def description(domain: Domain, method: Method, seed: int) -> Result:
     """What a result depends on."""
     return {
-        "version": __version__,
         "domain": domain.name,
         "texts": domain.digests,
         "budget": [domain.schedule.iterations, domain.schedule.patience],

@@ -5,7 +5,6 @@ See README.md in the folder above.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,8 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import tagweave as tw
-from reproductions.lab.corpora import ROOT, corpora_folder
+from reproductions.lab.corpora import corpora_folder
+from reproductions.lab.options import study_parser
 from reproductions.lab.page import write_page
 from tagweave.features.templates import PRESETS
 
@@ -92,12 +92,11 @@ def score(train: tw.Corpus, dev: tw.Corpus, task: str, templates: Sequence[str],
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m reproductions word-clusters", description=__doc__)
+    parser = study_parser("word-clusters", __doc__)
     parser.add_argument("--seeds", type=int, default=3, help="how many seeds each training has")
     parser.add_argument("--sentences", type=int, default=1000, help="of training data")
     parser.add_argument("--classes", type=int, default=256, help="how many clusters")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of the page")
     options = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as folder:
         languages = sorted({CORPORA[name].language for name in options.corpora})

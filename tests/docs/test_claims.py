@@ -97,3 +97,23 @@ def test_nothing_says_that_the_package_is_on_pypi() -> None:
     for path in [*sources, *ROOT.glob("*.md")]:
         found = re.search(r"uvx tagweave|pip install '?tagweave\b(?!-)", path.read_text("utf-8"))
         assert found is None, f"{path}: {found}"
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE)
+def test_numbers_beside_links_to_results_are_on_those_pages(page: str) -> None:
+    """Numbers that are links, everywhere; in tables of claims all numbers with a point of a row."""
+    for line in text_of(page).splitlines():
+        links = re.findall(r"\[([^\]]*)\]\((?!http)(?:\.\./)*(?:docs/)?(?:results/)?([\w-]+\.md)\)", line)
+        links = [
+            (text, name) for text, name in links if (ROOT / "docs/results" / name).exists() and name != "README.md"
+        ]
+        is_claim = line.startswith("|") and page in ("README.md", "docs/results/README.md")
+        for text in [line] if is_claim else [text for text, _ in links]:
+            for number in re.findall(r"(?<![\d.,])\d+\.\d+(?![\d.])", re.sub(r"\([^)]*\)", "", text)) if links else ():
+                assert any(_has(name, number) for _, name in links), f"{page}: {number} is not in {links}"
+
+
+def _has(page: str, number: str) -> bool:
+    digits = len(number.partition(".")[2])
+    found = re.findall(r"\d[\d,]*\.\d+|\d+", text_of(f"docs/results/{page}"))
+    return any(f"{float(each.replace(',', '')):.{digits}f}" == number for each in found)

@@ -52,7 +52,7 @@ def test_help_names_every_target() -> None:
     assert sorted([*named, "help"]) == sorted(_TARGETS)
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "lint", "docs", "bench"])
+@pytest.mark.parametrize("target", ["demo", "test", "lint", "docs", "results"])
 def test_a_fresh_folder_gets_an_environment(folder: Path, target: str) -> None:
     commands = planned(folder, target)
     assert f'"{sys.executable}" -m venv .venv' in commands

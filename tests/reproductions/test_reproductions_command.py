@@ -24,20 +24,20 @@ def test_the_list_has_a_line_for_every_study(capsys: pytest.CaptureFixture[str])
 
 
 def test_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "out"
-    words = ["li-2015", "--quick", "--only", "conversion", "--seeds", "1", "--out", str(out)]
+    out, cache = tmp_path / "out", tmp_path / "cache"
+    words = ["li-2015", "--quick", "--only", "conversion", "--seeds", "1", "--out", str(out), "--cache", str(cache)]
     main(words)
     first = capsys.readouterr()
     page = (out / "li-2015-conversion.md").read_text("utf-8")
     assert page in first.out
     assert "    python -m reproductions li-2015 --only conversion --seeds 1 --quick\n" in page
     assert "1/8  ctb-to-pd, baseline, seed 0\niteration 1/3" in first.err
-    assert len(list((out / "cache").iterdir())) == 8
-    main([*words, "--cache", str(out / "cache")])
+    assert len(list(cache.iterdir())) == 8
+    main(words)
     again = capsys.readouterr()
     assert again.out == first.out
     assert "iteration" not in again.err
-    damaged = sorted((out / "cache").iterdir())[0]
+    damaged = sorted(cache.iterdir())[0]
     damaged.write_text("{", "utf-8")
     with pytest.raises(SystemExit):
         main(words)
@@ -61,7 +61,7 @@ def test_mistakes(words: list[str], told: str, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.filterwarnings("ignore:.*lack labels")  # the sample is small
 def test_three_guidelines_of_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["three-guidelines", "--quick", "--seeds", "1", "--out", str(tmp_path)]
+    words = ["three-guidelines", "--quick", "--seeds", "1", "--out", str(tmp_path), "--cache", str(tmp_path / "cache")]
     main(words)
     page = (tmp_path / "three-guidelines.md").read_text("utf-8")
     assert "    python -m reproductions three-guidelines --seeds 1 --quick\n" in page
