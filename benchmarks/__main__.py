@@ -117,8 +117,8 @@ def main() -> None:
     text = [
         "# Speed",
         "",
-        f"Written by `python -m benchmarks` ({platform.machine()}, Python {platform.python_version()}). Training data are the",
-        f"first {lines:,} lines of the People's Daily; scores are on its development data: F of words for",
+        f"Written by `python -m benchmarks` ({platform.machine()}, Python {platform.python_version()}). Training data",
+        f"are the first {lines:,} lines of the People's Daily; scores are on its development data: F of words for",
         "segmentation, accuracy for tagging.",
         "Both programs have the same features and the same weights (observed feature/label pairs) in the L-BFGS rows.",
         "",

@@ -1,0 +1,180 @@
+"""Parsing of words without tags, beside UDPipe 1: `python -m benchmarks.parsing_words [--sentences N]`.
+
+Both programs learn taggers and a parser from the same treebank, and are given the words of the test data alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.characters import corpora_folder
+from benchmarks.parsing_measure import scores
+from benchmarks.processes import measured, publish
+from benchmarks.treebanks import BLANK, CORPORA, DEV, TEST, TRAIN, copy, without_trees
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+
+FOLDS = 5
+PASSES = {"tagger": 5, "parser": 6, "udpipe": 4}
+_COLUMNS = {"upos": 3, "xpos": 4}
+_FEATS = 5
+_PROGRAMS = {
+    "gold": "tagweave, trained on gold tags",
+    "predicted": "tagweave, trained on predicted tags",
+    "udpipe": "UDPipe 1, tagger and parser",
+}
+
+
+def tagweave(folder: Path, of_gold: bool) -> dict[str, float]:
+    """Taggers of UPOS and XPOS, and a parser of gold tags or of those that the taggers of other folds predict."""
+    from tagweave.corpus.load import load
+    from tagweave.learning.run import Run, Schedule
+    from tagweave.models.tree_predictor import TreePredictor
+    from tagweave.training.fit import fit
+    from tagweave.training.recipe import Recipe
+    from tagweave.training.task import Task
+
+    begin = time.process_time()
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in (TRAIN, DEV, TEST)}
+    texts = {name: with_column(text, _FEATS) for name, text in texts.items()}
+    right: dict[str, float] = {}
+    for column, field in _COLUMNS.items():
+        train, dev, test = (load(f"{folder / name}#{column}") for name in (TRAIN, DEV, TEST))
+        dev_tags, test_tags = predicted(train, dev, dev, test)
+        texts[DEV] = with_column(texts[DEV], field, dev_tags)
+        texts[TEST] = with_column(texts[TEST], field, test_tags)
+        if not of_gold:
+            texts[TRAIN] = with_column(texts[TRAIN], field, jackknifed(train, dev))
+        gold = [tag for sentence in test for (tag,) in sentence.layers[column]]
+        right[column] = sum(map(str.__eq__, gold, test_tags)) / len(gold)
+    for name, text in texts.items():
+        (folder / f"tagged-{name}").write_text(text, encoding="utf-8")
+    train, dev = (load(f"{folder / f'tagged-{name}'}#head") for name in (TRAIN, DEV))
+    model = fit([train], Recipe(Task("parse")), dev, Run(Schedule(PASSES["parser"]))).model
+    trained = time.process_time() - begin
+    given = folder / BLANK
+    given.write_text(without_trees(texts[TEST]), encoding="utf-8")
+    return {**right, **scores(folder, list(TreePredictor(model).parse(load(str(given))))), "train": trained}
+
+
+def predicted(train: Corpus, dev: Corpus, *texts: Corpus) -> list[list[str]]:
+    """The tags of all tokens of each text."""
+    import tagweave as tw
+    from tagweave.learning.run import SILENCE
+    from tagweave.models.chain_predictor import ChainPredictor
+
+    model = tw.train(train, dev=dev, iterations=PASSES["tagger"], seed=0, callback=SILENCE).chain
+    tagger = ChainPredictor(model)
+    blank = ([each.with_layers_of([]) for each in text] for text in texts)
+    return [[tag for each in tagger.tag(text) for (tag,) in each.layers[train.guideline]] for text in blank]
+
+
+def jackknifed(train: Corpus, dev: Corpus) -> list[str]:
+    """The tags of all training tokens, of a tagger that was trained on the other folds."""
+    size = -(-len(train) // FOLDS)
+    found: list[str] = []
+    for first in range(0, len(train), size):
+        fold = train.sentences[first : first + size]
+        others = train.with_sentences([*train.sentences[:first], *train.sentences[first + size :]])
+        found += predicted(others, dev, train.with_sentences(fold))[0]
+    return found
+
+
+def udpipe(folder: Path) -> dict[str, float]:
+    """UDPipe's tagger and parser; its parser learns from tags that its tagger predicts."""
+    from benchmarks import udpipe as other
+
+    begin = time.process_time()
+    sentences, dev, given = (other.read(folder / name) for name in (TRAIN, DEV, TEST))
+    path, parsed = folder / "udpipe.model", folder / "parsed.conllu"
+    path.write_bytes(other.train(sentences, dev, PASSES["udpipe"], tagger=True))
+    trained = time.process_time() - begin
+    model = other.load(path)
+    other.tag(model, given)
+    other.parse(model, given)
+    other.write(given, parsed)
+
+    from tagweave.corpus.load import load
+
+    right: dict[str, float] = {}
+    for column in _COLUMNS:
+        gold, said = (load(f"{each}#{column}") for each in (folder / TEST, parsed))
+        pairs = [
+            pair
+            for each in zip(gold, said, strict=True)
+            for pair in zip(*(s.layers[column] for s in each), strict=True)
+        ]
+        right[column] = sum(a == b for a, b in pairs) / len(pairs)
+    return {**right, **scores(folder, load(f"{parsed}#head").sentences), "train": trained}
+
+
+def with_column(text: str, field: int, values: Sequence[str] = ()) -> str:
+    """CoNLL-U with other values in a column of all words, or `_`."""
+    lines, following = text.splitlines(keepends=True), iter(values)
+    for at, line in enumerate(lines):
+        fields = line.split("\t")
+        if len(fields) > field and fields[0].isdigit():
+            fields[field] = next(following) if values else "_"
+            lines[at] = "\t".join(fields)
+    return "".join(lines)
+
+
+def page(found: dict[str, Any]) -> list[str]:
+    """The lines of the page."""
+    lines = [
+        "# Parsing words without tags",
+        "",
+        f"Written by `python -m benchmarks.parsing_words` ({platform.machine()}, Python {platform.python_version()}).",
+        "Whole treebanks; words are given, all else is predicted. Percent of the test data, one seed; punctuation",
+        "and subtypes of relations count. tagweave: taggers of UPOS and XPOS of 5 passes, and a parser of 6 without",
+        f"FEATS; the tags of its training data are the gold ones, or of taggers trained on the other of {FOLDS} folds.",
+        "UDPipe: its usual tagger (UPOS, XPOS, FEATS) and parser, which learns from predicted tags, with XPOS, 4",
+        "passes. Weights are those of the pass that is best on development data. Seconds are of the processor, of all",
+        "training.",
+        "",
+    ]
+    for corpus, rows in found.items():
+        lines += [
+            f"## {CORPORA[corpus]}",
+            "",
+            "| | UPOS | XPOS | UAS | LAS | training, s |",
+            "|---|---|---|---|---|---|",
+        ]
+        for program, row in rows.items():
+            cells = [f"{100 * row[name]:.2f}" for name in ("upos", "xpos", "uas", "las")]
+            cells.append(f"{row['train']:.0f}")
+            lines.append(f"| {' | '.join([_PROGRAMS[program], *cells])} |")
+        lines.append("")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sentences", type=int, help="of each file, to see that it works: no page is written")
+    parser.add_argument("--one", nargs=2, metavar=("PROGRAM", "FOLDER"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        program, folder = options.one[0], Path(options.one[1])
+        row = udpipe(folder) if program == "udpipe" else tagweave(folder, program == "gold")
+        print(json.dumps(row))
+        return
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as name:
+        for corpus in CORPORA:
+            folder = Path(name, corpus)
+            folder.mkdir(parents=True)
+            copy(corpora_folder() / corpus, folder, options.sentences)
+            found[corpus] = {each: measured("parsing_words", "--one", each, str(folder)) for each in _PROGRAMS}
+    publish("parsing-words", page(found), found, quick=bool(options.sentences))
+
+
+if __name__ == "__main__":
+    main()
