@@ -47,6 +47,42 @@ def test_no_vectors(tmp_path: Path, text: str, problem: str) -> None:
         WordVectors.of_file(written(tmp_path / "v.txt", text))
 
 
+def binary(*vectors: tuple[bytes, list[float]], count: int | None = None, after: bytes = b"\n") -> bytes:
+    sizes = f"{len(vectors) if count is None else count} 2\n".encode()
+    return sizes + b"".join(word + b" " + np.array(each, "<f4").tobytes() + after for word, each in vectors)
+
+
+@pytest.mark.parametrize("after", [b"", b"\n"])
+def test_binary_files(tmp_path: Path, after: bytes) -> None:
+    (tmp_path / "v.bin").write_bytes(
+        binary((b"ann", [3, 0]), ("für".encode(), [0, 4]), (b"oslo", [-3, 0]), after=after)
+    )
+    found = WordVectors.of_file(str(tmp_path / "v.bin"))
+    assert found.words == ("ann", "für", "oslo")
+    assert np.array_equal(found.table, WordVectors.of_file(written(tmp_path / "v.txt", GLOVE)).table)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", r"v.bin: found \[\], expected how many words there are, and numbers of each"),
+        (b"3 0\n", "expected how many words there are"),
+        (b"9" * 5000 + b" 2\n", "expected how many words there are"),
+        (binary((b"a", [1, 2]), count=2), "found no word 2, expected 2 words, 2 numbers of each"),
+        (binary((b"a", [1, 2]), (b"b", [1, 2]))[:-3], "found no word 2"),
+        (b"1 999999999\na 1", "found no word 1"),
+        (binary((b"a", [1, float("nan")])), "at word 1: b'a', expected UTF-8, then finite numbers"),
+        (binary((b"a\xff", [1, 2])), "at word 1: b'a.xff', expected UTF-8"),
+        (binary(count=0), "found no vectors"),
+        (b"\xba\x16\x4f\x2f" + bytes(99), "found a model of fastText, expected its vectors as text, the file .vec"),
+    ],
+)
+def test_no_binary_vectors(tmp_path: Path, data: bytes, problem: str) -> None:
+    (tmp_path / "v.bin").write_bytes(data)
+    with pytest.raises(CorpusError, match=problem):
+        WordVectors.of_file(str(tmp_path / "v.bin"))
+
+
 @pytest.mark.parametrize("encoder", ["static:", "features+static:"])
 def test_a_model_knows_words_that_its_corpus_does_not_have(tmp_path: Path, encoder: str) -> None:
     text = "\n".join(f"{kind}{i} {i % 3 + 1} {5 if kind == 'n' else -5}" for i in range(9) for kind in "nv")
