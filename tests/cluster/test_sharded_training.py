@@ -23,7 +23,7 @@ from tagweave.learning.run import SILENT, Run, Schedule, Silence
 from tagweave.training import sharded_job as sharding
 from tagweave.training.corpora import read_outline
 from tagweave.training.fit import Problem, fit_problem, prepare
-from tagweave.training.plan import CorpusReference
+from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.recipe import Recipe
 from tagweave.training.sharded_job import CorpusPart, shards_of
 from tagweave.training.task import Task
@@ -169,6 +169,13 @@ def test_the_front_door_trains_on_workers() -> None:
     assert np.array_equal(model.trained.weights, plain.trained.weights)
     assert model.about["workers"] == 1
     assert model.plan.target == plain.plan.target
+
+
+@pytest.mark.parametrize(("learner", "workers", "told"), [("adagrad", 2, 1), ("adagrad", 1, 0), ("lbfgs", 2, 0)])
+def test_who_averages_weights_is_told(learner: str, workers: int, told: int) -> None:
+    plan, notes = TrainingPlan((CorpusReference(CTB),), task="segment", learner=learner), list[str]()
+    with sharding.opened_job(plan, Run(tell=notes.append), "local", workers):
+        assert sum("average their weights" in note for note in notes) == told
 
 
 SPANS = {

@@ -393,6 +393,11 @@ def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int)
     schedule = job.run.schedule
     if in_batches(plan.learner):  # batch learners may go on with another number of workers
         schedule = replace(schedule, identity=f"{schedule.identity} {workers} workers")
+        if workers > 1:
+            run.tell(
+                f"{workers} workers average their weights after every epoch, so scores are lower than those of one"
+                " (docs/distributed.md): `learner=lbfgs` gives the same model for any number of workers"
+            )
     if plan.task == SPANS:
         parts = _with_schemes(parts, plan.gaps, job.run)
     shards = Shards(executor, workers, tuple(parts))
