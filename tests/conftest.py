@@ -124,6 +124,7 @@ def ray() -> Iterator[Any]:
     """A Ray of two processors on this machine, one for all tests of a process: it takes seconds to start."""
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # at 15, workers hardly run on a busy machine
     module = pytest.importorskip("ray", reason="Ray is not installed (pip install '.[ray]')")
     paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # workers import the functions of tests
