@@ -102,12 +102,13 @@ def test_nothing_says_that_the_package_is_on_pypi() -> None:
 @pytest.mark.parametrize("page", EVERY_PAGE)
 def test_numbers_beside_links_to_results_are_on_those_pages(page: str) -> None:
     """Numbers that are links, everywhere; in tables of claims all numbers with a point of a row."""
+    claims = text_of("README.md") + section(text_of("docs/results/README.md"), "What is claimed")
     for line in text_of(page).splitlines():
         links = re.findall(r"\[([^\]]*)\]\((?!http)(?:\.\./)*(?:docs/)?(?:results/)?([\w-]+\.md)\)", line)
         links = [
             (text, name) for text, name in links if (ROOT / "docs/results" / name).exists() and name != "README.md"
         ]
-        is_claim = line.startswith("|") and page in ("README.md", "docs/results/README.md")
+        is_claim = line.startswith("|") and line in claims
         for text in [line] if is_claim else [text for text, _ in links]:
             for number in re.findall(r"(?<![\d.,])\d+\.\d+(?![\d.])", re.sub(r"\([^)]*\)", "", text)) if links else ():
                 assert any(_has(name, number) for _, name in links), f"{page}: {number} is not in {links}"
