@@ -88,7 +88,13 @@ def test_a_phrase_of_the_text_is_found_wherever_it_stands(words: list[str], data
     assert len(places) == count
 
 
-@given(st.text("abcd", min_size=10, max_size=14), st.lists(LETTERS, max_size=3), st.data())
+def test_a_short_word_that_may_belong_to_a_misspelt_one_decides_nothing() -> None:
+    assert found(("zzaaaaaaaaa", "X"), text="x aaaaaaaaaa")[1] == {ABSENT: 1}
+
+
+@given(
+    st.text("abcd", min_size=10, max_size=14), st.lists(st.text("abcX", min_size=3, max_size=9), max_size=3), st.data()
+)
 def test_two_other_letters_are_mended(word: str, others: list[str], data: st.DataObject) -> None:
     """Whatever the letters and wherever they are, since a third of the word is left as it is."""
     spelt = word
