@@ -1,4 +1,4 @@
-"""Parsing of words without tags, beside UDPipe 1: `python -m benchmarks.parsing_words [--sentences N]`.
+"""Parsing of words without tags, beside UDPipe 1: `python -m benchmarks.parsing_words [TREEBANK ...]`.
 
 Both programs learn taggers and a parser from the same treebank, and are given the words of the test data alone.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import shlex
 import tempfile
 import time
 from collections.abc import Sequence
@@ -127,12 +128,12 @@ def with_column(text: str, field: int, values: Sequence[str] = ()) -> str:
     return "".join(lines)
 
 
-def page(found: dict[str, Any]) -> list[str]:
+def page(found: dict[str, Any], command: str) -> list[str]:
     """The lines of the page."""
     lines = [
         "# Parsing words without tags",
         "",
-        f"Written by `python -m benchmarks.parsing_words` ({platform.machine()}, Python {platform.python_version()}).",
+        f"Written by `{command}` ({platform.machine()}, Python {platform.python_version()}).",
         "Whole treebanks; words are given, all else is predicted. Percent of the test data, one seed; punctuation",
         "and subtypes of relations count. tagweave: taggers of UPOS and XPOS of 5 passes, and a parser of 6 without",
         f"FEATS; the tags of its training data are the gold ones, or of taggers trained on the other of {FOLDS} folds.",
@@ -158,6 +159,7 @@ def page(found: dict[str, Any]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("treebanks", nargs="*", metavar="TREEBANK", help=f"of {', '.join(CORPORA)} (default: all)")
     parser.add_argument("--sentences", type=int, help="of each file, to see that it works: no page is written")
     parser.add_argument("--one", nargs=2, metavar=("PROGRAM", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -167,13 +169,14 @@ def main() -> None:
         print(json.dumps(row))
         return
     found: dict[str, Any] = {}
+    command = shlex.join(["python", "-m", "benchmarks.parsing_words", *options.treebanks])
     with tempfile.TemporaryDirectory() as name:
-        for corpus in CORPORA:
+        for corpus in options.treebanks or CORPORA:
             folder = Path(name, corpus)
             folder.mkdir(parents=True)
             copy(corpora_folder() / corpus, folder, options.sentences)
             found[corpus] = {each: measured("parsing_words", "--one", each, str(folder)) for each in _PROGRAMS}
-    publish("parsing-words", page(found), found, quick=bool(options.sentences))
+            publish("parsing-words", page(found, command), found, quick=bool(options.sentences))
 
 
 if __name__ == "__main__":
