@@ -46,7 +46,6 @@ def tagweave(folder: Path, of_gold: bool) -> dict[str, float]:
     begin = time.process_time()
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in (TRAIN, DEV, TEST)}
     texts = {name: with_column(text, _FEATS) for name, text in texts.items()}
-    right: dict[str, float] = {}
     for column, field in _COLUMNS.items():
         train, dev, test = (load(f"{folder / name}#{column}") for name in (TRAIN, DEV, TEST))
         dev_tags, test_tags = predicted(train, dev, dev, test)
@@ -54,8 +53,6 @@ def tagweave(folder: Path, of_gold: bool) -> dict[str, float]:
         texts[TEST] = with_column(texts[TEST], field, test_tags)
         if not of_gold:
             texts[TRAIN] = with_column(texts[TRAIN], field, jackknifed(train, dev))
-        gold = [tag for sentence in test for (tag,) in sentence.layers[column]]
-        right[column] = sum(map(str.__eq__, gold, test_tags)) / len(gold)
     for name, text in texts.items():
         (folder / f"tagged-{name}").write_text(text, encoding="utf-8")
     train, dev = (load(f"{folder / f'tagged-{name}'}#head") for name in (TRAIN, DEV))
@@ -63,7 +60,8 @@ def tagweave(folder: Path, of_gold: bool) -> dict[str, float]:
     trained = time.process_time() - begin
     given = folder / BLANK
     given.write_text(without_trees(texts[TEST]), encoding="utf-8")
-    return {**right, **scores(folder, list(TreePredictor(model).parse(load(str(given))))), "train": trained}
+    parsed = list(TreePredictor(model).parse(load(str(given))))
+    return {**accuracies(folder, given), **scores(folder, parsed), "train": trained}
 
 
 def predicted(train: Corpus, dev: Corpus, *texts: Corpus) -> list[list[str]]:
@@ -105,16 +103,19 @@ def udpipe(folder: Path) -> dict[str, float]:
 
     from tagweave.corpus.load import load
 
-    right: dict[str, float] = {}
+    return {**accuracies(folder, parsed), **scores(folder, load(f"{parsed}#head").sentences), "train": trained}
+
+
+def accuracies(folder: Path, tagged: Path) -> dict[str, float]:
+    """The accuracy of each column of a tagged file of the test data, 0 to 1."""
+    from tagweave.corpus.load import load
+
+    found = {}
     for column in _COLUMNS:
-        gold, said = (load(f"{each}#{column}") for each in (folder / TEST, parsed))
-        pairs = [
-            pair
-            for each in zip(gold, said, strict=True)
-            for pair in zip(*(s.layers[column] for s in each), strict=True)
-        ]
-        right[column] = sum(a == b for a, b in pairs) / len(pairs)
-    return {**right, **scores(folder, load(f"{parsed}#head").sentences), "train": trained}
+        texts = (load(f"{path}#{column}") for path in (folder / TEST, tagged))
+        gold, said = ([candidates for each in text for candidates in each.layers[column]] for text in texts)
+        found[column] = sum(a == b for a, b in zip(gold, said, strict=True)) / len(gold)
+    return found
 
 
 def with_column(text: str, field: int, values: Sequence[str] = ()) -> str:

@@ -70,7 +70,7 @@ def _summary(setting: Setting, seeds: int, results: Cache, sentences: int | None
         print(setting.title, way.name, f"{row['f']['mean']:.2f}", file=sys.stderr, flush=True)
     about: Result = {"title": setting.title, "folder": setting.folder, "train": setting.train}
     if setting.lists:
-        about |= {"lists": setting.lists, "leaks": leaks(setting, all_corpora() / setting.folder)}
+        about |= {"lists": setting.lists, "leaks": leaks(setting, data.test, all_corpora() / setting.folder)}
     return {**about, "rows": rows}
 
 
