@@ -26,6 +26,7 @@ from tagweave.evidence.layers import allowed_sets
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.lookups import Lookups
 from tagweave.features.templates import PRESETS
+from tagweave.kernels.mistakes import StepRule
 from tagweave.labels.mapping import TagMapping, bundle
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
@@ -144,8 +145,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(task: str, kind: str, f
     assert not gradient.any()
     objective.encoded = nothing.under(sets.rows)  # also if it were not left out
     before, sums = weights.copy(), np.zeros(objective.size)
-    assert objective.correct(weights, sums, 0, len(nothing), 1, 1) == 0
-    assert all(objective.mistake(weights, sentence, sums)[0] == 0 for sentence in range(len(nothing)))
+    assert objective.correct(weights, sums, 0, len(nothing), 1, 1, StepRule()) == 0
     assert (weights == before).all()
     assert not sums.any()
     assert 0 < len(problem.objective) <= count

@@ -25,6 +25,7 @@ from tagweave.errors import CorpusError
 from tagweave.evidence.trees import RelationEvidence
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.encoded import EncodedArcs, encode_arcs
+from tagweave.kernels.mistakes import StepRule
 from tagweave.labels.sets import Reading
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.arc_labels import LabelObjective
@@ -149,8 +150,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(single_root: bool, proj
     assert loss == pytest.approx(0, abs=1e-9)
     np.testing.assert_allclose(whole, 0, atol=1e-9)
     assert not objective.add_mistakes(weights, 0, len(nothing), gradient, nothing.evidence.weights).any()
-    assert objective.correct(weights, gradient, 0, len(nothing), 1, 1) == 0
-    assert all(objective.mistake(weights, sentence, gradient)[0] == 0 for sentence in range(len(nothing)))
+    assert objective.correct(weights, gradient, 0, len(nothing), 1, 1, StepRule()) == 0
     assert not gradient.any()
     assert (weights == before).all()
 

@@ -59,15 +59,14 @@ def test_decay_catches_up_with_the_steps_that_a_weight_missed(dtype: type) -> No
 
 
 @DTYPES
-def test_average_is_the_mean_of_the_weights_after_every_step(dtype: type) -> None:
-    weights, totals = np.zeros(SIZE, dtype), np.zeros(SIZE, dtype)
-    history = []
-    for step in range(5):
-        _, gradient = vectors(dtype, step)
-        weight_vectors.average(weights, totals, gradient, STARTS, STOPS, step)
-        history.append(weights.copy())
-        assert not gradient.any()
-    np.testing.assert_allclose(weights - totals / 5, np.mean(history, axis=0), rtol=1e-4, atol=1e-6)
+def test_take_moves_what_is_not_0_once(dtype: type) -> None:
+    _, gradient = vectors(dtype)
+    expected, at, by = gradient.copy(), np.empty(2 * SIZE, np.int64), np.empty(2 * SIZE)
+    count = weight_vectors.take(gradient, np.tile(STARTS, 2), np.tile(STOPS, 2), at, by)
+    assert not gradient.any()
+    gradient[at[:count]] = by[:count]
+    np.testing.assert_array_equal(gradient, expected)
+    assert len(set(at[:count].tolist())) == count
 
 
 def test_rprop_moves_by_rates_of_its_own() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.kernels.mistakes import Moves, StepRule, Vectors, move
 from tagweave.training.recipe import LEARNERS
 
 Floats = NDArray[Any]
@@ -77,25 +78,21 @@ class Logistic:
         gradient -= (x * (y / (1 + np.exp(margins)))[:, None]).sum(axis=0).astype(self.dtype)
         return float("nan") if broken else float(np.logaddexp(0, -margins).sum())
 
-    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
+    def correct(
+        self, weights: Floats, memory: Floats, first: int, last: int, batch: int, step: int, rule: StepRule
+    ) -> float:
         self._count()
-        mistakes = 0
-        for number, low in enumerate(range(first, last, batch)):
+        cost = 0.0
+        for number, low in enumerate(range(first, last, batch), step):
             rows = slice(low, min(last, low + batch))
             x, y = self.x[rows], self.y[rows]
             wrong = np.where(x @ weights > 0, 1, -1) != y
-            move = (x * (y * wrong)[:, None]).sum(axis=0).astype(self.dtype)
-            weights += move
-            totals += (step + number) * move
-            mistakes += int(wrong.sum())
-        return mistakes
-
-    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        self._count()
-        wrong = (1 if self.x[sentence] @ weights > 0 else -1) != self.y[sentence]
-        if wrong:
-            gradient -= (self.x[sentence] * self.y[sentence]).astype(self.dtype)
-        return int(wrong), 1.0
+            d = -(x * (y * wrong)[:, None]).sum(axis=0).astype(np.float64)
+            if wrong.any():
+                moves = Moves(np.arange(self.size), d)
+                vectors = Vectors(weights, memory, np.zeros_like(weights))
+                cost += int(wrong.sum()) * move(rule, vectors, moves, self.size, 1, 1.0, number)
+        return cost
 
     def touched(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """One block for every entry that is not 0, repeats included."""

@@ -11,6 +11,7 @@ import pytest
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Layer, Location, Sentence
 from tagweave.errors import CorpusError
+from tagweave.kernels.mistakes import StepRule
 from tagweave.learning.loop import TrainingError
 from tagweave.learning.run import Iteration, Run, Schedule
 from tagweave.models import storage
@@ -120,7 +121,7 @@ def test_weight_0_is_no_sentence(learner: str) -> None:
     alone = prepare([corpus("b/N c/V")], recipe, ("O",)).objective
     assert loss == pytest.approx(alone.loss_and_gradient(np.zeros(alone.size, np.float32))[0])
     if learner == "perceptron":
-        assert problem.objective.correct(np.zeros_like(weights), np.zeros(len(weights)), 0, 1, 1, 0) == 0
+        assert problem.objective.correct(np.zeros_like(weights), np.zeros(len(weights)), 0, 1, 1, 0, StepRule()) == 0
 
 
 def test_the_perceptron_moves_by_the_weight() -> None:
@@ -129,7 +130,7 @@ def test_the_perceptron_moves_by_the_weight() -> None:
     for weight in (1.0, 2.5):
         problem = prepare([replace(TRAIN, weight=weight)], recipe)
         weights, totals = np.zeros(problem.objective.size, np.float32), np.zeros(problem.objective.size)
-        problem.objective.correct(weights, totals, 0, len(problem.objective), 5, 3)
+        problem.objective.correct(weights, totals, 0, len(problem.objective), 5, 3, StepRule())
         np.testing.assert_array_equal(totals, 3 * weights)  # one step, and its number is 3
         found.append(weights)
     assert found[0].any()

@@ -1,14 +1,13 @@
-"""Steps of the averaged perceptron: every batch of sentences is decoded under the weights w before it,
+"""Steps of mistake-driven learners over chains: every batch of sentences is decoded under the weights w before it,
 
     best   = argmax_y score(x, y; w)        target = argmax_y score(x, y; w) over the y that the evidence allows
 
-and each sentence with weight c whose best sequence is not allowed moves the weights:
+and each sentence with weight c whose best sequence is not allowed moves the weights along
 
-    w += c (f(x, target) - f(x, best))      totals += c * step * (f(x, target) - f(x, best))
+    d = c (f(x, best) - f(x, target))
 
-The mean of the weights after n steps is w - totals / n (Daumé 2006, figure 2.3), so averaging costs nothing where
-nothing moves. The features of a token depend on its own label alone: where both sequences agree they cancel, and are
-not looked up.
+as the rule of the learner has it (`kernels.mistakes`). The features of a token depend on its own label alone: where
+both sequences agree they cancel, and are not looked up.
 
 Transition scores are sums over views. With p the projection of a view, A its transition weights:
 
@@ -22,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import decode, inlined, inner, kernel, weight_vectors
+from tagweave.kernels import decode, inlined, inner, kernel, mistakes, weight_vectors
 from tagweave.kernels.instructions import prefetch
 
 
@@ -75,7 +74,7 @@ class Sentences(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of one view, or the totals for their average."""
+    """The weights of one view."""
 
     emission: NDArray[Any]
     transition: NDArray[Any]
@@ -84,10 +83,10 @@ class Weights(NamedTuple):
 
 
 class ViewWeights(NamedTuple):
-    """The weights of one view, their totals and layout, and which label projects to which tag."""
+    """The weights of one view, where they begin in the vector, their layout, and which label projects to which tag."""
 
     weights: Weights
-    totals: Weights
+    offset: int
     ptr: NDArray[Any]
     cell: NDArray[Any]
     projection: NDArray[Any]
@@ -115,25 +114,18 @@ class Scores(NamedTuple):
     end: NDArray[Any]
 
 
-class Moves(NamedTuple):
-    """Buffers for the updates of a sentence: the indices of weights, and the amounts."""
-
-    at: NDArray[Any]
-    by: NDArray[Any]
-
-
 class Buffers(NamedTuple):
     """The arrays that the kernel writes, made by NumPy, since every allocation in a kernel takes long to compile."""
 
     views: int  # that count: at least three are passed, so that one compiled kernel serves one guideline and two
     now: Scores
-    moves: Moves
+    moves: mistakes.Moves
     scores: NDArray[Any]  # a cell for every label of the longest sentence
     again: NDArray[Any]
     of_view: NDArray[Any]  # a cell for every tag
     best: NDArray[Any]  # int32[n], of all tokens of the call
     target: NDArray[Any]
-    mistaken: NDArray[Any]  # bool[S]
+    errors: NDArray[Any]  # int32[S], at how many positions the evidence contradicts the best labels
 
 
 @inner
@@ -189,12 +181,13 @@ def _score(views, count, e, s, scores, buffer):
 
 
 @inlined
-def _is_mistaken(labels, allow, masks):
-    """Return whether a label is not allowed."""
-    for t in range(_U(labels.shape[0])):  # noqa: SIM110 - compiled code has no generators
+def _errors(labels, allow, masks):
+    """Return how many labels are not allowed."""
+    errors = 0
+    for t in range(_U(labels.shape[0])):
         if labels[t] < 0 or masks[_U(allow[t]), _U(labels[t])] == 0:
-            return True
-    return False
+            errors += 1
+    return errors
 
 
 @inlined
@@ -232,80 +225,74 @@ def _place(ptr, cell, g, at):
 
 
 @inlined
-def _note(view, g, one, other, by, moves, count):
-    """Note that cell `one` of feature g loses and cell `other` gains, and prefetch both. Returns the new count."""
-    for at, sign in ((one, -by), (other, by)):
+def _note(vectors, at, by, moves, count):
+    """Note that weight `at` differs, and prefetch what its move needs. Returns the new count."""
+    moves.at[_U(count)] = at
+    moves.by[_U(count)] = by
+    prefetch(vectors.weights, _U(at))
+    prefetch(vectors.memory, _U(at))
+    return count + 1
+
+
+@inlined
+def _note_feature(view, vectors, g, one, other, by, moves, count):
+    """Note feature g, which cell `one` of its window has more often, and cell `other` less often."""
+    for at, sign in ((one, by), (other, -by)):
         place = _place(view.ptr, view.cell, g, at)
         if place >= 0:
-            moves.at[_U(count)] = place
-            moves.by[_U(count)] = sign
-            prefetch(view.weights.emission, _U(place))
-            prefetch(view.totals.emission, _U(place))
-            count += 1
+            count = _note(vectors, view.offset + place, sign, moves, count)
     return count
 
 
 @inlined
-def _note_token(view, e, t, row, best, target, weight, moves, count):
-    """Note the features of token t, whose first anchor is `row`, that move from tag `best` to `target`."""
+def _note_token(view, vectors, e, t, row, best, target, weight, moves, count):
+    """Note the features of token t, whose first anchor is `row`, which has tag `best` and not `target`."""
     tags = view.weights.start.shape[0]
     word_type = _U(e.word_types[_U(t)])
     for f in range(_U(e.type_ptr[word_type]), _U(e.type_ptr[word_type + _ONE])):
         if e.type_features[f] >= 0:
             by = weight * e.type_values[f] if e.type_values.shape[0] else weight
-            count = _note(view, e.type_features[f], best, target, by, moves, count)
+            count = _note_feature(view, vectors, e.type_features[f], best, target, by, moves, count)
     for k in range(e.grams.shape[1]):
         for offset in range(e.low[k], e.high[k] + 1):
             g = e.grams[_U(row + offset), _U(k)]
             if g >= 0:
                 base = (e.high[k] - offset) * tags
-                count = _note(view, g, base + best, base + target, weight, moves, count)
+                count = _note_feature(view, vectors, g, base + best, base + target, weight, moves, count)
     return count
 
 
-@inlined
-def _move(weights, totals, at, by, step):
-    """weights[at] += by; totals[at] += step * by."""
-    weights[_U(at)] += weights.dtype.type(by)
-    totals[_U(at)] += by * step
-
-
-@inlined
-def _move_pair(view, before, label, by, step):
-    """The weight of a transition, if it has one."""
-    if view.pairs[before, label]:
-        view.weights.transition[before, label] += view.weights.transition.dtype.type(by)
-        view.totals.transition[before, label] += by * step
-
-
 @inner
-def _move_sentence(view, base, e, s, best, target, step, moves):
-    """Update one view for the mistake of sentence s."""
-    tag, by = view.projection, e.weights[s]
+def _note_sentence(view, vectors, base, e, s, best, target, moves, count):
+    """Note the difference of sentence s in one view. Returns the new count."""
+    tag, by, tags = view.projection, e.weights[s], view.weights.start.shape[0]
     extra = (e.grams.shape[0] - e.ptr[-1]) // max(1, e.ptr.shape[0] - 1)
     row = e.ptr[s] + s * extra + e.lead
-    count, before, before_target = 0, _U(0), _U(0)
+    pairs = view.offset + view.weights.emission.shape[0]
+    start = pairs + tags * tags
+    before, before_target = np.int64(0), np.int64(0)
     for t in range(best.shape[0]):
-        one, other = _U(tag[_U(best[t])]), _U(tag[_U(target[t])])
+        one, other = np.int64(tag[_U(best[t])]), np.int64(tag[_U(target[t])])
         if one != other:
-            count = _note_token(view, e, e.ptr[s] + t, row + t, one, other, by, moves, count)
+            count = _note_token(view, vectors, e, e.ptr[s] + t, row + t, one, other, by, moves, count)
         if t and base.has_pairs and (one != other or before != before_target):
-            _move_pair(view, before, one, -by, step)
-            _move_pair(view, before_target, other, by, step)
-        if base.has_edges and t == 0:
-            _move(view.weights.start, view.totals.start, one, -by, step)
-            _move(view.weights.start, view.totals.start, other, by, step)
+            if view.pairs[_U(before), _U(one)]:
+                count = _note(vectors, pairs + before * tags + one, by, moves, count)
+            if view.pairs[_U(before_target), _U(other)]:
+                count = _note(vectors, pairs + before_target * tags + other, -by, moves, count)
+        if base.has_edges and t == 0 and one != other:
+            count = _note(vectors, start + one, by, moves, count)
+            count = _note(vectors, start + other, -by, moves, count)
         before, before_target = one, other
-    if base.has_edges:
-        _move(view.weights.end, view.totals.end, before, -by, step)
-        _move(view.weights.end, view.totals.end, before_target, by, step)
-    for i in range(_U(count)):
-        _move(view.weights.emission, view.totals.emission, moves.at[i], moves.by[i], step)
+    if base.has_edges and before != before_target:
+        count = _note(vectors, start + tags + before, by, moves, count)
+        count = _note(vectors, start + tags + before_target, -by, moves, count)
+    return count
 
 
 @inner
 def _decode(views, e, s, buffers, best, target):
-    """Set best and target int32[n] for sentence s. Returns whether it is mistaken; target is set only then."""
+    """Set best and target int32[n] for sentence s. Returns the number of errors; target is set if there are any."""
     now, n, labels = buffers.now, best.shape[0], buffers.now.start.shape[0]
     transitions = (now.score, now.transposed, now.bounds, now.start, now.end)
     scores, again = buffers.scores[: n * labels].reshape(n, labels), buffers.again[: n * labels].reshape(n, labels)
@@ -318,43 +305,46 @@ def _decode(views, e, s, buffers, best, target):
         for i in range(_U(n * labels)):
             buffers.again[i] = buffers.scores[i]
     decode.best_sequence(scores, *transitions, best)
-    if not _is_mistaken(best, allow, e.masks):
-        return False
+    errors = _errors(best, allow, e.masks)
+    if errors == 0:
+        return 0
     if is_one:
         _only_sequence(scores, now, allow, e.only, target)
     else:
         decode.exclude(again, allow, e.masks)
         decode.best_sequence(again, *transitions, target)
-    return True
+    return errors
 
 
 @kernel
-def correct(views, base, e, first, last, batch, step, buffers):
+def correct(views, vectors, base, e, first, last, batch, step, rule, buffers):
     """Steps `step` and on, of `batch` sentences each, over sentences first .. last - 1.
 
-    Returns the number of mistakes, and the number of a sentence whose evidence allows no sequence, else -1.
+    Returns the sum of the costs, and the number of a sentence whose evidence allows no sequence, else -1.
     """
-    origin, mistakes, has_moved = e.ptr[first], 0, True
+    origin, cost, has_moved = e.ptr[first], 0.0, True
     for low in range(first, last, batch):
         high = min(last, low + batch)
         if has_moved:
             _sum_transitions(views, base, buffers)
         has_moved = False
         for s in range(low, high):
-            buffers.mistaken[s - first] = False
+            buffers.errors[s - first] = 0
             if e.ptr[s + 1] > e.ptr[s] and e.weights[s] > 0:
                 here, end = e.ptr[s] - origin, e.ptr[s + 1] - origin
                 best, target = buffers.best[here:end], buffers.target[here:end]
-                buffers.mistaken[s - first] = _decode(views, e, s, buffers, best, target)
-                if buffers.mistaken[s - first] and (best[0] < 0 or target[0] < 0):
-                    return mistakes, s
+                buffers.errors[s - first] = _decode(views, e, s, buffers, best, target)
+                if buffers.errors[s - first] and (best[0] < 0 or target[0] < 0):
+                    return cost, s
         for s in range(low, high):
-            if buffers.mistaken[s - first]:
-                here, end = e.ptr[s] - origin, e.ptr[s + 1] - origin
+            if buffers.errors[s - first]:
+                here, end, count = e.ptr[s] - origin, e.ptr[s + 1] - origin, 0
+                best, target = buffers.best[here:end], buffers.target[here:end]
                 for v in range(buffers.views):
-                    _move_sentence(
-                        views[v], base, e, s, buffers.best[here:end], buffers.target[here:end], step, buffers.moves
-                    )
-                mistakes, has_moved = mistakes + 1, True
+                    count = _note_sentence(views[v], vectors, base, e, s, best, target, buffers.moves, count)
+                cost += mistakes.move(
+                    rule, vectors, buffers.moves, count, buffers.errors[s - first], e.weights[s], step
+                )
+                has_moved = True
         step += 1
-    return mistakes, -1
+    return cost, -1

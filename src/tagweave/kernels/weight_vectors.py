@@ -377,14 +377,16 @@ def decay(weights, seen, log_decay, now, start, stop):
 
 
 @kernel
-def average(weights, totals, gradient, start, stop, step):
-    """weights -= g; totals -= step * g; g = 0. The average of the weights after n steps is weights - totals / n."""
+def take(gradient, start, stop, at, by):
+    """Move what is not 0 out of the gradient: into at and by, whose length is returned. Blocks may repeat."""
+    count = 0
     for i in range(_U(start.shape[0])):
         for q in range(_U(start[i]), _U(stop[i])):
             if gradient[q] != 0:
-                weights[q] -= gradient[q]
-                totals[q] -= totals.dtype.type(step) * gradient[q]
+                at[count], by[count] = q, gradient[q]
                 gradient[q] = 0
+                count += 1
+    return count
 
 
 @kernel

@@ -1,45 +1,25 @@
-"""The difference between what a model predicts and what the evidence allows, as a sparse vector of features.
+"""Learners that move the weights where the best labels of a sentence contradict its evidence.
 
-The averaged perceptron (Collins 2002; jiang-2015, Algorithm 1), and its latent form for evidence sets.
+The averaged perceptron (Collins 2002; jiang-2015, Algorithm 1), Passive-Aggressive learning (Crammer et al. 2006),
+adaptive regularisation of weights (Crammer, Kulesza and Dredze 2009; Mejer and Crammer 2010), the last two as
+CRFsuite's `pa` and `arow` have them. `kernels.mistakes` has their formulas.
 
-If the best sequence of a sentence contradicts its evidence, the weights move towards the best sequence that the
-evidence allows (Sun et al. 2009; Fernandes and Brefeld 2011). With one label per position this is the ordinary
-perceptron; without evidence nothing moves.
-
-Passive-Aggressive learning of structures (Crammer et al. 2006, sections 5 and 9), as CRFsuite's `pa` does it.
-
-A sentence whose best labels contradict its evidence moves the weights by the least that makes good the mistake: with
-d = features(best) - features(best allowed), and k wrong positions,
-
-    cost = w'd + sqrt(k)      tau = cost / |d|^2                  PA, no slack
-                              tau = min(c, cost / |d|^2)          PA-I
-                              tau = cost / (|d|^2 + 1 / (2 c))    PA-II
-    w -= tau d
-
-All other sentences leave the weights alone.
-
-Adaptive regularisation of weights (Crammer, Kulesza and Dredze 2009) for structures (Mejer and Crammer 2010).
-
-Every weight has a variance, which falls with each step of its own: weights of frequent features move little. A sentence
-whose best labels contradict its evidence, with d = features(best) - features(best allowed) and k wrong positions, makes
-
-    alpha = (w'd + k) / (gamma + sum_i d_i^2 variance_i)
-    w_i -= alpha variance_i d_i           1 / variance_i += d_i^2 / gamma
-
-as CRFsuite's `arow` does.
+The weights move towards the best labels that the evidence allows (Sun et al. 2009; Fernandes and Brefeld 2011). With
+one label per position this is the ordinary perceptron; without evidence nothing moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.rules import LARGEST, ArrayRule, whole
+from tagweave.kernels import mistakes
+from tagweave.kernels.mistakes import StepRule
 from tagweave.learning.trainer import (
     UNWATCHED,
     DecodingObjective,
@@ -52,49 +32,37 @@ from tagweave.learning.trainer import (
 
 Floats = NDArray[Any]
 
-
-@dataclass(frozen=True)
-class Difference:
-    """features(best) - features(best that the evidence allows) of a sentence that a model gets wrong."""
-
-    at: NDArray[np.int64]  # int64[n], the weights whose feature differs
-    by: NDArray[np.float64]  # float64[n], by how much, never 0
-    errors: int  # at how many positions the evidence contradicts the best labels
-    weight: float  # how often the sentence counts
-
-    def margin(self, weights: Floats) -> float:
-        """Return by how much the best labels score above the best allowed ones."""
-        return float(weights[self.at] @ self.by)
-
-
-def difference_of(objective: DecodingObjective, weights: Floats, sentence: int, gradient: Floats) -> Difference | None:
-    """Return the difference of a sentence; `None` if the model makes no mistake, or none that any feature tells.
-
-    Args:
-        objective: the sentences.
-        weights: the model.
-        sentence: which one.
-        gradient: zeros, and zeros again afterwards.
-    """
-    errors, weight = objective.mistake(weights, sentence, gradient)
-    if not errors:
-        return None
-    start, stop = objective.touched(sentence, sentence + 1)
-    sizes = stop - start
-    at = np.repeat(start - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
-    at = np.unique(at[gradient[at] != 0])  # blocks may repeat
-    by = gradient[at].astype(np.float64)
-    gradient[at] = 0
-    return Difference(at, by, errors, weight) if len(at) else None
-
-
 _RUN = 500  # steps between points where training can be interrupted
 
 
 class MistakeDriven(Learner):
-    """A learner that moves the weights where the best labels of a sentence contradict its evidence."""
+    """A learner that moves the weights by a rule where the best labels of a sentence contradict its evidence."""
 
     mistake_driven: ClassVar[bool] = True
+    rule_memory: ClassVar[str] = "totals"  # the array of the state that the rule needs
+    batch: int
+    seed: int
+    epsilon: float
+
+    @property
+    def rule(self) -> StepRule:
+        raise NotImplementedError
+
+    def step(self, objective: DecodingObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
+        """One epoch; `loss` is the sum of costs, for the perceptron the number of sentences with a mistake."""
+        objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
+        memory, step, cost = state.arrays[self.rule_memory], int(state.numbers["step"]), 0.0
+        for first, last in watch.batches(len(objective), _RUN * self.batch):
+            cost += objective.correct(state.weights, memory, first, last, self.batch, step, self.rule)
+            step += -(-(last - first) // self.batch)
+            state.numbers["step"] = step  # kept current, so that an interrupted epoch has an average too
+        state.loss = cost
+        state.iteration += 1
+        state.converged = self._is_settled(cost) or cost < self.epsilon * len(objective)
+
+    def _is_settled(self, cost: float) -> bool:
+        """Return whether an epoch of this cost is the last, since no later one would change the result."""
+        return cost == 0
 
 
 class LazilyAveraged(MistakeDriven):
@@ -108,6 +76,11 @@ class LazilyAveraged(MistakeDriven):
     def rules(self, objective: DecodingObjective) -> StateRules:
         totals = ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)
         return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": whole()})
+
+    def result(self, state: TrainerState) -> Floats:
+        """Return the mean of the weights over all steps."""
+        steps = max(1, state.numbers["step"])
+        return (state.weights - state.arrays["totals"] / steps).astype(state.weights.dtype)
 
 
 @dataclass(frozen=True)
@@ -127,23 +100,9 @@ class AveragedPerceptron(LazilyAveraged):
     seed: int = 0
     epsilon: float = 0.0
 
-    def step(self, objective: DecodingObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """One epoch; `loss` is the number of sentences with a mistake."""
-        objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
-        weights, totals = state.weights, state.arrays["totals"]
-        mistakes, step = 0, int(state.numbers["step"])
-        for first, last in watch.batches(len(objective), _RUN * self.batch):
-            mistakes += objective.correct(weights, totals, first, last, self.batch, step)
-            step += -(-(last - first) // self.batch)
-            state.numbers["step"] = step  # kept current, so that an interrupted epoch has an average too
-        state.loss = float(mistakes)
-        state.iteration += 1
-        state.converged = mistakes == 0 or mistakes < self.epsilon * len(objective)
-
-    def result(self, state: TrainerState) -> Floats:
-        """Return the mean of the weights over all steps."""
-        steps = max(1, state.numbers["step"])
-        return (state.weights - state.arrays["totals"] / steps).astype(state.weights.dtype)
+    @property
+    def rule(self) -> StepRule:
+        return StepRule(mistakes.PERCEPTRON)
 
 
 @dataclass(frozen=True)
@@ -164,7 +123,7 @@ class PassiveAggressive(LazilyAveraged):
     vectors: ClassVar[int] = 8
     may_be_zero: ClassVar[Sequence[str]] = ("slack",)
     ranges: ClassVar[Mapping[str, str]] = {"c": "log:0.001:1"}
-    batch: ClassVar[int] = 1
+    batch: ClassVar[int] = 1  # type: ignore[misc]  # no setting here
     slack: int = 1
     c: float = 1.0
     error_sensitive: bool = True
@@ -178,36 +137,21 @@ class PassiveAggressive(LazilyAveraged):
         if not self.c > 0:
             raise ValueError(f"found c={self.c!r}, expected a number above 0")
 
-    def step(self, objective: DecodingObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """One epoch; `loss` is the sum of costs."""
-        objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
-        weights, totals, loss = state.weights, state.arrays["totals"], 0.0
-        gradient = np.zeros(objective.size, objective.dtype)
-        for sentence, _ in watch.batches(len(objective)):
-            state.numbers["step"] += 1
-            if (mistake := difference_of(objective, weights, sentence, gradient)) is None:
-                continue
-            squared = float(mistake.by @ mistake.by)
-            cost = mistake.margin(weights) + (sqrt(mistake.errors) if self.error_sensitive else 1.0)
-            if self.slack == 1:
-                tau = min(self.c, cost / squared)
-            else:
-                tau = cost / (squared + (0.5 / self.c if self.slack else 0.0))
-            move = -tau * mistake.weight * mistake.by
-            weights[mistake.at] += move.astype(weights.dtype)
-            totals[mistake.at] += state.numbers["step"] * move
-            loss += cost * mistake.weight
-        state.loss = loss
-        state.iteration += 1
-        state.converged = (loss == 0 and not self.averaging) or loss < self.epsilon * len(objective)
+    @property
+    def rule(self) -> StepRule:
+        return StepRule(mistakes.PASSIVE_AGGRESSIVE, self.slack, float(self.c), self.error_sensitive)
+
+    def start(self, objective: DecodingObjective, weights: Floats) -> TrainerState:
+        """As other means, with the weights before the first step, which counts as one, as CRFsuite does it."""
+        state = super().start(objective, weights)
+        state.numbers["step"] = 1
+        return state
+
+    def _is_settled(self, cost: float) -> bool:
+        return cost == 0 and not self.averaging
 
     def result(self, state: TrainerState) -> Floats:
-        """Return the mean of the weights before the first step and after each, or the last weights."""
-        if not self.averaging:
-            return state.weights
-        steps = state.numbers["step"] + 1
-        mean: Floats = (state.weights - state.arrays["totals"] / steps).astype(state.weights.dtype)
-        return mean
+        return super().result(state) if self.averaging else state.weights
 
 
 @dataclass(frozen=True)
@@ -223,8 +167,9 @@ class AROW(MistakeDriven):
 
     epochs: ClassVar[int] = 12
     vectors: ClassVar[int] = 6
+    rule_memory: ClassVar[str] = "variances"
     ranges: ClassVar[Mapping[str, str]] = {"variance": "log:0.01:10", "gamma": "log:0.1:100"}
-    batch: ClassVar[int] = 1
+    batch: ClassVar[int] = 1  # type: ignore[misc]  # no setting here
     variance: float = 1.0
     gamma: float = 1.0
     epsilon: float = 0.0
@@ -240,29 +185,14 @@ class AROW(MistakeDriven):
         return replace(self, variance=0.1 * self.variance)
 
     def start(self, objective: DecodingObjective, weights: Floats) -> TrainerState:
-        variances = np.full(objective.size, self.variance, objective.dtype)
-        return TrainerState({"weights": weights.astype(objective.dtype), "variances": variances})
+        variances = np.full(objective.size, self.variance)
+        return TrainerState({"weights": weights.astype(objective.dtype), "variances": variances}, {"step": 0})
 
     def rules(self, objective: DecodingObjective) -> StateRules:
         """As `start` makes them; variances are positive, since steps divide by them."""
-        weights = state_weights(objective)
-        return StateRules({"weights": weights, "variances": replace(weights, least=1e-38)})
+        variances = ArrayRule(("float64",), (objective.size,), 1e-38, LARGEST)
+        return StateRules({"weights": state_weights(objective), "variances": variances}, {"step": whole()})
 
-    def step(self, objective: DecodingObjective, state: TrainerState, watch: Watch = UNWATCHED) -> None:
-        """One epoch; `loss` is the sum of costs."""
-        objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
-        weights, variances, loss = state.weights, state.arrays["variances"], 0.0
-        gradient = np.zeros(objective.size, objective.dtype)
-        for sentence, _ in watch.batches(len(objective)):
-            if (mistake := difference_of(objective, weights, sentence, gradient)) is None:
-                continue
-            own, squares = variances[mistake.at].astype(np.float64), mistake.by**2
-            cost = mistake.margin(weights) + mistake.errors
-            alpha = cost / (self.gamma + float(squares @ own))
-            weights[mistake.at] -= (alpha * mistake.weight * own * mistake.by).astype(weights.dtype)
-            least = np.finfo(variances.dtype).tiny
-            variances[mistake.at] = np.maximum(own / (1 + own * squares / self.gamma), least)
-            loss += cost * mistake.weight
-        state.loss = loss
-        state.iteration += 1
-        state.converged = loss == 0 or loss < self.epsilon * len(objective)
+    @property
+    def rule(self) -> StepRule:
+        return StepRule(mistakes.AROW, bound=float(self.gamma))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.cluster.executor import Arrays, Reply, WorkerGroup, nothing
+from tagweave.kernels.mistakes import StepRule
 from tagweave.learning.trainer import UNWATCHED, Blocks, Objective, Trainer, TrainerAround, TrainerState, Watch
 
 
@@ -104,18 +105,15 @@ class BlockObjective:
             (self._block(b).add_batch(weights, low, high, gradient) for b, low, high in self._runs(first, last)), 0.0
         )
 
-    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
+    def correct(
+        self, weights: Floats, memory: Floats, first: int, last: int, batch: int, step: int, rule: StepRule
+    ) -> float:
         """As `Objective`. A batch of two blocks becomes two, under one number."""
-        mistakes = done = 0
+        cost, done = 0.0, 0
         for b, low, high in self._runs(first, last):
-            mistakes += self._block(b).correct(weights, totals, low, high, batch, step + done // batch)
+            cost += self._block(b).correct(weights, memory, low, high, batch, step + done // batch, rule)
             done += high - low
-        return mistakes
-
-    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        ((block, own, _),) = self._runs(sentence, sentence + 1)
-        found: tuple[int, float] = self._block(block).mistake(weights, own, gradient)
-        return found
+        return cost
 
     def touched(self, first: int, last: int) -> Blocks:
         parts: list[Blocks] = [self._block(b).touched(low, high) for b, low, high in self._runs(first, last)]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tagweave.cluster.executor import nothing
 from tagweave.features.rules import LARGEST, ArrayRule, Rule
+from tagweave.kernels.mistakes import StepRule
 
 Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -61,17 +62,14 @@ class Objective(Protocol):
 class DecodingObjective(Objective, Protocol):
     """An objective that finds the mistakes of decoding, for the perceptron and its kin."""
 
-    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
-        """For each sentence whose best sequence contradicts its evidence, subtract features(best sequence) -
-        features(best sequence that the evidence allows) from the weights, and `step` times as much from the totals.
-        Update once per `batch` of sentences first .. last - 1, and count `step` up. Return the number of such
-        sentences."""
-        ...
+    def correct(
+        self, weights: Floats, memory: Floats, first: int, last: int, batch: int, step: int, rule: StepRule
+    ) -> float:
+        """Take a step after every `batch` of sentences first .. last - 1, and count `step` up; return the sum of costs.
 
-    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """If the best sequence of a sentence contradicts its evidence, add features(best sequence) - features(best
-        sequence that the evidence allows) to `gradient`. Return at how many positions it does, and how often the
-        sentence counts, which the difference leaves out."""
+        For each sentence whose best labels contradict its evidence, `rule` moves the weights along the difference of
+        their features and those of the best labels that the evidence allows. `memory`, float64[size], is of the rule.
+        """
         ...
 
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from tagweave.errors import PlanError
 from tagweave.features.encoded import Encoded
-from tagweave.kernels import decode, weight_vectors
+from tagweave.kernels import mistakes, weight_vectors
 from tagweave.kernels import perceptron as kernels
 from tagweave.labels.sets import LabelRows
 from tagweave.models.batches import Order, chunk_bounds, drawn, of_like_length
 from tagweave.models.linear_scorer import ChainParameters
 from tagweave.models.scorer import Blocks, ChainScoring, Floats, ScorerParameters
-from tagweave.structures.chain import Chain, ChainGradient
+from tagweave.structures.chain import Chain
 from tagweave.structures.lockstep import Batch
 from tagweave.structures.loss import contradiction, loss
 from tagweave.structures.terms import WINDOW, CountAtSlope, LabelShare, RunningShare, expected_count
@@ -178,14 +178,13 @@ class ChainObjective:
             total += self._running.of.loss(self._running.share) * tokens
         return total
 
-    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
-        """Take perceptron steps of `batch` sentences each, in place, and return the number of mistaken sentences.
-
-        The weight of a mistaken sentence times features(best) - features(best allowed) is subtracted from the weights
-        and, times the number of the step, counted from `step`, from the totals.
-        """
+    def correct(
+        self, weights: Floats, memory: Floats, first: int, last: int, batch: int, step: int, rule: mistakes.StepRule
+    ) -> float:
+        """Take steps of `batch` sentences each, in place, and return the sum of their costs (`kernels.mistakes`)."""
         parameters, e, scheme, rows = self._linear, self.encoded, self._linear.scheme, self._rows
-        views = views_of_kernel(parameters, weights, totals)
+        views = views_of_kernel(parameters, weights)
+        vectors = mistakes.Vectors(weights, memory, self._scratch.setdefault(0, np.zeros(self.size, self.dtype)))
         allowed = scheme.transition, scheme.start, scheme.end
         score, start, end = (np.where(each, 0, -np.inf).astype(weights.dtype) for each in allowed)
         base = kernels.Transitions(score, start, end, parameters.transitions, parameters.edges)
@@ -196,36 +195,10 @@ class ChainObjective:
         of_evidence = e.evidence.sets, e.evidence.weights, *candidates, rows.masks, rows.only
         given = kernels.Sentences(e.sentence_ptr, *features, *of_evidence)
         buffers = _buffers(views, len(parameters.weighted), base, e, first, last)
-        mistakes, impossible = kernels.correct(views, base, given, first, last, batch, step, buffers)
+        cost, impossible = kernels.correct(views, vectors, base, given, first, last, batch, step, rule, buffers)
         if impossible >= 0:
             raise contradiction(e.evidence.ids[impossible], Chain.contradiction)
-        return int(mistakes)
-
-    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """Add features(best) - features(best allowed); return the number of wrong labels and the sentence's weight."""
-        weight = float(self.encoded.evidence.weights[sentence])
-        if weight <= 0:
-            return 0, weight
-        scoring, where = self._linear.scoring(weights), (self.encoded, sentence, sentence + 1)
-        batch, scores = self._chain(0).batch(self.encoded.evidence.part(*where[1:])), scoring.scores(*where)
-        sets, masks = batch.evidence.sets, self._rows.masks
-        best = Chain.best(scores, batch)
-        errors = int(((best < 0) | (masks[sets, best] == 0)).sum())
-        if not errors:
-            return 0, weight
-        scores = scoring.scores(*where)  # again: decoding has overwritten them
-        difference = ChainGradient.zeros(scores)
-        decode.exclude(scores.emission, sets, masks)
-        target = Chain.best(scores, batch)
-        if min(best.min(), target.min()) < 0:
-            raise contradiction(batch.evidence.ids[0], Chain.contradiction)
-        for labels, times in ((best, 1), (target, -1)):
-            difference.emission[np.arange(len(labels)), labels] += times
-            np.subtract.at(difference.paths, (labels[:-1], labels[1:]), times)
-        self._chain(0).finish(batch, difference)
-        scoring.add_gradient(*where, difference.emission, gradient)
-        scoring.add_transition_gradient(difference, gradient)
-        return errors, weight
+        return float(cost)
 
     @property
     def _rows(self) -> LabelRows:
@@ -284,7 +257,7 @@ class ChainObjective:
         return self._chains[thread]
 
 
-def views_of_kernel(parameters: ChainParameters, weights: Floats, totals: Floats) -> tuple[kernels.ViewWeights, ...]:
+def views_of_kernel(parameters: ChainParameters, weights: Floats) -> tuple[kernels.ViewWeights, ...]:
     """Return the views with weights, whole labels first, padded to three with copies of the first."""
     ptr = np.result_type(*(layout.ptr for _, layout in parameters.weighted))
     cell = np.result_type(*(layout.cell for _, layout in parameters.weighted))
@@ -293,7 +266,7 @@ def views_of_kernel(parameters: ChainParameters, weights: Floats, totals: Floats
         pairs = np.ones((len(view.names),) * 2, bool)
         if parameters.observed_transitions is not None:
             pairs = np.ascontiguousarray(parameters.observed_transitions[i])
-        own = parameters.split(weights)[i], parameters.split(totals)[i]
+        own = parameters.split(weights)[i], parameters.offsets[i]
         at = layout.ptr.astype(ptr, copy=False), layout.cell.astype(cell, copy=False)
         weighted.append(kernels.ViewWeights(*own, *at, view.projection, view.is_identity, pairs))
     weighted.sort(key=lambda view: not view.whole)
@@ -308,11 +281,12 @@ def _buffers(
     tokens = slice(bounds[0], bounds[-1])
     counts = np.diff(e.type_ptr)[e.word_types[tokens]] + int((e.high - e.low + 1).sum())
     features = np.concatenate([[0], np.cumsum(counts)])
-    most = int(np.diff(features[bounds - bounds[0]]).max(initial=1))
-    cells = int(np.diff(bounds).max(initial=1)) * max(labels, *(len(view.weights.start) for view in views))
+    longest = int(np.diff(bounds).max(initial=1))
+    most = count * (2 * int(np.diff(features[bounds - bounds[0]]).max(initial=1)) + 2 * longest + 4)
+    cells = longest * max(labels, *(len(view.weights.start) for view in views))
     score, transposed = np.empty((2, labels, labels), dtype)
     now = kernels.Scores(score, transposed, np.empty((2, labels), dtype), *np.empty((2, labels), dtype))
-    moves = kernels.Moves(np.empty(2 * most, np.int64), np.empty(2 * most))
+    moves = mistakes.Moves(np.empty(most, np.int64), np.empty(most))
     best, target = np.empty((2, len(e.word_types[tokens])), np.int32)
     scores, again, of_view = np.empty((3, cells), dtype)
-    return kernels.Buffers(count, now, moves, scores, again, of_view, best, target, np.zeros(last - first, np.bool_))
+    return kernels.Buffers(count, now, moves, scores, again, of_view, best, target, np.zeros(last - first, np.int32))

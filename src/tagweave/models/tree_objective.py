@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tagweave.evidence.sequences import pointers
 from tagweave.features.encoded import EncodedArcs
-from tagweave.kernels import weight_vectors
+from tagweave.kernels import mistakes, weight_vectors
 from tagweave.models.batches import batch_bounds, drawn
 from tagweave.models.scorer import ArcBatch, ArcParameters, ArcScoring, Blocks, Floats
 from tagweave.structures.loss import contradiction, loss
@@ -76,11 +76,6 @@ class TreeObjective:
         self._written = first, last, gradient, moved
         return loss
 
-    def mistake(self, weights: Floats, sentence: int, gradient: Floats) -> tuple[int, float]:
-        """Add features(best) - features(best allowed); return the number of wrong heads and the sentence's weight."""
-        errors = self.add_mistakes(weights, sentence, sentence + 1, gradient, np.ones(1))
-        return int(errors[0]), float(self.encoded.evidence.weights[sentence])
-
     def add_mistakes(
         self, weights: Floats, first: int, last: int, gradient: Floats, counts: NDArray[np.float64]
     ) -> NDArray[np.int64]:
@@ -111,16 +106,23 @@ class TreeObjective:
         self._written = first, last, gradient, scoring.add_gradient(batch, d_scores, gradient, self._threshold)
         return errors
 
-    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
-        """Perceptron steps of `batch` sentences over sentences first .. last - 1. Returns the number of mistakes."""
-        gradient, mistakes = np.zeros(self.size, self.dtype), 0
+    def correct(
+        self, weights: Floats, memory: Floats, first: int, last: int, batch: int, step: int, rule: mistakes.StepRule
+    ) -> float:
+        """Take steps of `batch` sentences each, in place, and return the sum of their costs (`kernels.mistakes`)."""
+        d, cost = np.zeros(self.size, self.dtype), 0.0
         for number, start in enumerate(range(first, last, batch), step):
             stop = min(start + batch, last)
             counts = self.encoded.evidence.weights[start:stop]
-            if wrong := int(np.count_nonzero(self.add_mistakes(weights, start, stop, gradient, counts))):
-                mistakes += wrong
-                weight_vectors.average(weights, totals, gradient, *self.touched(start, stop), number)
-        return mistakes
+            errors = self.add_mistakes(weights, start, stop, d, counts)
+            if wrong := int(np.count_nonzero(errors)):
+                blocks = self.touched(start, stop)
+                most = int((blocks[1] - blocks[0]).sum())
+                moves = mistakes.Moves(np.empty(most, np.int64), np.empty(most))
+                count = weight_vectors.take(d, *blocks, *moves)
+                vectors = mistakes.Vectors(weights, memory, d)
+                cost += wrong * mistakes.move(rule, vectors, moves, count, int(errors.sum()), float(counts[0]), number)
+        return cost
 
     def touched(self, first: int, last: int) -> Blocks:
         """Return the weights that sentences first .. last - 1 can touch, as blocks of the vector.
